@@ -1,0 +1,45 @@
+# Settings that every target of Trimtab shares.
+include(GNUInstallDirs)
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+# Everything that runs lies beside each other, as after an install, so that a tool finds its libraries by one rule.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
+add_library(trimtab_settings INTERFACE)
+target_include_directories(trimtab_settings INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/include")
+# Floating-point results must be the same on every machine and compiler: no contraction into fused multiply-adds.
+target_compile_options(trimtab_settings INTERFACE -Wall -Wextra -ffp-contract=off)
+if(TRIMTAB_WERROR)
+  target_compile_options(trimtab_settings INTERFACE -Werror)
+endif()
+if(TRIMTAB_SANITIZE)
+  target_compile_options(trimtab_settings INTERFACE "-fsanitize=${TRIMTAB_SANITIZE}" -fno-omit-frame-pointer)
+  target_link_options(trimtab_settings INTERFACE "-fsanitize=${TRIMTAB_SANITIZE}")
+endif()
+
+# trimtab_add_library(<name> <source>... [LIBRARIES <public>...] [PRIVATE <private>...]): a room's static library.
+function(trimtab_add_library name)
+  cmake_parse_arguments(arg "" "" "LIBRARIES;PRIVATE" ${ARGN})
+  add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PUBLIC trimtab_settings ${arg_LIBRARIES} PRIVATE ${arg_PRIVATE})
+endfunction()
+
+# trimtab_add_test(<name> <source>... LIBRARIES <library>...): one GoogleTest program, its cases known to CTest.
+function(trimtab_add_test name)
+  cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE trimtab_settings ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE TRIMTAB_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                                             TRIMTAB_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+endfunction()
