@@ -1,0 +1,46 @@
+// Control-flow graph of one function: basic blocks, dominators, post-dominators, loops.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <vector>
+
+#include "ptx/module.h"
+
+namespace trimtab::ptx {
+
+using BlockIndex = std::uint32_t;
+
+struct BasicBlock {
+    std::uint32_t first = 0, last = 0;  // instructions [first, last)
+    // A guarded bra has two successors: taken first, then fall-through. ret, exit and trap (unguarded) have
+    // none.
+    std::vector<BlockIndex> successors, predecessors;
+};
+
+struct Loop {
+    BlockIndex header = 0;
+    std::vector<BlockIndex> blocks;   // the header first
+    std::vector<BlockIndex> latches;  // sources of back edges
+    std::uint32_t parent = no_index;  // the enclosing loop
+    std::uint32_t depth = 1;
+};
+
+struct ControlFlow {
+    std::vector<BasicBlock> blocks;                    // block 0 is the entry
+    std::vector<BlockIndex> block_of;                  // by instruction
+    std::vector<BlockIndex> reverse_post_order;        // reachable blocks only
+    std::vector<BlockIndex> immediate_dominator;       // no_index: the entry, or unreachable
+    std::vector<BlockIndex> immediate_post_dominator;  // no_index: the virtual exit
+    std::vector<Loop> loops;                           // outer loops before inner ones
+    std::vector<std::uint32_t> innermost_loop;         // by block; no_index: none
+    bool reducible = true;
+
+    [[nodiscard]] bool dominates(BlockIndex a, BlockIndex b) const;
+    [[nodiscard]] bool post_dominates(BlockIndex a, BlockIndex b) const;
+};
+
+// An indirect brx whose targets are unknown, or a branch out of the function, is an error naming the line.
+[[nodiscard]] std::expected<ControlFlow, Error> control_flow(const Function& function);
+
+}  // namespace trimtab::ptx

@@ -1,0 +1,53 @@
+// Static single assignment over PTX's registers, kept beside the function: PTX itself is not rewritten.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ptx/control_flow.h"
+
+namespace trimtab::ptx {
+
+using ValueIndex = std::uint32_t;
+
+struct Value {
+    enum class Kind : std::uint8_t {
+        undefined,    // read before any write
+        instruction,  // written by `instruction`, by its destination operand `operand` (element `element` if
+                      // a vector)
+        phi           // at the head of `block`; `incoming` matches the block's predecessors in order
+    };
+    Kind kind = Kind::undefined;
+    RegisterIndex reg = no_index;
+    std::uint32_t instruction = no_index;
+    std::uint16_t operand = 0, element = 0;
+    BlockIndex block = no_index;
+    std::vector<ValueIndex> incoming;
+    // A guarded instruction that writes a register may leave it as it was: the value before is then
+    // `previous`.
+    ValueIndex previous = no_index;
+};
+
+struct Ssa {
+    std::vector<Value> values;
+    struct Use {
+        std::uint16_t operand = 0, element = 0;  // operand 0xffff: the guard predicate
+        RegisterIndex reg = no_index;
+        ValueIndex value = no_index;
+    };
+    std::vector<std::vector<Use>>
+        uses;  // by instruction: every register read (sources, address bases, vector elements, the guard)
+
+    // The value that `instruction` reads as source `operand` (index in Instruction::operands), or no_index if
+    // that is no register.
+    [[nodiscard]] ValueIndex use(std::uint32_t instruction, std::uint16_t operand,
+                                 std::uint16_t element = 0) const;
+    [[nodiscard]] ValueIndex guard(std::uint32_t instruction) const;
+    // The value that `instruction` writes by destination `operand`, or no_index.
+    [[nodiscard]] ValueIndex definition(std::uint32_t instruction, std::uint16_t operand = 0,
+                                        std::uint16_t element = 0) const;
+};
+
+[[nodiscard]] Ssa build_ssa(const Function& function, const ControlFlow& flow);
+
+}  // namespace trimtab::ptx
