@@ -7,8 +7,8 @@
 
 namespace trimtab {
 
-// `message` is one sentence without a final stop. `file` is empty where no file is to blame; `line` and `column`
-// count from 1, 0 where there is none (a binary file: see `message` for the byte offset).
+// `message` is one sentence without a final stop. `file` is empty where no file is to blame; `line` and
+// `column` count from 1, 0 where there is none (a binary file: see `message` for the byte offset).
 struct Error {
     std::string message;
     std::string file = {};
