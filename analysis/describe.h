@@ -1,0 +1,56 @@
+// From linked PTX to kernel descriptions: parameters, data parameters, guards, and the re-blocking proof.
+#pragma once
+
+#include <expected>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/description.h"
+#include "ptx/binary.h"
+#include "ptx/module.h"
+#include "trimtab/error.h"
+
+namespace trimtab::analysis {
+
+// What the LLVM pass adds to PTX for one kernel, by mangled name. Read from the JSON that the pass writes
+// (docs/source-info.md).
+struct KernelSource {
+    std::string demangled, file;
+    std::uint32_t line = 0;
+    struct Parameter {
+        std::string name, type;
+    };
+    std::vector<Parameter> parameters;
+};
+using KernelSources = std::map<std::string, KernelSource, std::less<>>;
+[[nodiscard]] std::expected<KernelSources, Error> read_kernel_sources(const std::string& json_path);
+
+// One image of a fat binary: its linked PTX, and ptxas's numbers where a cubin of the same architecture lies
+// beside it.
+struct Image {
+    const ptx::Module* module = nullptr;
+    std::string architecture;
+    std::map<std::string, ptx::KernelResources>
+        resources;               // may be empty: registers are then estimated, and said to be
+    std::string resources_from;  // "ptxas sm_75"
+};
+
+// Describes every kernel of the images; the verdict is the conjunction over all of them, and everything else
+// is of the first.
+[[nodiscard]] std::expected<std::vector<KernelDescription>, Error> describe(std::span<const Image> images,
+                                                                            const KernelSources& sources);
+
+// All the steps for one fat binary: parse each PTX image, pair it with its cubin, describe. The modules are
+// given back for profiling.
+struct DescribedFatBinary {
+    std::string hash;
+    std::vector<ptx::Module> modules;  // one per PTX image
+    std::vector<KernelDescription> kernels;
+};
+[[nodiscard]] std::expected<DescribedFatBinary, Error> describe_fat_binary(const ptx::FatBinary& binary,
+                                                                           const KernelSources& sources,
+                                                                           const std::string& origin);
+
+}  // namespace trimtab::analysis

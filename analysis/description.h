@@ -1,0 +1,107 @@
+// The kernel description: the contract between analysis, profiler, driver_gen, runtime and tools. Its JSON is
+// docs/description.schema.json.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/expression.h"
+#include "trimtab/driver.h"
+#include "trimtab/error.h"
+
+namespace trimtab::analysis {
+
+inline constexpr unsigned description_abi = 1;
+
+struct KernelImage {
+    std::string architecture;     // "sm_75"
+    std::uint32_t registers = 0;  // per thread
+    std::string registers_from;   // "ptxas sm_75", "ptxas sm_75 (proxy for sm_61)", "estimated from PTX"
+    std::uint32_t shared_bytes = 0, local_bytes = 0;
+    std::uint32_t max_threads = 0;  // a block, from launch bounds; 0: none stated
+};
+
+struct KernelParameter {
+    std::uint32_t index = 0;
+    std::string name;  // the source's where known, else "param_<index>"
+    std::uint32_t offset = 0, size = 0;
+    std::string type;      // the source's where known ("const float *", "int"), else PTX's ("u64", "b8[24]")
+    std::string ptx_type;  // "u32"; "b8" for an aggregate
+    bool is_pointer = false;
+    std::string pointee;  // of a pointer, where known: "float", "int", "double", "float4"; may be empty
+};
+
+// One member of D. Either a scalar (a parameter, or bytes inside a struct parameter), or the launch's thread
+// extent in a dimension.
+struct DataParameter {
+    std::string name;  // "NI", "args+8", "extent.x"
+    bool is_extent = false;
+    Dimension dimension = Dimension::x;
+    std::uint32_t parameter = 0, offset = 0;
+    std::string type;             // "s32", "u64", "f32"
+    bool in_memo = true;          // false: it only offsets an address (a time step, a plane)
+    bool coarse_in_memo = false;  // a bound that only shortens a triangular loop: memo by power-of-two bucket
+    // The dimension whose guard compares its global index with this value (j < NJ): the profile ties it to
+    // that extent.
+    std::optional<Dimension> bounds;
+};
+
+// A condition that, where true, takes every thread to exit with no memory access, call, trap or unbounded
+// loop.
+struct Guard {
+    Dimension dimension = Dimension::x;  // the dimension that it guards
+    Expression exits;                    // pred, over g of that dimension and arguments
+    std::string source;                  // "gemm.cu:14", may be empty
+};
+
+enum class Verdict : std::uint8_t {
+    covering,   // any block whose covering grid the guards admit, checked at launch with the actual arguments
+    dividing,   // only blocks that divide the extent exactly
+    annotated,  // as the user's annotation says
+    fixed       // left alone
+};
+[[nodiscard]] std::string_view name(Verdict verdict);
+
+struct Reason {
+    unsigned rule = 0;   // 1 to 6, DESIGN's re-blocking rules
+    std::string source;  // "gemm.cu:14", else "ptx:120"
+    std::string text;    // one sentence: what stands in the way, and what the user could do
+};
+
+struct KernelDescription {
+    std::string id;    // ptx::kernel_hash
+    std::string name;  // mangled
+    std::string demangled;
+    std::string source;  // "file:line" of its definition; may be empty
+    std::vector<KernelImage> images;
+    std::vector<KernelParameter> parameters;
+    std::array<bool, 3> dimensions{};  // which of x, y, z it reads through g
+    std::vector<DataParameter> data;
+    std::vector<Guard> guards;
+    // The kernel reads the total nctaid * ntid of a dimension: there the new extent must equal the old one.
+    std::array<bool, 3> reads_total{};
+    Verdict verdict = Verdict::fixed;
+    bool race_free_proved = false;  // else assumed
+    bool uses_float_atomics = false;
+    std::vector<Reason> reasons;  // empty only for covering
+    std::optional<Expression> annotated_block, annotated_shared;
+    std::array<std::optional<Expression>, 3> annotated_grid;
+
+    [[nodiscard]] std::vector<std::uint32_t> parameter_offsets() const;
+    [[nodiscard]] std::optional<std::size_t> data_index(std::string_view name) const;
+};
+
+[[nodiscard]] nlohmann::json to_json(const KernelDescription& description);
+[[nodiscard]] std::expected<KernelDescription, Error> description_from_json(const nlohmann::json& json,
+                                                                            const std::string& origin);
+
+// D at one launch, in order of `description.data`, as doubles.
+[[nodiscard]] std::vector<double> data_values(const KernelDescription& description, ArgumentBytes arguments,
+                                              const std::array<std::uint64_t, 3>& extent);
+
+}  // namespace trimtab::analysis
