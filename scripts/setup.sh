@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# Installs what building Trimtab needs. See --help.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+    cat <<END
+usage: scripts/setup.sh [--check] [--cuda-wheels]
+
+Installs the compilers and libraries that Trimtab is built with (Debian 12, as root or through sudo) and, where no
+CUDA toolkit of version 13.0 or later is found (CUDA_HOME, /usr/local/cuda, nvcc on PATH), NVIDIA's wheels of
+CUDA 13.0 from PyPI as a toolkit in .toolchain/cuda. Does nothing, quickly, where all is there. On another
+system it names what is missing and exits 3.
+
+  --check         install nothing: exit 0 if all is there, 1 if not
+  --cuda-wheels   lay out .toolchain/cuda even where another toolkit is found (also: TRIMTAB_FORCE_CUDA_WHEELS=1)
+END
+}
+
+check=false
+wheels=${TRIMTAB_FORCE_CUDA_WHEELS:-0}
+for argument in "$@"; do
+    case $argument in
+        --check) check=true ;;
+        --cuda-wheels) wheels=1 ;;
+        -h | --help) usage && exit 0 ;;
+        *) usage_error "unknown argument '$argument'" ;;
+    esac
+done
+
+packages=(
+    clang-22 llvm-22-dev libclang-22-dev libclang-rt-22-dev clang-format-22 clang-tidy-22 lld-22
+    g++ cmake ninja-build ccache pkg-config python3 python3-venv
+    libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libsqlite3-dev
+    libopenblas-dev liblapacke-dev libtbb-dev libzstd-dev liblz4-dev libxxhash-dev
+    libgtest-dev libgmock-dev libbenchmark-dev
+    zlib1g-dev libxml2-dev libedit-dev libcurl4-openssl-dev # LLVM's CMake package asks for these
+    graphviz
+)
+
+missing_packages() {
+    local package status
+    for package in "${packages[@]}"; do
+        # shellcheck disable=SC2016  # dpkg's own placeholder
+        status=$(dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null || true)
+        [[ $status == ii* ]] || printf '%s\n' "$package"
+    done
+}
+
+# What the packages provide, for systems that name them otherwise.
+missing_pieces() {
+    local piece
+    for piece in clang++-22 clang-format-22 clang-tidy-22 ld.lld-22 llvm-config-22 g++ cmake ninja pkg-config python3; do
+        command -v "$piece" >/dev/null || echo "$piece (command)"
+    done
+    for piece in fmt spdlog nlohmann_json sqlite3 openblas lapacke tbb libzstd liblz4 libxxhash gtest gmock benchmark; do
+        pkg-config --exists "$piece" 2>/dev/null || echo "$piece (library and headers)"
+    done
+    [[ -e /usr/include/CLI/CLI.hpp || -e /usr/local/include/CLI/CLI.hpp ]] || echo "CLI11 (headers)"
+}
+
+as_root() {
+    if (($(id -u) == 0)); then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        die 3 "must install packages: run it as root, or install sudo. Missing: ${missing[*]}"
+    fi
+}
+
+apt_get() {
+    local log
+    log=$(mktemp)
+    if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1; then
+        tail -n 30 "$log" >&2
+        rm -f "$log"
+        die 3 "apt-get $1 failed"
+    fi
+    rm -f "$log"
+}
+
+candidate() { LC_ALL=C apt-cache policy "$1" | sed -n 's/^  Candidate: //p' | grep -vx '(none)'; }
+
+# clang-22 reached Debian 12 through its security archive, which a minimal image may not list.
+enable_security_archive() {
+    local list=/etc/apt/sources.list.d/trimtab-debian-security.list
+    say "clang-22 is in bookworm-security, which apt does not list here: adding it in $list"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian-security bookworm-security main" |
+        as_root tee "$list" >/dev/null
+    apt_get update
+}
+
+install_packages() {
+    say "installing ${#missing[@]} packages: ${missing[*]}"
+    apt_get update
+    candidate clang-22 >/dev/null || enable_security_archive
+    local package unknown=()
+    for package in "${missing[@]}"; do
+        candidate "$package" >/dev/null || unknown+=("$package")
+    done
+    ((${#unknown[@]} == 0)) || die 3 "apt knows no such packages here: ${unknown[*]}"
+    apt_get install -y --no-install-recommends "${missing[@]}"
+}
+
+setup_packages() {
+    local id="" version=""
+    if [[ -r /etc/os-release ]]; then
+        id=$(. /etc/os-release && echo "${ID:-}")
+        version=$(. /etc/os-release && echo "${VERSION_ID:-}")
+    fi
+    local missing=()
+    if [[ $id == debian && $version == 12 ]]; then
+        mapfile -t missing < <(missing_packages)
+        ((${#missing[@]} > 0)) || return 0
+        if $check; then die 1 "missing packages: ${missing[*]}"; fi
+        install_packages
+        return 0
+    fi
+    mapfile -t missing < <(missing_pieces)
+    ((${#missing[@]} > 0)) || return 0
+    say "this is ${id:-an unknown system} $version; packages are installed only on Debian 12. Missing here:" >&2
+    printf '  %s\n' "${missing[@]}" >&2
+    printf 'On Debian 12 the packages are: %s\n' "${packages[*]}" >&2
+    exit 3
+}
+
+# The wheels unpack to nvidia/cu13/{bin,include,lib,nvvm}: a toolkit but for lib64 and the linker's names.
+install_cuda_wheels() {
+    local stage=$root/.toolchain/stage library
+    say "laying out NVIDIA's wheels of CUDA 13.0 in ${cuda_prefix#"$root"/}"
+    rm -rf "$stage"
+    mkdir -p "$stage"
+    python3 -m venv "$stage/venv" || die 3 "python3 cannot make a virtual environment: install python3-venv"
+    "$stage/venv/bin/python" -m pip --disable-pip-version-check install --quiet --no-deps --no-compile --only-binary=:all: \
+        --require-hashes --target "$stage/site" -r "$root/scripts/cuda-wheels.txt" ||
+        die 3 "could not install NVIDIA's wheels from PyPI; install a CUDA toolkit >= 13.0 and set CUDA_HOME instead"
+    [[ -d $stage/site/nvidia/cu13 ]] || die 3 "the wheels do not hold nvidia/cu13"
+    local toolkit=$stage/site/nvidia/cu13
+    ln -s lib "$toolkit/lib64"
+    for library in "$toolkit"/lib/*.so.[0-9]*; do
+        [[ -e ${library%%.so.*}.so ]] || ln -s "$(basename "$library")" "${library%%.so.*}.so"
+    done
+    chmod +x "$toolkit"/bin/* "$toolkit"/nvvm/bin/*
+    mkdir "$toolkit/licenses"
+    for library in "$stage"/site/*.dist-info; do
+        find "$library" -iname 'license*' -type f -exec cp {} "$toolkit/licenses/$(basename "$library" .dist-info).txt" \;
+    done
+    rm -rf "$toolkit/.metadata" "$cuda_prefix"
+    mv "$toolkit" "$cuda_prefix"
+    cp "$root/scripts/cuda-wheels.txt" "$cuda_prefix/wheels.txt"
+    rm -rf "$stage"
+    local lack
+    if lack=$(cuda_lacks "$cuda_prefix"); then die 3 "the toolkit laid out in $cuda_prefix has $lack"; fi
+}
+
+setup_cuda() {
+    # Ours follows the list of wheels; anything else is taken as it is found.
+    if [[ -d $cuda_prefix ]] && ! cmp -s "$root/scripts/cuda-wheels.txt" "$cuda_prefix/wheels.txt"; then
+        wheels=1
+    elif [[ -d $cuda_prefix ]] && ! cuda_lacks "$cuda_prefix" >/dev/null; then
+        wheels=0
+    fi
+    if [[ $wheels != 1 ]] && find_cuda >/dev/null; then return 0; fi
+    local candidate lack
+    while read -r candidate; do
+        if lack=$(cuda_lacks "$candidate"); then say "not used: $candidate ($lack)"; fi
+    done < <(cuda_candidates)
+    if $check; then die 1 "no CUDA toolkit to use of version 13.0 or later"; fi
+    install_cuda_wheels
+}
+
+setup_packages
+setup_cuda
+say "ready: $(clang++-22 --version | head -n 1), CUDA in $(find_cuda)"
