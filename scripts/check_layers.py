@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Checks how the rooms lean on each other, and that no file outgrows one job.
+
+usage: scripts/check_layers.py [--root DIR]
+
+An include may only point downward: a room may use what its row of ROOMS names and, through it, what lies below.
+Exit codes: 0 in order, 1 not (one line a finding, file:line: text), 2 usage.
+"""
+
+import argparse
+import os
+import re
+import sys
+
+# What each room may include directly (docs: the table of rooms); what those may include follows.
+ROOMS = {
+    "include": [],
+    "ptx": ["include"],
+    "model": ["include"],
+    "analysis": ["model", "ptx"],
+    "emulator": ["analysis"],
+    "profiler": ["emulator"],
+    "driver_gen": ["profiler"],
+    "runtime": ["emulator"],
+    "pass": ["include"],
+    "tools": ["runtime", "driver_gen", "pass"],
+}
+# Read everything, and nothing reads them.
+OUTER_FOLDERS = ["tests", "bench", "samples"]
+SOURCE_SUFFIXES = (".h", ".hpp", ".cpp", ".cc", ".c", ".cu", ".cuh")
+MAX_LINES = 500
+# Slow to compile: a header that pulls them in makes every file that includes it pay.
+HEAVY_HEADERS = re.compile(r"nlohmann/json\.hpp|spdlog/|CLI/|sqlite3\.h|llvm/|lapacke\.h|tbb/")
+HEAVY_ALLOWED_IN = ["pass"]  # a plugin's interface is LLVM's
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def reachable(room):
+    found, todo = set(), list(ROOMS[room])
+    while todo:
+        below = todo.pop()
+        if below not in found:
+            found.add(below)
+            todo += ROOMS[below]
+    return found
+
+
+ALLOWED = {room: reachable(room) | {room} for room in ROOMS}
+
+
+def sources(root):
+    for folder in [*ROOMS, *OUTER_FOLDERS]:
+        for directory, children, names in os.walk(os.path.join(root, folder)):
+            children[:] = sorted(name for name in children if not name.startswith((".", "build")))
+            for name in sorted(names):
+                if name.endswith(SOURCE_SUFFIXES):
+                    path = os.path.join(directory, name)
+                    yield folder, os.path.relpath(path, root), path
+
+
+def room_of_include(root, path, quote, target):
+    """The room that an include of Trimtab's own names, or None for a library's."""
+    if target.startswith("trimtab/"):
+        return "include"
+    first = target.split("/", 1)[0]
+    if "/" in target and first in ROOMS and os.path.exists(os.path.join(root, target)):
+        return first
+    if "/" in target and first in OUTER_FOLDERS and quote == '"':
+        return first
+    return None
+
+
+def check_include(root, room, path, quote, target):
+    # Samples are programs as users write them: they build with no include path of ours.
+    if (target.startswith("../") or "/../" in target) and room != "samples":
+        return f"include '{target}' from the repository's root, not relative to this file"
+    named = room_of_include(root, path, quote, target)
+    if room in ROOMS:
+        if named in OUTER_FOLDERS:
+            return f"{room}/ must not include '{target}': nothing reads {named}/"
+        if named is not None and named not in ALLOWED[room]:
+            below = ", ".join(sorted(ALLOWED[room] - {room})) or "nothing"
+            return f"{room}/ must not include '{target}': below it lies {below}"
+    if room == "include" and quote == '"' and not target.startswith("trimtab/"):
+        if not os.path.exists(os.path.join(os.path.dirname(path), target)):
+            return f"a public header includes '{target}', which is not installed"
+    if path.endswith(".h") and room in ROOMS and room not in HEAVY_ALLOWED_IN and HEAVY_HEADERS.match(target):
+        if target != "nlohmann/json_fwd.hpp":
+            return f"the heavy header '{target}' belongs in a .cpp"
+    return None
+
+
+def check_file(root, room, name, path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        lines = file.read().splitlines()
+    if len(lines) > MAX_LINES:
+        yield f"{name}:{MAX_LINES + 1}: {len(lines)} lines, more than {MAX_LINES}: it has more than one job"
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if match:
+            finding = check_include(root, room, path, *match.groups())
+            if finding:
+                yield f"{name}:{number}: {finding}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    root = parser.parse_args().root
+    count, findings = 0, []
+    for room, name, path in sources(root):
+        count += 1
+        findings += check_file(root, room, name, path)
+    if count == 0:
+        parser.error(f"no source files under {root}")
+    print("\n".join(findings) if findings else f"check_layers: {count} files in order")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change is kept. See --help.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+all_stages=(setup style build tests tidy gcc sanitize)
+
+usage() {
+    cat <<END
+usage: scripts/test.sh [--only STAGE,...] [--skip STAGE,...] [--verbose]
+
+Runs, in this order:
+  setup      scripts/setup.sh
+  style      clang-format, which room includes which, the scripts' own checks
+  build      the default preset: Release, clang (build/)
+  tests      every test of that build
+  tidy       clang-tidy on what changed since it was last clean
+  gcc        Release, g++ (build-gcc/), and the unit tests
+  sanitize   AddressSanitizer and UndefinedBehaviorSanitizer, clang (build-sanitize/), and the unit tests
+A stage's output is shown only when it fails (it is in build/logs/), unless --verbose. A stage that fails does not stop
+those after it that can still run. Exits 0 if all passed, 1 if not.
+
+TRIMTAB_JOBS sets how many jobs run at once (default: one a core).
+END
+}
+
+verbose=false
+stages=("${all_stages[@]}")
+parse_stages() {
+    local stage
+    IFS=, read -r -a parsed <<<"$1"
+    for stage in "${parsed[@]}"; do
+        [[ " ${all_stages[*]} " == *" $stage "* ]] || usage_error "no stage '$stage'; there are: ${all_stages[*]}"
+    done
+}
+while (($# > 0)); do
+    case $1 in
+        --only | --skip)
+            (($# > 1)) || usage_error "$1 needs stages"
+            parse_stages "$2"
+            kept=()
+            for stage in "${stages[@]}"; do
+                named=false
+                if [[ " ${parsed[*]} " == *" $stage "* ]]; then named=true; fi
+                if [[ $1 == --only && $named == true || $1 == --skip && $named == false ]]; then kept+=("$stage"); fi
+            done
+            stages=("${kept[@]}")
+            shift
+            ;;
+        --verbose) verbose=true ;;
+        -h | --help) usage && exit 0 ;;
+        *) usage_error "unknown argument '$1'" ;;
+    esac
+    shift
+done
+((${#stages[@]} > 0)) || usage_error "no stage is left"
+
+cd "$root"
+logs=build/logs
+mkdir -p "$logs"
+
+# Unit tests: all but those that build and run whole programs, which the default build has run.
+unit_tests=(--label-exclude 'end_to_end|slow')
+
+own_sources() {
+    if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+        git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.c' '*.cu' '*.cuh'
+    else
+        find ptx model analysis emulator profiler driver_gen runtime pass tools include samples tests bench \
+            -regex '.*\.\(h\|cpp\|c\|cu\|cuh\)'
+    fi | while read -r file; do [[ ! -f $file ]] || printf '%s\n' "$file"; done
+}
+
+stage_setup() { scripts/setup.sh; }
+
+stage_style() {
+    local failed=0
+    local unformatted file
+    unformatted=$(own_sources | xargs -r clang-format-22 --dry-run 2>&1 |
+        sed -n 's/^\([^: ]*\):[0-9]*:[0-9]*: .*-Wclang-format-violations.*/\1/p' | sort -u)
+    if [[ -n $unformatted ]]; then
+        while read -r file; do echo "$file: run clang-format-22 -i on it"; done <<<"$unformatted"
+        failed=1
+    fi
+    scripts/check_layers.py || failed=1
+    local script  # each must at least parse
+    for script in scripts/*.sh .ci/run; do bash -n "$script" || failed=1; done
+    if command -v shellcheck >/dev/null; then shellcheck -x scripts/*.sh .ci/run || failed=1; fi
+    return $failed
+}
+
+stage_build() { configure default && build default; }
+
+stage_tests() { ctest --preset default -j "$jobs"; }
+
+stage_tidy() { nice scripts/check_tidy.py --jobs "$jobs"; }
+
+stage_gcc() {
+    configure gcc -DTRIMTAB_BENCHMARKS=OFF && build gcc && ctest --preset gcc -j "$jobs" "${unit_tests[@]}"
+}
+
+stage_sanitize() {
+    configure sanitize -DTRIMTAB_BENCHMARKS=OFF && build sanitize &&
+        UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 ctest --preset sanitize -j "$jobs" "${unit_tests[@]}"
+}
+
+# A stage runs in a shell of its own, so that a failure inside ends the stage and not the script.
+run_stage() {
+    local stage=$1 log=$logs/$1.log
+    if $verbose; then
+        (set -e && "stage_$stage") 2>&1 | tee "$log"
+    else
+        (set -e && "stage_$stage") >"$log" 2>&1
+    fi
+}
+
+failed=()
+started=$SECONDS
+for stage in "${stages[@]}"; do
+    if [[ $stage == tests || $stage == tidy ]] && [[ " ${failed[*]} " == *" build "* ]]; then
+        say "$stage: left out, the build failed"
+        continue
+    fi
+    began=$SECONDS
+    if run_stage "$stage"; then
+        say "$stage: ok, $((SECONDS - began)) s"
+    else
+        failed+=("$stage")
+        if ! $verbose; then tail -n 80 "$logs/$stage.log"; fi
+        say "$stage: FAILED after $((SECONDS - began)) s (all of it: $logs/$stage.log)"
+        if [[ $stage == setup ]]; then break; fi
+    fi
+done
+((${#failed[@]} == 0)) || die 1 "failed: ${failed[*]} ($((SECONDS - started)) s in all)"
+say "all passed: ${stages[*]} ($((SECONDS - started)) s in all)"
