@@ -46,9 +46,9 @@ struct Node {
     double value = 0;
     std::uint32_t input = 0;
     Metric metric = Metric::warp_instructions;
-    std::string label;    // "AMAT": names an intermediate of the model; may be empty
-    std::string unit;     // "cycles"
-    std::string comment;  // its source: "GPUPerf, equation 12"; a constant's origin
+    std::string label = {};    // "AMAT": names an intermediate of the model; may be empty
+    std::string unit = {};     // "cycles"
+    std::string comment = {};  // its source: "GPUPerf, equation 12"; a constant's origin
 };
 
 // Where an input's value comes from: "device.<field of trimtab_device>", "image.<field of trimtab_image>",
@@ -102,6 +102,8 @@ class Value {
 
   private:
     friend class RationalProgramBuilder;
+    // Operands that `op` does not have repeat the first.
+    static Value apply(Op op, Value a, Value b, Value c);
     Value(RationalProgramBuilder* builder, NodeIndex index) : builder_(builder), index_(index) {}
     RationalProgramBuilder* builder_;
     NodeIndex index_;

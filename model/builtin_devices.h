@@ -1,0 +1,15 @@
+// The device descriptions compiled into the library, as text; the build writes the table.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace trimtab::model {
+
+struct BuiltinDevice {
+    std::string_view slug, json;
+};
+// In order of slug.
+[[nodiscard]] std::span<const BuiltinDevice> builtin_devices();
+
+}  // namespace trimtab::model

@@ -1,0 +1,10 @@
+// GPUPerf's MWP-CWP model as a rational program.
+#pragma once
+
+#include "model/rational_program.h"
+
+namespace trimtab::model {
+
+[[nodiscard]] RationalProgram build_gpuperf();
+
+}  // namespace trimtab::model

@@ -1,0 +1,83 @@
+#include "model/performance_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/device_fields.h"
+#include "model/gpuperf.h"
+#include "model/nearest_name.h"
+
+namespace trimtab::model {
+
+namespace {
+
+// A new model: its file, one line here.
+struct ModelEntry {
+    std::string_view name;
+    RationalProgram (*build)();
+};
+constexpr ModelEntry model_table[] = {{"gpuperf", build_gpuperf}};
+
+double component(const trimtab_dim3& dim, char axis) {
+    if (axis == 'x') return dim.x;
+    return axis == 'y' ? dim.y : dim.z;
+}
+
+double input_value(std::string_view name, const trimtab_device& device, const trimtab_image& image,
+                   const Launch& launch) {
+    const std::size_t dot = name.find('.');
+    const std::string_view group = name.substr(0, dot);
+    const std::string_view field = dot == std::string_view::npos ? "" : name.substr(dot + 1);
+    if (group == "device") {
+        if (field == "compute_capability") return device.compute_capability;
+        for (const DeviceField& known : device_fields())
+            if (known.name == field) return device.*known.member;
+    } else if (group == "image") {
+        for (const ImageField& known : image_fields())
+            if (known.name == field) return image.*known.member;
+    } else if (field.size() == 1 && field[0] >= 'x' && field[0] <= 'z') {
+        if (group == "block") return component(launch.block, field[0]);
+        if (group == "extent") return component(launch.extent, field[0]);
+        if (group == "grid")
+            return std::ceil(component(launch.extent, field[0]) / component(launch.block, field[0]));
+    } else if (name == "dynamic_shared_bytes") {
+        return launch.dynamic_shared_bytes;
+    }
+    return std::nan("");
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& performance_model_names() {
+    static const std::vector<std::string_view> names = [] {
+        std::vector<std::string_view> list;
+        for (const ModelEntry& entry : model_table) list.push_back(entry.name);
+        return list;
+    }();
+    return names;
+}
+
+std::expected<const RationalProgram*, Error> performance_model(std::string_view name) {
+    static const std::vector<RationalProgram> programs = [] {
+        std::vector<RationalProgram> list;
+        for (const ModelEntry& entry : model_table) list.push_back(entry.build());
+        return list;
+    }();
+    const auto found = std::ranges::find(programs, name, &RationalProgram::name);
+    if (found != programs.end()) return &*found;
+    return std::unexpected(
+        Error{.message = fmt::format("performance model \"{}\" is not known; did you mean \"{}\"?", name,
+                                     nearest_name(name, performance_model_names()))});
+}
+
+std::vector<double> input_values(const RationalProgram& program, const trimtab_device& device,
+                                 const trimtab_image& image, const Launch& launch) {
+    std::vector<double> values;
+    values.reserve(program.inputs.size());
+    for (const std::string& name : program.inputs) values.push_back(input_value(name, device, image, launch));
+    return values;
+}
+
+}  // namespace trimtab::model
