@@ -1,0 +1,79 @@
+#include "driver_gen/fits.h"
+
+#include <algorithm>
+
+namespace trimtab::driver_gen {
+
+namespace {
+
+// The order of these operations is that of the printed C (c_metrics.cpp): change both or neither.
+double sum_of(const std::vector<Monomial>& sum, std::span<const double> values) {
+    double total = 0;
+    for (const Monomial& monomial : sum) {
+        double term = monomial.coefficient;
+        for (const auto& [variable, power] : monomial.exponents)
+            for (int i = 0; i < power; ++i) term = term * values[variable];
+        for (const auto& [variable, power] : monomial.exponents)
+            for (int i = 0; i > power; --i) term = term / values[variable];
+        total = total + term;
+    }
+    return total;
+}
+
+}  // namespace
+
+std::string_view name(Form form) {
+    switch (form) {
+        case Form::constant:
+            return "constant";
+        case Form::polynomial:
+            return "polynomial";
+        case Form::laurent:
+            return "laurent";
+        case Form::rational:
+            return "rational";
+    }
+    return "";
+}
+
+const FittedMetric* KernelFits::find(model::Metric metric) const {
+    const auto found = std::ranges::find(metrics, metric, &FittedMetric::metric);
+    return found == metrics.end() ? nullptr : &*found;
+}
+
+double KernelFits::evaluate(model::Metric metric, std::span<const double> data, double x, double y,
+                            double z) const {
+    const FittedMetric* fit = find(metric);
+    if (fit == nullptr) return 0;
+    const auto value_of = [&](std::uint32_t variable) {
+        return driver_gen::evaluate(variables[variable], ranges, data, x, y, z);
+    };
+    const auto piece = std::ranges::find_if(fit->pieces, [&](const Piece& candidate) {
+        return !candidate.when || value_of(candidate.when->variable) < candidate.when->below;
+    });
+    if (piece == fit->pieces.end()) return fit->least;
+    std::vector<double> values(variables.size());
+    for (const auto* sum : {&piece->numerator, &piece->denominator})
+        for (const Monomial& monomial : *sum)
+            for (const auto& [variable, power] : monomial.exponents) values[variable] = value_of(variable);
+    double value = sum_of(piece->numerator, values);
+    if (!piece->denominator.empty()) value = value / sum_of(piece->denominator, values);
+    return value < fit->least ? fit->least : value > fit->most ? fit->most : value;
+}
+
+bool KernelFits::uncertain(std::span<const double> data) const {
+    for (std::size_t i = 0; i < profiled.size() && i < data.size(); ++i)
+        if (!profiled[i].varied && !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
+            return true;
+    const auto range = ranges.evaluate(data);
+    return !(range[0] < range[1] && range[2] < range[3] && range[4] < range[5]);
+}
+
+model::RationalProgram::MetricFunction metric_function(const KernelFits& fits, std::span<const double> data) {
+    return [&fits, values = std::vector<double>(data.begin(), data.end())](model::Metric metric, double x,
+                                                                           double y, double z) {
+        return fits.evaluate(metric, values, x, y, z);
+    };
+}
+
+}  // namespace trimtab::driver_gen

@@ -1,0 +1,104 @@
+#include "driver_gen/variables.h"
+
+#include <algorithm>
+
+namespace trimtab::driver_gen {
+
+namespace {
+
+#include "driver_gen/box_geometry.inc"
+
+std::string data_name(std::uint32_t data, std::span<const std::string> names) {
+    return data < names.size() ? names[data] : "D[" + std::to_string(data) + "]";
+}
+
+}  // namespace
+
+std::string name(const Variable& variable, std::span<const std::string> data_names) {
+    switch (variable.kind) {
+        case VariableKind::data:
+            return data_name(variable.data, data_names);
+        case VariableKind::box_x:
+            return "x";
+        case VariableKind::box_y:
+            return "y";
+        case VariableKind::box_z:
+            return "z";
+        case VariableKind::lanes_x:
+            return "lanes_x";
+        case VariableKind::warp_rows:
+            return "warp_rows";
+        case VariableKind::warp_planes:
+            return "warp_planes";
+        case VariableKind::warps:
+            return "warps";
+        case VariableKind::boxes:
+            return "boxes";
+        case VariableKind::covered_warps:
+            return "covered_warps";
+        case VariableKind::covered_lanes:
+            return "covered_lanes";
+        case VariableKind::alignment:
+            break;
+    }
+    std::string text = "alignment(x, " + std::to_string(variable.unit);
+    if (variable.data != Variable::no_data) text += ", " + data_name(variable.data, data_names);
+    return text + ")";
+}
+
+double LinearForm::evaluate(std::span<const double> data) const {
+    double sum = constant;
+    for (const auto& [index, factor] : terms) sum += factor * data[index];
+    return sum;
+}
+
+std::array<double, 6> IndexRanges::evaluate(std::span<const double> data) const {
+    std::array<double, 6> range{};
+    for (std::size_t d = 0; d < 3; ++d) {
+        const double low = first[d].evaluate(data);
+        double high = end[d].evaluate(data);
+        if (extent[d] != Variable::no_data && data[extent[d]] < high) high = data[extent[d]];
+        range[2 * d] = low > 0 ? low : 0;
+        range[2 * d + 1] = high;
+    }
+    return range;
+}
+
+double evaluate(const Variable& variable, const IndexRanges& ranges, std::span<const double> data, double x,
+                double y, double z) {
+    switch (variable.kind) {
+        case VariableKind::data:
+            return data[variable.data];
+        case VariableKind::box_x:
+            return x;
+        case VariableKind::box_y:
+            return y;
+        case VariableKind::box_z:
+            return z;
+        case VariableKind::lanes_x:
+            return trimtab_lanes_x(x);
+        case VariableKind::warp_rows:
+            return trimtab_rows_met(x, y * z);
+        case VariableKind::warp_planes:
+            return trimtab_rows_met(x * y, z);
+        case VariableKind::warps:
+            return trimtab_warps(x, y, z);
+        case VariableKind::boxes: {
+            const auto range = ranges.evaluate(data);
+            return trimtab_boxes(range[0], range[1], x) * trimtab_boxes(range[2], range[3], y) *
+                   trimtab_boxes(range[4], range[5], z);
+        }
+        case VariableKind::covered_warps:
+            return trimtab_covered_warps(ranges.evaluate(data).data(), x, y, z);
+        case VariableKind::covered_lanes:
+            return trimtab_covered_lanes(ranges.evaluate(data).data(), x, y, z);
+        case VariableKind::alignment: {
+            const double divisor = trimtab_common_divisor(x, variable.unit);
+            if (variable.data == Variable::no_data) return divisor;
+            return trimtab_common_divisor(divisor, data[variable.data]);
+        }
+    }
+    return 0;
+}
+
+}  // namespace trimtab::driver_gen
