@@ -84,6 +84,7 @@ Value Value::named(std::string_view label, std::string_view unit, std::string_vi
 Value Value::apply(Op op, Value a, Value b, Value c) {
     Node node{.op = op, .a = a.index_, .b = b.index_, .c = c.index_};
     if (commutes(op) && node.a > node.b) std::swap(node.a, node.b);
+    if (op != Op::select) node.c = node.a;
     return a.builder_->emit(std::move(node));
 }
 
