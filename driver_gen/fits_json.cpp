@@ -5,67 +5,19 @@
 #include <nlohmann/json.hpp>
 
 #include "driver_gen/fits.h"
+#include "profiler/json_reader.h"
+#include "profiler/profile.h"
 
 namespace trimtab::driver_gen {
 
 namespace {
 
 using nlohmann::json;
+using namespace profiler::json_reader;
 
-constexpr std::array<std::string_view, 12> kind_names{
-    "data",          "x",           "y",     "z",     "lanes_x",
-    "warp_rows",     "warp_planes", "warps", "boxes", "covered_warps",
-    "covered_lanes", "alignment"};
-constexpr std::array<std::string_view, 3> dimension_names{"x", "y", "z"};
-
-// Reading goes through this: the first thing that is not as documented stops it, with its path.
-struct Malformed {
-    std::string message;
-};
-[[noreturn]] void malformed(const std::string& where, std::string_view what) {
-    throw Malformed{fmt::format("{} {}", where, what)};
-}
-
-const json& member(const json& value, const char* key, const std::string& where) {
-    if (!value.is_object()) malformed(where, "is not an object");
-    const auto found = value.find(key);
-    if (found == value.end()) malformed(where, fmt::format("has no member \"{}\"", key));
-    return *found;
-}
-double number(const json& value, const std::string& where) {
-    if (!value.is_number()) malformed(where, "is not a number");
-    return value.get<double>();
-}
-bool boolean(const json& value, const std::string& where) {
-    if (!value.is_boolean()) malformed(where, "is not a boolean");
-    return value.get<bool>();
-}
-std::string text(const json& value, const std::string& where) {
-    if (!value.is_string()) malformed(where, "is not a string");
-    return value.get<std::string>();
-}
-const json& array(const json& value, const std::string& where) {
-    if (!value.is_array()) malformed(where, "is not an array");
-    return value;
-}
-// Whether it was written as a signed or an unsigned number is no matter.
-bool is_natural(const json& value) {
-    return value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
-}
-std::uint32_t index_below(const json& value, std::size_t count, const std::string& where) {
-    if (!is_natural(value) || value.get<std::uint64_t>() >= count)
-        malformed(where, fmt::format("is not an index below {}", count));
-    return value.get<std::uint32_t>();
-}
-std::int32_t small_integer(const json& value, const std::string& where) {
-    if (!value.is_number_integer() || value.get<std::int64_t>() < -64 || value.get<std::int64_t>() > 64)
-        malformed(where, "is not an integer between -64 and 64");
-    return value.get<std::int32_t>();
-}
-std::uint32_t count(const json& value, const std::string& where) {
-    if (!is_natural(value) || value.get<std::uint64_t>() > 0xffffffffu) malformed(where, "is not a count");
-    return value.get<std::uint32_t>();
-}
+constexpr std::array<std::string_view, 15> kind_names{
+    "data",      "x",           "y",     "z",     "covered_x",     "covered_y",     "covered_z", "lanes_x",
+    "warp_rows", "warp_planes", "warps", "boxes", "covered_warps", "covered_lanes", "alignment"};
 
 json sum_json(const std::vector<Monomial>& sum) {
     json out = json::array();
@@ -86,18 +38,6 @@ std::vector<Monomial> sum_from(const json& value, std::size_t variables, const s
         }
     }
     return sum;
-}
-
-json linear_json(const LinearForm& form) {
-    return {{"constant", form.constant}, {"terms", form.terms}};
-}
-LinearForm linear_from(const json& value, std::size_t data_count, const std::string& where) {
-    LinearForm form{.constant = number(member(value, "constant", where), where + ".constant"), .terms = {}};
-    for (const json& pair : array(member(value, "terms", where), where + ".terms")) {
-        if (!pair.is_array() || pair.size() != 2) malformed(where, "holds a term that is no [data, factor]");
-        form.terms.emplace_back(index_below(pair[0], data_count, where), number(pair[1], where));
-    }
-    return form;
 }
 
 json quality_json(const FitQuality& q) {
@@ -209,15 +149,9 @@ KernelFits read(const json& value) {
              .most = number(member(entry, "most", "fits.profiled"), "fits.profiled.most"),
              .varied = boolean(member(entry, "varied", "fits.profiled"), "fits.profiled.varied")});
     if (fits.profiled.size() != data_count) malformed("fits.profiled", "has another length than fits.data");
-    const json& ranges = member(value, "ranges", root);
-    for (std::size_t d = 0; d < 3; ++d) {
-        const std::string where = "fits.ranges." + std::string(dimension_names[d]);
-        const json& range = member(ranges, dimension_names[d].data(), "fits.ranges");
-        fits.ranges.first[d] = linear_from(member(range, "first", where), data_count, where + ".first");
-        fits.ranges.end[d] = linear_from(member(range, "end", where), data_count, where + ".end");
-        const json& extent = member(range, "extent", where);
-        if (!extent.is_null()) fits.ranges.extent[d] = index_below(extent, data_count, where + ".extent");
-    }
+    auto ranges = profiler::ranges_from_json(member(value, "ranges", root), data_count, "fits.ranges");
+    if (!ranges) throw Malformed{ranges.error().message};
+    fits.ranges = std::move(*ranges);
     for (const json& entry : array(member(value, "variables", root), "fits.variables"))
         fits.variables.push_back(
             variable_from(entry, data_count, fmt::format("fits.variables[{}]", fits.variables.size())));
@@ -230,19 +164,12 @@ KernelFits read(const json& value) {
 }  // namespace
 
 json to_json(const KernelFits& fits) {
-    json profiled = json::array(), variables = json::array(), metrics = json::array(), ranges;
+    json profiled = json::array(), variables = json::array(), metrics = json::array();
     for (std::size_t i = 0; i < fits.profiled.size(); ++i)
         profiled.push_back({{"name", fits.data_names[i]},
                             {"least", fits.profiled[i].least},
                             {"most", fits.profiled[i].most},
                             {"varied", fits.profiled[i].varied}});
-    for (std::size_t d = 0; d < 3; ++d) {
-        json extent = nullptr;
-        if (fits.ranges.extent[d] != Variable::no_data) extent = fits.ranges.extent[d];
-        ranges[dimension_names[d]] = {{"first", linear_json(fits.ranges.first[d])},
-                                      {"end", linear_json(fits.ranges.end[d])},
-                                      {"extent", extent}};
-    }
     for (const Variable& variable : fits.variables) {
         json entry{{"kind", kind_names[static_cast<std::size_t>(variable.kind)]}};
         if (variable.data != Variable::no_data) entry["data"] = variable.data;
@@ -250,8 +177,9 @@ json to_json(const KernelFits& fits) {
         variables.push_back(std::move(entry));
     }
     for (const FittedMetric& fit : fits.metrics) metrics.push_back(metric_json(fit));
-    return {{"abi", fits_abi},  {"data", fits.data_names}, {"profiled", profiled},
-            {"ranges", ranges}, {"variables", variables},  {"metrics", metrics}};
+    return {{"abi", fits_abi},        {"data", fits.data_names},
+            {"profiled", profiled},   {"ranges", profiler::to_json(fits.ranges)},
+            {"variables", variables}, {"metrics", metrics}};
 }
 
 std::expected<KernelFits, Error> fits_from_json(const json& value, const std::string& origin) {

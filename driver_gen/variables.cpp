@@ -24,6 +24,12 @@ std::string name(const Variable& variable, std::span<const std::string> data_nam
             return "y";
         case VariableKind::box_z:
             return "z";
+        case VariableKind::covered_x:
+            return "covered_x";
+        case VariableKind::covered_y:
+            return "covered_y";
+        case VariableKind::covered_z:
+            return "covered_z";
         case VariableKind::lanes_x:
             return "lanes_x";
         case VariableKind::warp_rows:
@@ -46,26 +52,12 @@ std::string name(const Variable& variable, std::span<const std::string> data_nam
     return text + ")";
 }
 
-double LinearForm::evaluate(std::span<const double> data) const {
-    double sum = constant;
-    for (const auto& [index, factor] : terms) sum += factor * data[index];
-    return sum;
-}
-
-std::array<double, 6> IndexRanges::evaluate(std::span<const double> data) const {
-    std::array<double, 6> range{};
-    for (std::size_t d = 0; d < 3; ++d) {
-        const double low = first[d].evaluate(data);
-        double high = end[d].evaluate(data);
-        if (extent[d] != Variable::no_data && data[extent[d]] < high) high = data[extent[d]];
-        range[2 * d] = low > 0 ? low : 0;
-        range[2 * d + 1] = high;
-    }
-    return range;
-}
-
 double evaluate(const Variable& variable, const IndexRanges& ranges, std::span<const double> data, double x,
                 double y, double z) {
+    const auto covered = [&](std::size_t dimension, double width) {
+        const auto range = ranges.evaluate(data);
+        return trimtab_covered_indices(range[2 * dimension], range[2 * dimension + 1], width);
+    };
     switch (variable.kind) {
         case VariableKind::data:
             return data[variable.data];
@@ -75,6 +67,12 @@ double evaluate(const Variable& variable, const IndexRanges& ranges, std::span<c
             return y;
         case VariableKind::box_z:
             return z;
+        case VariableKind::covered_x:
+            return covered(0, x);
+        case VariableKind::covered_y:
+            return covered(1, y);
+        case VariableKind::covered_z:
+            return covered(2, z);
         case VariableKind::lanes_x:
             return trimtab_lanes_x(x);
         case VariableKind::warp_rows:

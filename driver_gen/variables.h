@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/index_ranges.h"
+
 namespace trimtab::driver_gen {
 
 enum class VariableKind : std::uint8_t {
@@ -16,11 +18,14 @@ enum class VariableKind : std::uint8_t {
     box_x,  // threads of the box by dimension: of the block, for all metrics but footprint_sectors
     box_y,
     box_z,
+    covered_x,  // mean indices inside the guards (IndexRanges) of a box that holds one, by dimension
+    covered_y,
+    covered_z,
     lanes_x,        // min(x, 32): lanes of a warp in one row
     warp_rows,      // mean rows (y, z) that a warp meets
     warp_planes,    // mean planes (z) that a warp meets
     warps,          // ceil(x y z / 32)
-    boxes,          // boxes that hold an index inside the guards (Ranges)
+    boxes,          // boxes that hold an index inside the guards
     covered_warps,  // mean warps of such a box that hold a thread inside the guards
     covered_lanes,  // mean threads inside the guards of such a warp
     alignment,      // greatest common divisor of x, `unit` and (where `data` is one) D[data]: rows of the box
@@ -28,7 +33,7 @@ enum class VariableKind : std::uint8_t {
 };
 
 struct Variable {
-    static constexpr std::uint32_t no_data = 0xffffffffu;
+    static constexpr std::uint32_t no_data = profiler::no_data;
     VariableKind kind = VariableKind::data;
     std::uint32_t data = no_data;  // index in D
     std::uint32_t unit = 0;        // alignment: elements of a 32-byte sector or a 128-byte line
@@ -38,24 +43,8 @@ struct Variable {
 // "NK", "x", "warp_rows", "alignment(x, 8, NJ)".
 [[nodiscard]] std::string name(const Variable& variable, std::span<const std::string> data_names);
 
-// A linear form over D: constant + sum of factor * D[data].
-struct LinearForm {
-    double constant = 0;
-    std::vector<std::pair<std::uint32_t, double>> terms;
-    [[nodiscard]] double evaluate(std::span<const double> data) const;
-    friend bool operator==(const LinearForm&, const LinearForm&) = default;
-};
-
-// The indices [first, end) of each dimension that pass the kernel's guards, clipped to the launch's extent
-// where D holds it. A dimension without a guard has end = the extent; one that the kernel never reads, [0,
-// 1).
-struct IndexRanges {
-    std::array<LinearForm, 3> first, end;
-    std::array<std::uint32_t, 3> extent{Variable::no_data, Variable::no_data, Variable::no_data};
-    // first.x, end.x, first.y ... at D, as box_geometry.inc takes them.
-    [[nodiscard]] std::array<double, 6> evaluate(std::span<const double> data) const;
-    friend bool operator==(const IndexRanges&, const IndexRanges&) = default;
-};
+using profiler::IndexRanges;
+using profiler::LinearForm;
 
 [[nodiscard]] double evaluate(const Variable& variable, const IndexRanges& ranges,
                               std::span<const double> data, double x, double y, double z);

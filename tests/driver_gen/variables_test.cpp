@@ -71,6 +71,10 @@ TEST(Variables, AgreeWithCountingEveryThread) {
             EXPECT_EQ(value(VariableKind::boxes), expected.boxes);
             EXPECT_DOUBLE_EQ(value(VariableKind::covered_warps), expected.warps_per_box);
             EXPECT_DOUBLE_EQ(value(VariableKind::covered_lanes), expected.lanes_per_warp);
+            if (first == std::array<unsigned, 3>{0, 0, 0}) {
+                EXPECT_DOUBLE_EQ(value(VariableKind::covered_x) * ((end[0] + x - 1) / x), end[0]);
+                EXPECT_DOUBLE_EQ(value(VariableKind::covered_y) * ((end[1] + y - 1) / y), end[1]);
+            }
             if (x * y * z % 32 != 0) continue;
             EXPECT_NEAR(value(VariableKind::warp_rows), expected.rows_per_warp,
                         x * y % 32 == 0 ? 1e-12 : 0.4);
@@ -89,6 +93,19 @@ TEST(Variables, RowsAndPlanesOfWholeWarpsAreExact) {
     EXPECT_EQ(rows(1, 32), 32);
     EXPECT_EQ(rows(4, 2), 2);  // a block smaller than a warp
     EXPECT_EQ(evaluate({.kind = VariableKind::warp_planes}, none, {}, 4, 4, 4), 2);
+}
+
+TEST(Variables, CoveredIndicesOfABoxOfManyBlocks) {
+    IndexRanges ranges;
+    ranges.end[1].constant = 100;
+    const auto covered = [&](double y) {
+        return evaluate({.kind = VariableKind::covered_y}, ranges, {}, 32, y, 1);
+    };
+    EXPECT_EQ(covered(25), 25);
+    EXPECT_EQ(covered(100), 100);
+    EXPECT_EQ(covered(1e6), 100);  // larger than the launch
+    EXPECT_EQ(covered(1.5), 1.5);  // between one row of blocks and two
+    EXPECT_EQ(covered(0.5), 0.5);
 }
 
 TEST(Variables, AlignmentIsTheCommonDivisor) {

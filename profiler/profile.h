@@ -1,0 +1,57 @@
+// A profile: the low-level metrics of one kernel, measured at chosen points (D, P) by a backend. This is
+// member "profile" of a kernel's record (include/trimtab/section.h).
+//
+// JSON: {"abi": 1, "kernel": id, "backend": {"name", "version"}, "data": ["NI", ..], "varied": [true, ..],
+// "ranges": as in fits, "element_bytes": [4], "points": [{"data": [..], "box": [x, y, z], "held_out",
+// "metrics": {"load_sectors": ..} }], "data_dependent": ["load_requests", ..], "warp_instructions"}.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/metrics.h"
+#include "profiler/index_ranges.h"
+#include "trimtab/error.h"
+
+namespace trimtab::profiler {
+
+inline constexpr unsigned profile_abi = 1;
+
+struct ProfilePoint {
+    std::vector<double> data;     // D, in the description's order
+    std::array<double, 3> box{};  // threads: a block, or several blocks side by side
+    bool held_out = false;        // the fits are checked on it, not made from it
+    // A box of several blocks has footprint_sectors alone.
+    std::array<std::optional<double>, model::metric_count> metrics{};
+    friend bool operator==(const ProfilePoint&, const ProfilePoint&) = default;
+};
+
+struct Profile {
+    std::string kernel_id;
+    std::string backend_name, backend_version;
+    std::vector<std::string> data_names;
+    std::vector<bool> varied;  // alongside: the points hold more than one value of it
+    IndexRanges ranges;
+    std::vector<std::uint32_t> element_bytes;  // sizes of what the kernel's pointers point to, ascending
+    std::vector<ProfilePoint> points;
+    std::vector<model::Metric> data_dependent;  // they changed with the contents of the arrays
+    std::uint64_t warp_instructions = 0;        // that the backend ran for it
+    friend bool operator==(const Profile&, const Profile&) = default;
+};
+
+[[nodiscard]] nlohmann::json to_json(const Profile& profile);
+[[nodiscard]] std::expected<Profile, Error> profile_from_json(const nlohmann::json& json,
+                                                              const std::string& origin);
+
+// Linear forms and ranges, as profiles and fits both write them.
+[[nodiscard]] nlohmann::json to_json(const IndexRanges& ranges);
+[[nodiscard]] std::expected<IndexRanges, Error> ranges_from_json(const nlohmann::json& json,
+                                                                 std::size_t data_count,
+                                                                 const std::string& origin);
+
+}  // namespace trimtab::profiler
