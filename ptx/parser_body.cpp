@@ -1,0 +1,177 @@
+#include "ptx/names.h"
+#include "ptx/parser.h"
+
+namespace trimtab::ptx {
+
+bool has_parameter(const Function& function, std::string_view name) {
+    for (const std::vector<Variable>* list : {&function.returns, &function.parameters}) {
+        for (const Variable& parameter : *list) {
+            if (parameter.name == name) return true;
+        }
+    }
+    return false;
+}
+
+// From '{' to the matching '}', which stays under the cursor.
+bool Parser::body(Function& function) {
+    Scopes scopes(function, [&](std::string_view name) {
+        return function_names_.contains(name) || variable_names_.contains(name) ||
+               has_parameter(function, name);
+    });
+    function_ = &function;
+    scopes_ = &scopes;
+    location_ = {};
+    for (const std::vector<Variable>* list : {&function.returns, &function.parameters}) {
+        for (const Variable& parameter : *list) {
+            if (parameter.space == Space::reg && !scopes.declare_register(parameter.name, parameter.type)) {
+                return tokens_.fail("parameter '" + parameter.name + "' is declared twice");
+            }
+        }
+    }
+    tokens_.advance();
+    bool ok = true;
+    while (ok && !(scopes.depth() == 1 && tokens_.now().is('}'))) ok = body_statement();
+    if (ok) {
+        Token missing;
+        ok = scopes.pop(missing) ||
+             tokens_.fail_at(missing, "label '" + std::string(missing.text) + "' is not declared");
+    }
+    function_ = nullptr;
+    scopes_ = nullptr;
+    return ok;
+}
+
+bool Parser::body_statement() {
+    const Token at = tokens_.now();
+    switch (at.kind) {
+        case Token::Kind::word:
+            return tokens_.ahead().is(':') ? label() : instruction();
+        case Token::Kind::dot_word:
+            break;
+        case Token::Kind::mark:
+            if (at.is('@')) return instruction();
+            if (at.is(';')) {
+                tokens_.advance();
+                return true;
+            }
+            if (at.is('{')) {
+                if (scopes_->depth() == 256) return tokens_.fail("the braces are nested too deep");
+                scopes_->push();
+                tokens_.advance();
+                return true;
+            }
+            if (at.is('}')) {
+                Token missing;
+                (void)scopes_->pop(missing);  // only the outermost scope can miss a label
+                tokens_.advance();
+                return true;
+            }
+            return tokens_.fail_expected("an instruction");
+        default:
+            return tokens_.fail_expected("an instruction");
+    }
+    if (at.text == ".reg") return registers();
+    if (at.text == ".loc") return location();
+    if (at.text == ".pragma") {
+        while (!tokens_.at_end() && !tokens_.now().is(';')) tokens_.advance();
+        return tokens_.expect(';', "';'");
+    }
+    if (at.text == ".file") return file();
+    if (at.text == ".section") return section();
+    const auto space = find_space(at.text.substr(1));
+    if (space && (*space == Space::local || *space == Space::shared || *space == Space::param ||
+                  *space == Space::global || *space == Space::constant)) {
+        tokens_.advance();
+        return body_variables(*space);
+    }
+    return tokens_.fail("unknown directive '" + std::string(at.text.substr(0, 40)) + "'");
+}
+
+// .loc 1 8 0    .loc 2 66 27, function_name $L__info_string0, inlined_at 1 10 68
+bool Parser::location() {
+    tokens_.advance();
+    std::uint64_t file = 0, line = 0, column = 0, ignored = 0;
+    if (!parse_count(tokens_, file, "the file's index") || !parse_count(tokens_, line, "the line") ||
+        !parse_count(tokens_, column, "the column")) {
+        return false;
+    }
+    while (tokens_.accept(',')) {
+        std::string_view word, symbol;
+        if (!tokens_.expect_word(word, "function_name or inlined_at")) return false;
+        if (word == "function_name") {
+            if (!tokens_.expect_word(symbol, "a label")) return false;
+            if (tokens_.accept('+') && !parse_count(tokens_, ignored, "the offset")) return false;
+        } else if (word == "inlined_at") {
+            for (int i = 0; i < 3; ++i) {
+                if (!parse_count(tokens_, ignored, "the place of the call")) return false;
+            }
+        } else {
+            return tokens_.fail("unknown attribute '" + std::string(word) + "' of .loc");
+        }
+    }
+    location_ = {static_cast<std::uint32_t>(file), static_cast<std::uint32_t>(line),
+                 static_cast<std::uint32_t>(column)};
+    return true;
+}
+
+bool Parser::label() {
+    const Token at = tokens_.now();
+    tokens_.advance();
+    tokens_.advance();
+    const Token& now = tokens_.now();
+    if (now.is(".branchtargets") || now.is(".calltargets") || now.is(".callprototype")) {
+        const auto name = scopes_->declare_variable(at.text);
+        if (!name) return tokens_.fail_at(at, "'" + std::string(at.text) + "' is declared twice");
+        if (now.is(".branchtargets")) return branch_targets(*name);
+        return now.is(".calltargets") ? call_targets(*name) : call_prototype(*name);
+    }
+    if (!scopes_->declare_label(at.text, static_cast<std::uint32_t>(function_->body.size()))) {
+        return tokens_.fail_at(at, "label '" + std::string(at.text) + "' is declared twice");
+    }
+    return true;
+}
+
+bool Parser::branch_targets(const std::string& name) {
+    std::uint32_t place = 0;
+    do {
+        tokens_.advance();
+        const Token at = tokens_.now();
+        std::string_view label;
+        if (!tokens_.expect_word(label, "a label")) return false;
+        scopes_->wait_for_label({label, no_index, place++, name, at});
+    } while (tokens_.now().is(','));
+    function_->branch_targets[name].assign(place, no_index);
+    return tokens_.expect(';', "';'");
+}
+
+bool Parser::call_targets(const std::string& name) {
+    do {
+        tokens_.advance();
+        const Token at = tokens_.now();
+        std::string_view target;
+        if (!tokens_.expect_word(target, "a function")) return false;
+        if (!function_names_.contains(target)) {
+            return tokens_.fail_at(at, "function '" + std::string(target) + "' is not declared");
+        }
+        function_->call_targets[name].emplace_back(target);
+    } while (tokens_.now().is(','));
+    return tokens_.expect(';', "';'");
+}
+
+// p: .callprototype (.param .b32 _) _ (.param .b32 _) .noreturn;
+bool Parser::call_prototype(const std::string& name) {
+    tokens_.advance();
+    CallPrototype made;
+    if (tokens_.now().is('(') && !parameter_list(made.returns)) return false;
+    std::string_view ignored;
+    if (!tokens_.expect_word(ignored, "'_'")) return false;
+    if (tokens_.now().is('(') && !parameter_list(made.parameters)) return false;
+    function_->call_prototypes[name] = std::move(made);
+    Function attributes_of_call;
+    for (bool taken = true; taken;) {
+        if (!performance_directive(attributes_of_call, taken)) return false;
+    }
+    return tokens_.expect(';', "';'");
+}
+
+}  // namespace trimtab::ptx
