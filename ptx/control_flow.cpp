@@ -1,0 +1,241 @@
+#include "ptx/control_flow.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "ptx/dominators.h"
+
+namespace trimtab::ptx {
+namespace {
+
+bool leaves(Opcode opcode) {
+    return opcode == Opcode::ret || opcode == Opcode::exit || opcode == Opcode::trap;
+}
+
+bool ends_block(Opcode opcode) {
+    return opcode == Opcode::bra || opcode == Opcode::brx || leaves(opcode);
+}
+
+class Builder {
+  public:
+    explicit Builder(const Function& function) : function_(function), body_(function.body) {}
+
+    std::expected<ControlFlow, Error> run() {
+        if (auto error = find_targets()) return std::unexpected(std::move(*error));
+        cut_blocks();
+        connect();
+        const auto count = static_cast<BlockIndex>(flow_.blocks.size());
+        Graph successors(count), predecessors(count);
+        for (BlockIndex b = 0; b < count; ++b) {
+            successors[b] = flow_.blocks[b].successors;
+            predecessors[b] = flow_.blocks[b].predecessors;
+        }
+        flow_.reverse_post_order = reverse_post_order(successors, 0);
+        flow_.immediate_dominator = immediate_dominators(predecessors, flow_.reverse_post_order);
+        find_post_dominators(std::move(successors), std::move(predecessors));
+        find_loops();
+        return std::move(flow_);
+    }
+
+  private:
+    // Targets of every branch, by instruction.
+    std::optional<Error> find_targets() {
+        targets_.resize(body_.size());
+        for (std::uint32_t i = 0; i < body_.size(); ++i) {
+            const Instruction& instruction = body_[i];
+            if (instruction.opcode == Opcode::bra) {
+                if (instruction.operands.size() != 1) return error(instruction, "a branch without a target");
+                targets_[i].push_back(instruction.operands[0].target);
+            } else if (instruction.opcode == Opcode::brx) {
+                const auto table = instruction.operands.size() < 2
+                                       ? function_.branch_targets.end()
+                                       : function_.branch_targets.find(instruction.operands[1].text);
+                if (table == function_.branch_targets.end() || table->second.empty()) {
+                    return error(instruction, "an indirect branch whose targets are unknown");
+                }
+                for (const std::uint32_t target : table->second) {
+                    if (std::find(targets_[i].begin(), targets_[i].end(), target) == targets_[i].end()) {
+                        targets_[i].push_back(target);
+                    }
+                }
+            }
+            for (const std::uint32_t target : targets_[i]) {
+                if (target > body_.size()) return error(instruction, "a branch out of the function");
+            }
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] Error error(const Instruction& instruction, const std::string& what) const {
+        return {"function '" + function_.name + "': " + what, {}, instruction.line, 0};
+    }
+
+    void cut_blocks() {
+        const auto size = static_cast<std::uint32_t>(body_.size());
+        std::vector<bool> starts(size + 1);
+        starts[0] = true;
+        for (std::uint32_t i = 0; i < size; ++i) {
+            if (ends_block(body_[i].opcode) && i + 1 < size) starts[i + 1] = true;
+            for (const std::uint32_t target : targets_[i]) {
+                starts[target] = true;
+                // A loop may go back to the first instruction: the entry then is an empty block before it, so
+                // that nothing precedes the entry.
+                if (target == 0 && flow_.blocks.empty()) flow_.blocks.emplace_back();
+            }
+        }
+        flow_.block_of.resize(size);
+        at_end_ = no_index;
+        for (std::uint32_t i = 0; i <= size; ++i) {
+            if (starts[i]) {
+                // A branch to the function's end needs a block there, if an empty one.
+                if (i == size) at_end_ = static_cast<BlockIndex>(flow_.blocks.size());
+                flow_.blocks.push_back({i, i, {}, {}});
+            }
+            if (i == size) break;
+            flow_.block_of[i] = static_cast<BlockIndex>(flow_.blocks.size() - 1);
+            flow_.blocks.back().last = i + 1;
+        }
+    }
+
+    [[nodiscard]] BlockIndex block_at(std::uint32_t instruction) const {
+        return instruction < body_.size() ? flow_.block_of[instruction] : at_end_;
+    }
+
+    void connect() {
+        leaves_.resize(flow_.blocks.size());
+        for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
+            BasicBlock& block = flow_.blocks[b];
+            const bool is_last = b + 1 == flow_.blocks.size();
+            const Instruction* last = block.first == block.last ? nullptr : &body_[block.last - 1];
+            bool falls_through = true;
+            if (last != nullptr && ends_block(last->opcode)) {
+                falls_through = last->guard != no_index;
+                leaves_[b] = leaves(last->opcode);
+                for (const std::uint32_t target : targets_[block.last - 1]) {
+                    block.successors.push_back(block_at(target));
+                }
+            }
+            if (!falls_through) continue;
+            if (is_last)
+                leaves_[b] = true;
+            else
+                block.successors.push_back(b + 1);
+        }
+        for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
+            for (const BlockIndex successor : flow_.blocks[b].successors) {
+                flow_.blocks[successor].predecessors.push_back(b);
+            }
+        }
+    }
+
+    // On the reversed graph, from a virtual exit. A loop without an exit gets an edge to it from the block
+    // that a depth-first walk leaves first, so that every reachable block has a post-dominator.
+    void find_post_dominators(Graph successors, Graph predecessors) {
+        const auto count = static_cast<BlockIndex>(flow_.blocks.size());
+        const BlockIndex exit = count;
+        successors.emplace_back();
+        predecessors.emplace_back();
+        std::vector<bool> reaches_exit(count);
+        std::vector<BlockIndex> work;
+        const auto add_exit = [&](BlockIndex from) {
+            successors[from].push_back(exit);
+            predecessors[exit].push_back(from);
+            if (!reaches_exit[from]) work.push_back(from);
+            reaches_exit[from] = true;
+            while (!work.empty()) {
+                const BlockIndex block = work.back();
+                work.pop_back();
+                for (const BlockIndex predecessor : flow_.blocks[block].predecessors) {
+                    if (reaches_exit[predecessor]) continue;
+                    reaches_exit[predecessor] = true;
+                    work.push_back(predecessor);
+                }
+            }
+        };
+        for (BlockIndex b = 0; b < count; ++b) {
+            if (leaves_[b]) add_exit(b);
+        }
+        const std::vector<BlockIndex>& order = flow_.reverse_post_order;
+        for (auto block = order.rbegin(); block != order.rend(); ++block) {
+            if (!reaches_exit[*block]) add_exit(*block);
+        }
+        flow_.immediate_post_dominator =
+            immediate_dominators(successors, reverse_post_order(predecessors, exit));
+        flow_.immediate_post_dominator.pop_back();
+        for (BlockIndex& block : flow_.immediate_post_dominator) {
+            if (block == exit) block = no_index;
+        }
+    }
+
+    void find_loops() {
+        const std::vector<BlockIndex>& order = flow_.reverse_post_order;
+        std::vector<std::uint32_t> place(flow_.blocks.size(), no_index);
+        for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+        flow_.innermost_loop.assign(flow_.blocks.size(), no_index);
+        std::vector<std::uint32_t> member_of(flow_.blocks.size(), no_index);
+        // Headers in this order: an outer loop's comes before its inner loops'.
+        for (const BlockIndex header : order) {
+            Loop loop;
+            loop.header = header;
+            for (const BlockIndex latch : flow_.blocks[header].predecessors) {
+                if (place[latch] == no_index || place[latch] < place[header]) continue;
+                if (!flow_.dominates(header, latch)) {
+                    flow_.reducible = false;
+                } else if (std::find(loop.latches.begin(), loop.latches.end(), latch) == loop.latches.end()) {
+                    loop.latches.push_back(latch);
+                }
+            }
+            if (loop.latches.empty()) continue;
+            const auto index = static_cast<std::uint32_t>(flow_.loops.size());
+            loop.parent = flow_.innermost_loop[header];
+            if (loop.parent != no_index) loop.depth = flow_.loops[loop.parent].depth + 1;
+            std::vector<BlockIndex> work = loop.latches;
+            member_of[header] = index;
+            loop.blocks.push_back(header);
+            while (!work.empty()) {
+                const BlockIndex block = work.back();
+                work.pop_back();
+                if (member_of[block] == index || place[block] == no_index) continue;
+                member_of[block] = index;
+                loop.blocks.push_back(block);
+                const auto& before = flow_.blocks[block].predecessors;
+                work.insert(work.end(), before.begin(), before.end());
+            }
+            std::sort(loop.blocks.begin() + 1, loop.blocks.end());
+            for (const BlockIndex block : loop.blocks) flow_.innermost_loop[block] = index;
+            flow_.loops.push_back(std::move(loop));
+        }
+    }
+
+    const Function& function_;
+    const std::vector<Instruction>& body_;
+    std::vector<std::vector<std::uint32_t>> targets_;
+    std::vector<bool> leaves_;  // by block: control may leave the function at its end
+    BlockIndex at_end_ = no_index;
+    ControlFlow flow_;
+};
+
+bool is_above(const std::vector<BlockIndex>& immediate, BlockIndex a, BlockIndex b) {
+    for (; b != no_index; b = immediate[b]) {
+        if (a == b) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+bool ControlFlow::dominates(BlockIndex a, BlockIndex b) const {
+    return is_above(immediate_dominator, a, b);
+}
+
+bool ControlFlow::post_dominates(BlockIndex a, BlockIndex b) const {
+    return is_above(immediate_post_dominator, a, b);
+}
+
+std::expected<ControlFlow, Error> control_flow(const Function& function) {
+    return Builder(function).run();
+}
+
+}  // namespace trimtab::ptx
