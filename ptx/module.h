@@ -40,8 +40,9 @@ struct Operand {
         special,    // `special`
         symbol,     // the address of, or call target, `text`; + `offset`
         address,    // [base + offset]: base is `reg` (no_index if none), or `text` (a variable or parameter),
-                    // or `bits` alone
-        label,      // `target`, a block's first instruction in Function::body
+                    // or `bits` alone; in [texture, sampler, {x, y}] what follows the base is in `elements`
+        label,      // `target`, a block's first instruction in Function::body; of brx and indirect calls `text`
+                    // alone, a key of Function::branch_targets, call_prototypes or call_targets
         vector,     // `elements`
         sink        // _
     };
@@ -60,7 +61,7 @@ struct Operand {
 // Modifiers, decoded once. What an opcode does not have keeps its default.
 struct Modifiers {
     Space space = Space::generic;
-    Space to_space = Space::generic;  // cvta.to.<space>: space, and `to` is set
+    Space to_space = Space::generic;  // cvta.to.<space>: space, and `to` is set; cp: the destination's space
     bool to = false;                  // cvta.to
     Comparison comparison = Comparison::none;
     BooleanOp boolean_op = BooleanOp::none;
@@ -83,7 +84,7 @@ struct Instruction {
     Type type = Type::none;         // the type that the operation works in (for cvt, set: of the result)
     Type source_type = Type::none;  // cvt, set, slct, tex, dp4a ...: of the source; else none
     Modifiers modifiers;
-    std::vector<Operand> operands;       // destinations first
+    std::vector<Operand> operands;       // destinations first; call: results, function, arguments, prototype
     std::uint8_t destination_count = 0;  // of `operands`; 2 for setp p|q and shfl d|p
     RegisterIndex guard = no_index;      // @%p
     bool guard_negated = false;          // @!%p
@@ -133,11 +134,13 @@ struct CallPrototype {
     std::vector<Variable> returns, parameters;
 };
 
+// Names in a body are unique: where an inner pair of braces declares a register, variable or label again, the
+// later one is renamed "name$1", "name$2" ..., in its declaration and its uses.
 struct Function {
     std::string name;
     bool is_entry = false, is_extern = false, is_visible = false, is_weak = false;
     std::vector<Variable> returns, parameters;
-    std::vector<Register> registers;
+    std::vector<Register> registers;  // those that the body names; of %r<100> only what is used
     std::vector<Variable> variables;  // declared in the body: local, shared, param (call arguments)
     std::vector<Instruction> body;    // empty for a declaration
     std::map<std::string, std::uint32_t, std::less<>> labels;  // name -> index in body (body.size(): the end)

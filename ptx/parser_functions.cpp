@@ -30,6 +30,13 @@ bool Parser::function(const Linkage& linkage) {
         // Known to its own body, for recursion and for its address.
         function_names_.try_emplace(name.text, no_index);
         if (!body(made)) return false;
+        if (made.body.empty()) {
+            // `{ }` returns, like any body at its end; only a declaration has no instruction.
+            Instruction& end = made.body.emplace_back();
+            end.opcode = Opcode::ret;
+            end.mnemonic = "ret";
+            end.line = tokens_.now().line;
+        }
     } else if (!tokens_.now().is(';')) {
         return tokens_.fail_expected("'{' or ';'");
     }
