@@ -1,16 +1,23 @@
-// GPUPerf's MWP-CWP model (Sim et al., "A Performance Analysis Framework for Identifying Potential Benefits
-// in GPGPU Applications", PPoPP 2012), equations 1 to 17 and A.1 to A.7, for devices with caches and for
-// launches of any size.
+// GPUPerf's MWP-CWP model (Sim, Dasgupta, Kim, Vuduc: "A Performance Analysis Framework for Identifying
+// Potential Benefits in GPGPU Applications", PPoPP 2012; sections 4 and appendix A), for devices with caches
+// and for launches of any size. Numbers in parentheses below are its equations.
 //
 // Where it departs from the paper, and why:
-// - A launch runs as waves of resident blocks, whole ones and a last one that may be partial, each by
-//   equation 1. The paper spreads the warps evenly over the SMs, which hides the cost of a poor last wave.
-// - Miss ratios come from footprints: what the blocks that are resident together touch, against the caches.
-//   The paper measures them, so cannot know them for a block that never ran.
-// - The departure delay and the bandwidth bound ITMLP whatever the MLP; the paper lets MLP exceed the former.
-// - CWP is not cut to N before one is taken off it in equation 15: two warps would count as one.
-// - Stores do not wait: they take departure slots and bandwidth, and no latency.
-// - The overlap of equation 16 is smooth: where both costs are near each other neither hides wholly.
+// - A launch runs as waves of resident blocks, whole ones and a last one that may be partial, each by (1).
+// The
+//   paper spreads the warps evenly over the SMs, which hides what a poor last wave costs.
+// - Miss ratios come from footprints: what the warps that are resident together touch, against the caches.
+// The
+//   paper measures them, so cannot know them for a block that never ran.
+// - Departures are slots of the SM, part of T_comp, as (2) asks of "the cost of executing memory
+//   instructions". In (A.5) they bound the overlap of requests, beyond which (14) then lets MLP go.
+// - The bandwidth bound of (14) is taken over the launch, not over a wave: waves share what a short one
+// leaves.
+// - All warps overlap their waits. (15) lets CWP - 1 of them, which makes two warps slower than one, and
+// counts
+//   computation twice that (16) hides already.
+// - ITILP's two regimes (4) are both kept: the latency-bound one is a wait, beside the waits for memory.
+// - The overlap (16) is smooth: where both costs are near each other neither hides wholly.
 #include "model/gpuperf.h"
 
 #include <string>
@@ -21,6 +28,9 @@ namespace trimtab::model {
 
 namespace {
 
+constexpr auto sweep = "read off saturated cases in the block sweeps published with KLARAPTOR, GTX 1080 Ti";
+constexpr auto judged = "a round number: results move little with it";
+
 class GpuPerf {
   public:
     RationalProgram build() &&;
@@ -28,191 +38,286 @@ class GpuPerf {
   private:
     Value device(const char* field) { return b_.input(std::string("device.") + field); }
     Value number(double value, std::string_view origin = "") { return b_.constant(value, origin); }
-    // A fit may stray where it was not measured: what it says is brought back into the metric's range.
+    // A fit may stray where nothing was measured: what it says is brought back into the metric's range. NaN
+    // becomes `low`.
     Value clamped(Value raw, Value low, Value high) { return min(max(raw, low), high); }
+    Value share(Value raw) { return clamped(raw, zero_, one_); }
     Value count(Metric metric) {
         return clamped(b_.metric(metric, bx_, by_, bz_), zero_, number(1e12, "no count is larger"))
             .named(name(metric), "", "profile");
     }
-    Value footprint_bytes(Value x, Value y, Value z, std::string_view label, std::string_view what) {
+    Value footprint(Value x, Value y, Value z) {
         const Value sectors =
             clamped(b_.metric(Metric::footprint_sectors, x, y, z), one_, number(1e12, "no count is larger"));
-        return (sectors * sector_bytes_).named(label, "bytes", what);
+        return sectors * sector_bytes_;
     }
-    // Smooth maximum: (a^4 + b^4)^(1/4), scaled so that no power overflows.
-    Value smooth_max(Value a, Value b) {
-        const Value larger = max(max(a, b), tiny_);
-        const Value p = a / larger, q = b / larger;
-        return larger * square_root(square_root((p * p) * (p * p) + (q * q) * (q * q)));
+    Value box_of_blocks(Value blocks);
+    // sqrt(a^2 + b^2): a smooth maximum, exact on every machine as powers are not.
+    Value smooth_max(Value a, Value b) { return square_root(a * a + b * b); }
+    // 1 while x is small, 1/2 at x = 1, then soon 0.
+    Value smooth_step(Value x) {
+        const Value x2 = x * x;
+        return one_ / (one_ + x2 * x2);
     }
 
     void launch_shape();
-    void instruction_costs();
-    void request_costs();
-    void cache_behaviour();
-    Value wave_cycles(Value blocks, Value active_sms, std::string_view wave);
+    void computation();
+    void departures();
+    void footprints();
+    void last_level_cache();
+    void memory_latency();
+    Value wave_cycles(Value blocks, std::string_view wave);
 
-    RationalProgramBuilder b_{"gpuperf", "1"};
-    Value zero_ = number(0), one_ = number(1), tiny_ = number(1e-30, "keeps quotients finite");
-    Value sector_bytes_ = number(32, "CUDA: a sector");
+    RationalProgramBuilder b_{"gpuperf", "2"};
+    Value zero_ = number(0), one_ = number(1);
+    Value sector_bytes_ = number(32, "CUDA: a sector"), line_bytes_ = number(128, "CUDA: a cache line");
     Value bx_ = b_.input("block.x"), by_ = b_.input("block.y"), bz_ = b_.input("block.z");
     Value gx_ = b_.input("grid.x"), gy_ = b_.input("grid.y"), gz_ = b_.input("grid.z");
     Value threads_ = (bx_ * by_ * bz_).named("threads_per_block", "threads", "");
     OccupancyValues occupancy_ = add_occupancy(b_, threads_);
 
-    // Set by the steps below, in order.
-    Value blocks_per_sm_ = one_, warps_ = one_, blocks_ = one_, grid_blocks_ = one_;
-    Value issue_cycles_ = zero_, chain_cycles_ = zero_, serial_cycles_ = zero_;
-    Value requests_ = zero_, rounds_ = zero_, departure_cycles_ = zero_, transactions_ = one_;
-    Value l2_miss_ = zero_, amat_ = zero_, dram_bytes_per_warp_ = zero_;
+    // Per warp, unless named otherwise. Set by the steps, in order.
+    Value occ_ = one_, warps_ = one_, blocks_ = one_, grid_blocks_ = one_, resident_ = one_,
+          blocks_on_sm_ = one_;
+    Value insts_ = one_, pipe_cycles_ = zero_, ilp_ = one_, serial_cycles_ = zero_;
+    Value barriers_ = zero_, delay_per_transaction_ = zero_;
+    Value requests_ = one_, rounds_ = zero_, rounds_or_one_ = one_, departure_cycles_ = zero_;
+    Value load_bytes_ = zero_, sectors_ = zero_, lines_ = zero_;
+    Value warp_bytes_ = one_, sm_bytes_ = one_, wave_bytes_ = one_, launch_bytes_ = one_;
+    Value dram_bytes_ = zero_, miss_ratio_ = zero_, amat_ = one_;
 };
 
 void GpuPerf::launch_shape() {
-    grid_blocks_ = (gx_ * gy_ * gz_).named("blocks_of_grid", "blocks", "");
-    blocks_per_sm_ = max(occupancy_.blocks_per_sm, one_);
+    grid_blocks_ = (gx_ * gy_ * gz_).named("grid_blocks", "blocks", "");
+    occ_ = max(occupancy_.blocks_per_sm, one_);
     warps_ =
         clamped(b_.metric(Metric::active_warps, bx_, by_, bz_), one_, max(occupancy_.warps_per_block, one_))
             .named("active_warps", "warps per block", "profile");
     blocks_ = clamped(b_.metric(Metric::active_blocks, bx_, by_, bz_), one_, max(grid_blocks_, one_))
                   .named("active_blocks", "blocks", "profile");
+    resident_ = min(blocks_, occ_ * device("sm_count")).named("resident_blocks", "blocks", "a full wave");
 }
 
-// Per warp: cycles of the busiest pipe (equation 3 at full ITILP), of the dependence chain (at ITILP = ILP),
-// and of equation 6's serial overheads.
-void GpuPerf::instruction_costs() {
+// (3) to (5) and (9), (10), for one warp. The busiest pipe is what (5) calls SIMD_width.
+void GpuPerf::computation() {
     const Value warp_size = device("warp_size");
     const auto pipe = [&](Metric metric, const char* lanes) {
         return count(metric) * warp_size / device(lanes);
     };
     const Value special = count(Metric::special_function_instructions);
-    const Value instructions = max(count(Metric::warp_instructions) - special, one_)
-                                   .named("insts", "warp instructions per warp", "GPUPerf, table 2");
-    const Value issued = (instructions + special) / device("schedulers_per_sm");
-    // A shared-memory pass takes the load-store units' addresses or the banks' bytes, whichever is slower.
-    const Value shared_pass = max(warp_size / device("load_store_units_per_sm"),
-                                  warp_size * number(4, "bytes a lane") / device("shared_bytes_per_clock"))
-                                  .named("shared_pass", "cycles", "LD/ST units and bank width");
-    const Value shared_requests = count(Metric::shared_requests);
-    const Value arithmetic = max(max(pipe(Metric::fp32_instructions, "fp32_lanes_per_sm"),
-                                     pipe(Metric::fp64_instructions, "fp64_lanes_per_sm")),
-                                 pipe(Metric::integer_instructions, "int32_lanes_per_sm"));
-    issue_cycles_ = max(max(issued, arithmetic), shared_requests * shared_pass)
-                        .named("issue_cycles", "cycles per warp", "GPUPerf, equation 5, by pipe");
-    const Value ilp = max(count(Metric::instruction_parallelism), one_).named("ILP", "instructions", "");
-    chain_cycles_ = (instructions * device("latency_fp32_cycles") / ilp)
-                        .named("chain_cycles", "cycles per warp", "GPUPerf, equation 3 for one warp");
+    const Value all = max(count(Metric::warp_instructions), one_);
+    insts_ = max(all - special, one_).named("insts", "warp instructions", "#insts");
+    pipe_cycles_ =
+        max(max(all / device("schedulers_per_sm"), pipe(Metric::fp32_instructions, "fp32_lanes_per_sm")),
+            max(pipe(Metric::fp64_instructions, "fp64_lanes_per_sm"),
+                pipe(Metric::integer_instructions, "int32_lanes_per_sm")))
+            .named("pipe_cycles", "cycles per warp", "busiest of issue, FP32, FP64, integer");
+    ilp_ = clamped(b_.metric(Metric::instruction_parallelism, bx_, by_, bz_), one_, device("warp_size"))
+               .named("ILP", "instructions", "profile");
 
     const Value sfu_width = device("special_function_lanes_per_sm");
-    const Value f_sfu = clamped(special / instructions - sfu_width / device("fp32_lanes_per_sm"), zero_, one_)
-                            .named("F_SFU", "", "GPUPerf, equation 10");
-    const Value o_sfu =
-        (special * warp_size / sfu_width * f_sfu).named("O_SFU", "cycles per warp", "GPUPerf, equation 9");
-    const Value conflicts = max(count(Metric::shared_wavefronts) - shared_requests, zero_);
-    const Value o_bank =
-        (conflicts * shared_pass).named("O_bank", "cycles per warp", "GPUPerf, equation 6: bank conflicts");
-    serial_cycles_ = o_sfu + o_bank;
+    const Value f_sfu = share(special / insts_ - sfu_width / device("fp32_lanes_per_sm"))
+                            .named("F_SFU", "", "(10): visible share of special functions");
+    const Value o_sfu = (special * warp_size / sfu_width * f_sfu).named("O_SFU", "cycles per warp", "(9)");
+    // A pass over shared memory takes the load-store units' addresses or the banks' bytes.
+    const Value pass = max(warp_size / device("load_store_units_per_sm"),
+                           warp_size * number(4, "bytes a lane") / device("shared_bytes_per_clock"));
+    const Value requests = count(Metric::shared_requests);
+    const Value conflicts = max(count(Metric::shared_wavefronts) - requests, zero_);
+    const Value o_bank = (conflicts * pass).named("O_bank", "cycles per warp", "(6): bank conflicts");
+    const Value shared = (requests * pass).named("shared_cycles", "cycles per warp", "passes over the banks");
+    serial_cycles_ = o_sfu + o_bank + shared;
+    barriers_ = count(Metric::barriers);
 }
 
-// Memory requests of a warp: how many, how many rounds of waiting, and the slots that they take to depart.
-void GpuPerf::request_costs() {
+// The slots of the SM that a warp's requests take to depart.
+void GpuPerf::departures() {
     const Value loads = count(Metric::load_requests), stores = count(Metric::store_requests),
                 atomics = count(Metric::atomic_requests), local = count(Metric::local_requests);
-    requests_ =
-        (loads + stores + atomics + local).named("mem_insts", "requests per warp", "GPUPerf, table 2");
-    rounds_ = min(count(Metric::dependent_rounds), loads + atomics + local)
+    requests_ = max(loads + stores + atomics + local, one_).named("mem_insts", "requests", "#mem_insts");
+    // Half of local accesses are loads, of which the compiler keeps four in flight.
+    const Value local_rounds = local / number(8, "half of them loads, four in flight");
+    rounds_ = (min(count(Metric::dependent_rounds), loads + atomics) + local_rounds)
                   .named("rounds", "waits per warp", "#mem_insts / MLP");
-    // From the two delays of the device: what a 32-byte sector and what a 128-byte line adds to a request.
+    rounds_or_one_ = max(rounds_, one_);
+
+    // What a sector and a line add to a request, from the device's two delays. Where these are equal they
+    // were measured on streams from DRAM in whole lines, which the bandwidth bound speaks for.
     const Value coalesced = device("departure_delay_coalesced_cycles"),
                 uncoalesced = device("departure_delay_uncoalesced_cycles");
-    const Value per_sector = (max(coalesced - uncoalesced, zero_) / number(3, "4 sectors against 1"))
-                                 .named("delay_per_sector", "cycles", "departure delays");
-    const Value per_line =
-        max(uncoalesced - per_sector, zero_).named("delay_per_line", "cycles", "departure delays");
+    const Value of_cache = (uncoalesced < coalesced).named("delays_are_of_cache", "", "");
+    const Value cached = number(0.55, sweep);
+    const Value raw_sector = (coalesced - uncoalesced) / number(3, "4 sectors in a line against 1");
+    const Value per_sector =
+        select(of_cache, raw_sector, cached).named("delay_per_sector", "cycles", "departure delay");
+    const Value per_line = select(of_cache, max(uncoalesced - raw_sector, zero_), cached)
+                               .named("delay_per_line", "cycles", "departure delay");
+    delay_per_transaction_ = per_sector + per_line;
+
+    const Value store_sectors = count(Metric::store_sectors), store_lines = count(Metric::store_lines);
+    const Value written = store_sectors * per_sector * number(0.7 / 0.55, sweep) +
+                          store_lines * per_line * number(0.9 / 0.55, sweep);
+    // Maxwell and Pascal write what does not fill 64 aligned bytes four lanes at a time. Lines of which a
+    // store touches less than two sectors are such.
+    const Value written_requests = stores + atomics;
+    const Value fragments =
+        max(written_requests * number(8, "groups of four lanes in a warp"), store_sectors) *
+        number(2.2, sweep);
+    const Value partial = share(number(2, "sectors of 64 bytes") - store_sectors / max(store_lines, one_));
+    const Value by_fragments = number(50, "Maxwell") <= device("compute_capability") &&
+                               device("compute_capability") < number(70, "Volta");
+    const Value store_cycles =
+        select(by_fragments && zero_ < store_lines, written + (fragments - written) * partial, written)
+            .named("store_cycles", "cycles per warp", "slots that stores take");
+
     const Value local_sectors = local * number(4, "local memory is interleaved: coalesced");
-    const Value sectors = count(Metric::load_sectors) + count(Metric::store_sectors) + local_sectors;
-    const Value lines = count(Metric::load_lines) + count(Metric::store_lines) + local;
-    departure_cycles_ = (sectors * per_sector + lines * per_line)
-                            .named("departure_cycles", "cycles per warp", "equation 13's delay, summed");
-    transactions_ = (sectors / max(rounds_, one_)).named("trans_per_round", "sectors", "avg_trans_warp");
+    const Value load_sectors = count(Metric::load_sectors) + local_sectors;
+    const Value load_lines = count(Metric::load_lines) + local;
+    departure_cycles_ = (load_sectors * per_sector + load_lines * per_line + store_cycles)
+                            .named("departure_cycles", "cycles per warp", "departure delays, summed");
+    load_bytes_ = count(Metric::load_sectors) * sector_bytes_;
+    sectors_ = load_sectors + store_sectors;
+    lines_ = count(Metric::load_lines) + store_lines;
 }
 
-void GpuPerf::cache_behaviour() {
-    const Value ex = gx_ * bx_, ey = gy_ * by_, ez = gz_ * bz_;
-    // Consecutive blocks fill a row of the grid first: the box of threads that `blocks` of them make.
-    const auto footprint_of = [&](Value blocks, std::string_view label, std::string_view what) {
-        const Value x = min(blocks, gx_), y = clamped(blocks / gx_, one_, gy_),
-                    z = clamped(blocks / (gx_ * gy_), one_, gz_);
-        return footprint_bytes(x * bx_, y * by_, z * bz_, label, what);
-    };
-    const Value resident =
-        min(blocks_, blocks_per_sm_ * device("sm_count")).named("resident_blocks", "blocks", "");
-    const Value waves = blocks_ / resident;
-    const Value wave = footprint_of(resident, "wave_bytes", "footprint of all resident blocks");
-    const Value all = footprint_bytes(ex, ey, ez, "launch_bytes", "footprint of the launch");
-    const Value requested =
-        ((count(Metric::load_sectors) + count(Metric::store_sectors)) * sector_bytes_ * warps_ * resident)
-            .named("requested_bytes", "bytes per wave", "");
-    const Value filled = all / (number(0.8, "share of L2 that other data leave") * device("l2_bytes"));
-    const Value filled2 = filled * filled;
-    const Value fits = (one_ / (one_ + filled2 * filled2)).named("fits_l2", "", "smooth step");
-    const Value traffic = ((one_ - fits) * max(wave * waves, all)).named("dram_bytes", "bytes", "");
-    l2_miss_ = clamped(traffic / waves / max(requested, one_), zero_, one_).named("miss_ratio", "", "");
-    dram_bytes_per_warp_ = (traffic / (blocks_ * warps_)).named("dram_bytes_per_warp", "bytes", "");
-    const Value dram = (device("latency_dram_cycles") +
-                        max(transactions_ - one_, zero_) * device("departure_delay_uncoalesced_cycles"))
-                           .named("avg_DRAM_lat", "cycles", "GPUPerf, equation 13");
-    amat_ = (device("latency_l2_cycles") + (dram - device("latency_l2_cycles")) * l2_miss_)
-                .named("AMAT", "cycles", "GPUPerf, equation 12");
+// The footprint of `blocks` consecutive blocks: they fill a row of the grid first, then a plane.
+Value GpuPerf::box_of_blocks(Value blocks) {
+    const auto extent = [&](const char* axis) { return b_.input(std::string("extent.") + axis); };
+    const Value x = min(min(blocks, gx_) * bx_, extent("x"));
+    const Value y = min(floor(clamped(blocks / gx_, one_, gy_) * by_), extent("y"));
+    const Value z = min(floor(clamped(blocks / (gx_ * gy_), one_, gz_) * bz_), extent("z"));
+    return footprint(x, y, z);
 }
 
-Value GpuPerf::wave_cycles(Value blocks, Value active_sms, std::string_view wave) {
-    const auto label = [&](const char* text) { return std::string(text) + " (" + std::string(wave) + ")"; };
-    const Value n = max(blocks * warps_, one_).named(label("N"), "warps per SM", "GPUPerf, table 2");
-    const Value t_comp = (max(chain_cycles_, n * issue_cycles_) + n * serial_cycles_)
-                             .named(label("T_comp"), "cycles", "GPUPerf, equations 2 to 10");
-    const Value comp = max(t_comp / n, tiny_);
-    const Value mlp = max(requests_ / max(rounds_, one_), one_);
-    const Value mem = requests_ * amat_ / mlp;
-    const Value cwp = ((mem + comp) / comp).named(label("CWP"), "warps", "GPUPerf, equation A.2");
-    const Value departure = max(departure_cycles_ / max(requests_, one_), tiny_);
-    const Value bw_per_warp =
-        max(device("sm_clock_hz") * dram_bytes_per_warp_ / max(requests_, one_) / amat_, tiny_)
-            .named(label("BW_per_warp"), "bytes/s", "GPUPerf, equation A.7");
-    const Value mwp_bw = (device("dram_bytes_per_s") / (bw_per_warp * active_sms))
-                             .named(label("MWP_peak_bw"), "warps", "GPUPerf, equation A.6");
+void GpuPerf::footprints() {
+    blocks_on_sm_ = min(occ_, ceil(blocks_ / device("sm_count"))).named("blocks_on_SM", "blocks", "");
+    const Value warp_size = device("warp_size");
+    const Value x = min(bx_, warp_size);
+    const Value y = clamped(floor(warp_size / x), one_, by_);
+    const Value z = clamped(floor(warp_size / (x * y)), one_, bz_);
+    warp_bytes_ = (footprint(x, y, z) * min(threads_, warp_size) / (x * y * z))
+                      .named("warp_bytes", "bytes", "footprint of a warp");
+    sm_bytes_ = box_of_blocks(blocks_on_sm_).named("SM_bytes", "bytes", "footprint of the blocks on an SM");
+    wave_bytes_ = box_of_blocks(resident_).named("wave_bytes", "bytes", "footprint of all resident blocks");
+    launch_bytes_ = box_of_blocks(grid_blocks_).named("launch_bytes", "bytes", "footprint of the launch");
+}
+
+// Bytes from DRAM, and the miss ratio of (12) that follows.
+void GpuPerf::last_level_cache() {
+    const Value l2 = device("l2_bytes");
+    const Value waves = blocks_ / resident_;
+    // Blocks that share data are not in step: some of what they share is fetched more than once.
+    const Value block_bytes = footprint(bx_, by_, bz_);
+    const Value sharing = max(resident_ * block_bytes / wave_bytes_, one_).named("sharing", "", "");
+    const Value drift = square_root(sharing).named("drift", "", "fetched again: blocks are not in step");
+    const Value misses_all =
+        (one_ - smooth_step(launch_bytes_ / (number(0.8, "share of L2 that one array can hold") * l2)))
+            .named("does_not_fit_L2", "", "smooth step at the L2's size");
+    // What is live between two rounds: the lines of a round, shared among warps as footprints are.
+    const Value live = (line_bytes_ * lines_ / rounds_or_one_ * wave_bytes_ / warp_bytes_ * drift)
+                           .named("live_bytes", "bytes", "lines between two rounds of all warps");
+    const Value crowded = live / (number(0.5, judged) * l2);
+    const Value crowded2 = crowded * crowded;
+    const Value lost = (crowded2 / (one_ + crowded2)).named("reuse_lost", "", "of reuse across rounds");
+    const Value reused = max(load_bytes_ - warp_bytes_, zero_) * (one_ - one_ / rounds_or_one_);
+
+    const Value again = max(wave_bytes_ * drift * waves - launch_bytes_, zero_) * misses_all;
+    dram_bytes_ = (misses_all * (launch_bytes_ + again + lost * reused * warps_ * blocks_))
+                      .named("DRAM_bytes", "bytes", "once, again by other waves, again by lost reuse");
+    const Value asked = max(sectors_ * sector_bytes_ * warps_ * blocks_, one_);
+    miss_ratio_ = share(dram_bytes_ / asked).named("miss_ratio", "", "of (12)");
+}
+
+void GpuPerf::memory_latency() {
+    const Value l2_latency = device("latency_l2_cycles");
+    const Value transactions = (sectors_ / rounds_or_one_).named("avg_trans_warp", "sectors", "of a round");
+    const Value queued = max(transactions - one_, zero_) * delay_per_transaction_;
+    const Value dram_latency =
+        (device("latency_dram_cycles") + queued).named("avg_DRAM_lat", "cycles", "(13)");
+    const Value behind_l1 =
+        (l2_latency + queued) * (one_ - miss_ratio_) + max(dram_latency, l2_latency) * miss_ratio_;
+    // L1 is counted on only where all that the SM's blocks touch stays in it; stores stream through it.
+    const Value l1 = device("l1_bytes");
+    const Value first = share(sm_bytes_ / max(load_bytes_ * warps_ * blocks_on_sm_, one_));
+    const Value fits_l1 = smooth_step(sm_bytes_ / max(number(0.5, judged) * l1, one_));
+    const Value l1_hits = select(zero_ < device("l1_caches_global_loads"), (one_ - first) * fits_l1, zero_)
+                              .named("L1_hit_ratio", "", "footprint of the SM's blocks against L1");
+    amat_ = max(device("latency_l1_cycles") * l1_hits + behind_l1 * (one_ - l1_hits), one_)
+                .named("AMAT", "cycles", "(12), two levels of cache");
+}
+
+// (1) for one wave in which the busiest SM runs `blocks` blocks.
+Value GpuPerf::wave_cycles(Value blocks, std::string_view wave) {
+    const auto in_wave = [&](const char* text) { return std::string(text) + " (" + std::string(wave) + ")"; };
+    const Value n = (blocks * warps_).named(in_wave("N"), "warps per SM", "table 2");
+
+    // (3) with (4): at ITILP = ILP * N the warps wait for their own results, at ITILP_max for the pipe. The
+    // former wait overlaps as waits for memory do.
+    const Value chain = (insts_ * device("latency_fp32_cycles") / ilp_)
+                            .named("W_latency", "cycles", "(3) at ITILP = ILP * N");
+    const Value w_parallel =
+        (n * pipe_cycles_).named(in_wave("W_parallel"), "cycles", "(3) at ITILP_max (5)");
+    // (7), (8) with Gamma = 1 a warp of the block: the paper's 64 is its devices' alone. Other resident
+    // blocks fill in while one waits.
+    const Value o_sync =
+        (barriers_ * warps_ * amat_ * min(requests_ / insts_, one_)).named("O_sync", "cycles", "(7), (8)");
+    // A block's warps end together, with nothing behind them unless other blocks are resident or rounds many.
+    const Value ending = one_ + number(0.48, "1024-thread convolutions in the sweeps, GTX 1080 Ti") /
+                                    (occ_ * occ_ * rounds_or_one_);
+    const Value t_comp = ((w_parallel + n * (departure_cycles_ + serial_cycles_)) * ending + o_sync)
+                             .named(in_wave("T_comp"), "cycles", "(2)");
+
+    const Value mlp = requests_ / rounds_or_one_;
+    const Value itmlp = (mlp * n).named(in_wave("ITMLP"), "requests", "(14)");
+    const Value t_mem = select(zero_ < rounds_, requests_ * n * amat_ / itmlp, zero_)
+                            .named(in_wave("T_mem"), "cycles", "(11)");
+    const Value comp_cycles = t_comp / n;
+    const Value cwp =
+        min((t_mem + comp_cycles) / comp_cycles, n).named(in_wave("CWP"), "warps", "(A.1), (A.2)");
     const Value mwp =
-        min(min(amat_ / departure, mwp_bw), n).named(label("MWP"), "warps", "GPUPerf, equation A.5");
-    const Value mwp_cp =
-        min(max(one_, cwp - one_), mwp).named(label("MWP_cp"), "warps", "GPUPerf, equation 15");
-    const Value itmlp = min(mlp * mwp_cp, min(mwp_bw, amat_ / departure))
-                            .named(label("ITMLP"), "requests", "GPUPerf, equation 14");
-    const Value t_mem =
-        (requests_ * n * amat_ / max(itmlp, tiny_)).named(label("T_mem"), "cycles", "GPUPerf, equation 11");
-    return smooth_max(t_comp, t_mem).named(label("T_exec"), "cycles", "GPUPerf, equation 1");
+        min(amat_ * requests_ / max(departure_cycles_, one_), n).named(in_wave("MWP"), "warps", "(A.5)");
+    // (17): where computation bounds, the last warp's own period has nothing to hide under.
+    const Value exposed =
+        select(cwp <= mwp, min(comp_cycles, t_mem), zero_).named(in_wave("exposed"), "cycles", "(17)");
+    const Value start = blocks * occupancy_.warps_per_block * number(2, "clocks to start a warp, judged");
+    return (smooth_max(t_comp, t_mem + chain) + exposed + start)
+        .named(in_wave("T_exec"), "cycles", "(1), (16)");
 }
 
 RationalProgram GpuPerf::build() && {
     launch_shape();
-    instruction_costs();
-    request_costs();
-    cache_behaviour();
-    const Value sms = min(device("sm_count"), blocks_).named("active_SMs", "SMs", "GPUPerf, table 2");
-    const Value busiest = ceil(blocks_ / device("sm_count")).named("blocks_of_busiest_SM", "blocks", "");
-    const Value full = floor(busiest / blocks_per_sm_).named("full_waves", "waves", "");
-    const Value tail = (busiest - full * blocks_per_sm_).named("tail_blocks", "blocks per SM", "");
-    const Value tail_total = max(blocks_ - full * blocks_per_sm_ * device("sm_count"), one_);
-    const Value tail_sms = min(device("sm_count"), tail_total);
-    const Value full_time = full * wave_cycles(blocks_per_sm_, sms, "full wave");
-    const Value tail_time = wave_cycles(max(tail, one_), tail_sms, "last wave");
-    const Value cycles = (full_time + select(zero_ < tail, tail_time, zero_)).named("cycles", "cycles", "");
-    const Value ns =
-        (cycles / device("sm_clock_hz") * number(1e9, "ns in a second") + device("launch_overhead_ns"))
-            .named("time", "ns", "");
-    const auto within = [&](const char* limit, Value value) { return value <= device(limit); };
-    const Value ok = occupancy_.fits && within("max_block_x", bx_) && within("max_block_y", by_) &&
-                     within("max_block_z", bz_) && within("max_grid_x", gx_) && within("max_grid_y", gy_) &&
-                     within("max_grid_z", gz_);
-    return std::move(b_).finish(ns, (!ok).named("unlaunchable", "", "CUDA launch limits"));
+    computation();
+    departures();
+    footprints();
+    last_level_cache();
+    memory_latency();
+
+    const Value sms = device("sm_count"), clock = device("sm_clock_hz");
+    const Value busiest = ceil(blocks_ / sms).named("blocks_of_busiest_SM", "blocks", "");
+    const Value full = floor(busiest / occ_).named("full_waves", "waves", "");
+    const Value rest = (busiest - full * occ_).named("last_wave_blocks", "blocks per SM", "");
+    const Value full_cycles = select(zero_ < full, full * wave_cycles(occ_, "full wave"), zero_);
+    const Value last_cycles = select(zero_ < rest, wave_cycles(max(rest, one_), "last wave"), zero_);
+    const Value sm_cycles = (full_cycles + last_cycles).named("SM_cycles", "cycles", "all waves of an SM");
+    const Value dispatch = (grid_blocks_ * number(2,
+                                                  "clocks a block, stencils of 512 x 512 in the sweeps, "
+                                                  "GTX 1080 Ti"))
+                               .named("dispatch_cycles", "cycles", "blocks start one by one");
+    const Value dram_cycles =
+        (dram_bytes_ / (device("dram_bytes_per_s") * number(0.85, "share of peak that streams reach")) *
+         clock)
+            .named("DRAM_cycles", "cycles", "(14), (A.6): the bandwidth bound");
+    // Fourth powers: SMs, dispatcher and DRAM work beside each other.
+    const Value overlapped = square_root(
+        smooth_max(smooth_max(sm_cycles * sm_cycles, dram_cycles * dram_cycles), dispatch * dispatch));
+    const Value ns = (overlapped / clock * number(1e9, "ns in a second") + device("launch_overhead_ns"))
+                         .named("time", "ns", "");
+
+    const auto within = [&](Value value, const char* limit) { return value <= device(limit); };
+    const Value legal = occupancy_.fits && within(bx_, "max_block_x") && within(by_, "max_block_y") &&
+                        within(bz_, "max_block_z") && within(gx_, "max_grid_x") &&
+                        within(gy_, "max_grid_y") && within(gz_, "max_grid_z");
+    return std::move(b_).finish(ns, (!legal).named("unlaunchable", "", "CUDA launch limits"));
 }
 
 }  // namespace
