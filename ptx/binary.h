@@ -34,7 +34,8 @@ struct FatBinaryImage {
 
 struct FatBinary {
     std::vector<FatBinaryImage> images;
-    std::string hash;  // 16 hex digits: XXH3 over the fat binary as it lies in the file, header included
+    std::string hash;  // 16 hex digits: XXH3 over the fat binary as it lies in the file, header included; of
+                       // several containers over the first, which is what the runtime is handed
 };
 
 // One fat binary from memory (it starts with the magic 0xba55ed50; several concatenated containers are one).
