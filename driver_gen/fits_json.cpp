@@ -15,9 +15,23 @@ namespace {
 using nlohmann::json;
 using namespace profiler::json_reader;
 
-constexpr std::array<std::string_view, 15> kind_names{
-    "data",      "x",           "y",     "z",     "covered_x",     "covered_y",     "covered_z", "lanes_x",
-    "warp_rows", "warp_planes", "warps", "boxes", "covered_warps", "covered_lanes", "alignment"};
+constexpr std::array<std::string_view, 17> kind_names{"data",
+                                                      "x",
+                                                      "y",
+                                                      "z",
+                                                      "covered_x",
+                                                      "covered_y",
+                                                      "covered_z",
+                                                      "lanes_x",
+                                                      "warp_rows",
+                                                      "warp_planes",
+                                                      "warps",
+                                                      "boxes",
+                                                      "covered_warps",
+                                                      "covered_lanes",
+                                                      "alignment",
+                                                      "alignment_y",
+                                                      "alignment_rows"};
 
 json sum_json(const std::vector<Monomial>& sum) {
     json out = json::array();

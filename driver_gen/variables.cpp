@@ -15,6 +15,11 @@ std::string data_name(std::uint32_t data, std::span<const std::string> names) {
 }  // namespace
 
 std::string name(const Variable& variable, std::span<const std::string> data_names) {
+    const auto alignment = [&](const char* what) {
+        std::string text = "alignment(" + std::string(what) + ", " + std::to_string(variable.unit);
+        if (variable.data != Variable::no_data) text += ", " + data_name(variable.data, data_names);
+        return text + ")";
+    };
     switch (variable.kind) {
         case VariableKind::data:
             return data_name(variable.data, data_names);
@@ -45,11 +50,13 @@ std::string name(const Variable& variable, std::span<const std::string> data_nam
         case VariableKind::covered_lanes:
             return "covered_lanes";
         case VariableKind::alignment:
-            break;
+            return alignment("x");
+        case VariableKind::alignment_y:
+            return alignment("y");
+        case VariableKind::alignment_rows:
+            return alignment("warp_rows");
     }
-    std::string text = "alignment(x, " + std::to_string(variable.unit);
-    if (variable.data != Variable::no_data) text += ", " + data_name(variable.data, data_names);
-    return text + ")";
+    return "";
 }
 
 double evaluate(const Variable& variable, const IndexRanges& ranges, std::span<const double> data, double x,
@@ -57,6 +64,11 @@ double evaluate(const Variable& variable, const IndexRanges& ranges, std::span<c
     const auto covered = [&](std::size_t dimension, double width) {
         const auto range = ranges.evaluate(data);
         return trimtab_covered_indices(range[2 * dimension], range[2 * dimension + 1], width);
+    };
+    const auto alignment = [&](double size) {
+        const double divisor = trimtab_common_divisor(size, variable.unit);
+        return variable.data == Variable::no_data ? divisor
+                                                  : trimtab_common_divisor(divisor, data[variable.data]);
     };
     switch (variable.kind) {
         case VariableKind::data:
@@ -90,11 +102,12 @@ double evaluate(const Variable& variable, const IndexRanges& ranges, std::span<c
             return trimtab_covered_warps(ranges.evaluate(data).data(), x, y, z);
         case VariableKind::covered_lanes:
             return trimtab_covered_lanes(ranges.evaluate(data).data(), x, y, z);
-        case VariableKind::alignment: {
-            const double divisor = trimtab_common_divisor(x, variable.unit);
-            if (variable.data == Variable::no_data) return divisor;
-            return trimtab_common_divisor(divisor, data[variable.data]);
-        }
+        case VariableKind::alignment:
+            return alignment(x);
+        case VariableKind::alignment_y:
+            return alignment(y);
+        case VariableKind::alignment_rows:
+            return alignment(trimtab_rows_met(x, y * z));
     }
     return 0;
 }

@@ -28,15 +28,17 @@ enum class VariableKind : std::uint8_t {
     boxes,          // boxes that hold an index inside the guards
     covered_warps,  // mean warps of such a box that hold a thread inside the guards
     covered_lanes,  // mean threads inside the guards of such a warp
-    alignment,      // greatest common divisor of x, `unit` and (where `data` is one) D[data]: rows of the box
-                    // begin at multiples of it, in elements
+    // Greatest common divisor of `unit`, D[data] (where `data` is one) and
+    alignment,       // x: rows of the box begin at multiples of it, in elements
+    alignment_y,     // y: the same for an array whose neighbours lie along y
+    alignment_rows,  // warp_rows: and for the rows that a warp meets of it
 };
 
 struct Variable {
     static constexpr std::uint32_t no_data = profiler::no_data;
     VariableKind kind = VariableKind::data;
     std::uint32_t data = no_data;  // index in D
-    std::uint32_t unit = 0;        // alignment: elements of a 32-byte sector or a 128-byte line
+    std::uint32_t unit = 0;        // alignments: elements of a 32-byte sector or a 128-byte line
     friend bool operator==(const Variable&, const Variable&) = default;
 };
 

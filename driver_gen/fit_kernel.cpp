@@ -1,0 +1,116 @@
+#include "driver_gen/fit_kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "driver_gen/fit_metric.h"
+
+namespace trimtab::driver_gen {
+
+namespace {
+
+using profiler::Profile;
+using profiler::ProfilePoint;
+
+// Parameters that took several values, leaving out those that equal an earlier one at every point; an extent
+// comes after the bound that it equals.
+FitVariables fit_variables(const Profile& profile) {
+    FitVariables fit;
+    fit.element_bytes = profile.element_bytes;
+    const auto same = [&](std::uint32_t a, std::uint32_t b) {
+        return std::ranges::all_of(profile.points,
+                                   [&](const ProfilePoint& point) { return point.data[a] == point.data[b]; });
+    };
+    for (const bool extents : {false, true})
+        for (std::uint32_t i = 0; i < profile.data_names.size(); ++i) {
+            if (!profile.varied[i] || profile.data_names[i].starts_with("extent.") != extents) continue;
+            if (std::ranges::none_of(fit.data, [&](std::uint32_t earlier) { return same(earlier, i); }))
+                fit.data.push_back(i);
+        }
+    for (std::size_t d = 0; d < 3; ++d)
+        fit.dimensions[d] = std::ranges::any_of(profile.points, [&](const ProfilePoint& point) {
+            return point.box[d] != profile.points[0].box[d];
+        });
+    return fit;
+}
+
+using DataTerm = std::vector<std::pair<std::uint32_t, std::int32_t>>;
+
+// The parts in D of the monomials that the fits of `metrics` are made of, and what divides them.
+std::vector<DataTerm> data_terms_of(const KernelFits& fits, std::span<const model::Metric> metrics) {
+    std::vector<DataTerm> terms;
+    const auto add = [&](const DataTerm& term) {
+        if (std::ranges::find(terms, term) == terms.end()) terms.push_back(term);
+    };
+    if (!metrics.empty()) add({});
+    for (const model::Metric metric : metrics) {
+        const FittedMetric* fit = fits.find(metric);
+        if (fit == nullptr) continue;
+        for (const Piece& piece : fit->pieces)
+            for (const Monomial& monomial : piece.numerator) {
+                DataTerm term;
+                for (const auto& [variable, power] : monomial.exponents)
+                    if (fits.variables[variable].kind == VariableKind::data && power > 0)
+                        term.emplace_back(fits.variables[variable].data, power);
+                std::ranges::sort(term);
+                add(term);
+                for (std::size_t i = 0; i < term.size(); ++i) {
+                    DataTerm less = term;
+                    if (--less[i].second == 0) less.erase(less.begin() + static_cast<std::ptrdiff_t>(i));
+                    add(less);
+                }
+            }
+    }
+    return terms;
+}
+
+}  // namespace
+
+std::expected<KernelFits, Error> fit_kernel(const Profile& profile) {
+    if (profile.points.empty())
+        return std::unexpected(
+            Error{.message = fmt::format("the profile of kernel {} has no points", profile.kernel_id)});
+    KernelFits fits;
+    fits.data_names = profile.data_names;
+    fits.ranges = profile.ranges;
+    for (std::size_t i = 0; i < profile.data_names.size(); ++i) {
+        ProfiledParameter& parameter = fits.profiled.emplace_back();
+        parameter.least = parameter.most = profile.points[0].data[i];
+        parameter.varied = profile.varied[i];
+        for (const ProfilePoint& point : profile.points) {
+            parameter.least = std::min(parameter.least, point.data[i]);
+            parameter.most = std::max(parameter.most, point.data[i]);
+        }
+    }
+    FitVariables variables = fit_variables(profile);
+    // Requests before what they touch.
+    for (const bool dependent : {false, true})
+        for (std::size_t m = 0; m < model::metric_count; ++m) {
+            const auto metric = static_cast<model::Metric>(m);
+            const std::vector<model::Metric> requests = requests_of(metric);
+            if (requests.empty() == dependent) continue;
+            std::vector<FitPoint> points;
+            for (const ProfilePoint& point : profile.points) {
+                if (!point.metrics[m]) continue;
+                if (!std::isfinite(*point.metrics[m]))
+                    return std::unexpected(
+                        Error{.message = fmt::format("the profile of kernel {} has a {} that is no number",
+                                                     profile.kernel_id, model::name(metric))});
+                points.push_back({.data = point.data,
+                                  .box = point.box,
+                                  .value = *point.metrics[m],
+                                  .held_out = point.held_out});
+            }
+            if (points.empty()) continue;
+            variables.data_terms = data_terms_of(fits, requests);
+            fits.metrics.push_back(fit_metric(metric, points, variables, profile.ranges, fits.variables));
+            fits.metrics.back().data_dependent =
+                std::ranges::find(profile.data_dependent, metric) != profile.data_dependent.end();
+        }
+    std::ranges::sort(fits.metrics, {}, &FittedMetric::metric);
+    return fits;
+}
+
+}  // namespace trimtab::driver_gen
