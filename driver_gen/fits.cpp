@@ -9,13 +9,13 @@ namespace {
 // The order of these operations is that of the printed C (c_metrics.cpp): change both or neither.
 double sum_of(const std::vector<Monomial>& sum, std::span<const double> values) {
     double total = 0;
-    for (const Monomial& monomial : sum) {
-        double term = monomial.coefficient;
-        for (const auto& [variable, power] : monomial.exponents)
-            for (int i = 0; i < power; ++i) term = term * values[variable];
-        for (const auto& [variable, power] : monomial.exponents)
-            for (int i = 0; i > power; --i) term = term / values[variable];
-        total = total + term;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+        double term = sum[i].coefficient;
+        for (const auto& [variable, power] : sum[i].exponents)
+            for (int n = 0; n < power; ++n) term = term * values[variable];
+        for (const auto& [variable, power] : sum[i].exponents)
+            for (int n = 0; n > power; --n) term = term / values[variable];
+        total = i == 0 ? term : total + term;
     }
     return total;
 }

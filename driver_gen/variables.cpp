@@ -100,8 +100,10 @@ double evaluate(const Variable& variable, const IndexRanges& ranges, std::span<c
         }
         case VariableKind::covered_warps:
             return trimtab_covered_warps(ranges.evaluate(data).data(), x, y, z);
-        case VariableKind::covered_lanes:
-            return trimtab_covered_lanes(ranges.evaluate(data).data(), x, y, z);
+        case VariableKind::covered_lanes: {
+            const auto range = ranges.evaluate(data);
+            return trimtab_covered_lanes(range.data(), x, y, z, trimtab_covered_warps(range.data(), x, y, z));
+        }
         case VariableKind::alignment:
             return alignment(x);
         case VariableKind::alignment_y:

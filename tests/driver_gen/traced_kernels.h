@@ -58,8 +58,8 @@ inline std::vector<std::pair<std::uint64_t, double>> sample(std::uint64_t boxes,
     return out;
 }
 
-// load_requests, load_sectors, store_sectors, load_lines, active_warps, active_blocks and footprint_sectors of
-// a launch, from about `warps_wanted` warps of it.
+// load_requests, load_sectors, store_sectors, load_lines, active_warps, active_blocks and footprint_sectors
+// of a launch, from about `warps_wanted` warps of it.
 inline profiler::ProfilePoint trace(const TracedKernel& kernel, const std::vector<double>& data,
                                     std::array<std::uint32_t, 3> block, double warps_wanted) {
     const auto range = kernel.ranges.evaluate(data);
@@ -71,13 +71,14 @@ inline profiler::ProfilePoint trace(const TracedKernel& kernel, const std::vecto
         used += range[2 * d + 1] > 1 ? 1 : 0;
     }
     const auto each = static_cast<std::uint64_t>(std::pow(warps_wanted / warps_per_block, 1.0 / used));
-    double requests = 0, store_requests = 0, load_sectors = 0, store_sectors = 0, load_lines = 0, warps = 0, active = 0,
-           footprint = 0;
+    double requests = 0, store_requests = 0, load_sectors = 0, store_sectors = 0, load_lines = 0, warps = 0,
+           active = 0, footprint = 0;
     std::minstd_rand random(static_cast<unsigned>(block[0] * 131 + block[1] * 7 + data[0] * 31));
     std::vector<std::pair<std::array<std::uint64_t, 3>, double>> chosen;
     for (const auto& [z, nz] : sample(grid[2], each, random))
         for (const auto& [y, ny] : sample(grid[1], each, random))
-            for (const auto& [x, nx] : sample(grid[0], each, random)) chosen.push_back({{x, y, z}, nx * ny * nz});
+            for (const auto& [x, nx] : sample(grid[0], each, random))
+                chosen.push_back({{x, y, z}, nx * ny * nz});
     for (const auto& [at, alike] : chosen) {
         std::set<std::uint64_t> touched;
         double active_warps = 0;

@@ -1,0 +1,106 @@
+#include "driver_gen/bundle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "driver_gen/c_driver.h"
+#include "driver_gen/c_text.h"
+#include "trimtab/section.h"
+
+namespace trimtab::driver_gen {
+
+namespace {
+
+// Distinct file names for kernels whose mangled names may be alike or very long.
+std::string file_name(const analysis::KernelDescription& description, CNames& names) {
+    std::string base = description.name.substr(0, 120);
+    const std::size_t paren = description.demangled.find('(');
+    if (!description.demangled.empty() && paren != 0) {
+        const std::string plain = description.demangled.substr(0, paren);
+        if (plain.size() <= 60) base = plain;
+    }
+    return names.unique(base) + ".driver.c";
+}
+
+nlohmann::json record_json(const Bundle& bundle, const std::vector<std::string>& driver_texts) {
+    nlohmann::json kernels = nlohmann::json::array();
+    std::size_t driver = 0;
+    for (const BundleKernel& kernel : bundle.kernels) {
+        nlohmann::json entry{{"description", analysis::to_json(*kernel.description)}};
+        if (kernel.profile && kernel.fits) {
+            entry["profile"] = profiler::to_json(*kernel.profile);
+            entry["fits"] = to_json(*kernel.fits);
+            entry["driver_source"] = driver_texts[driver++];
+        }
+        kernels.push_back(std::move(entry));
+    }
+    return {{"abi", record_abi},
+            {"compiler", bundle.compiler},
+            {"input", bundle.input},
+            {"fat_binary", bundle.fat_binary_hash},
+            {"kernels", std::move(kernels)}};
+}
+
+// A string literal, in pieces: compilers need not take long lines.
+std::string literal_lines(std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size(); at += 4000) out += c_string(text.substr(at, 4000)) + "\n";
+    return out.empty() ? "\"\"\n" : out;
+}
+
+std::string bundle_text(const Bundle& bundle, const std::vector<std::string>& ids, const std::string& json) {
+    const std::size_t padded = (json.size() + 7) / 8 * 8;
+    std::string text =
+        c_comment(fmt::format("The driver programs of the kernels of {}, and what `trimtab inspect` "
+                              "reads.",
+                              bundle.input)) +
+        "\n#include <trimtab/driver.h>\n\n"
+        "#pragma weak trimtab_register_bundle\n#pragma weak trimtab_unregister_bundle\n\n";
+    text += fmt::format(
+        "static const struct {{\n    char magic[8];\n    uint64_t json_bytes;\n    char json[{0}];\n}} "
+        "record\n"
+        "    __attribute__((used, retain, section(\"{1}\"), aligned(8))) = {{\n"
+        "    \"{2}\", {3}u,\n{4}}};\n\n",
+        std::max<std::size_t>(padded, 8), section_name, record_magic, json.size(), literal_lines(json));
+    for (const std::string& id : ids)
+        text += fmt::format("extern const trimtab_driver trimtab_driver_{};\n", id);
+    text += "static const trimtab_driver* const drivers[] = {";
+    for (const std::string& id : ids) text += fmt::format("\n    &trimtab_driver_{},", id);
+    text += ids.empty() ? " 0 };\n" : "\n};\n";
+    text += fmt::format(
+        "static const trimtab_bundle bundle = {{TRIMTAB_DRIVER_ABI, {}u, {}, drivers, record.json,\n"
+        "                                      {}u}};\n\n",
+        ids.size(), c_string(bundle.fat_binary_hash), json.size());
+    text +=
+        "__attribute__((constructor)) static void register_drivers(void) {\n"
+        "    if (trimtab_register_bundle) trimtab_register_bundle(&bundle);\n}\n\n"
+        "__attribute__((destructor)) static void unregister_drivers(void) {\n"
+        "    if (trimtab_unregister_bundle) trimtab_unregister_bundle(&bundle);\n}\n";
+    return text;
+}
+
+}  // namespace
+
+std::expected<GeneratedSources, Error> generate(const Bundle& bundle, const model::RationalProgram& program) {
+    GeneratedSources sources;
+    CNames names;
+    std::vector<std::string> ids, texts;
+    for (const BundleKernel& kernel : bundle.kernels) {
+        if (!kernel.profile || !kernel.fits) continue;
+        auto text = print_driver(*kernel.description, *kernel.fits, program);
+        if (!text) return std::unexpected(text.error());
+        texts.push_back(*text);
+        // Two images of one fat binary, or two names of one body, share a driver.
+        if (std::ranges::find(ids, kernel.description->id) != ids.end()) continue;
+        ids.push_back(kernel.description->id);
+        sources.drivers.push_back(
+            {.name = file_name(*kernel.description, names), .content = std::move(*text)});
+    }
+    sources.json = record_json(bundle, texts).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    sources.bundle = {.name = "trimtab_bundle.c", .content = bundle_text(bundle, ids, sources.json)};
+    return sources;
+}
+
+}  // namespace trimtab::driver_gen

@@ -1,0 +1,173 @@
+#include "driver_gen/c_driver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "driver_gen/c_metrics.h"
+#include "driver_gen/c_program.h"
+#include "driver_gen/embedded_texts.h"
+
+namespace trimtab::driver_gen {
+
+namespace {
+
+using analysis::KernelDescription;
+
+std::string header_comment(const KernelDescription& description, const KernelFits& fits,
+                           const model::RationalProgram& program) {
+    std::string text =
+        "/* Driver program of kernel " +
+        c_comment_text(description.demangled.empty() ? description.name : description.demangled);
+    const auto line = [&](const std::string& words) { text += "\n * " + c_comment_text(words); };
+    if (!description.source.empty()) line("    defined at " + description.source);
+    line(fmt::format("    mangled {}, id {}", description.name, description.id));
+    line(fmt::format("    blocks: {}, races: {}", analysis::name(description.verdict),
+                     description.race_free_proved ? "proved absent" : "assumed absent"));
+    line(fmt::format("    model: {} {}, driver generator {}", program.name, program.version,
+                     generator_version));
+    line("");
+    line(
+        "It predicts the kernel's time on a device (H) from the launch's data parameters (D) and block (P), "
+        "and");
+    line("searches the blocks. D, in order:");
+    for (std::size_t i = 0; i < fits.data_names.size(); ++i) {
+        const ProfiledParameter& parameter = fits.profiled[i];
+        line(parameter.varied ? fmt::format("    data[{}] {}: profiled from {:g} to {:g}", i,
+                                            fits.data_names[i], parameter.least, parameter.most)
+                              : fmt::format("    data[{}] {}: profiled at {:g} alone", i, fits.data_names[i],
+                                            parameter.least));
+    }
+    return text + " */\n";
+}
+
+// D[i] names extent.x: where a launch's threads are found.
+std::array<std::string, 3> extent_expressions(const KernelDescription& description) {
+    std::array<std::string, 3> out{"1.0", "1.0", "1.0"};
+    for (std::size_t i = 0; i < description.data.size(); ++i)
+        if (const analysis::DataParameter& data = description.data[i]; data.is_extent)
+            out[static_cast<std::size_t>(data.dimension)] = fmt::format("data[{}]", i);
+    return out;
+}
+
+// Errors of the metrics that the model reads, and whether they depend on the data: what judge() perturbs.
+std::string error_tables(const KernelFits& fits, const model::RationalProgram& program) {
+    const std::vector<model::Metric> used = program.metrics_used();
+    std::string errors, dependent, ones;
+    for (const FittedMetric& fit : fits.metrics) {
+        const bool reads = std::ranges::find(used, fit.metric) != used.end();
+        const double error = fit.exact || !reads ? 0 : fit.quality.held_out_max_error;
+        errors += fmt::format(" {}, /* {} */", c_literal(error), model::name(fit.metric));
+        dependent += reads && fit.data_dependent ? " 1," : " 0,";
+        ones += " 1,";
+    }
+    const auto table = [](const char* type, const char* name, const std::string& values) {
+        return c_wrapped(fmt::format("static const {} {}[] = {{{} }};", type, name,
+                                     values.empty() ? " 0," : values),
+                         "") +
+               "\n";
+    };
+    return "/* By metric, for those that the model reads: the largest relative error on points held out; "
+           "and\n"
+           "   whether it changes with the contents of the arrays. */\n" +
+           table("double", "trimtab_metric_error", errors) +
+           table("int", "trimtab_data_dependent", dependent) + table("double", "trimtab_no_scale", ones);
+}
+
+std::string outside_profile(const KernelFits& fits) {
+    std::string text =
+        "/* Not 0 where the profile cannot speak for D. */\n"
+        "static uint32_t trimtab_outside_profile(const trimtab_context* context) {\n"
+        "    const double* data = context->data;\n    const double* range = context->range;\n";
+    for (std::size_t i = 0; i < fits.profiled.size(); ++i) {
+        const ProfiledParameter& parameter = fits.profiled[i];
+        const std::string condition =
+            parameter.varied ? fmt::format("!(data[{}] >= 0)", i)
+                             : fmt::format("!(data[{0}] >= {1} && data[{0}] <= {2})", i,
+                                           c_literal(parameter.least), c_literal(parameter.most));
+        text +=
+            fmt::format("    if ({}) return 1; /* {} */\n", condition, c_comment_text(fits.data_names[i]));
+    }
+    return text +
+           "    (void)data;\n"
+           "    return !(range[0] < range[1] && range[2] < range[3] && range[4] < range[5]);\n}\n\n";
+}
+
+std::string fill_in(std::string_view text,
+                    std::initializer_list<std::pair<std::string_view, std::string>> parts) {
+    std::string out(text);
+    for (const auto& [mark, value] : parts)
+        for (std::size_t at = out.find(mark); at != std::string::npos; at = out.find(mark, at + value.size()))
+            out.replace(at, mark.size(), value);
+    return out;
+}
+
+std::string name_table(const char* table, const std::vector<std::string>& names) {
+    std::string text = fmt::format("static const char* const {}[] = {{", table);
+    for (const std::string& name : names) text += " " + c_string(name) + ",";
+    return c_wrapped(text + (names.empty() ? " 0 };" : " };"), "") + "\n";
+}
+
+}  // namespace
+
+std::expected<std::string, Error> print_driver(const KernelDescription& description, const KernelFits& fits,
+                                               const model::RationalProgram& program) {
+    if (description.data.size() != fits.data_names.size())
+        return std::unexpected(
+            Error{.message = fmt::format("kernel {} has {} data parameters, its fits have {}",
+                                         description.name, description.data.size(), fits.data_names.size())});
+    std::array<bool, 3> has_extent{};
+    for (std::size_t i = 0; i < description.data.size(); ++i) {
+        if (description.data[i].name != fits.data_names[i])
+            return std::unexpected(Error{
+                .message = fmt::format("data parameter {} of kernel {} is {}, in its fits {}", i,
+                                       description.name, description.data[i].name, fits.data_names[i])});
+        if (description.data[i].is_extent)
+            has_extent[static_cast<std::size_t>(description.data[i].dimension)] = true;
+    }
+    for (std::size_t d = 0; d < 3; ++d)
+        if (description.dimensions[d] && !has_extent[d])
+            return std::unexpected(
+                Error{.message = fmt::format("kernel {} reads dimension {}, but its extent is "
+                                             "no data parameter",
+                                             description.name, "xyz"[d])});
+    if (fits.metrics.size() > TRIMTAB_MAX_METRICS)
+        return std::unexpected(
+            Error{.message = fmt::format("{} metrics are more than the {} of the driver ABI",
+                                         fits.metrics.size(), TRIMTAB_MAX_METRICS)});
+
+    CMetrics metrics(fits);
+    const std::string chart = print_program(program, fits, extent_expressions(description), metrics);
+    std::vector<model::Metric> all;
+    std::vector<std::string> metric_names;
+    for (const FittedMetric& fit : fits.metrics) {
+        all.push_back(fit.metric);
+        metric_names.emplace_back(model::name(fit.metric));
+    }
+    const std::string fill_all = metrics.fill_function(all);
+    std::string store;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        store += fmt::format("    out->metrics[{}] = {}(&v);\n", i, metrics.metric_function(all[i]));
+
+    std::string text = header_comment(description, fits, program);
+    text += "#include <trimtab/driver.h>\n\n";
+    text += "/* ---- The box of threads ---- */\n\n" + std::string(box_geometry_inc) + "\n";
+    text += std::string(driver_begin_inc) + "\n";
+    text += "/* ---- The low-level metrics ---- */\n\n" + metrics.variables_struct() + "\n";
+    text += metrics.ranges_function() + "\n" + metrics.fill_functions() + metrics.metric_functions();
+    text += "/* ---- The performance model ---- */\n\n" + chart + "\n";
+    text += error_tables(fits, program) + "\n" + outside_profile(fits);
+    text += "/* ---- The search ---- */\n\n" + std::string(block_search_inc) + "\n";
+    text += "/* ---- The driver ---- */\n\n";
+    text += name_table("trimtab_data_names", fits.data_names);
+    text += name_table("trimtab_metric_names", metric_names);
+    text += fill_in(driver_end_inc, {{"@DATA_COUNT@", fmt::format("{}", fits.data_names.size())},
+                                     {"@METRIC_COUNT@", fmt::format("{}", fits.metrics.size())},
+                                     {"@FILL@", fill_all},
+                                     {"@STORE_METRICS@", store},
+                                     {"@ID@", description.id},
+                                     {"@KERNEL@", c_string(description.name)}});
+    return text;
+}
+
+}  // namespace trimtab::driver_gen

@@ -1,0 +1,25 @@
+// Writes the driver program of one kernel: C99 that includes <trimtab/driver.h> alone.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "analysis/description.h"
+#include "driver_gen/fits.h"
+#include "model/rational_program.h"
+#include "trimtab/error.h"
+
+namespace trimtab::driver_gen {
+
+// Changes whenever the text that is generated from the same fits and model may change: a part of cache keys.
+inline constexpr std::string_view generator_version = "1";
+
+// The text of <kernel>.driver.c, which defines `const trimtab_driver trimtab_driver_<id>` (weakly: two
+// objects may hold the driver of one kernel). evaluate() computes what RationalProgram::evaluate with
+// metric_function(fits) does, to the last bit; compile with -ffp-contract=off. An error where the description
+// and the fits disagree about D.
+[[nodiscard]] std::expected<std::string, Error> print_driver(const analysis::KernelDescription& description,
+                                                             const KernelFits& fits,
+                                                             const model::RationalProgram& program);
+
+}  // namespace trimtab::driver_gen

@@ -1,0 +1,233 @@
+#include "driver_gen/c_metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trimtab::driver_gen {
+
+namespace {
+
+// Leaving out a first term of 0 and factors of 1 changes no bit.
+std::string linear(const LinearForm& form, const std::vector<std::string>& data_names) {
+    std::string text;
+    if (form.constant != 0 || form.terms.empty()) text = c_literal(form.constant);
+    for (const auto& [data, factor] : form.terms) {
+        if (!text.empty()) text += " + ";
+        if (factor != 1) text += c_literal(factor) + " * ";
+        text += fmt::format("data[{}] /* {} */", data, c_comment_text(data_names[data]));
+    }
+    return text;
+}
+
+}  // namespace
+
+CMetrics::CMetrics(const KernelFits& fits) : fits_(fits) {
+    CNames names;
+    for (const Variable& variable : fits.variables)
+        names_.push_back(names.unique(name(variable, fits.data_names)));
+}
+
+std::string CMetrics::fill_function(const std::vector<model::Metric>& metrics) {
+    std::vector<bool> wanted(fits_.variables.size(), false);
+    for (const model::Metric metric : metrics) {
+        const FittedMetric* fit = fits_.find(metric);
+        if (fit == nullptr) continue;
+        for (const Piece& piece : fit->pieces) {
+            if (piece.when) wanted[piece.when->variable] = true;
+            for (const auto* part : {&piece.numerator, &piece.denominator})
+                for (const Monomial& monomial : *part)
+                    for (const auto& [variable, power] : monomial.exponents) wanted[variable] = true;
+        }
+    }
+    auto found = std::ranges::find(fills_, wanted);
+    if (found == fills_.end()) found = fills_.insert(found, wanted);
+    return fmt::format("trimtab_fill_{}", found - fills_.begin());
+}
+
+std::string CMetrics::metric_function(model::Metric metric) const {
+    return fits_.find(metric) == nullptr ? "" : fmt::format("metric_{}", model::name(metric));
+}
+
+std::string CMetrics::variables_struct() const {
+    std::string text = "/* What the metrics are functions of. */\ntypedef struct trimtab_variables {\n";
+    for (const std::string& member : names_) text += fmt::format("    double {};\n", member);
+    if (names_.empty()) text += "    double none;\n";
+    return text + "} trimtab_variables;\n";
+}
+
+std::string CMetrics::ranges_function() const {
+    std::string text =
+        "/* The indices [first, end) that pass the kernel's guards: first.x, end.x, first.y ... */\n"
+        "static void trimtab_ranges(const double* data, double range[6]) {\n";
+    for (std::size_t d = 0; d < 3; ++d) {
+        text +=
+            c_wrapped(fmt::format("range[{}] = {};", 2 * d, linear(fits_.ranges.first[d], fits_.data_names)),
+                      "    ") +
+            "\n";
+        text += c_wrapped(
+                    fmt::format("range[{}] = {};", 2 * d + 1, linear(fits_.ranges.end[d], fits_.data_names)),
+                    "    ") +
+                "\n";
+        if (const std::uint32_t extent = fits_.ranges.extent[d]; extent != profiler::no_data)
+            text += fmt::format("    if (data[{0}] < range[{1}]) range[{1}] = data[{0}]; /* {2} */\n", extent,
+                                2 * d + 1, c_comment_text(fits_.data_names[extent]));
+        text += fmt::format("    range[{0}] = range[{0}] > 0 ? range[{0}] : 0;\n", 2 * d);
+    }
+    return text + "    (void)data;\n}\n";
+}
+
+std::string CMetrics::fill_body(const std::vector<bool>& wanted) const {
+    std::string text;
+    const auto wants = [&](VariableKind kind) {
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+            if (wanted[i] && fits_.variables[i].kind == kind) return true;
+        return false;
+    };
+    if (wants(VariableKind::covered_warps) || wants(VariableKind::covered_lanes))
+        text += "    const double warps = trimtab_covered_warps(range, x, y, z);\n";
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (!wanted[i]) continue;
+        const Variable& variable = fits_.variables[i];
+        const auto alignment = [&](std::string_view size) {
+            std::string divisor =
+                fmt::format("trimtab_common_divisor({}, {})", size, c_literal(variable.unit));
+            return variable.data == Variable::no_data
+                       ? divisor
+                       : fmt::format("trimtab_common_divisor({}, data[{}])", divisor, variable.data);
+        };
+        std::string value;
+        switch (variable.kind) {
+            case VariableKind::data:
+                value = fmt::format("data[{}]", variable.data);
+                break;
+            case VariableKind::box_x:
+                value = "x";
+                break;
+            case VariableKind::box_y:
+                value = "y";
+                break;
+            case VariableKind::box_z:
+                value = "z";
+                break;
+            case VariableKind::covered_x:
+                value = "trimtab_covered_indices(range[0], range[1], x)";
+                break;
+            case VariableKind::covered_y:
+                value = "trimtab_covered_indices(range[2], range[3], y)";
+                break;
+            case VariableKind::covered_z:
+                value = "trimtab_covered_indices(range[4], range[5], z)";
+                break;
+            case VariableKind::lanes_x:
+                value = "trimtab_lanes_x(x)";
+                break;
+            case VariableKind::warp_rows:
+                value = "trimtab_rows_met(x, y * z)";
+                break;
+            case VariableKind::warp_planes:
+                value = "trimtab_rows_met(x * y, z)";
+                break;
+            case VariableKind::warps:
+                value = "trimtab_warps(x, y, z)";
+                break;
+            case VariableKind::boxes:
+                value =
+                    "trimtab_boxes(range[0], range[1], x) * trimtab_boxes(range[2], range[3], y) * "
+                    "trimtab_boxes(range[4], range[5], z)";
+                break;
+            case VariableKind::covered_warps:
+                value = "warps";
+                break;
+            case VariableKind::covered_lanes:
+                value = "trimtab_covered_lanes(range, x, y, z, warps)";
+                break;
+            case VariableKind::alignment:
+                value = alignment("x");
+                break;
+            case VariableKind::alignment_y:
+                value = alignment("y");
+                break;
+            case VariableKind::alignment_rows:
+                value = alignment("trimtab_rows_met(x, y * z)");
+                break;
+        }
+        text += c_wrapped(fmt::format("v->{} = {};", names_[i], value), "    ") + "\n";
+    }
+    return text;
+}
+
+std::string CMetrics::fill_functions() const {
+    std::string text;
+    for (std::size_t n = 0; n < fills_.size(); ++n)
+        text += fmt::format(
+            "static void trimtab_fill_{}(const trimtab_context* context, double x, double y, double z, "
+            "trimtab_variables* v) {{\n"
+            "    const double* data = context->data;\n"
+            "    const double* range = context->range;\n{}"
+            "    (void)data, (void)range, (void)x, (void)y, (void)z, (void)v;\n}}\n\n",
+            n, fill_body(fills_[n]));
+    return text;
+}
+
+// The operations and their order are KernelFits::evaluate's.
+std::string CMetrics::sum(const std::vector<Monomial>& monomials) const {
+    if (monomials.empty()) return "0.0";
+    std::string text;
+    for (const Monomial& monomial : monomials) {
+        const bool minus = !text.empty() && std::signbit(monomial.coefficient);
+        if (!text.empty()) text += minus ? " - " : " + ";
+        text += c_literal(minus ? -monomial.coefficient : monomial.coefficient);
+        for (const auto& [variable, power] : monomial.exponents)
+            for (int n = 0; n < power; ++n) text += " * v->" + names_[variable];
+        for (const auto& [variable, power] : monomial.exponents)
+            for (int n = 0; n > power; --n) text += " / v->" + names_[variable];
+    }
+    return text;
+}
+
+std::string CMetrics::metric_text(const FittedMetric& fit) const {
+    const auto& info = model::metric_table()[static_cast<std::size_t>(fit.metric)];
+    const FitQuality& q = fit.quality;
+    std::string text = c_comment(fmt::format("{}: {} ({}).", info.name, info.meaning, info.unit)) + "\n";
+    text +=
+        c_comment(fmt::format(
+            "A {} fit{}, the best of {} forms: {} points, relative error {:.2g} on average, {:.2g} at most; "
+            "{} points that it did not see, {:.2g} and {:.2g}. Rank {} of {} monomials, condition {:.2g}, "
+            "degree at most {} in D and {} in the box.{}",
+            name(fit.form), fit.exact ? ", exact" : "", q.forms_compared, q.points, q.mean_error, q.max_error,
+            q.held_out_points, q.held_out_mean_error, q.held_out_max_error, q.rank, q.columns, q.condition,
+            q.data_degree, q.box_degree,
+            fit.data_dependent ? " It changes with the contents of the arrays." : "")) +
+        "\n";
+    text += fmt::format("static double metric_{}(const trimtab_variables* v) {{\n    (void)v;\n", info.name);
+    for (const Piece& piece : fit.pieces) {
+        std::string indent = "    ";
+        if (piece.when) {
+            text += fmt::format("    if (v->{} < {}) {{\n", names_[piece.when->variable],
+                                c_literal(piece.when->below));
+            indent += "    ";
+        }
+        std::string value = sum(piece.numerator);
+        if (!piece.denominator.empty()) {
+            text += c_comment("No coefficient is negative and no variable is: never below 1.", indent) + "\n";
+            text += c_wrapped("const double denominator = " + sum(piece.denominator) + ";", indent) + "\n";
+            value = "(" + value + ") / denominator";
+        }
+        text += c_wrapped(fmt::format("return trimtab_clamp({}, {}, {});", value, c_literal(fit.least),
+                                      c_literal(fit.most)),
+                          indent) +
+                "\n";
+        if (piece.when) text += "    }\n";
+    }
+    return text + "}\n\n";
+}
+
+std::string CMetrics::metric_functions() const {
+    std::string text;
+    for (const FittedMetric& fit : fits_.metrics) text += metric_text(fit);
+    return text;
+}
+
+}  // namespace trimtab::driver_gen

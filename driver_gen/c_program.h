@@ -1,0 +1,18 @@
+// A rational program as C: the model's flow chart, node by node.
+#pragma once
+
+#include <string>
+
+#include "driver_gen/c_metrics.h"
+#include "model/rational_program.h"
+
+namespace trimtab::driver_gen {
+
+// `static int trimtab_predict(context, block, scale, &ns)`: 1 and the time, or 0 where the block cannot be
+// launched. `scale[m]` multiplies metric m (in the order of the fits); 1 leaves it as it is. Extents are read
+// from `extent_expressions`, C expressions over `data`.
+[[nodiscard]] std::string print_program(const model::RationalProgram& program, const KernelFits& fits,
+                                        const std::array<std::string, 3>& extent_expressions,
+                                        CMetrics& metrics);
+
+}  // namespace trimtab::driver_gen
