@@ -296,8 +296,10 @@ RationalProgram GpuPerf::build() && {
     const Value busiest = ceil(blocks_ / sms).named("blocks_of_busiest_SM", "blocks", "");
     const Value full = floor(busiest / occ_).named("full_waves", "waves", "");
     const Value rest = (busiest - full * occ_).named("last_wave_blocks", "blocks per SM", "");
-    const Value full_cycles = select(zero_ < full, full * wave_cycles(occ_, "full wave"), zero_);
-    const Value last_cycles = select(zero_ < rest, wave_cycles(max(rest, one_), "last wave"), zero_);
+    const Value full_cycles = select(zero_ < full, full * wave_cycles(occ_, "full wave"), zero_)
+                                  .named("full_waves_cycles", "cycles", "");
+    const Value last_cycles = select(zero_ < rest, wave_cycles(max(rest, one_), "last wave"), zero_)
+                                  .named("last_wave_cycles", "cycles", "");
     const Value sm_cycles = (full_cycles + last_cycles).named("SM_cycles", "cycles", "all waves of an SM");
     const Value dispatch = (grid_blocks_ * number(2,
                                                   "clocks a block, stencils of 512 x 512 in the sweeps, "

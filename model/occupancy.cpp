@@ -34,7 +34,8 @@ OccupancyValues add_occupancy(RationalProgramBuilder& builder, Value threads_per
     const Value gp100 = device("compute_capability") <= builder.constant(60, "GP100") &&
                         builder.constant(60, "GP100") <= device("compute_capability");
     const Value check_parts =
-        select(gp100, builder.constant(4, "GP10x register file parts, cuda_occupancy.h"), parts);
+        select(gp100, builder.constant(4, "GP10x register file parts, cuda_occupancy.h"), parts)
+            .named("parts_of_launch_check", "", rule);
     const Value registers_fit =
         warp_registers * round_up(warps, check_parts) <= device("registers_per_block") &&
         image("registers_per_thread") <= device("max_registers_per_thread");

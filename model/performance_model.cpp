@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "model/device_fields.h"
 #include "model/gpuperf.h"
@@ -32,8 +33,14 @@ double input_value(std::string_view name, const trimtab_device& device, const tr
     const std::string_view field = dot == std::string_view::npos ? "" : name.substr(dot + 1);
     if (group == "device") {
         if (field == "compute_capability") return device.compute_capability;
-        for (const DeviceField& known : device_fields())
-            if (known.name == field) return device.*known.member;
+        // A search asks for every block of a launch: some hundred times as many names.
+        static const auto members = [] {
+            std::unordered_map<std::string_view, double trimtab_device::*> map;
+            for (const DeviceField& known : device_fields()) map.emplace(known.name, known.member);
+            return map;
+        }();
+        const auto found = members.find(field);
+        if (found != members.end()) return device.*found->second;
     } else if (group == "image") {
         for (const ImageField& known : image_fields())
             if (known.name == field) return image.*known.member;
