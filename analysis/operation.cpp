@@ -227,6 +227,16 @@ std::optional<Operation> decode_operation(std::string_view mnemonic) {
     return operation;
 }
 
+std::string mnemonic(const Operation& operation) {
+    std::string text;
+    for (const OperatorEntry& candidate : operators)
+        if (candidate.op == operation.op) text = candidate.name;
+    if (operation.op == Operator::setp) text.append(".").append(comparison_name(operation.comparison));
+    text.append(".").append(type_name(operation.type));
+    if (operation.op == Operator::cvt) text.append(".").append(type_name(operation.source));
+    return text;
+}
+
 std::uint64_t apply(const Operation& operation, std::span<const std::uint64_t> operands) {
     const unsigned width = width_bits(operation.type);
     const bool is_signed = is_signed_type(operation.type);

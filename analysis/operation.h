@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "ptx/types.h"
@@ -50,6 +51,8 @@ struct Operation {
 
 // nullopt: no operator of the grammar.
 [[nodiscard]] std::optional<Operation> decode_operation(std::string_view mnemonic);
+
+[[nodiscard]] std::string mnemonic(const Operation& operation);  // what decode_operation() takes
 
 // The result's bits, zero-extended from its width; operands likewise. What PTX leaves unspecified (division
 // by zero) gives all ones.

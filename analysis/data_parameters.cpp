@@ -1,0 +1,337 @@
+#include "analysis/data_parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analysis/instruction_rules.h"
+#include "analysis/parameters.h"
+
+namespace trimtab::analysis {
+namespace {
+
+using ptx::BlockIndex;
+using ptx::no_index;
+using ptx::Opcode;
+using ptx::ValueIndex;
+
+constexpr std::string_view dimension_names = "xyz";
+
+// What a scalar is used for. One scalar may have several roles.
+enum Role : unsigned {
+    bounds_index = 1,    // alone against a global index in a guard: i < n
+    shapes_guard = 2,    // in a guard otherwise: i > k, i < n - k
+    branch = 4,          // in another branch
+    trip_count = 8,      // alone decides how often a loop runs
+    shortens_loop = 16,  // decides that together with others: for (k = j + 1; k < n; ...)
+    stride = 32,         // multiplies an index in an address
+    offset = 64,         // added to an address
+    passed_on = 128,     // given to a function
+};
+
+struct Scalar {
+    std::uint32_t parameter = 0, offset = 0;
+    unsigned width = 0;
+    friend auto operator<=>(const Scalar&, const Scalar&) = default;
+};
+
+struct Use {
+    unsigned roles = 0;
+    std::optional<Dimension> bounds;
+    ptx::Type type = ptx::Type::none;  // that an instruction took it for
+};
+
+class Finder {
+  public:
+    Finder(const SymbolTable& table, const Proof& proof)
+        : table_(table), proof_(proof), kernel_(proof.functions.front()) {}
+
+    std::map<Scalar, Use> run() {
+        find_guards();
+        const auto& body = kernel_.function().body;
+        for (std::uint32_t i = 0; i < body.size(); i++) {
+            if (!kernel_.is_reachable(i)) continue;
+            const Opcode opcode = body[i].opcode;
+            if (opcode == Opcode::bra || opcode == Opcode::brx || opcode == Opcode::ret ||
+                opcode == Opcode::exit)
+                find_branch(i);
+            else if (opcode == Opcode::st && body[i].modifiers.space == ptx::Space::param)
+                visit(i, passed_on);
+            else if (!is_pure(body[i]) && opcode != Opcode::call && !kernel_.parameter_load(i))
+                find_address(i);
+        }
+        find_types();
+        return std::move(uses_);
+    }
+
+  private:
+    Use& use(const Atom& atom) { return uses_[{atom.parameter, atom.offset, atom.width}]; }
+
+    void find_guards() {
+        for (const ExitCondition& condition : proof_.conditions) {
+            const auto bound = index_bound(table_, condition.predicate);
+            const bool guards = bound && trend(table_, condition.predicate, bound->dimension) == Trend::rises;
+            table_.for_each_atom(condition.predicate, [&](AtomIndex index) {
+                const Atom& atom = table_.atom(index);
+                if (atom.kind != Atom::Kind::parameter) return;
+                const bool ties = guards && bound->parameter == index;
+                use(atom).roles |= ties                                    ? bounds_index
+                                   : depends_on_index(condition.predicate) ? shapes_guard
+                                                                           : branch;
+                // Where the total is read the index runs on: the extent says nothing of the bound.
+                auto& tied = use(atom).bounds;
+                if (ties && !proof_.reads_total[static_cast<std::size_t>(bound->dimension)])
+                    tied = std::min(tied.value_or(bound->dimension), bound->dimension);
+            });
+        }
+        for (const ExitCondition& condition : proof_.conditions)
+            guard_branches_.insert(condition.instruction);
+    }
+    bool depends_on_index(const Symbolic& value) const {
+        bool found = false;
+        table_.for_each_atom(
+            value, [&](AtomIndex index) { found |= table_.atom(index).kind == Atom::Kind::global_index; });
+        return found;
+    }
+
+    // Does the branch at the end of its block leave a loop?
+    bool leaves_loop(std::uint32_t instruction) const {
+        const BlockIndex block = kernel_.flow().block_of[instruction];
+        const std::uint32_t loop = kernel_.flow().innermost_loop[block];
+        if (loop == no_index) return false;
+        const auto& inside = kernel_.flow().loops[loop].blocks;
+        const auto& successors = kernel_.flow().blocks[block].successors;
+        return std::ranges::any_of(
+            successors, [&](BlockIndex to) { return std::ranges::find(inside, to) == inside.end(); });
+    }
+
+    void find_branch(std::uint32_t instruction) {
+        const ptx::Instruction& made = kernel_.function().body[instruction];
+        if (made.guard == no_index && made.opcode != Opcode::brx) return;
+        if (guard_branches_.contains(instruction)) return;
+        if (!leaves_loop(instruction)) {
+            visit(instruction, branch);
+            return;
+        }
+        // Which scalars decide together?
+        std::set<Scalar> together;
+        collect_ = &together;
+        visit(instruction, 0);
+        collect_ = nullptr;
+        visit(instruction, together.size() > 1 ? shortens_loop : trip_count);
+    }
+
+    void find_address(std::uint32_t instruction) {
+        const Symbolic address = kernel_.address(instruction);
+        visited_.clear();
+        if (address.width != 0) visit(address, offset);
+        const ptx::Instruction& made = kernel_.function().body[instruction];
+        // Coordinates of a texture.
+        for (std::size_t i = 0; i < made.operands.size(); i++)
+            for (std::size_t e = 0; e < made.operands[i].elements.size(); e++)
+                if (made.operands[i].kind == ptx::Operand::Kind::address)
+                    visit(kernel_.ssa().use(instruction, static_cast<std::uint16_t>(i),
+                                            static_cast<std::uint16_t>(e + 1)),
+                          offset);
+    }
+
+    // Every register that the instruction reads, its guard too.
+    void visit(std::uint32_t instruction, unsigned role) {
+        visited_.clear();
+        for (const ptx::Ssa::Use& used : kernel_.ssa().uses[instruction]) visit_value(used.value, role);
+    }
+    void visit_value(ValueIndex value, unsigned role) {
+        if (value != no_index) visit(kernel_.value(value), role);
+    }
+
+    void visit(const Symbolic& value, unsigned role) {
+        for (const Term& term : value.terms) {
+            // In an address, what multiplies something that varies from thread to thread, or in a loop, is a
+            // stride; k * n + i only starts elsewhere.
+            const auto varying =
+                std::ranges::count_if(term.atoms, [&](AtomIndex index) { return varies(index); });
+            for (const AtomIndex index : term.atoms) {
+                const bool scales = varying > (varies(index) ? 1 : 0);
+                visit_atom(index, role == offset && scales ? stride : role);
+            }
+        }
+    }
+    bool varies(AtomIndex index) const {
+        const Atom& atom = table_.atom(index);
+        if (atom.kind == Atom::Kind::operation) {
+            bool found = false;
+            for (const Symbolic& operand : atom.operands)
+                table_.for_each_atom(operand, [&](AtomIndex inner) { found |= varies_itself(inner); });
+            return found;
+        }
+        return varies_itself(index);
+    }
+    bool varies_itself(AtomIndex index) const {
+        const Atom::Kind kind = table_.atom(index).kind;
+        return kind != Atom::Kind::parameter && kind != Atom::Kind::symbol && kind != Atom::Kind::operation;
+    }
+
+    void visit_atom(AtomIndex index, unsigned role) {
+        const Atom& atom = table_.atom(index);
+        switch (atom.kind) {
+            case Atom::Kind::parameter:
+                if (collect_ != nullptr)
+                    collect_->insert({atom.parameter, atom.offset, atom.width});
+                else
+                    use(atom).roles |= role;
+                break;
+            case Atom::Kind::operation:
+                visit_operation(atom, role);
+                break;
+            case Atom::Kind::opaque:
+            case Atom::Kind::tainted:
+                if (atom.function == kernel_.index() && visited_.insert({atom.value, role}).second)
+                    visit_opaque(atom.value, role);
+                break;
+            default:
+                break;
+        }
+    }
+
+    void visit_operation(const Atom& atom, unsigned role) {
+        const std::vector<Symbolic> operands = atom.operands;
+        const auto operation = decode_operation(atom.text);
+        // Division and remainder take an index apart as strides put it together; a shift may hide a product.
+        const bool scales = operation && (operation->op == Operator::div || operation->op == Operator::rem ||
+                                          operation->op == Operator::mul_hi ||
+                                          operation->op == Operator::shl || operation->op == Operator::shr);
+        for (const Symbolic& operand : operands) visit(operand, role == offset && scales ? stride : role);
+    }
+
+    void visit_opaque(ValueIndex index, unsigned role) {
+        const ptx::Value& value = kernel_.ssa().values[index];
+        if (value.kind == ptx::Value::Kind::phi) {
+            for (const ValueIndex incoming : value.incoming) {
+                if (incoming == no_index || incoming == index) continue;
+                visit_moved(index, kernel_.value(incoming), role);
+            }
+            return;
+        }
+        if (value.kind != ptx::Value::Kind::instruction) return;
+        const ptx::Instruction& made = kernel_.function().body[value.instruction];
+        // What a load brings is no parameter, whatever its address was.
+        if (!is_pure(made)) return;
+        for (const ptx::Ssa::Use& used : kernel_.ssa().uses[value.instruction]) visit_value(used.value, role);
+        if (value.previous != no_index) visit_value(value.previous, role);
+    }
+
+    // What comes around a loop to a phi: what is added there counts once an iteration, as a stride does.
+    void visit_moved(ValueIndex phi, const Symbolic& incoming, unsigned role) {
+        bool is_step = false;
+        for (const Term& term : incoming.terms)
+            is_step |= term.atoms.size() == 1 && kernel_.phi_of(table_.atom(term.atoms[0])) == phi;
+        if (!is_step || role != offset) {
+            visit(incoming, role);
+            return;
+        }
+        for (const Term& term : incoming.terms)
+            for (const AtomIndex index : term.atoms)
+                if (kernel_.phi_of(table_.atom(index)) != phi) visit_atom(index, stride);
+    }
+
+    // A scalar's type, where the source does not say it: as its first typed use takes it.
+    void find_types() {
+        const auto& body = kernel_.function().body;
+        std::map<ValueIndex, Scalar> loaded;
+        for (ValueIndex v = 0; v < kernel_.ssa().values.size(); v++) {
+            const auto index = kernel_.value(v).single_atom();
+            if (!index || table_.atom(*index).kind != Atom::Kind::parameter) continue;
+            const Atom& atom = table_.atom(*index);
+            loaded[v] = {atom.parameter, atom.offset, atom.width};
+        }
+        for (std::uint32_t i = 0; i < body.size(); i++) {
+            for (const ptx::Ssa::Use& used : kernel_.ssa().uses[i]) {
+                const auto at = loaded.find(used.value);
+                if (at == loaded.end()) continue;
+                const auto found = uses_.find(at->second);
+                if (found == uses_.end()) continue;
+                const ptx::Type type =
+                    body[i].source_type != ptx::Type::none ? body[i].source_type : body[i].type;
+                const bool says = ptx::is_float(type) || is_signed_type(type) ||
+                                  body[i].opcode == Opcode::setp || body[i].opcode == Opcode::cvt;
+                if (found->second.type == ptx::Type::none && says &&
+                    ptx::size_bytes(type) * 8 == at->second.width)
+                    found->second.type = type;
+            }
+        }
+    }
+
+    const SymbolTable& table_;
+    const Proof& proof_;
+    const FunctionValues& kernel_;
+    std::map<Scalar, Use> uses_;
+    std::set<std::uint32_t> guard_branches_;
+    std::set<std::pair<ValueIndex, unsigned>> visited_;
+    std::set<Scalar>* collect_ = nullptr;
+};
+
+ptx::Type type_of(const Scalar& scalar, const KernelParameter& parameter, const Use& use) {
+    // The mangled name's types are canonical; a member of a struct goes by its uses.
+    if (scalar.width == parameter.size * 8)
+        if (const auto type = scalar_type(parameter.type)) return *type;
+    if (use.type != ptx::Type::none) {
+        if (ptx::is_float(use.type)) return use.type;
+        const std::string text =
+            fmt::format("{}{}", is_signed_type(use.type) || type_name(use.type).starts_with('b') ? 's' : 'u',
+                        scalar.width);
+        if (const auto type = type_from_name(text)) return *type;
+    }
+    return type_from_name(fmt::format("{}{}", scalar.width == 64 ? 'u' : 's', scalar.width))
+        .value_or(ptx::Type::u32);
+}
+
+}  // namespace
+
+std::vector<DataParameter> data_parameters(const SymbolTable& table, const Proof& proof,
+                                           std::vector<KernelParameter>& parameters) {
+    std::vector<DataParameter> data;
+    if (!proof.functions.empty()) {
+        for (const auto& [scalar, use] : Finder(table, proof).run()) {
+            if (scalar.parameter >= parameters.size() || use.roles == 0) continue;
+            KernelParameter& parameter = parameters[scalar.parameter];
+            if (parameter.is_pointer) continue;
+            const ptx::Type type = type_of(scalar, parameter, use);
+            // 64 bits that are added to addresses and do nothing else are a pointer, where no source says
+            // otherwise.
+            const bool typed = scalar.width == parameter.size * 8 && scalar_type(parameter.type).has_value();
+            if (scalar.width == 64 && !typed && (use.roles & ~unsigned{offset | passed_on}) == 0) {
+                if (parameter.size == 8) parameter.is_pointer = true;
+                continue;
+            }
+            const bool decides = (use.roles & ~unsigned{stride | offset}) != 0;
+            if (ptx::is_float(type) && !decides) continue;
+            DataParameter found;
+            const bool whole = scalar.offset == 0 && scalar.width == parameter.size * 8;
+            found.name = whole ? parameter.name : fmt::format("{}+{}", parameter.name, scalar.offset);
+            found.parameter = scalar.parameter;
+            found.offset = scalar.offset;
+            found.type = type_name(type);
+            found.bounds = use.bounds;
+            found.in_memo = (use.roles & ~unsigned{offset}) != 0;
+            // An exact value of these changes what a block does; of the others only how long it does it.
+            const bool exact = (use.roles & (bounds_index | stride | trip_count)) != 0 ||
+                               (use.roles & (shapes_guard | shortens_loop)) == 0;
+            found.coarse_in_memo = found.in_memo && (!exact || ptx::is_float(type));
+            data.push_back(std::move(found));
+        }
+    }
+    for (std::size_t d = 0; d < 3; d++) {
+        if (!proof.dimensions[d]) continue;
+        DataParameter extent;
+        extent.name = fmt::format("extent.{}", dimension_names[d]);
+        extent.is_extent = true;
+        extent.dimension = static_cast<Dimension>(d);
+        extent.type = "u32";
+        data.push_back(std::move(extent));
+    }
+    return data;
+}
+
+}  // namespace trimtab::analysis

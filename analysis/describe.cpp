@@ -1,0 +1,193 @@
+#include "analysis/describe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "analysis/data_parameters.h"
+#include "analysis/parameters.h"
+#include "analysis/proof.h"
+#include "analysis/register_estimate.h"
+
+namespace trimtab::analysis {
+namespace {
+
+std::uint32_t to_u32(std::uint64_t value) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX));
+}
+
+KernelImage kernel_image(const Image& image, const ptx::Function& kernel) {
+    KernelImage result;
+    result.architecture = image.architecture;
+    if (kernel.max_block) {
+        const ptx::Dim3& block = *kernel.max_block;
+        result.max_threads = to_u32(std::uint64_t{block.x} * block.y * block.z);
+    }
+    if (kernel.required_block) {
+        const ptx::Dim3& block = *kernel.required_block;
+        result.max_threads = to_u32(std::uint64_t{block.x} * block.y * block.z);
+    }
+    if (const auto at = image.resources.find(kernel.name); at != image.resources.end()) {
+        const ptx::KernelResources& resources = at->second;
+        result.registers = resources.registers_per_thread;
+        result.registers_from = image.resources_from;
+        result.shared_bytes = resources.static_shared_bytes;
+        result.local_bytes = resources.local_bytes_per_thread;
+        if (resources.max_threads_per_block != 0 &&
+            (result.max_threads == 0 || resources.max_threads_per_block < result.max_threads))
+            result.max_threads = resources.max_threads_per_block;
+        return result;
+    }
+    result.registers = estimate_registers(*image.module, kernel);
+    result.registers_from = "estimated from PTX";
+    std::uint64_t shared = 0, local = 0;
+    const auto count = [&](const ptx::Variable& variable) {
+        if (variable.space == ptx::Space::shared) shared += variable.size_bytes;
+        if (variable.space == ptx::Space::local) local += variable.size_bytes;
+    };
+    for (const ptx::Function* function : reachable_functions(*image.module, kernel))
+        for (const ptx::Variable& variable : function->variables) count(variable);
+    for (const ptx::Variable* variable : reachable_variables(*image.module, kernel)) count(*variable);
+    result.shared_bytes = to_u32(shared);
+    result.local_bytes = to_u32(local);
+    return result;
+}
+
+std::string kernel_location(const ptx::Module& module, const ptx::Function& kernel,
+                            const KernelSource* source) {
+    if (source != nullptr && !source->file.empty()) {
+        return source->line == 0 ? source->file : fmt::format("{}:{}", source->file, source->line);
+    }
+    for (const ptx::Instruction& instruction : kernel.body)
+        if (std::string text = module.source_text(instruction.location); !text.empty()) return text;
+    return {};
+}
+
+KernelDescription describe_kernel(const Image& image, const ptx::Function& kernel,
+                                  const KernelSource* source) {
+    KernelDescription description;
+    description.id = ptx::kernel_hash(*image.module, kernel);
+    description.name = kernel.name;
+    description.demangled =
+        source != nullptr && !source->demangled.empty() ? source->demangled : demangle(kernel.name);
+    description.source = kernel_location(*image.module, kernel, source);
+    description.images.push_back(kernel_image(image, kernel));
+    description.parameters = kernel_parameters(kernel, source);
+
+    SymbolTable table;
+    Proof proof = prove(table, *image.module, kernel);
+    description.data = data_parameters(table, proof, description.parameters);
+    description.dimensions = proof.dimensions;
+    description.reads_total = proof.reads_total;
+    description.block_stays_one = proof.block_stays_one;
+    description.guards = std::move(proof.guards);
+    description.verdict = proof.verdict;
+    description.race_free_proved = proof.race_free;
+    description.uses_float_atomics = proof.uses_float_atomics;
+    description.reasons = std::move(proof.reasons);
+    return description;
+}
+
+// --- several images ---
+
+Expression combined(const char* operation, Expression a, Expression b) {
+    Expression result;
+    result.kind = Expression::Kind::operation;
+    result.operation = operation;
+    result.type = ptx::Type::pred;
+    result.arguments.push_back(std::move(a));
+    result.arguments.push_back(std::move(b));
+    return result;
+}
+
+std::vector<Guard> guards_of(const std::vector<Guard>& guards, Dimension dimension) {
+    std::vector<Guard> result;
+    std::ranges::copy_if(guards, std::back_inserter(result),
+                         [dimension](const Guard& guard) { return guard.dimension == dimension; });
+    return result;
+}
+
+std::optional<Expression> any_of(const std::vector<Guard>& guards) {
+    std::optional<Expression> result;
+    for (const Guard& guard : guards)
+        result = result ? combined("or.pred", std::move(*result), guard.exits) : guard.exits;
+    return result;
+}
+
+// A thread must exit in every image: equal guards stand, others hold together or not at all.
+std::vector<Guard> common_guards(const std::vector<Guard>& a, const std::vector<Guard>& b) {
+    std::vector<Guard> result;
+    for (const Dimension dimension : {Dimension::x, Dimension::y, Dimension::z}) {
+        const auto left = guards_of(a, dimension), right = guards_of(b, dimension);
+        const std::size_t before = result.size();
+        for (const Guard& guard : left)
+            if (std::ranges::any_of(right, [&](const Guard& other) { return other.exits == guard.exits; }))
+                result.push_back(guard);
+        if (result.size() > before || left.empty() || right.empty()) continue;
+        result.push_back(
+            {dimension, combined("and.pred", *any_of(left), *any_of(right)), left.front().source});
+    }
+    return result;
+}
+
+void conjoin(KernelDescription& description, KernelDescription other) {
+    description.images.push_back(std::move(other.images.front()));
+    if (other.parameter_offsets() != description.parameter_offsets()) {
+        description.verdict = Verdict::fixed;
+        description.reasons.insert(
+            description.reasons.begin(),
+            {5, "",
+             fmt::format("the images of the kernel for {} and {} take different parameters",
+                         description.images.front().architecture, description.images.back().architecture)});
+        return;
+    }
+    description.guards = common_guards(description.guards, other.guards);
+    for (std::size_t d = 0; d < 3; d++) {
+        // What one image takes for the index, or does not look at, is the index of the other too where the
+        // block is 1.
+        const bool both = description.dimensions[d] && other.dimensions[d];
+        description.block_stays_one[d] = both ? description.block_stays_one[d] || other.block_stays_one[d]
+                                              : description.dimensions[d] || other.dimensions[d];
+        description.dimensions[d] = description.dimensions[d] || other.dimensions[d];
+        description.reads_total[d] = description.reads_total[d] || other.reads_total[d];
+    }
+    description.race_free_proved = description.race_free_proved && other.race_free_proved;
+    description.uses_float_atomics = description.uses_float_atomics || other.uses_float_atomics;
+    const bool is_worse = other.verdict > description.verdict;
+    if (is_worse) {
+        description.verdict = other.verdict;
+        description.reasons.clear();
+    }
+    for (Reason& reason : other.reasons) {
+        const bool known = std::ranges::any_of(description.reasons,
+                                               [&](const Reason& mine) { return mine.text == reason.text; });
+        if (known || other.verdict != description.verdict) continue;
+        if (is_worse)
+            reason.text += fmt::format(" (in the image for {})", description.images.back().architecture);
+        description.reasons.push_back(std::move(reason));
+    }
+}
+
+}  // namespace
+
+std::expected<std::vector<KernelDescription>, Error> describe(std::span<const Image> images,
+                                                              const KernelSources& sources) {
+    std::vector<KernelDescription> descriptions;
+    for (const Image& image : images) {
+        for (const ptx::Function* kernel : image.module->kernels()) {
+            if (kernel->body.empty()) continue;
+            const auto at = sources.find(kernel->name);
+            KernelDescription description =
+                describe_kernel(image, *kernel, at == sources.end() ? nullptr : &at->second);
+            const auto same = std::ranges::find(descriptions, description.name, &KernelDescription::name);
+            if (same == descriptions.end())
+                descriptions.push_back(std::move(description));
+            else
+                conjoin(*same, std::move(description));
+        }
+    }
+    return descriptions;
+}
+
+}  // namespace trimtab::analysis

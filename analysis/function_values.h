@@ -1,0 +1,111 @@
+// Every register value of one function as a polynomial, and where the function uses the launch's registers
+// otherwise than through global indices (re-blocking, rule 1).
+#pragma once
+
+#include <array>
+#include <expected>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/symbolic.h"
+#include "ptx/control_flow.h"
+#include "ptx/module.h"
+#include "ptx/ssa.h"
+#include "trimtab/error.h"
+
+namespace trimtab::analysis {
+
+// Which of the launch's registers the kernel reads, by dimension, over all functions that it reaches.
+struct LaunchReads {
+    std::array<bool, 3> thread_index{}, block_index{}, block_size{}, grid_size{};
+
+    // blockIdx alone: legal where the block is 1 there, and then it is the global index itself.
+    [[nodiscard]] bool block_stays_one(std::size_t dimension) const {
+        return (block_index[dimension] || grid_size[dimension]) && !thread_index[dimension] &&
+               !block_size[dimension];
+    }
+    [[nodiscard]] bool reads(std::size_t dimension) const {
+        return thread_index[dimension] || block_index[dimension] || block_size[dimension] ||
+               grid_size[dimension];
+    }
+};
+
+// What the proof found in the way, at an instruction of a function.
+struct Fault {
+    unsigned rule = 0;
+    std::uint32_t instruction = 0;
+    std::string text;
+};
+
+class FunctionValues {
+  public:
+    // `index` tells values of different functions apart.
+    [[nodiscard]] static std::expected<FunctionValues, Error> make(SymbolTable& table,
+                                                                   const ptx::Function& function,
+                                                                   std::uint32_t index,
+                                                                   const LaunchReads& reads);
+
+    [[nodiscard]] const ptx::Function& function() const { return *function_; }
+    [[nodiscard]] const ptx::ControlFlow& flow() const { return flow_; }
+    [[nodiscard]] const ptx::Ssa& ssa() const { return ssa_; }
+    [[nodiscard]] std::uint32_t index() const { return index_; }
+    [[nodiscard]] const std::vector<Fault>& faults() const { return faults_; }
+    [[nodiscard]] bool is_reachable(std::uint32_t instruction) const;
+
+    [[nodiscard]] const Symbolic& value(ptx::ValueIndex index) const { return values_[index]; }
+    // What source operand `operand` is worth; empty (width 0) for what is no value: labels, sinks.
+    [[nodiscard]] Symbolic operand(std::uint32_t instruction, std::size_t operand,
+                                   std::size_t element = 0) const;
+    // The guard predicate, its negation applied; constant true where there is none.
+    [[nodiscard]] Symbolic guard(std::uint32_t instruction) const;
+    // The address that a load, store or atomic uses: base + offset. Width 0: it has none.
+    [[nodiscard]] Symbolic address(std::uint32_t instruction) const;
+    // The kernel parameter and offset that a load reads, or nothing.
+    struct ParameterBytes {
+        std::uint32_t parameter = 0, offset = 0;
+    };
+    [[nodiscard]] std::optional<ParameterBytes> parameter_load(std::uint32_t instruction) const;
+    // The phi that an opaque atom stands for, or nothing.
+    [[nodiscard]] std::optional<ptx::ValueIndex> phi_of(const Atom& atom) const;
+
+  private:
+    FunctionValues(SymbolTable& table, const ptx::Function& function, std::uint32_t index,
+                   const LaunchReads& reads)
+        : table_(&table), function_(&function), index_(index), reads_(reads) {}
+
+    bool evaluate();  // false: a phi was taken for more than it is; again
+    void evaluate_phi(ptx::ValueIndex index);
+    bool check_phis();
+    void evaluate_instruction(std::uint32_t instruction);
+    void define(std::uint32_t instruction, ptx::ValueIndex index);
+    std::optional<Symbolic> exact(std::uint32_t instruction, const ptx::Value& value);
+    std::optional<Symbolic> moved(std::uint32_t instruction, const ptx::Value& value);
+    std::optional<Symbolic> compared(std::uint32_t instruction, const ptx::Value& value);
+    std::optional<Symbolic> operated(const Operation& operation, std::vector<Symbolic> operands);
+    Symbolic merge(const Symbolic& predicate, const Symbolic& a, const Symbolic& b, ptx::ValueIndex index);
+    bool operands_are_clean(std::uint32_t instruction);
+    void fault(std::uint32_t instruction, const Symbolic& value);
+    Symbolic unknown(ptx::ValueIndex index, Atom::Kind kind) const;
+    Symbolic special(ptx::SpecialRegister special, unsigned width) const;
+    Symbolic operand_value(const ptx::Operand& operand, ptx::ValueIndex value, unsigned width) const;
+    Symbolic fit(const Symbolic& value, unsigned width, bool is_signed) const;
+    [[nodiscard]] unsigned register_width(ptx::RegisterIndex reg) const;
+
+    SymbolTable* table_;
+    const ptx::Function* function_;
+    std::uint32_t index_;
+    LaunchReads reads_;
+    ptx::ControlFlow flow_;
+    ptx::Ssa ssa_;
+    std::vector<Symbolic> values_;
+    std::vector<std::vector<ptx::ValueIndex>> phis_;         // by block
+    std::vector<std::vector<ptx::ValueIndex>> definitions_;  // by instruction
+    std::vector<bool> evaluated_;
+    std::set<ptx::ValueIndex> tainted_phis_;
+    std::vector<Fault> faults_;
+};
+
+[[nodiscard]] LaunchReads launch_reads(const std::vector<const ptx::Function*>& functions);
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,377 @@
+#include "analysis/instruction_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trimtab::analysis {
+namespace {
+
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+
+constexpr std::string_view annotate = "; annotate the kernel if you know which blocks are right";
+
+enum class Class : std::uint8_t {
+    pure,
+    control,
+    load,
+    store,
+    atomic,
+    texture,
+    hint,
+    call,
+    barrier,
+    warp,
+    fence,
+    shared,
+    trap,
+    cluster,
+    other
+};
+
+Class class_of(Opcode opcode) {
+    switch (opcode) {
+        case Opcode::abs:
+        case Opcode::add:
+        case Opcode::addc:
+        case Opcode::alloca_:
+        case Opcode::and_:
+        case Opcode::bfe:
+        case Opcode::bfi:
+        case Opcode::bfind:
+        case Opcode::bmsk:
+        case Opcode::brev:
+        case Opcode::clz:
+        case Opcode::cnot:
+        case Opcode::copysign:
+        case Opcode::cos:
+        case Opcode::cvt:
+        case Opcode::cvta:
+        case Opcode::div:
+        case Opcode::dp2a:
+        case Opcode::dp4a:
+        case Opcode::ex2:
+        case Opcode::fma:
+        case Opcode::fns:
+        case Opcode::lg2:
+        case Opcode::lop3:
+        case Opcode::mad:
+        case Opcode::mad24:
+        case Opcode::madc:
+        case Opcode::max:
+        case Opcode::min:
+        case Opcode::mov:
+        case Opcode::mul:
+        case Opcode::mul24:
+        case Opcode::neg:
+        case Opcode::not_:
+        case Opcode::or_:
+        case Opcode::popc:
+        case Opcode::prmt:
+        case Opcode::rcp:
+        case Opcode::rem:
+        case Opcode::rsqrt:
+        case Opcode::sad:
+        case Opcode::selp:
+        case Opcode::set:
+        case Opcode::setp:
+        case Opcode::shf:
+        case Opcode::shl:
+        case Opcode::shr:
+        case Opcode::sin:
+        case Opcode::slct:
+        case Opcode::sqrt:
+        case Opcode::stackrestore:
+        case Opcode::stacksave:
+        case Opcode::sub:
+        case Opcode::subc:
+        case Opcode::szext:
+        case Opcode::tanh:
+        case Opcode::testp:
+        case Opcode::vabsdiff:
+        case Opcode::vabsdiff2:
+        case Opcode::vabsdiff4:
+        case Opcode::vadd:
+        case Opcode::vadd2:
+        case Opcode::vadd4:
+        case Opcode::vavrg2:
+        case Opcode::vavrg4:
+        case Opcode::vmad:
+        case Opcode::vmax:
+        case Opcode::vmax2:
+        case Opcode::vmax4:
+        case Opcode::vmin:
+        case Opcode::vmin2:
+        case Opcode::vmin4:
+        case Opcode::vset:
+        case Opcode::vset2:
+        case Opcode::vset4:
+        case Opcode::vshl:
+        case Opcode::vshr:
+        case Opcode::vsub:
+        case Opcode::vsub2:
+        case Opcode::vsub4:
+        case Opcode::xor_:
+            return Class::pure;
+        case Opcode::bra:
+        case Opcode::brx:
+        case Opcode::exit:
+        case Opcode::ret:
+            return Class::control;
+        case Opcode::ld:
+        case Opcode::ldu:
+            return Class::load;
+        case Opcode::st:
+            return Class::store;
+        case Opcode::atom:
+        case Opcode::red:
+            return Class::atomic;
+        case Opcode::suld:
+        case Opcode::suq:
+        case Opcode::sust:
+        case Opcode::tex:
+        case Opcode::tld4:
+        case Opcode::txq:
+            return Class::texture;
+        case Opcode::prefetch:
+        case Opcode::prefetchu:
+            return Class::hint;
+        case Opcode::call:
+            return Class::call;
+        case Opcode::bar:
+        case Opcode::barrier:
+        case Opcode::mbarrier:
+            return Class::barrier;
+        case Opcode::activemask:
+        case Opcode::elect:
+        case Opcode::ldmatrix:
+        case Opcode::match:
+        case Opcode::mma:
+        case Opcode::movmatrix:
+        case Opcode::redux:
+        case Opcode::shfl:
+        case Opcode::stmatrix:
+        case Opcode::vote:
+        case Opcode::wgmma:
+        case Opcode::wmma:
+            return Class::warp;
+        case Opcode::fence:
+        case Opcode::membar:
+            return Class::fence;
+        case Opcode::cp:
+            return Class::shared;
+        case Opcode::brkpt:
+        case Opcode::trap:
+            return Class::trap;
+        case Opcode::getctarank:
+        case Opcode::griddepcontrol:
+        case Opcode::mapa:
+            return Class::cluster;
+        default:
+            return Class::other;
+    }
+}
+
+bool is_launch_register(ptx::SpecialRegister special) {
+    return special <= ptx::SpecialRegister::nctaid_z || special == ptx::SpecialRegister::warp_size;
+}
+
+std::string_view special_group(ptx::SpecialRegister special) {
+    using enum ptx::SpecialRegister;
+    switch (special) {
+        case clock:
+        case clock_hi:
+        case clock64:
+        case globaltimer:
+        case globaltimer_lo:
+        case globaltimer_hi:
+            return "reads a clock";
+        case dynamic_smem_size:
+        case total_smem_size:
+        case aggr_smem_size:
+            return "reads the size of its shared memory";
+        case laneid:
+        case warpid:
+        case nwarpid:
+        case smid:
+        case nsmid:
+        case lanemask_eq:
+        case lanemask_le:
+        case lanemask_lt:
+        case lanemask_ge:
+        case lanemask_gt:
+            return "asks which lane, warp or multiprocessor it runs on";
+        default:
+            return "reads a register of the machine";
+    }
+}
+
+std::optional<std::string> special_refusal(const ptx::Instruction& instruction) {
+    const auto check = [](const Operand& operand) -> std::optional<std::string> {
+        if (operand.kind != Operand::Kind::special || is_launch_register(operand.special))
+            return std::nullopt;
+        return fmt::format("{} ({}), which re-blocking changes{}", special_group(operand.special),
+                           operand.text, annotate);
+    };
+    for (const Operand& operand : instruction.operands) {
+        if (auto text = check(operand)) return text;
+        for (const Operand& element : operand.elements)
+            if (auto text = check(element)) return text;
+    }
+    return std::nullopt;
+}
+
+bool is_shared(Space space) {
+    return space == Space::shared || space == Space::shared_cluster;
+}
+
+bool names_shared_variable(const ptx::Instruction& instruction, const ptx::Function& function,
+                           const ptx::Module& module) {
+    return std::ranges::any_of(instruction.operands, [&](const Operand& operand) {
+        if (operand.text.empty()) return false;
+        const ptx::Variable* variable = function.variable(operand.text);
+        if (variable == nullptr) variable = module.variable(operand.text);
+        return variable != nullptr && is_shared(variable->space);
+    });
+}
+
+std::optional<std::string> memory_refusal(const ptx::Instruction& instruction) {
+    using enum ptx::MemorySemantics;
+    const ptx::Modifiers& modifiers = instruction.modifiers;
+    switch (modifiers.semantics) {
+        case weak:
+            break;
+        case volatile_:
+            return fmt::format("accesses volatile memory ({}), as threads do that wait for each other{}",
+                               instruction.mnemonic, annotate);
+        default:
+            return fmt::format("orders memory with other threads ({}){}", instruction.mnemonic, annotate);
+    }
+    if (modifiers.cache == ptx::CacheOp::cv)
+        return fmt::format("reads memory past the caches ({}), as threads do that wait for each other{}",
+                           instruction.mnemonic, annotate);
+    return std::nullopt;
+}
+
+// Unordered and without a result, so that only the sum counts. inc and dec wrap at a bound that may differ
+// from thread to thread; a block's scope holds for one block only.
+std::optional<std::string> atomic_refusal(const FunctionValues& values, std::uint32_t instruction) {
+    const ptx::Instruction& made = values.function().body[instruction];
+    const ptx::Modifiers& modifiers = made.modifiers;
+    using enum ptx::AtomicOp;
+    switch (modifiers.atomic) {
+        case add:
+        case min:
+        case max:
+        case and_:
+        case or_:
+        case xor_:
+            break;
+        default:
+            return fmt::format("the result of {} depends on the order of threads{}", made.mnemonic, annotate);
+    }
+    if (modifiers.semantics != ptx::MemorySemantics::relaxed)
+        return fmt::format("orders memory with other threads ({}){}", made.mnemonic, annotate);
+    if (modifiers.scope == ptx::Scope::cta || modifiers.scope == ptx::Scope::cluster)
+        return fmt::format("{} is atomic within a block only, and blocks change{}", made.mnemonic, annotate);
+    if (made.opcode == Opcode::red) return std::nullopt;
+    for (const Operand& destination : made.destinations())
+        if (destination.kind == Operand::Kind::vector)
+            return fmt::format("{} returns what was there before{}", made.mnemonic, annotate);
+    const ptx::ValueIndex result = values.ssa().definition(instruction);
+    if (result == ptx::no_index) return std::nullopt;
+    const auto is_result = [result](ptx::ValueIndex value) { return value == result; };
+    for (const auto& uses : values.ssa().uses)
+        for (const ptx::Ssa::Use& use : uses)
+            if (is_result(use.value))
+                return fmt::format("the result of {} is used, and depends on the order of threads{}",
+                                   made.mnemonic, annotate);
+    for (const ptx::Value& value : values.ssa().values)
+        if (value.kind == ptx::Value::Kind::phi && std::ranges::any_of(value.incoming, is_result))
+            return fmt::format("the result of {} is used, and depends on the order of threads{}",
+                               made.mnemonic, annotate);
+    return std::nullopt;
+}
+
+std::optional<std::string> call_refusal(const ptx::Instruction& instruction, const ptx::Module& module) {
+    const std::size_t at = instruction.destination_count;
+    const Operand* target = at < instruction.operands.size() ? &instruction.operands[at] : nullptr;
+    if (target == nullptr || target->kind != Operand::Kind::symbol)
+        return fmt::format("calls a function through a pointer{}", annotate);
+    const std::string& name = target->text;
+    if (name == "vprintf") return "prints (printf): the order of lines would change; take the printf out";
+    if (name == "malloc" || name == "free") return fmt::format("calls {} on the device{}", name, annotate);
+    if (name == "__assertfail") return "has an assert: build with -DNDEBUG";
+    if (name.starts_with("cudaLaunch") || name.starts_with("cudaGetParameterBuffer") ||
+        name.starts_with("__cudaCDP"))
+        return "launches kernels from the device";
+    const ptx::Function* function = module.function(name);
+    if (function == nullptr || function->body.empty())
+        return fmt::format("calls '{}', whose code is not in the image{}", name, annotate);
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool is_pure(const ptx::Instruction& instruction) {
+    const Class kind = class_of(instruction.opcode);
+    return kind == Class::pure || kind == Class::control;
+}
+
+bool is_reduction(const ptx::Instruction& instruction) {
+    return class_of(instruction.opcode) == Class::atomic;
+}
+
+bool is_float_reduction(const ptx::Instruction& instruction) {
+    return is_reduction(instruction) && ptx::is_float(instruction.type);
+}
+
+bool is_store(const ptx::Instruction& instruction) {
+    return instruction.opcode == Opcode::st || instruction.opcode == Opcode::sust;
+}
+
+std::optional<std::string> refusal(const FunctionValues& values, const ptx::Module& module,
+                                   std::uint32_t index) {
+    const ptx::Function& function = values.function();
+    const ptx::Instruction& instruction = function.body[index];
+    if (auto text = special_refusal(instruction)) return text;
+    if (is_shared(instruction.modifiers.space) || is_shared(instruction.modifiers.to_space) ||
+        names_shared_variable(instruction, function, module))
+        return fmt::format("uses shared memory, which belongs to one block{}", annotate);
+    switch (class_of(instruction.opcode)) {
+        case Class::pure:
+        case Class::control:
+        case Class::texture:
+        case Class::hint:
+            return std::nullopt;
+        case Class::load:
+        case Class::store:
+            return memory_refusal(instruction);
+        case Class::atomic:
+            return atomic_refusal(values, index);
+        case Class::call:
+            return call_refusal(instruction, module);
+        case Class::barrier:
+            return fmt::format("waits for the other threads of its block ({}){}", instruction.mnemonic,
+                               annotate);
+        case Class::warp:
+            return fmt::format("exchanges values within a warp ({}){}", instruction.mnemonic, annotate);
+        case Class::fence:
+            return fmt::format("has a memory fence ({}), as threads do that talk to each other{}",
+                               instruction.mnemonic, annotate);
+        case Class::shared:
+            return fmt::format("copies into shared memory ({}){}", instruction.mnemonic, annotate);
+        case Class::trap:
+            return fmt::format("may trap ({}): take the assertion out", instruction.mnemonic);
+        case Class::cluster:
+            return fmt::format("works in clusters of blocks ({})", instruction.mnemonic);
+        case Class::other:
+            break;
+    }
+    return fmt::format("'{}' is not on the list of instructions that re-blocking allows{}",
+                       instruction.mnemonic, annotate);
+}
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,25 @@
+// Which instructions a re-blocked kernel may have (re-blocking, rule 2).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "analysis/function_values.h"
+#include "ptx/module.h"
+
+namespace trimtab::analysis {
+
+// No memory access, call, trap or synchronisation: what may stand before a guard (rule 3). Branches and
+// returns too.
+[[nodiscard]] bool is_pure(const ptx::Instruction& instruction);
+
+// Why the instruction refuses the kernel; nothing where it is on the list.
+[[nodiscard]] std::optional<std::string> refusal(const FunctionValues& values, const ptx::Module& module,
+                                                 std::uint32_t instruction);
+
+// atom, red and surface reductions; and whether a floating-point one.
+[[nodiscard]] bool is_reduction(const ptx::Instruction& instruction);
+[[nodiscard]] bool is_float_reduction(const ptx::Instruction& instruction);
+[[nodiscard]] bool is_store(const ptx::Instruction& instruction);
+
+}  // namespace trimtab::analysis

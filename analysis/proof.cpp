@@ -1,0 +1,182 @@
+#include "analysis/proof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/instruction_rules.h"
+#include "analysis/races.h"
+#include "analysis/spinning.h"
+
+namespace trimtab::analysis {
+namespace {
+
+constexpr std::string_view dimension_names = "xyz";
+// A kernel that breaks a rule breaks it often: the first few places are enough to act on.
+constexpr std::ptrdiff_t max_reasons_of_a_rule = 3;
+
+class Prover {
+  public:
+    Prover(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel)
+        : table_(table), module_(module), kernel_(kernel), reachable_(reachable_functions(module, kernel)) {}
+
+    Proof run() {
+        const LaunchReads reads = launch_reads(reachable_);
+        for (std::size_t d = 0; d < 3; d++) {
+            proof_.dimensions[d] = reads.reads(d);
+            proof_.reads_total[d] = reads.grid_size[d];
+            proof_.block_stays_one[d] = reads.block_stays_one(d);
+        }
+        check_attributes();
+        if (follow(reads)) {
+            check_instructions();
+            check_loops();
+            check_variables();
+            proof_.conditions = exit_conditions(table_, proof_.functions.front());
+            if (proof_.reasons.empty()) judge();
+        }
+        return std::move(proof_);
+    }
+
+  private:
+    void refuse(unsigned rule, std::string source, std::string text) {
+        const bool known =
+            std::ranges::any_of(proof_.reasons, [&](const Reason& reason) { return reason.text == text; });
+        if (known || std::ranges::count(proof_.reasons, rule, &Reason::rule) >= max_reasons_of_a_rule) return;
+        proof_.reasons.push_back({rule, std::move(source), std::move(text)});
+    }
+    void refuse(const FunctionValues& values, const Fault& fault) {
+        const bool is_kernel = &values.function() == &kernel_;
+        refuse(fault.rule, source_of(module_, values.function().body[fault.instruction]),
+               is_kernel ? "the kernel " + fault.text
+                         : fmt::format("function '{}', which the kernel calls, {}", values.function().name,
+                                       fault.text));
+    }
+
+    std::string kernel_source() const { return fmt::format("ptx:{}", kernel_.line); }
+
+    void check_attributes() {
+        if (kernel_.required_block) {
+            const ptx::Dim3& block = *kernel_.required_block;
+            refuse(5, kernel_source(),
+                   fmt::format("the kernel is compiled for blocks of {} x {} x {} (.reqntid)", block.x,
+                               block.y, block.z));
+        }
+        if (kernel_.requires_cluster) refuse(2, kernel_source(), "the kernel works in clusters of blocks");
+        if (kernel_.body.empty()) refuse(2, kernel_source(), "the image has no code for the kernel");
+    }
+    void check_variables() {
+        for (const ptx::Function* function : reachable_)
+            for (const ptx::Variable& variable : function->variables) check_variable(variable);
+        for (const ptx::Variable* variable : reachable_variables(module_, kernel_)) check_variable(*variable);
+    }
+    void check_variable(const ptx::Variable& variable) {
+        if (variable.space != ptx::Space::shared && variable.space != ptx::Space::shared_cluster) return;
+        refuse(
+            2, fmt::format("ptx:{}", variable.line),
+            fmt::format("the kernel uses {}shared memory, which belongs to one block; annotate the kernel if "
+                        "you know which blocks are right",
+                        variable.size_bytes == 0 ? "dynamic " : ""));
+    }
+
+    bool follow(const LaunchReads& reads) {
+        for (const ptx::Function* function : reachable_) {
+            if (function->body.empty()) continue;  // a declaration: refused where it is called
+            auto values = FunctionValues::make(table_, *function,
+                                               static_cast<std::uint32_t>(proof_.functions.size()), reads);
+            if (!values) {
+                refuse(2, fmt::format("ptx:{}", values.error().line), values.error().message);
+                return false;
+            }
+            proof_.functions.push_back(std::move(*values));
+        }
+        return !proof_.functions.empty();
+    }
+
+    void check_instructions() {
+        for (const FunctionValues& values : proof_.functions) {
+            const auto& body = values.function().body;
+            for (std::uint32_t i = 0; i < body.size(); i++) {
+                if (!values.is_reachable(i)) continue;
+                if (auto text = refusal(values, module_, i)) refuse(values, {2, i, std::move(*text)});
+                proof_.uses_float_atomics |= is_float_reduction(body[i]);
+            }
+            for (const Fault& fault : values.faults()) refuse(values, fault);
+        }
+    }
+
+    void check_loops() {
+        const MemoryRoots written = written_memory(table_, proof_.functions);
+        for (const FunctionValues& values : proof_.functions)
+            for (const Fault& fault : spinning_loops(table_, values, written)) refuse(values, fault);
+    }
+
+    // Nothing stands in the way: which dimensions have a guard?
+    void judge() {
+        proof_.race_free = is_race_free(table_, proof_.functions, proof_.dimensions);
+        proof_.verdict = Verdict::covering;
+        for (std::size_t d = 0; d < 3; d++) {
+            if (!proof_.dimensions[d] || proof_.block_stays_one[d]) continue;
+            if (proof_.reads_total[d]) {
+                dividing(
+                    fmt::format("the kernel reads gridDim.{0}, so that the number of threads in {0} must "
+                                "stay as it is: only blocks that divide it are used",
+                                dimension_names[d]));
+            }
+            const std::size_t before = proof_.guards.size();
+            add_guards(static_cast<Dimension>(d));
+            if (proof_.reads_total[d] || proof_.guards.size() > before) continue;
+            dividing(
+                fmt::format("no test of the index in {0} takes the threads past the end away before the "
+                            "first memory access, so that only blocks that divide the launch are used; "
+                            "add a test such as if (i < n)",
+                            dimension_names[d]));
+        }
+    }
+    void dividing(std::string text) {
+        proof_.verdict = Verdict::dividing;
+        refuse(3, first_effect(), std::move(text));
+    }
+    std::string first_effect() const {
+        const FunctionValues& kernel = proof_.functions.front();
+        for (const ptx::BlockIndex block : kernel.flow().reverse_post_order) {
+            const ptx::BasicBlock& body = kernel.flow().blocks[block];
+            for (std::uint32_t i = body.first; i < body.last; i++)
+                if (!is_pure(kernel_.body[i]) && !kernel.parameter_load(i))
+                    return source_of(module_, kernel_.body[i]);
+        }
+        return kernel_source();
+    }
+
+    void add_guards(Dimension dimension) {
+        for (const ExitCondition& condition : proof_.conditions) {
+            if (trend(table_, condition.predicate, dimension) != Trend::rises) continue;
+            auto exits = to_expression(table_, condition.predicate, ptx::Type::pred);
+            if (!exits) continue;
+            const bool has_branch = condition.instruction < kernel_.body.size();
+            proof_.guards.push_back({dimension, std::move(*exits),
+                                     has_branch
+                                         ? module_.source_text(kernel_.body[condition.instruction].location)
+                                         : std::string()});
+        }
+    }
+
+    SymbolTable& table_;
+    const ptx::Module& module_;
+    const ptx::Function& kernel_;
+    std::vector<const ptx::Function*> reachable_;
+    Proof proof_;
+};
+
+}  // namespace
+
+Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel) {
+    return Prover(table, module, kernel).run();
+}
+
+std::string source_of(const ptx::Module& module, const ptx::Instruction& instruction) {
+    std::string text = module.source_text(instruction.location);
+    return text.empty() ? fmt::format("ptx:{}", instruction.line) : text;
+}
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,128 @@
+#include "analysis/spinning.h"
+
+#include <algorithm>
+
+#include "analysis/instruction_rules.h"
+
+namespace trimtab::analysis {
+namespace {
+
+using ptx::BlockIndex;
+using ptx::no_index;
+using ptx::Opcode;
+using ptx::ValueIndex;
+
+class LoopExits {
+  public:
+    LoopExits(const FunctionValues& values, const ptx::Loop& loop) : values_(values) {
+        inside_.resize(values.flow().blocks.size());
+        for (const BlockIndex block : loop.blocks) inside_[block] = true;
+    }
+
+    // The loads in the loop that decide whether it goes on.
+    std::vector<std::uint32_t> deciding_loads() {
+        visited_.assign(values_.ssa().values.size(), false);
+        for (BlockIndex block = 0; block < inside_.size(); block++) {
+            if (!inside_[block]) continue;
+            const auto& successors = values_.flow().blocks[block].successors;
+            if (std::ranges::any_of(successors, [&](BlockIndex to) { return !inside_[to]; }))
+                visit_branch(block);
+        }
+        return loads_;
+    }
+
+  private:
+    void visit_branch(BlockIndex block) {
+        const ptx::BasicBlock& body = values_.flow().blocks[block];
+        if (body.first == body.last) return;
+        const std::uint32_t last = body.last - 1;
+        visit(values_.ssa().guard(last));
+        // An indirect branch reads its register.
+        if (values_.function().body[last].opcode == Opcode::brx)
+            for (const ptx::Ssa::Use& use : values_.ssa().uses[last]) visit(use.value);
+    }
+
+    void visit(ValueIndex index) {
+        if (index == no_index || visited_[index]) return;
+        visited_[index] = true;
+        const ptx::Value& value = values_.ssa().values[index];
+        if (value.kind == ptx::Value::Kind::phi) {
+            if (!inside_[value.block]) return;
+            for (const ValueIndex incoming : value.incoming) visit(incoming);
+            // Which value a phi takes is decided by the branches inside the loop.
+            if (merges_inside(value)) visit_all_branches();
+            return;
+        }
+        if (value.kind != ptx::Value::Kind::instruction) return;
+        if (!inside_[values_.flow().block_of[value.instruction]]) return;
+        visit(value.previous);
+        const ptx::Instruction& made = values_.function().body[value.instruction];
+        if (!is_pure(made)) loads_.push_back(value.instruction);
+        for (const ptx::Ssa::Use& use : values_.ssa().uses[value.instruction]) visit(use.value);
+    }
+
+    bool merges_inside(const ptx::Value& phi) const {
+        const auto& predecessors = values_.flow().blocks[phi.block].predecessors;
+        return std::ranges::count_if(predecessors, [&](BlockIndex from) { return bool{inside_[from]}; }) > 1;
+    }
+
+    void visit_all_branches() {
+        if (all_branches_) return;
+        all_branches_ = true;
+        for (BlockIndex block = 0; block < inside_.size(); block++)
+            if (inside_[block]) visit_branch(block);
+    }
+
+    const FunctionValues& values_;
+    std::vector<bool> inside_, visited_;
+    std::vector<std::uint32_t> loads_;
+    bool all_branches_ = false;
+};
+
+bool may_be_written(const MemoryRoots& read, const MemoryRoots& written) {
+    if (written.bases.empty() && !written.is_unknown) return false;
+    if (read.is_private && read.bases.empty()) return false;
+    if (read.is_unknown || written.is_unknown) return true;
+    return std::ranges::any_of(read.bases, [&](AtomIndex base) { return written.bases.contains(base); });
+}
+
+}  // namespace
+
+MemoryRoots written_memory(const SymbolTable& table, const std::vector<FunctionValues>& functions) {
+    MemoryRoots written;
+    for (const FunctionValues& values : functions) {
+        const auto& body = values.function().body;
+        for (std::uint32_t i = 0; i < body.size(); i++) {
+            if (!values.is_reachable(i) || (!is_store(body[i]) && !is_reduction(body[i])) ||
+                body[i].modifiers.space == ptx::Space::param)
+                continue;
+            written.join(memory_roots(table, values, i));
+        }
+    }
+    written.is_private = false;
+    return written;
+}
+
+std::vector<Fault> spinning_loops(const SymbolTable& table, const FunctionValues& values,
+                                  const MemoryRoots& written) {
+    std::vector<Fault> faults;
+    for (const ptx::Loop& loop : values.flow().loops) {
+        for (const std::uint32_t load : LoopExits(values, loop).deciding_loads()) {
+            const ptx::Instruction& made = values.function().body[load];
+            // Calls and atomics with a result are judged as instructions.
+            const bool reads = made.opcode == Opcode::ld || made.opcode == Opcode::suld;
+            if (!reads || reads_constant_memory(values, load) ||
+                !may_be_written(memory_roots(table, values, load), written))
+                continue;
+            faults.push_back(
+                {2, load,
+                 "has a loop that goes on until memory that it writes has a certain value: other "
+                 "threads may have to run first; annotate the kernel if each thread reads back "
+                 "only what it wrote itself"});
+            break;
+        }
+    }
+    return faults;
+}
+
+}  // namespace trimtab::analysis

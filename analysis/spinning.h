@@ -1,0 +1,17 @@
+// Loops that wait for other threads (re-blocking, rule 2).
+#pragma once
+
+#include "analysis/function_values.h"
+#include "analysis/memory_roots.h"
+
+namespace trimtab::analysis {
+
+// What the kernel's own stores and atomics write, over all functions that it reaches.
+[[nodiscard]] MemoryRoots written_memory(const SymbolTable& table,
+                                         const std::vector<FunctionValues>& functions);
+
+// One fault for each loop whose exit depends on memory that may be in `written`.
+[[nodiscard]] std::vector<Fault> spinning_loops(const SymbolTable& table, const FunctionValues& values,
+                                                const MemoryRoots& written);
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,496 @@
+#include "analysis/symbolic.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trimtab::analysis {
+namespace {
+
+using Kind = Atom::Kind;
+
+// Products of sums grow fast; no index of a real kernel comes near this.
+constexpr std::size_t max_terms = 64;
+constexpr std::size_t max_degree = 6;
+
+// What legal_blocks() sees to, for every launch that it allows: indices and totals stay below 2^31.
+constexpr std::int64_t max_index = 0x7fffffff;
+constexpr std::int64_t max_block_extent = 1024;
+
+void sort_terms(Symbolic& a) {
+    std::ranges::sort(a.terms);
+    std::vector<Term> merged;
+    for (Term& term : a.terms) {
+        if (!merged.empty() && merged.back().atoms == term.atoms)
+            merged.back().coefficient += term.coefficient;
+        else
+            merged.push_back(std::move(term));
+    }
+    for (Term& term : merged) term.coefficient = truncate_bits(term.coefficient, a.width);
+    std::erase_if(merged, [](const Term& term) { return term.coefficient == 0; });
+    a.terms = std::move(merged);
+}
+
+}  // namespace
+
+AtomIndex SymbolTable::intern(const Atom& atom) {
+    const auto [at, added] = indices_.try_emplace(atom, static_cast<AtomIndex>(atoms_.size()));
+    if (added) atoms_.push_back(&at->first);
+    return at->second;
+}
+
+AtomIndex SymbolTable::exact(Kind kind, Dimension dimension) {
+    Atom atom;
+    atom.kind = kind;
+    atom.dimension = dimension;
+    return intern(atom);
+}
+
+Symbolic SymbolTable::constant(std::uint64_t bits, unsigned width) {
+    Symbolic result{width, {}};
+    if (truncate_bits(bits, width) != 0) result.terms.push_back({{}, truncate_bits(bits, width)});
+    return result;
+}
+
+Symbolic SymbolTable::of(const Atom& atom, unsigned width) {
+    return {width, {{{intern(atom)}, 1}}};
+}
+
+Symbolic SymbolTable::global_index(Dimension dimension, unsigned width) {
+    return {width, {{{exact(Kind::global_index, dimension)}, 1}}};
+}
+Symbolic SymbolTable::total(Dimension dimension, unsigned width) {
+    return {width, {{{exact(Kind::total, dimension)}, 1}}};
+}
+Symbolic SymbolTable::block_index(Dimension dimension, unsigned width) {
+    return {width, {{{exact(Kind::block_index, dimension)}, 1}}};
+}
+Symbolic SymbolTable::block_size(Dimension dimension, unsigned width) {
+    return {width, {{{exact(Kind::block_size, dimension)}, 1}}};
+}
+Symbolic SymbolTable::grid_size(Dimension dimension, unsigned width) {
+    return {width, {{{exact(Kind::grid_size, dimension)}, 1}}};
+}
+
+Symbolic SymbolTable::thread_index(Dimension dimension, unsigned width) {
+    const auto first_thread = multiply(block_index(dimension, width), block_size(dimension, width));
+    return subtract(global_index(dimension, width), *first_thread);
+}
+
+Symbolic SymbolTable::add(const Symbolic& a, const Symbolic& b) const {
+    Symbolic sum = a;
+    sum.terms.insert(sum.terms.end(), b.terms.begin(), b.terms.end());
+    sort_terms(sum);
+    return sum;
+}
+
+Symbolic SymbolTable::scaled(Symbolic a, std::uint64_t factor) {
+    for (Term& term : a.terms) term.coefficient = truncate_bits(term.coefficient * factor, a.width);
+    std::erase_if(a.terms, [](const Term& term) { return term.coefficient == 0; });
+    return a;
+}
+
+Symbolic SymbolTable::subtract(const Symbolic& a, const Symbolic& b) const {
+    return add(a, scaled(b, ~std::uint64_t{0}));
+}
+
+// nctaid * ntid is the total, whatever else stands in the product.
+void SymbolTable::normalise(Term& term) {
+    for (const Dimension dimension : {Dimension::x, Dimension::y, Dimension::z}) {
+        const AtomIndex block = exact(Kind::block_size, dimension), grid = exact(Kind::grid_size, dimension);
+        for (;;) {
+            const auto at_block = std::ranges::find(term.atoms, block);
+            const auto at_grid = std::ranges::find(term.atoms, grid);
+            if (at_block == term.atoms.end() || at_grid == term.atoms.end()) break;
+            *at_block = exact(Kind::total, dimension);
+            term.atoms.erase(at_grid);
+        }
+    }
+    std::ranges::sort(term.atoms);
+}
+
+std::optional<Symbolic> SymbolTable::multiply(const Symbolic& a, const Symbolic& b) {
+    if (a.terms.size() * b.terms.size() > max_terms) return std::nullopt;
+    Symbolic product{a.width, {}};
+    for (const Term& left : a.terms) {
+        for (const Term& right : b.terms) {
+            Term term{left.atoms, left.coefficient * right.coefficient};
+            term.atoms.insert(term.atoms.end(), right.atoms.begin(), right.atoms.end());
+            if (term.atoms.size() > max_degree) return std::nullopt;
+            normalise(term);
+            product.terms.push_back(std::move(term));
+        }
+    }
+    sort_terms(product);
+    return product;
+}
+
+bool SymbolTable::is_clean(const Symbolic& a) const {
+    return std::ranges::all_of(a.terms, [&](const Term& term) {
+        return std::ranges::all_of(term.atoms, [&](AtomIndex index) { return atom(index).is_clean(); });
+    });
+}
+
+Symbolic SymbolTable::unclean_part(const Symbolic& a) const {
+    Symbolic part{a.width, {}};
+    std::ranges::copy_if(a.terms, std::back_inserter(part.terms), [&](const Term& term) {
+        return std::ranges::any_of(term.atoms, [&](AtomIndex index) { return !atom(index).is_clean(); });
+    });
+    return part;
+}
+
+// --- widths ---
+
+std::optional<SymbolTable::Range> SymbolTable::term_range(const Term& term) const {
+    Range range{1, 1};
+    const auto times = [&](std::int64_t lo, std::int64_t hi) {
+        range.lo *= lo;  // all factors are at least zero
+        return !__builtin_mul_overflow(range.hi, static_cast<__int128>(hi), &range.hi);
+    };
+    std::array<unsigned, 3> block_indices{}, block_sizes{};
+    for (const AtomIndex index : term.atoms) {
+        const Atom& factor = atom(index);
+        const auto d = static_cast<std::size_t>(factor.dimension);
+        bool fits = true;
+        switch (factor.kind) {
+            case Kind::global_index:
+                fits = times(0, max_index);
+                break;
+            case Kind::total:
+            case Kind::grid_size:
+                fits = times(1, max_index);
+                break;
+            case Kind::thread_index:
+                fits = times(0, max_block_extent - 1);
+                break;
+            case Kind::block_index:
+                block_indices[d]++;
+                break;
+            case Kind::block_size:
+                block_sizes[d]++;
+                break;
+            default:
+                return std::nullopt;
+        }
+        if (!fits) return std::nullopt;
+    }
+    for (std::size_t d = 0; d < 3; d++) {
+        // ctaid * ntid is the index of a block's first thread, and so below the total.
+        for (; block_indices[d] > 0; block_indices[d]--, block_sizes[d] -= block_sizes[d] > 0 ? 1 : 0)
+            if (!times(0, max_index)) return std::nullopt;
+        for (; block_sizes[d] > 0; block_sizes[d]--)
+            if (!times(1, max_block_extent)) return std::nullopt;
+    }
+    const auto coefficient = static_cast<std::int64_t>(term.coefficient);
+    Range scaled;
+    if (__builtin_mul_overflow(range.lo, static_cast<__int128>(coefficient), &scaled.lo) ||
+        __builtin_mul_overflow(range.hi, static_cast<__int128>(coefficient), &scaled.hi))
+        return std::nullopt;
+    if (scaled.lo > scaled.hi) std::swap(scaled.lo, scaled.hi);
+    return scaled;
+}
+
+// Of the polynomial as an integer, coefficients read as signed; known for exact atoms alone.
+std::optional<SymbolTable::Range> SymbolTable::range(const Symbolic& a) const {
+    Range sum;
+    for (Term term : a.terms) {
+        term.coefficient = static_cast<std::uint64_t>(sign_extend(term.coefficient, a.width));
+        const auto part = term_range(term);
+        if (!part || __builtin_add_overflow(sum.lo, part->lo, &sum.lo) ||
+            __builtin_add_overflow(sum.hi, part->hi, &sum.hi))
+            return std::nullopt;
+    }
+    return sum;
+}
+
+// g - ctaid * ntid back to tid, whose range is known.
+std::optional<Symbolic> SymbolTable::with_thread_index(const Symbolic& a) {
+    std::map<AtomIndex, Symbolic> map;
+    for (const Dimension dimension : {Dimension::x, Dimension::y, Dimension::z}) {
+        Symbolic index{a.width, {{{exact(Kind::thread_index, dimension)}, 1}}};
+        const auto first = multiply(block_index(dimension, a.width), block_size(dimension, a.width));
+        map[exact(Kind::global_index, dimension)] = add(index, *first);
+    }
+    return substitute(a, map);
+}
+
+bool SymbolTable::fits(const Symbolic& a, bool is_signed) {
+    const __int128 size = static_cast<__int128>(1) << a.width;
+    const __int128 end = is_signed ? size / 2 : size, begin = end - size;
+    const auto inside = [&](const std::optional<Range>& range) {
+        return range && range->lo >= begin && range->hi < end;
+    };
+    if (inside(range(a))) return true;
+    if (is_clean(a)) return false;
+    const auto in_thread_indices = with_thread_index(a);
+    return in_thread_indices && inside(range(*in_thread_indices));
+}
+
+std::optional<Symbolic> SymbolTable::widen(const Symbolic& a, bool is_signed, unsigned width) {
+    if (a.is_constant())
+        return constant(
+            is_signed ? static_cast<std::uint64_t>(sign_extend(a.constant(), a.width)) : a.constant(), width);
+    if (!fits(a, is_signed)) return std::nullopt;
+    Symbolic result{width, a.terms};
+    for (Term& term : result.terms)
+        term.coefficient =
+            truncate_bits(static_cast<std::uint64_t>(sign_extend(term.coefficient, a.width)), width);
+    return result;
+}
+
+Symbolic SymbolTable::truncate_atom(AtomIndex index, unsigned from, unsigned width) {
+    const Atom& wide = atom(index);
+    if (wide.is_exact()) return {width, {{{index}, 1}}};
+    if (wide.kind == Kind::operation) {
+        const auto operation = decode_operation(wide.text);
+        if (operation && operation->op == Operator::cvt && wide.operands[0].width <= from) {
+            const Symbolic source = wide.operands[0];
+            if (source.width == width) return source;
+            if (source.width > width) return truncate(source, width);
+        }
+    }
+    if (wide.kind == Kind::tainted) {
+        Atom narrow = wide;
+        narrow.width = width;
+        return of(narrow);
+    }
+    const std::string text = "cvt.u" + std::to_string(width) + ".u" + std::to_string(from);
+    return operation_atom(*decode_operation(text), {Symbolic{from, {{{index}, 1}}}});
+}
+
+// Truncation goes through sums and products.
+Symbolic SymbolTable::truncate(const Symbolic& a, unsigned width) {
+    if (a.width == width) return a;
+    Symbolic sum{width, {}};
+    for (const Term& term : a.terms) {
+        Symbolic product = constant(term.coefficient, width);
+        for (const AtomIndex index : term.atoms) {
+            auto next = multiply(product, truncate_atom(index, a.width, width));
+            if (!next) {
+                // Too large to write out; it cannot be unclean then, or it stays so as an atom of its own.
+                Atom whole;
+                whole.kind = is_clean(a) ? Kind::operation : Kind::tainted;
+                whole.width = width;
+                whole.text = "cvt.u" + std::to_string(width) + ".u" + std::to_string(a.width);
+                whole.operands = {a};
+                return of(whole);
+            }
+            product = std::move(*next);
+        }
+        sum = add(sum, product);
+    }
+    return sum;
+}
+
+// --- operations ---
+
+Symbolic SymbolTable::operation_atom(const Operation& operation, const std::vector<Symbolic>& operands) {
+    Atom atom;
+    atom.kind = Kind::operation;
+    atom.width = width_bits(operation.result);
+    atom.text = mnemonic(operation);
+    atom.operands = operands;
+    return of(atom);
+}
+
+std::optional<Symbolic> SymbolTable::polynomial(const Operation& operation,
+                                                const std::vector<Symbolic>& operands) {
+    const unsigned width = width_bits(operation.result);
+    const bool is_signed = is_signed_type(operation.type);
+    if (operation.type == ptx::Type::pred) return std::nullopt;
+    switch (operation.op) {
+        case Operator::add:
+            return add(operands[0], operands[1]);
+        case Operator::sub:
+            return subtract(operands[0], operands[1]);
+        case Operator::mul_lo:
+            return multiply(operands[0], operands[1]);
+        case Operator::mad_lo: {
+            const auto product = multiply(operands[0], operands[1]);
+            if (!product) return std::nullopt;
+            return add(*product, operands[2]);
+        }
+        case Operator::mul_wide:
+        case Operator::mad_wide: {
+            std::array<Symbolic, 2> wide;
+            for (std::size_t i = 0; i < 2; i++) {
+                auto widened = widen(operands[i], is_signed, width);
+                if (!widened) {
+                    if (!is_clean(operands[i])) return std::nullopt;
+                    const auto source = operation.type, target = operation.result;
+                    widened = operation_atom(
+                        {.op = Operator::cvt, .type = target, .source = source, .result = target, .arity = 1},
+                        {operands[i]});
+                }
+                wide[i] = std::move(*widened);
+            }
+            const auto product = multiply(wide[0], wide[1]);
+            if (!product) return std::nullopt;
+            return operation.op == Operator::mad_wide ? add(*product, operands[2]) : *product;
+        }
+        case Operator::neg:
+            return scaled(operands[0], ~std::uint64_t{0});
+        case Operator::not_:
+            return subtract(constant(~std::uint64_t{0}, width), operands[0]);
+        case Operator::xor_:
+            for (std::size_t i = 0; i < 2; i++)
+                if (operands[i].is_constant() &&
+                    operands[i].constant() == truncate_bits(~std::uint64_t{0}, width))
+                    return subtract(operands[i], operands[1 - i]);
+            return std::nullopt;
+        case Operator::shl:
+            if (!operands[1].is_constant()) return std::nullopt;
+            if (operands[1].constant() >= width) return constant(0, width);
+            return scaled(operands[0], std::uint64_t{1} << operands[1].constant());
+        case Operator::cvt:
+            if (width <= operands[0].width) return truncate(operands[0], width);
+            return widen(operands[0], is_signed_type(operation.source), width);
+        case Operator::selp:
+            if (operands[0] == operands[1]) return operands[0];
+            if (operands[2].is_constant()) return operands[operands[2].constant() != 0 ? 0 : 1];
+            return std::nullopt;
+        default:
+            return std::nullopt;
+    }
+}
+
+Symbolic SymbolTable::negate(const Symbolic& predicate) {
+    return apply({.op = Operator::not_, .type = ptx::Type::pred, .result = ptx::Type::pred, .arity = 1},
+                 {predicate});
+}
+
+Symbolic SymbolTable::logical(Operator op, const Symbolic& a, const Symbolic& b) {
+    return apply({.op = op, .type = ptx::Type::pred, .result = ptx::Type::pred, .arity = 2}, {a, b});
+}
+
+namespace {
+
+ptx::Comparison inverse(ptx::Comparison comparison) {
+    switch (comparison) {
+        case ptx::Comparison::eq:
+            return ptx::Comparison::ne;
+        case ptx::Comparison::ne:
+            return ptx::Comparison::eq;
+        case ptx::Comparison::lt:
+            return ptx::Comparison::ge;
+        case ptx::Comparison::ge:
+            return ptx::Comparison::lt;
+        case ptx::Comparison::gt:
+            return ptx::Comparison::le;
+        default:
+            return ptx::Comparison::gt;
+    }
+}
+
+// One spelling where the sign does not matter, so that equal values are equal.
+Operation canonical(Operation operation) {
+    const bool sign_matters =
+        !(operation.op == Operator::and_ || operation.op == Operator::or_ || operation.op == Operator::xor_ ||
+          operation.op == Operator::selp ||
+          (operation.op == Operator::setp &&
+           (operation.comparison == ptx::Comparison::eq || operation.comparison == ptx::Comparison::ne)));
+    if (sign_matters || operation.type == ptx::Type::pred) return operation;
+    const auto bits = type_from_name("b" + std::to_string(width_bits(operation.type)));
+    if (operation.result == operation.type) operation.result = *bits;
+    operation.type = *bits;
+    return operation;
+}
+
+}  // namespace
+
+// (p ? 1 : 0) != 0, as compilers carry predicates in integer registers.
+std::optional<Symbolic> SymbolTable::comparison(const Operation& operation,
+                                                const std::vector<Symbolic>& operands) {
+    for (std::size_t side = 0; side < 2; side++) {
+        const auto index = operands[side].single_atom();
+        if (!index || atom(*index).kind != Kind::operation || !operands[1 - side].is_constant()) continue;
+        const auto inner = decode_operation(atom(*index).text);
+        const std::vector<Symbolic> choice = atom(*index).operands;
+        if (!inner || inner->op != Operator::selp || !choice[0].is_constant() || !choice[1].is_constant())
+            continue;
+        std::array<bool, 2> outcome{};
+        for (std::size_t i = 0; i < 2; i++) {
+            std::array<std::uint64_t, 2> values{choice[i].constant(), operands[1 - side].constant()};
+            if (side == 1) std::swap(values[0], values[1]);
+            outcome[i] = analysis::apply(operation, values) != 0;
+        }
+        if (outcome[0] == outcome[1]) return constant(outcome[0] ? 1 : 0, 1);
+        return outcome[0] ? choice[2] : negate(choice[2]);
+    }
+    if (operands[0] == operands[1]) {
+        const std::array<std::uint64_t, 2> equal{0, 0};
+        return constant(analysis::apply(operation, equal), 1);
+    }
+    return std::nullopt;
+}
+
+std::optional<Symbolic> SymbolTable::logical_fold(const Operation& operation,
+                                                  const std::vector<Symbolic>& operands) {
+    if (operation.op == Operator::not_) {
+        const auto index = operands[0].single_atom();
+        if (!index || atom(*index).kind != Kind::operation) return std::nullopt;
+        auto inner = decode_operation(atom(*index).text);
+        const std::vector<Symbolic> inside = atom(*index).operands;
+        if (inner && inner->op == Operator::not_) return inside[0];
+        if (!inner || inner->op != Operator::setp) return std::nullopt;
+        inner->comparison = inverse(inner->comparison);
+        return operation_atom(*inner, inside);
+    }
+    for (std::size_t i = 0; i < 2; i++) {
+        if (!operands[i].is_constant()) continue;
+        const bool value = operands[i].constant() != 0;
+        const Symbolic& other = operands[1 - i];
+        if (operation.op == Operator::and_) return value ? other : constant(0, 1);
+        if (operation.op == Operator::or_) return value ? constant(1, 1) : other;
+        return value ? negate(other) : other;
+    }
+    if (operands[0] == operands[1]) return operation.op == Operator::xor_ ? constant(0, 1) : operands[0];
+    return std::nullopt;
+}
+
+Symbolic SymbolTable::apply(const Operation& given, const std::vector<Symbolic>& operands) {
+    const Operation operation = canonical(given);
+    if (std::ranges::all_of(operands, &Symbolic::is_constant)) {
+        std::vector<std::uint64_t> values;
+        for (const Symbolic& operand : operands) values.push_back(operand.constant());
+        const bool unspecified =
+            (operation.op == Operator::div || operation.op == Operator::rem) && values[1] == 0;
+        if (!unspecified) return constant(analysis::apply(operation, values), width_bits(operation.result));
+    }
+    if (const auto result = polynomial(operation, operands)) return *result;
+    if (operation.op == Operator::setp)
+        if (const auto result = comparison(operation, operands)) return *result;
+    if (operation.type == ptx::Type::pred && operation.op != Operator::selp)
+        if (const auto result = logical_fold(operation, operands)) return *result;
+    return operation_atom(operation, operands);
+}
+
+Symbolic SymbolTable::substitute(const Symbolic& a, const std::map<AtomIndex, Symbolic>& map) {
+    if (map.empty()) return a;
+    Symbolic sum{a.width, {}};
+    for (const Term& term : a.terms) {
+        Symbolic product = constant(term.coefficient, a.width);
+        for (const AtomIndex index : term.atoms) {
+            Symbolic factor{a.width, {{{index}, 1}}};
+            if (const auto at = map.find(index); at != map.end()) {
+                factor = at->second;
+            } else if (atom(index).kind == Kind::operation) {
+                const Atom operation = atom(index);
+                std::vector<Symbolic> operands;
+                bool changed = false;
+                for (const Symbolic& operand : operation.operands) {
+                    operands.push_back(substitute(operand, map));
+                    changed |= operands.back() != operand;
+                }
+                const auto decoded = decode_operation(operation.text);
+                if (changed && decoded) factor = apply(*decoded, operands);
+            }
+            auto next = multiply(product, factor);
+            if (!next) return a;  // too large: left as it was, which only says less
+            product = std::move(*next);
+        }
+        sum = add(sum, product);
+    }
+    return sum;
+}
+
+}  // namespace trimtab::analysis

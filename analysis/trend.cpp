@@ -1,0 +1,134 @@
+// How values move with the global indices.
+#include <array>
+
+#include "analysis/guards.h"
+
+namespace trimtab::analysis {
+namespace {
+
+Trend reversed(Trend trend) {
+    if (trend == Trend::rises) return Trend::falls;
+    if (trend == Trend::falls) return Trend::rises;
+    return trend;
+}
+
+Trend together(Trend a, Trend b) {
+    if (a == Trend::none) return b;
+    if (b == Trend::none || a == b) return a;
+    return Trend::unknown;
+}
+
+Trend comparison_trend(ptx::Comparison comparison, Trend left, Trend right) {
+    const Trend difference = together(left, reversed(right));
+    switch (comparison) {
+        case ptx::Comparison::ge:
+        case ptx::Comparison::gt:
+            return difference;
+        case ptx::Comparison::le:
+        case ptx::Comparison::lt:
+            return reversed(difference);
+        // i != 0 exits: all but one index.
+        case ptx::Comparison::ne:
+            return difference == Trend::none || difference == Trend::unknown ? difference : Trend::rises;
+        default:
+            return difference == Trend::none ? Trend::none : Trend::unknown;
+    }
+}
+
+Trend operation_trend(const SymbolTable& table, const Atom& atom, Dimension dimension) {
+    const auto operation = decode_operation(atom.text);
+    if (!operation) return Trend::unknown;
+    std::array<Trend, 3> trends{};
+    bool depends = false;
+    for (std::size_t i = 0; i < atom.operands.size(); i++) {
+        trends[i] = trend(table, atom.operands[i], dimension);
+        depends |= trends[i] != Trend::none;
+    }
+    if (!depends) return Trend::none;
+    switch (operation->op) {
+        case Operator::cvt:
+            return width_bits(operation->type) > width_bits(operation->source) ? trends[0] : Trend::unknown;
+        case Operator::shr:
+        case Operator::div:
+        case Operator::shl:
+            return trends[1] == Trend::none ? trends[0] : Trend::unknown;
+        case Operator::mul_lo:
+        case Operator::mul_wide:
+        case Operator::max:
+            return together(trends[0], trends[1]);
+        case Operator::mad_lo:
+        case Operator::mad_wide:
+            return together(together(trends[0], trends[1]), trends[2]);
+        case Operator::setp:
+            return comparison_trend(operation->comparison, trends[0], trends[1]);
+        case Operator::and_:
+        case Operator::or_:
+            return operation->type == ptx::Type::pred ? together(trends[0], trends[1]) : Trend::unknown;
+        case Operator::not_:
+            return operation->type == ptx::Type::pred ? reversed(trends[0]) : Trend::unknown;
+        default:
+            return Trend::unknown;
+    }
+}
+
+// base + constant, through extensions.
+struct Offset {
+    AtomIndex base = 0;
+};
+std::optional<Offset> offset_of(const SymbolTable& table, const Symbolic& value) {
+    std::optional<AtomIndex> base;
+    for (const Term& term : value.terms) {
+        if (term.atoms.empty()) continue;
+        if (base || term.atoms.size() != 1 || term.coefficient != 1) return std::nullopt;
+        base = term.atoms[0];
+    }
+    if (!base) return std::nullopt;
+    const Atom& atom = table.atom(*base);
+    if (atom.kind == Atom::Kind::operation) {
+        const auto operation = decode_operation(atom.text);
+        if (operation && operation->op == Operator::cvt &&
+            width_bits(operation->type) > width_bits(operation->source))
+            return offset_of(table, atom.operands[0]);
+        return std::nullopt;
+    }
+    return Offset{*base};
+}
+
+}  // namespace
+
+Trend trend(const SymbolTable& table, const Symbolic& value, Dimension dimension) {
+    Trend sum = Trend::none;
+    for (const Term& term : value.terms) {
+        Trend product = Trend::none;
+        for (const AtomIndex index : term.atoms) {
+            const Atom& atom = table.atom(index);
+            if (atom.kind == Atom::Kind::global_index)
+                product = together(product, atom.dimension == dimension ? Trend::rises : Trend::none);
+            else if (atom.kind == Atom::Kind::operation)
+                product = together(product, operation_trend(table, atom, dimension));
+            // Of a parameter's sign nothing is known before the launch: it is taken for positive here, and
+            // the arguments decide.
+        }
+        if (sign_extend(term.coefficient, value.width) < 0 && value.width > 1) product = reversed(product);
+        sum = together(sum, product);
+    }
+    return sum;
+}
+
+std::optional<IndexBound> index_bound(const SymbolTable& table, const Symbolic& predicate) {
+    const auto comparison = predicate.single_atom();
+    if (!comparison || table.atom(*comparison).kind != Atom::Kind::operation) return std::nullopt;
+    const auto operation = decode_operation(table.atom(*comparison).text);
+    if (!operation || operation->op != Operator::setp) return std::nullopt;
+    const auto& operands = table.atom(*comparison).operands;
+    const auto left = offset_of(table, operands[0]), right = offset_of(table, operands[1]);
+    if (!left || !right) return std::nullopt;
+    const Atom &a = table.atom(left->base), &b = table.atom(right->base);
+    if (a.kind == Atom::Kind::global_index && b.kind == Atom::Kind::parameter)
+        return IndexBound{a.dimension, right->base};
+    if (b.kind == Atom::Kind::global_index && a.kind == Atom::Kind::parameter)
+        return IndexBound{b.dimension, left->base};
+    return std::nullopt;
+}
+
+}  // namespace trimtab::analysis
