@@ -178,6 +178,10 @@ bool Parser::simple_operand(Operand& out, const Instruction& instruction) {
         }
         return immediate(out, instruction);
     }
+    if (tokens_.now().is("WARP_SZ") && tokens_.ahead().kind == Token::Kind::mark &&
+        std::string_view(",;)]}").find(tokens_.ahead().text) == std::string_view::npos) {
+        return immediate(out, instruction);  // part of an expression
+    }
     if (tokens_.now().kind == Token::Kind::word) return named_operand(out, instruction);
     if (tokens_.now().is('-') && tokens_.ahead().kind == Token::Kind::word &&
         !tokens_.ahead().is("WARP_SZ")) {
