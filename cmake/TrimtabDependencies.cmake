@@ -26,6 +26,8 @@ set(TRIMTAB_CUDA_PATH "" CACHE PATH "CUDA toolkit; found by itself when empty")
 if(NOT TRIMTAB_CUDA_PATH)
   find_path(TRIMTAB_CUDA_INCLUDE cuda_runtime_api.h
             HINTS "${CMAKE_SOURCE_DIR}/.toolchain/cuda/include" /usr/local/cuda/include "$ENV{CUDA_HOME}/include" REQUIRED NO_CACHE)
+  # A hint from the environment may leave a slash at its end, behind which the parent would be the folder itself.
+  string(REGEX REPLACE "/+$" "" TRIMTAB_CUDA_INCLUDE "${TRIMTAB_CUDA_INCLUDE}")
   cmake_path(GET TRIMTAB_CUDA_INCLUDE PARENT_PATH TRIMTAB_CUDA_PATH)
 endif()
 add_library(trimtab_cuda_headers INTERFACE)
