@@ -1,0 +1,126 @@
+#include "runtime/backend.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "runtime/libraries.h"
+
+namespace trimtab::runtime {
+namespace {
+
+// What stands in for functions that no backend provides. Called through pointers of many types: on x86-64
+// the arguments of the C interface may be ignored whatever they are.
+int not_supported() {
+    return cudaErrorNotSupported;
+}
+int no_device() {
+    return cudaErrorNoDevice;
+}
+const char* no_device_name() {
+    return "cudaErrorNoDevice";
+}
+const char* no_device_text() {
+    return "no CUDA-capable device is detected";
+}
+void** no_fat_binary() {
+    static void* handle = nullptr;
+    return &handle;
+}
+
+void* stand_in(BackendKind kind, const char* name) {
+    if (kind != BackendKind::none) return reinterpret_cast<void*>(&not_supported);
+    if (std::strcmp(name, "cudaGetErrorName") == 0) return reinterpret_cast<void*>(&no_device_name);
+    if (std::strcmp(name, "cudaGetErrorString") == 0) return reinterpret_cast<void*>(&no_device_text);
+    if (std::strcmp(name, "__cudaRegisterFatBinary") == 0) return reinterpret_cast<void*>(&no_fat_binary);
+    return reinterpret_cast<void*>(&no_device);
+}
+
+struct Loaded {
+    BackendKind kind = BackendKind::none;
+    void* library = nullptr;
+};
+
+Loaded load(const Settings& settings, Log& log) {
+    if (another_runtime_comes_first()) return {.kind = BackendKind::foreign, .library = RTLD_DEFAULT};
+    const bool asked_for_gpu = settings.device == "gpu";
+    if (asked_for_gpu || (settings.device.empty() && driver_finds_gpu())) {
+        if (void* library = open_real_runtime()) return {.kind = BackendKind::gpu, .library = library};
+        if (asked_for_gpu) {
+            log.warn(
+                "TRIMTAB_DEVICE=gpu, but libcudart.so.13 was not found: install CUDA 13, or name its "
+                "folder in LD_LIBRARY_PATH");
+            return {};
+        }
+        log.warn(
+            "there is a GPU, but libcudart.so.13 was not found: the program runs on the emulator "
+            "(install CUDA 13, or name its folder in LD_LIBRARY_PATH)");
+    }
+    std::string error;
+    if (void* library = open_emulated_runtime(error))
+        return {.kind = BackendKind::emulator, .library = library};
+    log.warn(fmt::format("there is no GPU, and the emulator's CUDA runtime cannot be loaded: {}", error));
+    return {};
+}
+
+}  // namespace
+
+Backend::Backend(const Settings& settings, Log& log) {
+    const Loaded loaded = load(settings, log);
+    kind_ = loaded.kind;
+    library_ = loaded.library;
+
+    const auto set = [this](auto& pointer, const char* name) {
+        pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(find(name));
+    };
+    set(calls_.launch_kernel, "cudaLaunchKernel");
+    set(calls_.launch_kernel_ptsz, "cudaLaunchKernel_ptsz");
+    set(calls_.launch_kernel_handle, "__cudaLaunchKernel");
+    set(calls_.launch_kernel_handle_ptsz, "__cudaLaunchKernel_ptsz");
+    set(calls_.launch_kernel_exc, "cudaLaunchKernelExC");
+    set(calls_.launch_kernel_exc_ptsz, "cudaLaunchKernelExC_ptsz");
+    set(calls_.get_kernel_handle, "__cudaGetKernel");
+    set(calls_.get_kernel, "cudaGetKernel");
+    set(calls_.get_device, "cudaGetDevice");
+    set(calls_.get_device_count, "cudaGetDeviceCount");
+    set(calls_.get_device_properties, "cudaGetDeviceProperties");
+    set(calls_.device_get_attribute, "cudaDeviceGetAttribute");
+    set(calls_.func_get_attributes, "cudaFuncGetAttributes");
+    set(calls_.func_get_name, "cudaFuncGetName");
+    set(calls_.get_last_error, "cudaGetLastError");
+    set(calls_.get_error_name, "cudaGetErrorName");
+    RegistrationCalls& registration = calls_.registration;
+    set(registration.register_fat_binary, "__cudaRegisterFatBinary");
+    set(registration.register_fat_binary_end, "__cudaRegisterFatBinaryEnd");
+    set(registration.unregister_fat_binary, "__cudaUnregisterFatBinary");
+    set(registration.register_function, "__cudaRegisterFunction");
+    set(registration.register_var, "__cudaRegisterVar");
+    set(registration.register_managed_var, "__cudaRegisterManagedVar");
+    set(registration.register_host_var, "__cudaRegisterHostVar");
+    set(registration.register_unified_table, "__cudaRegisterUnifiedTable");
+    set(registration.init_module, "__cudaInitModule");
+    if (kind_ == BackendKind::emulator)
+        calls_.emulated_device =
+            reinterpret_cast<decltype(calls_.emulated_device)>(dlsym(library_, "trimtab_cudart_device"));
+}
+
+void* Backend::find(const char* name) const {
+    void* function = kind_ == BackendKind::none ? nullptr : dlsym(library_, name);
+    return function != nullptr ? function : stand_in(kind_, name);
+}
+
+void* Backend::resolve(const char* name, Log& log) const {
+    if (kind_ != BackendKind::none && dlsym(library_, name) == nullptr) {
+        log.warn(fmt::format("the {} CUDA runtime has no {}",
+                             kind_ == BackendKind::emulator ? "emulated" : "real", name));
+    }
+    return find(name);
+}
+
+void preload_real_runtime(const Settings& settings) {
+    if ((settings.device.empty() || settings.device == "gpu") && kernel_driver_is_there())
+        static_cast<void>(open_real_runtime());
+}
+
+}  // namespace trimtab::runtime

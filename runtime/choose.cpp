@@ -1,0 +1,104 @@
+#include "runtime/choose.h"
+
+#include <array>
+
+#include "analysis/legal_blocks.h"
+#include "runtime/argument_key.h"
+
+namespace trimtab::runtime {
+namespace {
+
+// How many of the best blocks are asked for: the first whose prediction can be relied on is taken.
+constexpr std::uint32_t candidate_count = 4;
+
+std::array<std::uint64_t, 3> extent_of(const LaunchShape& shape) {
+    return {std::uint64_t{shape.grid.x} * shape.block.x, std::uint64_t{shape.grid.y} * shape.block.y,
+            std::uint64_t{shape.grid.z} * shape.block.z};
+}
+
+// Empty if the launch may be changed at all.
+std::string stands_in_the_way(const analysis::KernelDescription& description, const LaunchShape& shape) {
+    if (description.verdict == analysis::Verdict::fixed) {
+        return description.reasons.empty() ? "the kernel must keep its block" : description.reasons[0].text;
+    }
+    const bool has_shape_annotations = description.annotated_block || description.annotated_grid[0] ||
+                                       description.annotated_grid[1] || description.annotated_grid[2];
+    if (has_shape_annotations) return "an annotation states its launch shape";
+    if (shape.dynamic_shared_bytes > 0) return "it is launched with dynamic shared memory";
+    if (shape.arguments == nullptr && !description.parameters.empty())
+        return "it is launched without its arguments";
+    return {};
+}
+
+}  // namespace
+
+std::string_view name(By by) {
+    switch (by) {
+        case By::driver:
+            return "driver";
+        case By::remembered:
+            return "remembered";
+        case By::unchanged:
+            return "unchanged";
+    }
+    return "unchanged";
+}
+
+Decision as_written(const LaunchShape& shape, std::string reason) {
+    return {.grid = shape.grid, .block = shape.block, .by = By::unchanged, .reason = std::move(reason)};
+}
+
+Decision choose(const analysis::KernelDescription& description, const trimtab_driver& driver,
+                const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape) {
+    if (std::string reason = stands_in_the_way(description, shape); !reason.empty())
+        return as_written(shape, std::move(reason));
+
+    const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
+    const auto limits =
+        analysis::legal_blocks(description, arguments, shape.grid, shape.block, device, image);
+    if (!limits) return as_written(shape, limits.error());
+    const std::vector<double> data = analysis::data_values(description, arguments, extent_of(shape));
+    const auto shared_bytes = static_cast<double>(shape.dynamic_shared_bytes);
+
+    trimtab_prediction written{};
+    if (driver.evaluate(&device, &image, data.data(), shape.block, shared_bytes, &written) != 0)
+        return as_written(shape, "the block as written cannot be predicted");
+    std::array<trimtab_choice, candidate_count> candidates{};
+    const int found = driver.select(&device, &image, data.data(), &*limits, shared_bytes, candidate_count,
+                                    candidates.data());
+    Decision decision = as_written(shape, {});
+    if (std::isfinite(written.predicted_ns)) decision.written_ns = decision.chosen_ns = written.predicted_ns;
+    if (found < 0) {
+        decision.reason = "its driver program found no answer";
+        return decision;
+    }
+    if (written.uncertain != 0 || std::isnan(decision.written_ns)) {
+        decision.reason = "the prediction of the block as written is uncertain";
+        return decision;
+    }
+    bool any_certain = false;
+    for (int i = 0; i < found && i < static_cast<int>(candidate_count); ++i) {
+        const trimtab_choice& candidate = candidates[static_cast<std::size_t>(i)];
+        // The search keeps to the limits; what it says is checked all the same.
+        if (candidate.uncertain != 0 || !std::isfinite(candidate.predicted_ns) ||
+            !analysis::is_legal(*limits, candidate.block))
+            continue;
+        any_certain = true;
+        if (candidate.predicted_ns >= written.predicted_ns || same(candidate.block, shape.block)) break;
+        decision.grid = analysis::covering_grid(*limits, candidate.block);
+        decision.block = candidate.block;
+        decision.chosen_ns = candidate.predicted_ns;
+        decision.by = By::driver;
+        decision.reason = "predicted fastest";
+        return decision;
+    }
+    if (any_certain) {
+        decision.by = By::driver;
+        decision.reason = "the block as written is predicted fastest";
+    } else {
+        decision.reason = found == 0 ? "no other block is legal" : "the predictions are uncertain";
+    }
+    return decision;
+}
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,37 @@
+// The decision for one launch: which block and grid, on whose word, and why.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "analysis/description.h"
+#include "runtime/launch_shape.h"
+#include "trimtab/driver.h"
+
+namespace trimtab::runtime {
+
+// As TRIMTAB_REPORT prints them.
+enum class By : std::uint8_t { driver, remembered, unchanged };
+[[nodiscard]] std::string_view name(By by);
+
+struct Decision {
+    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+    By by = By::unchanged;
+    std::string reason;
+    // NaN where nothing was predicted.
+    double written_ns = std::numeric_limits<double>::quiet_NaN();
+    double chosen_ns = std::numeric_limits<double>::quiet_NaN();
+};
+
+[[nodiscard]] Decision as_written(const LaunchShape& shape, std::string reason);
+
+// Another block only where it is legal for these arguments, its prediction can be relied on, and it is
+// predicted to be faster than the block as written. `driver` is not null.
+[[nodiscard]] Decision choose(const analysis::KernelDescription& description, const trimtab_driver& driver,
+                              const trimtab_device& device, const trimtab_image& image,
+                              const LaunchShape& shape);
+
+}  // namespace trimtab::runtime

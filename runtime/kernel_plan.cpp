@@ -1,0 +1,67 @@
+#include "runtime/kernel_plan.h"
+
+#include <algorithm>
+
+namespace trimtab::runtime {
+namespace {
+
+// Reasons differ little from launch to launch; beyond this many, they are summed up in one.
+constexpr std::size_t max_reasons = 64;
+
+std::string why_left_alone(const BundledKernel* kernel, std::string reason) {
+    if (kernel == nullptr) return reason;
+    const analysis::KernelDescription& description = kernel->description;
+    if (description.verdict == analysis::Verdict::fixed) {
+        return description.reasons.empty() ? "the kernel must keep its block" : description.reasons[0].text;
+    }
+    return kernel->driver == nullptr ? kernel->no_driver : std::string{};
+}
+
+}  // namespace
+
+KernelPlan::KernelPlan(std::shared_ptr<const BundledKernel> kernel, std::string reason)
+    : kernel_(std::move(kernel)),
+      left_alone_(why_left_alone(kernel_.get(), std::move(reason))),
+      key_(kernel_ == nullptr ? ArgumentKey{} : ArgumentKey{kernel_->description}),
+      memory_(key_.words()) {
+    if (kernel_ != nullptr && left_alone_.empty()) driver_ = kernel_->driver;
+}
+
+void KernelPlan::remember(std::span<const std::uint64_t> key, std::uint64_t key_hash,
+                          const Decision& decision) const {
+    RememberedChoice choice{.grid = decision.grid,
+                            .block = decision.block,
+                            .reason = 0,
+                            .by = static_cast<std::uint32_t>(decision.by),
+                            .written_ns = decision.written_ns,
+                            .chosen_ns = decision.chosen_ns};
+    {
+        const std::lock_guard lock(mutex_);
+        auto place = std::find(reasons_.begin(), reasons_.end(), decision.reason);
+        if (place == reasons_.end()) {
+            reasons_.push_back(reasons_.size() < max_reasons ? decision.reason : "one of many reasons");
+            place = std::prev(reasons_.end());
+            if (reasons_.size() > max_reasons + 1) {
+                reasons_.pop_back();
+                place = std::prev(reasons_.end());
+            }
+        }
+        choice.reason = static_cast<std::uint32_t>(place - reasons_.begin());
+    }
+    memory_.remember(key, key_hash, choice);
+}
+
+Decision KernelPlan::recall(const RememberedChoice& choice) const {
+    Decision decision{.grid = choice.grid,
+                      .block = choice.block,
+                      .by = static_cast<By>(choice.by),
+                      .reason = {},
+                      .written_ns = choice.written_ns,
+                      .chosen_ns = choice.chosen_ns};
+    if (decision.by == By::driver) decision.by = By::remembered;
+    const std::lock_guard lock(mutex_);
+    if (choice.reason < reasons_.size()) decision.reason = reasons_[choice.reason];
+    return decision;
+}
+
+}  // namespace trimtab::runtime

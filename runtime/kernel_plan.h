@@ -1,0 +1,56 @@
+// What the runtime keeps of one kernel from its first launch on.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "runtime/argument_key.h"
+#include "runtime/bundles.h"
+#include "runtime/choice_memory.h"
+#include "runtime/choose.h"
+#include "trimtab/driver.h"
+
+namespace trimtab::runtime {
+
+class KernelPlan {
+  public:
+    // `kernel` may be null: then every launch goes out as written, for `reason`.
+    KernelPlan(std::shared_ptr<const BundledKernel> kernel, std::string reason);
+
+    [[nodiscard]] const analysis::KernelDescription* description() const {
+        return kernel_ == nullptr ? nullptr : &kernel_->description;
+    }
+    // Null: every launch goes out as written, and left_alone() says why.
+    [[nodiscard]] const trimtab_driver* driver() const { return driver_; }
+    [[nodiscard]] const std::string& left_alone() const { return left_alone_; }
+    [[nodiscard]] const ArgumentKey& key() const { return key_; }
+    [[nodiscard]] const ChoiceMemory& memory() const { return memory_; }
+
+    // The image that runs on device `ordinal`: `ask` is called once for each device.
+    template <typename Ask>
+    [[nodiscard]] trimtab_image image(std::uint32_t ordinal, Ask&& ask) const {
+        const std::lock_guard lock(mutex_);
+        const auto [place, is_new] = images_.try_emplace(ordinal);
+        if (is_new) place->second = ask();
+        return place->second;
+    }
+
+    void remember(std::span<const std::uint64_t> key, std::uint64_t key_hash, const Decision& decision) const;
+    // A remembered choice as a decision; its reason is the one it was made for.
+    [[nodiscard]] Decision recall(const RememberedChoice& choice) const;
+
+  private:
+    std::shared_ptr<const BundledKernel> kernel_;
+    std::string left_alone_;
+    const trimtab_driver* driver_ = nullptr;
+    ArgumentKey key_;
+    mutable ChoiceMemory memory_;
+    mutable std::mutex mutex_;
+    mutable std::map<std::uint32_t, trimtab_image> images_;
+    mutable std::deque<std::string> reasons_;
+};
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,20 @@
+// One launch as the program wrote it.
+#pragma once
+
+#include <cstdint>
+
+#include "trimtab/driver.h"
+
+namespace trimtab::runtime {
+
+struct LaunchShape {
+    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+    std::uint64_t dynamic_shared_bytes = 0;
+    void* const* arguments = nullptr;  // one pointer a parameter, as cudaLaunchKernel takes them
+};
+
+[[nodiscard]] inline bool same(const trimtab_dim3& a, const trimtab_dim3& b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,152 @@
+#include "runtime/launcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "analysis/legal_blocks.h"
+#include "ptx/binary.h"
+
+namespace trimtab::runtime {
+
+Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report,
+                   Log& log)
+    : mode_(settings.mode),
+      tells_(report.is_open() || log.wants(LogLevel::info)),
+      calls_(calls),
+      bundles_(bundles),
+      report_(report),
+      log_(log),
+      devices_(calls, log) {}
+
+bool Launcher::recall(const KernelPlan& plan, const LaunchShape& shape, Pending& pending,
+                      RememberedChoice& choice, bool full) const {
+    pending.plan = &plan;
+    pending.key_words = plan.key().words();
+    if (pending.key_words == 0 || (shape.arguments == nullptr && plan.key().reads_arguments())) {
+        pending.key_words = 0;
+        return false;
+    }
+    plan.key().write(shape, devices_.current(), pending.key.data());
+    const std::span<const std::uint64_t> key(pending.key.data(), pending.key_words);
+    pending.key_hash = ChoiceMemory::hash(key);
+    return plan.memory().find(key, pending.key_hash, choice, full);
+}
+
+const KernelPlan& Launcher::plan_of(RegisteredKernel& kernel) {
+    if (const KernelPlan* plan = kernel.plan.load(std::memory_order_acquire)) return *plan;
+    const std::lock_guard lock(plans_mutex_);
+    if (const KernelPlan* plan = kernel.plan.load(std::memory_order_acquire)) return *plan;
+    Bundles::Found found;
+    if (kernel.adopted) {
+        found = bundles_.find_by_name(kernel.name);
+    } else if (kernel.fat_binary == nullptr) {
+        found.reason = "its fat binary is of an unknown kind";
+    } else if (const auto hash = ptx::fat_binary_hash(static_cast<const std::byte*>(kernel.fat_binary))) {
+        found = bundles_.find(*hash, kernel.name);
+    } else {
+        found.reason = hash.error().text();
+    }
+    const KernelPlan& plan = plans_.emplace_back(std::move(found.kernel), std::move(found.reason));
+    if (plan.driver() == nullptr)
+        log_.debug(fmt::format("{} is launched as written: {}", kernel.name, plan.left_alone()));
+    kernel.plan.store(&plan, std::memory_order_release);
+    return plan;
+}
+
+// What the backend says of the image it runs, else what the description expects.
+trimtab_image Launcher::image_of(const RegisteredKernel& kernel, const KernelPlan& plan,
+                                 std::uint32_t ordinal, const KnownDevice& device) const {
+    return plan.image(ordinal, [&] {
+        trimtab_image image = analysis::to_driver_image(
+            analysis::image_for(*plan.description(), device.values.compute_capability));
+        cudaFuncAttributes attributes{};
+        if (calls_.func_get_attributes(&attributes, kernel.host_function) != cudaSuccess) {
+            static_cast<void>(calls_.get_last_error());
+            return image;
+        }
+        image.registers_per_thread = attributes.numRegs;
+        image.static_shared_bytes = static_cast<double>(attributes.sharedSizeBytes);
+        image.local_bytes_per_thread = static_cast<double>(attributes.localSizeBytes);
+        const double limit = attributes.maxThreadsPerBlock;
+        if (limit > 0 && (image.max_threads_per_block == 0 || limit < image.max_threads_per_block))
+            image.max_threads_per_block = limit;
+        return image;
+    });
+}
+
+Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& shape, Pending& pending) {
+    const KernelPlan& plan = *pending.plan;
+    const std::uint32_t ordinal = devices_.current();
+    const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
+    if (device == nullptr) return as_written(shape, "the device cannot be described");
+    const trimtab_image image = image_of(kernel, plan, ordinal, *device);
+    Decision decision = choose(*plan.description(), *plan.driver(), device->values, image, shape);
+    if (pending.key_words > 0)
+        plan.remember({pending.key.data(), pending.key_words}, pending.key_hash, decision);
+    return decision;
+}
+
+Decision Launcher::decide(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
+                          Pending& pending) noexcept {
+    try {
+        if (mode_ == Mode::off) return as_written(shape, "TRIMTAB=off");
+        const KernelPlan& plan = plan_of(kernel);
+        pending.plan = &plan;
+        if (keep != nullptr) return as_written(shape, keep);
+        if (plan.driver() == nullptr) return as_written(shape, plan.left_alone());
+        RememberedChoice remembered;
+        if (recall(plan, shape, pending, remembered, true)) return plan.recall(remembered);
+        return decide_new(kernel, shape, pending);
+    } catch (const std::exception& error) {
+        // Out of memory at worst: the launch as written needs nothing of ours.
+        Decision decision{.grid = shape.grid, .block = shape.block, .by = By::unchanged, .reason = {}};
+        try {
+            decision.reason = fmt::format("the choice failed: {}", error.what());
+        } catch (...) {
+            decision.reason.clear();
+        }
+        return decision;
+    }
+}
+
+void Launcher::give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
+                       cudaError_t status) noexcept {
+    // The program must not see an error of a launch that it did not write.
+    static_cast<void>(calls_.get_last_error());
+    try {
+        std::string reason =
+            fmt::format("the chosen block failed to launch: {}", calls_.get_error_name(status));
+        log_.warn_once(fmt::format("{}: {}; it is launched as written", kernel.name, reason));
+        if (pending.plan != nullptr && pending.key_words > 0) {
+            pending.plan->remember({pending.key.data(), pending.key_words}, pending.key_hash,
+                                   as_written(shape, std::move(reason)));
+        }
+    } catch (const std::exception&) {
+        return;  // Out of memory: nothing is remembered, and the next launch tries again.
+    }
+}
+
+void Launcher::tell(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
+                    const Decision& decision) noexcept {
+    if (!tells_) return;
+    try {
+        const std::shared_ptr<const KnownDevice> device = devices_.device(devices_.current());
+        LaunchRecord record{.kernel = kernel.name,
+                            .device = device == nullptr ? "unknown" : device->name,
+                            .description = pending.plan == nullptr ? nullptr : pending.plan->description(),
+                            .shape = shape,
+                            .decision = decision};
+        if (mode_ == Mode::observe && decision.by != By::unchanged) {
+            record.decision.by = By::unchanged;
+            record.decision.reason = "TRIMTAB=observe: launched as written";
+        }
+        report_.add(record);
+        if (log_.wants(LogLevel::info)) log_.info(log_line(record));
+    } catch (const std::exception&) {
+        return;  // A line less in the log is no reason to fail a launch.
+    }
+}
+
+}  // namespace trimtab::runtime

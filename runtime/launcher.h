@@ -1,0 +1,94 @@
+// Every launch of a kernel that the program registered goes through here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "runtime/backend.h"
+#include "runtime/bundles.h"
+#include "runtime/kernel_plan.h"
+#include "runtime/known_devices.h"
+#include "runtime/log.h"
+#include "runtime/registrations.h"
+#include "runtime/report.h"
+#include "runtime/settings.h"
+
+namespace trimtab::runtime {
+
+class Launcher {
+  public:
+    Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report, Log& log);
+
+    // Launches through `forward(grid, block)`, with another block where that is legal and predicted faster;
+    // should that launch fail, as written. `keep` is not null where this launch must go out as written, and
+    // says why. Never throws.
+    template <typename Forward>
+    cudaError_t launch(RegisteredKernel* kernel, const LaunchShape& shape, const char* keep,
+                       const Forward& forward) noexcept;
+
+  private:
+    // One launch on its way.
+    struct Pending {
+        const KernelPlan* plan = nullptr;
+        std::uint64_t key_hash = 0;
+        std::size_t key_words = 0;
+        std::array<std::uint64_t, ArgumentKey::max_words> key;  // not filled in beyond key_words
+    };
+
+    [[nodiscard]] bool recall(const KernelPlan& plan, const LaunchShape& shape, Pending& pending,
+                              RememberedChoice& choice, bool full) const;
+    [[nodiscard]] Decision decide(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
+                                  Pending& pending) noexcept;
+    [[nodiscard]] Decision decide_new(RegisteredKernel& kernel, const LaunchShape& shape, Pending& pending);
+    [[nodiscard]] const KernelPlan& plan_of(RegisteredKernel& kernel);
+    [[nodiscard]] trimtab_image image_of(const RegisteredKernel& kernel, const KernelPlan& plan,
+                                         std::uint32_t ordinal, const KnownDevice& device) const;
+    // The changed launch failed with `status`: this shape goes out as written from now on.
+    void give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
+                 cudaError_t status) noexcept;
+    void tell(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
+              const Decision& decision) noexcept;
+
+    const Mode mode_;
+    const bool tells_;  // a line for each launch is wanted
+    const BackendCalls& calls_;
+    Bundles& bundles_;
+    Report& report_;
+    Log& log_;
+    KnownDevices devices_;
+    std::mutex plans_mutex_;
+    std::deque<KernelPlan> plans_;  // never shrinks: a launch may hold one
+};
+
+template <typename Forward>
+cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape, const char* keep,
+                             const Forward& forward) noexcept {
+    if (kernel == nullptr || (mode_ == Mode::off && !tells_)) return forward(shape.grid, shape.block);
+    Pending pending;
+    trimtab_dim3 grid = shape.grid;
+    trimtab_dim3 block = shape.block;
+    RememberedChoice remembered;
+    const KernelPlan* plan = kernel->plan.load(std::memory_order_acquire);
+    // What most launches take: nothing to tell, and the choice was made before.
+    if (plan != nullptr && !tells_ && mode_ == Mode::on && keep == nullptr &&
+        (plan->driver() == nullptr || recall(*plan, shape, pending, remembered, false))) {
+        if (plan->driver() == nullptr) return forward(grid, block);
+        grid = remembered.grid;
+        block = remembered.block;
+    } else {
+        const Decision decision = decide(*kernel, shape, keep, pending);
+        tell(*kernel, shape, pending, decision);
+        if (mode_ == Mode::on) {
+            grid = decision.grid;
+            block = decision.block;
+        }
+    }
+    const cudaError_t status = forward(grid, block);
+    if (status == cudaSuccess || (same(grid, shape.grid) && same(block, shape.block))) return status;
+    give_up(*kernel, shape, pending, status);
+    return forward(shape.grid, shape.block);
+}
+
+}  // namespace trimtab::runtime

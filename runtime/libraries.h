@@ -1,0 +1,23 @@
+// Where the backends' libraries are.
+#pragma once
+
+#include <string>
+
+namespace trimtab::runtime {
+
+// The real libcudart.so.13, opened: by the loader's own rules, then in the usual places of a toolkit; never
+// Trimtab's stand-in. Null where there is none.
+[[nodiscard]] void* open_real_runtime();
+
+// libtrimtab_cudart.so, which lies beside libtrimtab.so, opened; null with the loader's message in `error`.
+[[nodiscard]] void* open_emulated_runtime(std::string& error);
+
+// Does the program find another libcudart.so.13 before Trimtab's stand-in?
+[[nodiscard]] bool another_runtime_comes_first();
+
+// Does CUDA's driver find a GPU? This initialises the driver.
+[[nodiscard]] bool driver_finds_gpu();
+// Is NVIDIA's kernel driver there at all? Looks at device files alone.
+[[nodiscard]] bool kernel_driver_is_there();
+
+}  // namespace trimtab::runtime

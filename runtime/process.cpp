@@ -1,0 +1,32 @@
+#include "runtime/process.h"
+
+#include <cstdlib>
+
+namespace trimtab::runtime {
+
+Process& Process::instance() {
+    static Process& process = *new Process(read_settings([](const char* name) { return std::getenv(name); }));
+    return process;
+}
+
+Process::Process(ReadSettings read)
+    : settings_(std::move(read.settings)),
+      log_(settings_.log),
+      bundles_(log_),
+      report_(settings_.report_path, log_) {
+    for (const std::string& warning : read.warnings) log_.warn(warning);
+    preload_real_runtime(settings_);
+}
+
+Loaded& Process::load() {
+    const std::lock_guard lock(mutex_);
+    if (Loaded* loaded = loaded_.load(std::memory_order_acquire)) return *loaded;
+    Loaded& loaded = *new Loaded(settings_, bundles_, report_, log_);
+    // Runs before the backend's own handlers, for it is registered after them.
+    static_cast<void>(std::atexit([] { instance().registrations().stop(); }));
+    registrations_.hand_on(loaded.backend.calls().registration);
+    loaded_.store(&loaded, std::memory_order_release);
+    return loaded;
+}
+
+}  // namespace trimtab::runtime

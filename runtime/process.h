@@ -1,0 +1,53 @@
+// Trimtab in this process: made when first needed, never destroyed, for programs call CUDA while they end.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "runtime/backend.h"
+#include "runtime/bundles.h"
+#include "runtime/launcher.h"
+#include "runtime/log.h"
+#include "runtime/registrations.h"
+#include "runtime/report.h"
+#include "runtime/settings.h"
+
+namespace trimtab::runtime {
+
+// What exists from the first CUDA call on.
+struct Loaded {
+    Loaded(const Settings& settings, Bundles& bundles, Report& report, Log& log)
+        : backend(settings, log), launcher(settings, backend.calls(), bundles, report, log) {}
+    Backend backend;
+    Launcher launcher;
+};
+
+class Process {
+  public:
+    [[nodiscard]] static Process& instance();
+
+    [[nodiscard]] const Settings& settings() const { return settings_; }
+    [[nodiscard]] Log& log() { return log_; }
+    [[nodiscard]] Bundles& bundles() { return bundles_; }
+    [[nodiscard]] Registrations& registrations() { return registrations_; }
+
+    // Chooses and loads the backend on the first call.
+    [[nodiscard]] Loaded& loaded() {
+        Loaded* loaded = loaded_.load(std::memory_order_acquire);
+        return loaded != nullptr ? *loaded : load();
+    }
+
+  private:
+    explicit Process(ReadSettings read);
+    [[nodiscard]] Loaded& load();
+
+    Settings settings_;
+    Log log_;
+    Bundles bundles_;
+    Registrations registrations_;
+    Report report_;
+    std::mutex mutex_;
+    std::atomic<Loaded*> loaded_ = nullptr;
+};
+
+}  // namespace trimtab::runtime

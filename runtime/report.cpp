@@ -1,0 +1,111 @@
+#include "runtime/report.h"
+
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "runtime/argument_key.h"
+
+namespace trimtab::runtime {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json to_array(const trimtab_dim3& size) {
+    return ordered_json::array({size.x, size.y, size.z});
+}
+
+ordered_json time_or_null(double time_ns) {
+    return std::isfinite(time_ns) ? ordered_json(time_ns) : ordered_json(nullptr);
+}
+
+// D of the launch; empty where the kernel has no description or the launch no arguments.
+std::vector<double> data_of(const LaunchRecord& record) {
+    if (record.description == nullptr ||
+        (record.shape.arguments == nullptr && !record.description->parameters.empty()))
+        return {};
+    const LaunchShape& shape = record.shape;
+    return analysis::data_values(
+        *record.description, argument_bytes(*record.description, shape.arguments),
+        {std::uint64_t{shape.grid.x} * shape.block.x, std::uint64_t{shape.grid.y} * shape.block.y,
+         std::uint64_t{shape.grid.z} * shape.block.z});
+}
+
+std::string to_text(const trimtab_dim3& size) {
+    return fmt::format("{}x{}x{}", size.x, size.y, size.z);
+}
+
+std::string time_text(double time_ns) {
+    return std::isfinite(time_ns) ? fmt::format("{:.3f} us", time_ns / 1e3) : std::string("unknown");
+}
+
+std::string demangled(const LaunchRecord& record) {
+    if (record.description != nullptr && !record.description->demangled.empty())
+        return record.description->demangled;
+    int status = 0;
+    char* text = abi::__cxa_demangle(record.kernel.c_str(), nullptr, nullptr, &status);
+    std::string out = status == 0 && text != nullptr ? text : record.kernel;
+    std::free(text);
+    return out;
+}
+
+}  // namespace
+
+std::string report_line(const LaunchRecord& record) {
+    ordered_json data = ordered_json::object();
+    const std::vector<double> values = data_of(record);
+    for (std::size_t i = 0; i < values.size(); ++i) data[record.description->data[i].name] = values[i];
+    const Decision& decision = record.decision;
+    const ordered_json line = {
+        {"kernel", record.kernel},
+        {"device", record.device},
+        {"data", std::move(data)},
+        {"written", {{"grid", to_array(record.shape.grid)}, {"block", to_array(record.shape.block)}}},
+        {"chosen", {{"grid", to_array(decision.grid)}, {"block", to_array(decision.block)}}},
+        {"predicted_ns",
+         {{"written", time_or_null(decision.written_ns)}, {"chosen", time_or_null(decision.chosen_ns)}}},
+        {"by", name(decision.by)},
+        {"reason", decision.reason}};
+    return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string log_line(const LaunchRecord& record) {
+    std::string data;
+    const std::vector<double> values = data_of(record);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        data += fmt::format(" {}={}", record.description->data[i].name, values[i]);
+    const Decision& decision = record.decision;
+    return fmt::format("{} on {}:{}{} written {} blocks of {}, {}; chosen {} blocks of {}, {}; by {}: {}",
+                       demangled(record), record.device, data, data.empty() ? "" : ";",
+                       to_text(record.shape.grid), to_text(record.shape.block),
+                       time_text(decision.written_ns), to_text(decision.grid), to_text(decision.block),
+                       time_text(decision.chosen_ns), name(decision.by), decision.reason);
+}
+
+Report::Report(const std::string& path, Log& log) : path_(path), log_(log) {
+    if (path.empty()) return;
+    file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file_ < 0)
+        log.warn(fmt::format("TRIMTAB_REPORT={}: {}: no report is written", path, std::strerror(errno)));
+}
+
+Report::~Report() {
+    if (file_ >= 0) close(file_);
+}
+
+void Report::add(const LaunchRecord& record) {
+    if (file_ < 0) return;
+    const std::string line = report_line(record) + "\n";
+    // One write a line: O_APPEND keeps lines of several threads and processes whole.
+    if (write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+        log_.warn_once(fmt::format("TRIMTAB_REPORT={}: {}: lines are missing", path_, std::strerror(errno)));
+}
+
+}  // namespace trimtab::runtime

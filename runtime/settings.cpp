@@ -1,0 +1,55 @@
+#include "runtime/settings.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace trimtab::runtime {
+namespace {
+
+template <typename Value, std::size_t count>
+struct Variable {
+    const char* name;
+    const char* allowed;
+    std::array<std::pair<std::string_view, Value>, count> values;
+};
+
+constexpr Variable<Mode, 3> mode_variable{
+    "TRIMTAB", "on, off or observe", {{{"on", Mode::on}, {"off", Mode::off}, {"observe", Mode::observe}}}};
+constexpr Variable<LogLevel, 4> log_variable{"TRIMTAB_LOG",
+                                             "off, warn, info or debug",
+                                             {{{"off", LogLevel::off},
+                                               {"warn", LogLevel::warn},
+                                               {"info", LogLevel::info},
+                                               {"debug", LogLevel::debug}}}};
+
+template <typename Value, std::size_t count>
+void read(const Variable<Value, count>& variable, const std::function<const char*(const char*)>& get,
+          std::string_view default_name, Value& value, std::vector<std::string>& warnings) {
+    const char* given = get(variable.name);
+    if (given == nullptr || *given == '\0') return;
+    for (const auto& [name, meaning] : variable.values) {
+        if (name == given) {
+            value = meaning;
+            return;
+        }
+    }
+    warnings.push_back(fmt::format("{}={} is not understood: it takes {}; taken as {}", variable.name, given,
+                                   variable.allowed, default_name));
+}
+
+}  // namespace
+
+ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
+    ReadSettings out;
+    read(mode_variable, get, "on", out.settings.mode, out.warnings);
+    read(log_variable, get, "warn", out.settings.log, out.warnings);
+    if (const char* path = get("TRIMTAB_REPORT")) out.settings.report_path = path;
+    if (const char* device = get("TRIMTAB_DEVICE")) out.settings.device = device;
+    return out;
+}
+
+}  // namespace trimtab::runtime

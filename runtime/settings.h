@@ -1,0 +1,34 @@
+// The environment of an instrumented program: TRIMTAB, TRIMTAB_DEVICE, TRIMTAB_LOG, TRIMTAB_REPORT.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace trimtab::runtime {
+
+enum class Mode : std::uint8_t {
+    on,
+    off,     // every launch as written, nothing looked at
+    observe  // choices are made and logged; every launch as written
+};
+enum class LogLevel : std::uint8_t { off, warn, info, debug };
+
+struct Settings {
+    Mode mode = Mode::on;
+    LogLevel log = LogLevel::warn;
+    std::string report_path;  // empty: no report
+    std::string device;       // TRIMTAB_DEVICE as given; empty: a GPU if there is one, else the emulator
+};
+
+struct ReadSettings {
+    Settings settings;
+    std::vector<std::string> warnings;  // one line each, naming the variable
+};
+
+// `get` is std::getenv, or a test's own. A variable with a bad value keeps its default and gives a warning;
+// an empty one counts as unset.
+[[nodiscard]] ReadSettings read_settings(const std::function<const char*(const char*)>& get);
+
+}  // namespace trimtab::runtime
