@@ -1,0 +1,40 @@
+// Compiles small CUDA kernels with clang, without CUDA's own headers, so that each takes milliseconds.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "analysis/describe.h"
+
+namespace trimtab::analysis {
+
+inline void PrintTo(Verdict verdict, std::ostream* out) {
+    *out << name(verdict);
+}
+inline void PrintTo(const Reason& reason, std::ostream* out) {
+    *out << "rule " << reason.rule << ", " << reason.source << ": " << reason.text;
+}
+
+}  // namespace trimtab::analysis
+
+namespace trimtab::analysis::test {
+
+// PTX of `source`, which may use threadIdx, blockIdx, blockDim, gridDim, __global__, __device__ and clang's
+// builtins. Fails the test, and returns "", where clang does.
+[[nodiscard]] std::string compile_cuda(std::string_view source, const std::string& flags);
+
+// A shared library of plain C++: its path, or "".
+[[nodiscard]] std::string compile_host_library(std::string_view source);
+
+// Parses and describes one PTX text as an image of `architecture`.
+[[nodiscard]] std::vector<KernelDescription> describe_ptx(std::string_view ptx,
+                                                          const std::string& architecture = "sm_75");
+// The kernel whose demangled name begins with `name` and an opening parenthesis; fails the test where there
+// is none.
+[[nodiscard]] const KernelDescription& kernel_named(const std::vector<KernelDescription>& kernels,
+                                                    const std::string& name);
+
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace trimtab::analysis::test
