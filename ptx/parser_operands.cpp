@@ -179,7 +179,7 @@ bool Parser::simple_operand(Operand& out, const Instruction& instruction) {
         return immediate(out, instruction);
     }
     if (tokens_.now().is("WARP_SZ") && tokens_.ahead().kind == Token::Kind::mark &&
-        std::string_view(",;)]}").find(tokens_.ahead().text) == std::string_view::npos) {
+        !std::string_view(",;)]}").contains(tokens_.ahead().text)) {
         return immediate(out, instruction);  // part of an expression
     }
     if (tokens_.now().kind == Token::Kind::word) return named_operand(out, instruction);

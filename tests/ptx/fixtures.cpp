@@ -46,7 +46,7 @@ std::string data_path(const std::string& name) {
 
 CommandResult run_command(const std::string& command) {
     CommandResult out;
-    std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+    std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");  // NOLINT(bugprone-command-processor)
     if (pipe == nullptr) return out;
     std::array<char, 4096> buffer{};
     for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {

@@ -275,7 +275,7 @@ void expect_features(const Module& module) {
         });
     };
     const bool inlined = module.function("_ZL9atomicAddPii") == nullptr;
-    if (inlined) EXPECT_TRUE(reads(SpecialRegister::ctaid_x) && reads(SpecialRegister::ntid_x));
+    EXPECT_TRUE(!inlined || (reads(SpecialRegister::ctaid_x) && reads(SpecialRegister::ntid_x)));
 
     const Function* shared = module.function("_Z16shared_and_calls8SettingsPf");
     ASSERT_NE(shared, nullptr);
@@ -343,13 +343,13 @@ TEST(ParseCompilers, NvccForDebugging) {
 
 TEST(ParseCompilers, ClangAtEveryLevel) {
     const TemporaryDirectory scratch;
-    for (const std::string& flags :
+    for (const std::string_view flags :
          {"-O0", "-O1", "-O2 -gline-tables-only", "-O3 -g", "-O2 --cuda-gpu-arch=sm_90"}) {
         SCOPED_TRACE(flags);
-        const std::string arch = flags.find("gpu-arch") == std::string::npos ? " --cuda-gpu-arch=sm_75" : "";
+        const std::string arch = flags.contains("gpu-arch") ? "" : " --cuda-gpu-arch=sm_75";
         const std::string out = scratch.path("features.ptx");
-        const CommandResult compiled = run_command(
-            clang(flags + arch + " --cuda-device-only -S -o " + out + " " + data_path("features.cu")));
+        const CommandResult compiled = run_command(clang(
+            std::string(flags) + arch + " --cuda-device-only -S -o " + out + " " + data_path("features.cu")));
         ASSERT_EQ(compiled.status, 0) << compiled.output;
         const Module module = parse_ok(read_text(out));
         if (flags == "-O0") {

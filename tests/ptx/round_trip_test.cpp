@@ -63,10 +63,10 @@ TEST_F(RoundTrip, Nvcc) {
 
 TEST_F(RoundTrip, Clang) {
     const TemporaryDirectory scratch;
-    for (const std::string& flags : {"-O0 --cuda-gpu-arch=sm_75", "-O3 --cuda-gpu-arch=sm_90"}) {
+    for (const std::string_view flags : {"-O0 --cuda-gpu-arch=sm_75", "-O3 --cuda-gpu-arch=sm_90"}) {
         const std::string out = scratch.path("features.ptx");
-        const CommandResult compiled =
-            run_command(clang(flags + " --cuda-device-only -S -o " + out + " " + data_path("features.cu")));
+        const CommandResult compiled = run_command(
+            clang(std::string(flags) + " --cuda-device-only -S -o " + out + " " + data_path("features.cu")));
         ASSERT_EQ(compiled.status, 0) << compiled.output;
         expect_same_code(without_pragmas(read_text(out)));
     }
