@@ -1,0 +1,36 @@
+#include "tools/trimtab/fitted_kernel.h"
+
+#include <fmt/format.h>
+
+#include "driver_gen/c_driver.h"
+#include "driver_gen/fit_kernel.h"
+#include "emulator/exec/launch.h"
+#include "model/performance_model.h"
+#include "profiler/emulator_backend.h"
+#include "profiler/profile_kernel.h"
+
+namespace trimtab::tools {
+
+std::expected<const driver_gen::KernelFits*, Error> fits_of(FileKernel& kernel, const std::string& path) {
+    KernelRecord& record = kernel.record;
+    if (record.fits) return &*record.fits;
+    if (kernel.module == nullptr)
+        return std::unexpected(Error{
+            .message = fmt::format("holds neither a profile nor PTX of {}", record.description.demangled),
+            .file = path});
+    auto program = emulator::load_program(*kernel.module);
+    if (!program) return std::unexpected(program.error());
+    const auto backend = profiler::make_emulator_backend(std::move(*program));
+    auto profile = profiler::profile_kernel(record.description, *backend, {});
+    if (!profile) return std::unexpected(Error{.message = profile.error().text(), .file = path});
+    auto fits = driver_gen::fit_kernel(*profile);
+    if (!fits) return std::unexpected(Error{.message = fits.error().text(), .file = path});
+    record.profile = std::move(*profile);
+    record.fits = std::move(*fits);
+    if (const auto program_of_model = model::performance_model(model::default_model))
+        if (auto source = driver_gen::print_driver(record.description, *record.fits, **program_of_model))
+            record.driver_source = std::move(*source);
+    return &*record.fits;
+}
+
+}  // namespace trimtab::tools

@@ -1,0 +1,155 @@
+// trimtab inspect: what Trimtab knows about the kernels of a binary, and why it leaves one alone.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "model/performance_model.h"
+#include "tools/trimtab/command.h"
+#include "tools/trimtab/flowchart.h"
+#include "tools/trimtab/inspect_text.h"
+#include "tools/trimtab/kernel_file.h"
+#include "tools/trimtab/process.h"
+
+namespace trimtab::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+    std::string binary, kernel, output;
+    bool driver = false, flowchart = false, dot = false, profile = false, json = false;
+};
+
+Json to_json(const FileKernel& kernel) {
+    Json json = {{"input", kernel.input}, {"description", analysis::to_json(kernel.record.description)}};
+    if (kernel.record.profile) json["profile"] = profiler::to_json(*kernel.record.profile);
+    if (kernel.record.fits) {
+        json["fits"] = driver_gen::to_json(*kernel.record.fits);
+        json["model"] = model::default_model;
+    }
+    if (!kernel.record.driver_source.empty()) json["driver_source"] = kernel.record.driver_source;
+    return json;
+}
+
+// To --output, else stdout.
+int write_out(const Options& options, const std::string& text) {
+    if (options.output.empty()) {
+        std::fwrite(text.data(), 1, text.size(), stdout);
+        return code(ExitCode::ok);
+    }
+    std::ofstream file(options.output, std::ios::binary);
+    if (!(file << text) || !file.flush())
+        return fail(Error{.message = "cannot be written", .file = options.output});
+    return code(ExitCode::ok);
+}
+
+int draw(const Options& options, const FileKernel* kernel) {
+    const auto program = model::performance_model(model::default_model);
+    if (!program) return fail(program.error());
+    std::string title = fmt::format("{} {}", (*program)->name, (*program)->version);
+    MetricText metric_text;
+    if (kernel != nullptr) {
+        title = kernel->record.description.demangled + ": " + title;
+        if (const auto& fits = kernel->record.fits)
+            metric_text = [&fits](model::Metric metric) { return driver_gen::to_text(*fits, metric); };
+    }
+    const std::string dot = to_dot(**program, title, metric_text);
+    if (options.dot) return write_out(options, dot);
+
+    const auto graphviz = find_program("dot");
+    if (!graphviz)
+        return fail(ExitCode::bad_input, "Graphviz's dot is not installed; --dot prints its input");
+    const TemporaryFolder folder;
+    const std::string input = folder.file("flowchart.dot");
+    std::ofstream(input) << dot;
+    std::vector<std::string> command{*graphviz, "-Tsvg", input};
+    if (!options.output.empty()) command.insert(command.end(), {"-o", options.output});
+    const Outcome outcome = run_program(command, true);
+    if (!outcome.started || outcome.exit_code != 0)
+        return fail(ExitCode::bad_input,
+                    "dot failed: " + outcome.messages.substr(0, outcome.messages.find('\n')));
+    return code(ExitCode::ok);
+}
+
+std::string driver_text(const std::vector<const FileKernel*>& kernels) {
+    std::string out;
+    for (const FileKernel* kernel : kernels) out += kernel->record.driver_source;
+    return out;
+}
+
+int run(const Options& options) {
+    auto file = load_kernels(options.binary);
+    if (!file) return fail(file.error());
+    std::vector<const FileKernel*> kernels;
+    if (options.kernel.empty()) {
+        for (const FileKernel& kernel : file->kernels) kernels.push_back(&kernel);
+    } else {
+        const auto found = find_kernel(*file, options.kernel);
+        if (!found) return fail(found.error());
+        kernels.push_back(&file->kernels[*found]);
+    }
+    if (kernels.empty()) {
+        if (options.json) fmt::print("{}\n", Json{{"file", file->path}, {"kernels", Json::array()}}.dump(2));
+        return fail(ExitCode::no, file->path + ": holds no CUDA kernels");
+    }
+    if (options.flowchart || options.dot) {
+        if (kernels.size() > 1)
+            return fail(ExitCode::usage, "--flowchart draws one kernel: name it with --kernel");
+        return draw(options, kernels.front());
+    }
+    if (options.json) {
+        Json list = Json::array();
+        for (const FileKernel* kernel : kernels) list.push_back(to_json(*kernel));
+        const Json json = {{"file", file->path}, {"instrumented", file->instrumented}, {"kernels", list}};
+        return write_out(options, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    }
+    if (options.driver) {
+        const std::string text = driver_text(kernels);
+        if (text.empty())
+            return fail(ExitCode::no, file->path + ": no driver program for " +
+                                          (options.kernel.empty() ? "any of its kernels" : options.kernel));
+        return write_out(options, text);
+    }
+    std::string out;
+    for (const FileKernel* kernel : kernels) {
+        if (!options.profile) {
+            out += (out.empty() ? "" : "\n") + to_text(*kernel);
+            continue;
+        }
+        out += kernel->record.description.demangled + ": ";
+        out += kernel->record.profile ? profile_text(*kernel->record.profile) : "no profile\n";
+    }
+    return write_out(options, out);
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Action& action) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand(
+        "inspect",
+        "Say what Trimtab knows about the kernels of a program, library, object or PTX file: the "
+        "verdict and its reasons, data parameters, guards, fitted metrics");
+    command->add_option("BINARY", options->binary, "Program, library, object, or .ptx")->required();
+    command->add_option("--kernel", options->kernel, "Only this kernel, by demangled or mangled name");
+    auto* driver = command->add_flag("--driver", options->driver, "Print the generated driver program in C");
+    auto* chart = command->add_flag("--flowchart", options->flowchart,
+                                    "Draw the rational program that predicts the kernel's time, as SVG");
+    auto* dot = command->add_flag("--dot", options->dot, "The same in Graphviz's language");
+    auto* profile = command->add_flag("--profile", options->profile, "Print the measured points");
+    auto* json = command->add_flag("--json", options->json, "Print all of it as JSON");
+    for (auto* one : {chart, dot, profile, json}) driver->excludes(one);
+    for (auto* one : {profile, json}) {
+        chart->excludes(one);
+        dot->excludes(one);
+    }
+    profile->excludes(json);
+    command->add_option("-o,--output", options->output, "Write to this file instead of stdout");
+    command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace trimtab::tools

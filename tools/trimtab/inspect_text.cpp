@@ -1,0 +1,151 @@
+#include "tools/trimtab/inspect_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "model/performance_model.h"
+
+namespace trimtab::tools {
+
+namespace {
+
+using analysis::KernelDescription;
+
+std::string verdict_text(const KernelDescription& kernel) {
+    switch (kernel.verdict) {
+        case analysis::Verdict::covering:
+            return "covering: any block whose grid covers the launch's threads, as far as the guards admit "
+                   "it "
+                   "for the launch's arguments";
+        case analysis::Verdict::dividing:
+            return "dividing: only blocks that divide the launch's threads exactly";
+        case analysis::Verdict::annotated:
+            return "annotated: blocks as the annotation says";
+        case analysis::Verdict::fixed:
+            return "fixed: every launch goes out as written";
+    }
+    return "";
+}
+
+std::vector<std::string> parameter_names(const KernelDescription& kernel) {
+    std::vector<std::string> names;
+    for (const auto& parameter : kernel.parameters) names.push_back(parameter.name);
+    return names;
+}
+
+char letter(analysis::Dimension dimension) {
+    return "xyz"[static_cast<std::size_t>(dimension)];
+}
+
+std::string data_text(const analysis::DataParameter& data) {
+    if (data.is_extent) return data.name;
+    std::string text = data.name + " (" + data.type;
+    if (data.bounds) text += fmt::format(", bounds {}", letter(*data.bounds));
+    if (!data.in_memo) text += ", only offsets addresses";
+    if (data.coarse_in_memo) text += ", remembered by power of two";
+    return text + ")";
+}
+
+void add_proof(std::string& out, const KernelDescription& kernel) {
+    out += fmt::format("  verdict    {}\n", verdict_text(kernel));
+    for (const analysis::Reason& reason : kernel.reasons)
+        out += fmt::format("             rule {}, {}: {}\n", reason.rule, reason.source, reason.text);
+    if (kernel.verdict != analysis::Verdict::fixed)
+        out += fmt::format("  races      {}{}\n",
+                           kernel.race_free_proved ? "proved free of them" : "assumed free of them",
+                           kernel.uses_float_atomics ? "; floating-point atomics add in any order" : "");
+    const auto names = parameter_names(kernel);
+    for (const analysis::Guard& guard : kernel.guards)
+        out += fmt::format("  guard      {}: exits where {}{}\n", letter(guard.dimension),
+                           analysis::to_text(guard.exits, names),
+                           guard.source.empty() ? "" : "  (" + guard.source + ")");
+}
+
+void add_interface(std::string& out, const KernelDescription& kernel) {
+    std::vector<std::string> parameters, data, dimensions;
+    for (const auto& parameter : kernel.parameters)
+        parameters.push_back(parameter.name + ": " + parameter.type);
+    for (const auto& member : kernel.data) data.push_back(data_text(member));
+    for (std::size_t d = 0; d < 3; ++d)
+        if (kernel.dimensions[d]) dimensions.emplace_back(1, "xyz"[d]);
+    out += fmt::format("  parameters {}\n", fmt::join(parameters, ", "));
+    out += fmt::format("  dimensions {}\n",
+                       dimensions.empty() ? "none" : fmt::format("{}", fmt::join(dimensions, ", ")));
+    out += fmt::format("  data       {}\n", data.empty() ? "none" : fmt::format("{}", fmt::join(data, ", ")));
+    for (const analysis::KernelImage& image : kernel.images)
+        out += fmt::format(
+            "  image      {}: {} registers ({}), {} bytes shared, {} bytes local{}\n", image.architecture,
+            image.registers, image.registers_from, image.shared_bytes, image.local_bytes,
+            image.max_threads == 0 ? "" : fmt::format(", at most {} threads", image.max_threads));
+}
+
+std::string percent(double error) {
+    return fmt::format("{:.2g} %", error * 100);
+}
+
+void add_fits(std::string& out, const driver_gen::KernelFits& fits) {
+    out += "  metrics    (error on the points fitted | on points held out, mean and largest)\n";
+    for (const driver_gen::FittedMetric& metric : fits.metrics) {
+        const driver_gen::FitQuality& quality = metric.quality;
+        out += fmt::format("    {} | {}, {} of {} points | {}, {} of {}{}\n", model::name(metric.metric),
+                           percent(quality.mean_error), percent(quality.max_error), quality.points,
+                           percent(quality.held_out_mean_error), percent(quality.held_out_max_error),
+                           quality.held_out_points,
+                           metric.data_dependent ? "; depends on the arrays' contents" : "");
+        std::string text = driver_gen::to_text(fits, metric.metric);
+        for (std::size_t start = 0; start < text.size();) {
+            const std::size_t end = std::min(text.find('\n', start), text.size());
+            out += "      " + text.substr(start, end - start) + "\n";
+            start = end + 1;
+        }
+    }
+}
+
+}  // namespace
+
+std::string to_text(const FileKernel& kernel) {
+    const KernelDescription& description = kernel.record.description;
+    std::string out =
+        fmt::format("{}\n  name       {}, id {}\n", description.demangled, description.name, description.id);
+    const std::string source = description.source.empty() ? kernel.input : description.source;
+    if (!source.empty()) out += fmt::format("  source     {}\n", source);
+    add_proof(out, description);
+    add_interface(out, description);
+    if (kernel.record.profile)
+        out += fmt::format("  profile    {} points by {} {}\n", kernel.record.profile->points.size(),
+                           kernel.record.profile->backend_name, kernel.record.profile->backend_version);
+    if (kernel.record.fits) {
+        if (const auto program = model::performance_model(model::default_model))
+            out += fmt::format("  model      {} {}\n", (*program)->name, (*program)->version);
+        add_fits(out, *kernel.record.fits);
+    } else {
+        out += "  driver     none\n";
+    }
+    return out;
+}
+
+std::string profile_text(const profiler::Profile& profile) {
+    std::string out =
+        fmt::format("{} {}, {} points", profile.backend_name, profile.backend_version, profile.points.size());
+    if (!profile.data_dependent.empty()) {
+        std::vector<std::string_view> names;
+        for (const model::Metric metric : profile.data_dependent) names.push_back(model::name(metric));
+        out += fmt::format("; with other array contents these change: {}", fmt::join(names, ", "));
+    }
+    out += "\n";
+    for (const profiler::ProfilePoint& point : profile.points) {
+        std::vector<std::string> data;
+        for (std::size_t i = 0; i < point.data.size() && i < profile.data_names.size(); ++i)
+            data.push_back(fmt::format("{} = {}", profile.data_names[i], point.data[i]));
+        out += fmt::format("  {} | box {} x {} x {}{}\n", fmt::join(data, ", "), point.box[0], point.box[1],
+                           point.box[2], point.held_out ? " | held out" : "");
+        for (const model::MetricInfo& info : model::metric_table())
+            if (const auto& value = point.metrics[static_cast<std::size_t>(info.metric)])
+                out += fmt::format("    {:<30} {:>14.6g}\n", info.name, *value);
+    }
+    return out;
+}
+
+}  // namespace trimtab::tools

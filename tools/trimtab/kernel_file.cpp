@@ -1,0 +1,184 @@
+#include "tools/trimtab/kernel_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "analysis/describe.h"
+#include "model/nearest_name.h"
+#include "ptx/binary.h"
+#include "tools/trimtab/process.h"
+#include "trimtab/section.h"
+
+namespace trimtab::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::unexpected<Error> bad(std::string message, std::string file) {
+    return std::unexpected(Error{.message = std::move(message), .file = std::move(file)});
+}
+
+using Modules = std::vector<std::shared_ptr<const ptx::Module>>;
+
+// The module that holds this very kernel: two static kernels may share a name.
+std::shared_ptr<const ptx::Module> module_of(const analysis::KernelDescription& kernel,
+                                             const Modules& modules) {
+    for (const auto& module : modules) {
+        const ptx::Function* function = module->function(kernel.name);
+        if (function != nullptr && function->is_entry && ptx::kernel_hash(*module, *function) == kernel.id)
+            return module;
+    }
+    return nullptr;
+}
+
+void describe_into(KernelFile& file, std::vector<analysis::KernelDescription> kernels,
+                   const Modules& modules) {
+    for (auto& description : kernels) {
+        FileKernel kernel;
+        kernel.module = module_of(description, modules);
+        kernel.record.description = std::move(description);
+        file.kernels.push_back(std::move(kernel));
+    }
+}
+
+std::expected<KernelFile, Error> load_ptx(const std::string& path) {
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream) return bad("cannot read the file", path);
+    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    auto parsed = ptx::parse(text, path);
+    if (!parsed) return std::unexpected(parsed.error());
+    const auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
+    const analysis::Image image{
+        .module = module.get(), .architecture = module->target, .resources = {}, .resources_from = {}};
+    auto kernels = analysis::describe(std::span(&image, 1), {});
+    if (!kernels) return std::unexpected(kernels.error());
+    KernelFile file{.path = path, .instrumented = false, .kernels = {}};
+    describe_into(file, std::move(*kernels), {module});
+    return file;
+}
+
+std::expected<KernelFile, Error> load_binary(const std::string& path) {
+    KernelFile file{.path = path, .instrumented = false, .kernels = {}};
+    const auto section = ptx::read_elf_section(path, section_name);
+    if (!section) return std::unexpected(section.error());
+    const auto binaries = ptx::read_fat_binaries(path);
+    if (!binaries) return std::unexpected(binaries.error());
+    std::vector<Record> records;
+    if (*section) {
+        auto read = read_records(**section, path);
+        if (!read) return std::unexpected(read.error());
+        records = std::move(*read);
+        file.instrumented = true;
+    }
+    Modules modules;
+    for (const ptx::FatBinary& binary : *binaries) {
+        auto described = analysis::describe_fat_binary(binary, {}, path);
+        if (!described) {
+            // The records still say all that was known when the binary was made.
+            if (file.instrumented) continue;
+            return std::unexpected(described.error());
+        }
+        Modules own;
+        for (ptx::Module& module : described->modules)
+            own.push_back(std::make_shared<const ptx::Module>(std::move(module)));
+        modules.insert(modules.end(), own.begin(), own.end());
+        const bool recorded = std::ranges::any_of(
+            records, [&](const Record& record) { return record.fat_binary == binary.hash; });
+        if (!recorded) describe_into(file, std::move(described->kernels), own);
+    }
+    for (Record& record : records)
+        for (KernelRecord& kernel : record.kernels) {
+            auto module = module_of(kernel.description, modules);
+            file.kernels.push_back({.record = std::move(kernel),
+                                    .input = record.input,
+                                    .compiler = record.compiler,
+                                    .module = std::move(module)});
+        }
+    return file;
+}
+
+std::expected<KernelFile, Error> load_source(const std::string& path, const std::vector<std::string>& flags) {
+    const auto compiler = find_sibling("trimtab++");
+    if (!compiler) return bad("trimtab++ is not installed beside trimtab: a CUDA source needs it", path);
+    const TemporaryFolder folder;
+    const std::string object = folder.file("kernels.o");
+    std::vector<std::string> command{*compiler, "-O3"};
+    command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), {"-c", path, "-o", object});
+    const Outcome outcome = run_program(command, false);
+    if (!outcome.started || outcome.exit_code != 0) return bad("trimtab++ cannot compile it", path);
+    auto file = load_binary(object);
+    if (file) file->path = path;
+    return file;
+}
+
+}  // namespace
+
+std::expected<KernelFile, Error> load_kernels(const std::string& path,
+                                              const std::vector<std::string>& compiler_flags) {
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) return bad("no such file", path);
+    if (fs::is_directory(path, ignored)) return bad("is a folder", path);
+    const std::string extension = fs::path(path).extension().string();
+    if (extension == ".cu") return load_source(path, compiler_flags);
+    if (extension == ".ptx") return load_ptx(path);
+    if (ptx::is_elf(path)) return load_binary(path);
+    return bad("is neither a CUDA source (.cu), PTX (.ptx), nor an ELF object, library or program", path);
+}
+
+std::string base_name(const std::string& demangled) {
+    // The parameter list begins at the last parenthesis on the outermost level; "(anonymous namespace)" and
+    // template arguments hold others.
+    std::string_view text = demangled;
+    int depth = 0;
+    std::size_t end = text.size();
+    for (std::size_t i = text.size(); i-- > 0;) {
+        if (text[i] == ')' || text[i] == '>') ++depth;
+        if (text[i] == '(' || text[i] == '<') --depth;
+        if (depth != 0 || (text[i] != '(' && text[i] != '<')) continue;
+        const bool anonymous = text.substr(i).starts_with("(anonymous");
+        if (anonymous) break;
+        end = i;
+    }
+    text = text.substr(0, end);
+    // What precedes the name: a return type, namespaces.
+    const std::size_t start = text.find_last_of(" :");
+    return std::string(start == std::string_view::npos ? text : text.substr(start + 1));
+}
+
+std::expected<std::size_t, Error> find_kernel(const KernelFile& file, const std::string& name) {
+    if (file.kernels.empty()) return bad("holds no CUDA kernels", file.path);
+    std::vector<std::size_t> exact, based;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < file.kernels.size(); ++i) {
+        const analysis::KernelDescription& kernel = file.kernels[i].record.description;
+        const std::string base = base_name(kernel.demangled);
+        if (kernel.name == name || kernel.demangled == name || kernel.id == name) exact.push_back(i);
+        if (base == name) based.push_back(i);
+        names.push_back(base);
+    }
+    const std::vector<std::size_t>& found = exact.empty() ? based : exact;
+    if (found.empty())
+        return bad(fmt::format("has no kernel {}; did you mean {}?", name, model::nearest_name(name, names)),
+                   file.path);
+    // Copies of one kernel (an inline template in two objects) are one kernel.
+    std::vector<std::string> choices;
+    for (const std::size_t i : found) {
+        const analysis::KernelDescription& kernel = file.kernels[i].record.description;
+        const std::string choice = fmt::format("{} ({})", kernel.id, kernel.demangled);
+        if (std::ranges::find(choices, choice) == choices.end()) choices.push_back(choice);
+    }
+    if (choices.size() > 1)
+        return bad(
+            fmt::format("has several kernels {}: name one by its id, {}", name, fmt::join(choices, " or ")),
+            file.path);
+    return found.front();
+}
+
+}  // namespace trimtab::tools

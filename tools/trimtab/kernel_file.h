@@ -1,0 +1,43 @@
+// The kernels of a file: a CUDA source, PTX, or a binary with or without Trimtab's records.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/description.h"
+#include "ptx/module.h"
+#include "tools/trimtab/records.h"
+#include "trimtab/error.h"
+
+namespace trimtab::tools {
+
+struct FileKernel {
+    KernelRecord record;
+    std::string input, compiler;  // of the record; empty where the kernel was described just now
+    // The linked PTX that holds it; null where the file has none any more.
+    std::shared_ptr<const ptx::Module> module;
+};
+
+struct KernelFile {
+    std::string path;
+    bool instrumented = false;  // its kernels come from records
+    std::vector<FileKernel> kernels;
+};
+
+// `compiler_flags` are for a CUDA source, which trimtab++ compiles. A binary without a kernel gives an empty
+// list.
+[[nodiscard]] std::expected<KernelFile, Error> load_kernels(
+    const std::string& path, const std::vector<std::string>& compiler_flags = {});
+
+// "gemm_kernel" of "void ns::gemm_kernel<float>(float*, int)".
+[[nodiscard]] std::string base_name(const std::string& demangled);
+
+// By mangled name, demangled name, id, or base name where only one kernel has it. The error offers the
+// nearest name.
+[[nodiscard]] std::expected<std::size_t, Error> find_kernel(const KernelFile& file, const std::string& name);
+
+}  // namespace trimtab::tools

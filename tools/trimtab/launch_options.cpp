@@ -1,0 +1,66 @@
+#include "tools/trimtab/launch_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+
+#include "analysis/legal_blocks.h"
+#include "emulator/exec/memory.h"
+
+namespace trimtab::tools {
+
+void add_launch_options(CLI::App& command, LaunchOptions& options) {
+    command.add_option("FILE", options.file, "CUDA source (.cu), PTX (.ptx), object, library or program")
+        ->required();
+    command.add_option("--kernel", options.kernel, "Kernel, by demangled or mangled name");
+    command.add_option("--device", options.device, "GPU: slug, name, or a description in JSON")
+        ->capture_default_str();
+    command
+        .add_option(
+            "--arg", options.arguments,
+            "NAME=VALUE: a kernel argument by the source's parameter name or its index; pointers may be "
+            "left out")
+        ->allow_extra_args(false)
+        ->take_all();
+    command
+        .add_option("--flag", options.compiler_flags, "A compiler flag for a CUDA source, as --flag=-DN=4")
+        ->allow_extra_args(false)
+        ->take_all();
+    command.add_option("--dynamic-shared", options.dynamic_shared_bytes, "Dynamic shared memory in bytes")
+        ->check(CLI::NonNegativeNumber);
+    command.add_flag("--json", options.json, "Print JSON");
+}
+
+std::expected<LaunchQuestion, Error> look_up(const LaunchOptions& options) {
+    auto device = model::find_device(options.device);
+    if (!device) return std::unexpected(device.error());
+    auto file = load_kernels(options.file, options.compiler_flags);
+    if (!file) return std::unexpected(file.error());
+    if (options.kernel.empty() && file->kernels.size() > 1) {
+        std::vector<std::string> names;
+        for (const FileKernel& kernel : file->kernels)
+            names.push_back(base_name(kernel.record.description.demangled));
+        return std::unexpected(Error{.message = fmt::format("holds {} kernels: say which with --kernel, {}",
+                                                            names.size(), fmt::join(names, ", ")),
+                                     .file = options.file});
+    }
+    std::size_t kernel = 0;
+    if (!options.kernel.empty() || file->kernels.empty()) {
+        const auto found = find_kernel(*file, options.kernel);
+        if (!found) return std::unexpected(found.error());
+        kernel = *found;
+    }
+    const analysis::KernelDescription& description = file->kernels[kernel].record.description;
+    auto arguments = parse_arguments(description, options.arguments, &emulator::SparseMemory::region_base);
+    if (!arguments) return std::unexpected(arguments.error());
+    const trimtab_image image =
+        analysis::to_driver_image(analysis::image_for(description, device->values.compute_capability));
+    return LaunchQuestion{.file = std::move(*file),
+                          .kernel = kernel,
+                          .device = std::move(*device),
+                          .arguments = std::move(*arguments),
+                          .image = image};
+}
+
+}  // namespace trimtab::tools

@@ -1,0 +1,63 @@
+// trimtab: questions about devices, kernels and their launches.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "model/nearest_name.h"
+#include "tools/trimtab/command.h"
+
+namespace trimtab::tools {
+
+namespace {
+
+// CLI11 says only that a subcommand is required.
+std::string usage_message(const CLI::App& app, int argc, char** argv, const CLI::ParseError& error) {
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
+        std::vector<std::string> names;
+        for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+        return fmt::format("there is no subcommand {}; did you mean {}?", argv[1],
+                           model::nearest_name(argv[1], names));
+    }
+    return error.what();
+}
+
+}  // namespace
+
+int fail(ExitCode exit_code, std::string_view message) {
+    fmt::print(stderr, "trimtab: {}\n", message);
+    return code(exit_code);
+}
+int fail(const Error& error) {
+    return fail(ExitCode::bad_input, error.text());
+}
+
+}  // namespace trimtab::tools
+
+int main(int argc, char** argv) {
+    using namespace trimtab::tools;
+    CLI::App app(
+        "Trimtab picks the thread block of every CUDA kernel launch.\n"
+        "Exit codes: 0 ok, 1 the answer is no, 2 wrong usage, 3 bad input.",
+        "trimtab");
+    app.set_version_flag("--version", "trimtab " TRIMTAB_VERSION);
+    app.require_subcommand(1);
+    Action action;
+    add_devices(app, action);
+    add_inspect(app, action);
+    add_select(app, action);
+    add_predict(app, action);
+    add_run(app, action);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        // --help and --version end here too, with 0.
+        if (error.get_exit_code() == 0) return app.exit(error);
+        return fail(ExitCode::usage, usage_message(app, argc, argv, error) + " (see trimtab --help)");
+    }
+    try {
+        return action();
+    } catch (const std::exception& error) {  // out of memory, a full disk
+        return fail(ExitCode::bad_input, error.what());
+    }
+}

@@ -1,0 +1,27 @@
+// The metrics of one launch, measured at that very launch: sampled blocks on the emulator.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "model/metrics.h"
+#include "model/rational_program.h"
+#include "tools/trimtab/launch_options.h"
+#include "trimtab/error.h"
+
+namespace trimtab::tools {
+
+struct MeasuredLaunch {
+    model::MetricValues values{};
+    model::RationalProgram::MetricFunction metric;  // footprints at other boxes too
+    std::uint64_t blocks_run = 0, blocks = 0;       // sampled, of the launch
+};
+
+// `blocks_per_sm` resident together: their joint footprint is measured too. Arrays are where the command line
+// says, else in regions of their own, filled deterministically.
+[[nodiscard]] std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& question,
+                                                                  trimtab_dim3 grid, trimtab_dim3 block,
+                                                                  std::uint32_t dynamic_shared_bytes,
+                                                                  std::uint32_t blocks_per_sm);
+
+}  // namespace trimtab::tools

@@ -1,0 +1,176 @@
+// trimtab predict: the time of one launch on a device, whatever its block.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "analysis/operation.h"
+#include "model/occupancy.h"
+#include "model/performance_model.h"
+#include "tools/trimtab/command.h"
+#include "tools/trimtab/launch_options.h"
+#include "tools/trimtab/measured_launch.h"
+
+namespace trimtab::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+    LaunchOptions launch;
+    std::string grid, block;
+    bool measure = false;
+};
+
+struct Prediction {
+    double ns = 0;
+    bool launchable = false;
+    std::string by;  // "driver", or "emulation" of sampled blocks
+    std::uint64_t blocks_run = 0;
+    std::vector<std::pair<model::Metric, double>> metrics;
+};
+
+// Emulation runs the code, so every number that may steer it must be known; what a floating-point scalar is
+// hardly matters to its time.
+std::expected<void, Error> require_scalars(const analysis::KernelDescription& kernel,
+                                           const LaunchArguments& arguments) {
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+        const auto& parameter = kernel.parameters[i];
+        const auto type = analysis::type_from_name(parameter.ptx_type);
+        if (parameter.is_pointer || arguments.given[i] || !type || ptx::is_float(*type)) continue;
+        return std::unexpected(
+            Error{.message = fmt::format("argument {} of {} is missing: give --arg {}=VALUE", parameter.name,
+                                         kernel.demangled, parameter.name)});
+    }
+    return require_data(kernel, arguments);
+}
+
+std::expected<Prediction, Error> predict(const Options& options, const LaunchQuestion& question,
+                                         trimtab_dim3 grid, trimtab_dim3 block,
+                                         const model::RationalProgram& program,
+                                         const model::Occupancy& occupancy) {
+    const analysis::KernelDescription& kernel = question.description();
+    const auto& fits = question.file.kernels[question.kernel].record.fits;
+    const model::Launch launch{.extent = {grid.x * block.x, grid.y * block.y, grid.z * block.z},
+                               .block = block,
+                               .dynamic_shared_bytes = options.launch.dynamic_shared_bytes};
+    const auto inputs = model::input_values(program, question.device.values, question.image, launch);
+    if (fits && !options.measure) {
+        if (const auto complete = require_data(kernel, question.arguments); !complete)
+            return std::unexpected(complete.error());
+        const auto data = analysis::data_values(kernel, question.arguments.bytes,
+                                                {launch.extent.x, launch.extent.y, launch.extent.z});
+        if (!fits->uncertain(data)) {
+            const auto result = program.evaluate(inputs, driver_gen::metric_function(*fits, data));
+            Prediction prediction{.ns = result.time_ns,
+                                  .launchable = result.launchable,
+                                  .by = "driver",
+                                  .blocks_run = 0,
+                                  .metrics = {}};
+            for (const model::Metric metric : program.metrics_used())
+                prediction.metrics.emplace_back(metric,
+                                                fits->evaluate(metric, data, block.x, block.y, block.z));
+            return prediction;
+        }
+    }
+    if (const auto complete = require_scalars(kernel, question.arguments); !complete)
+        return std::unexpected(complete.error());
+    const auto measured =
+        measure_launch(question, grid, block, static_cast<std::uint32_t>(options.launch.dynamic_shared_bytes),
+                       occupancy.blocks_per_sm);
+    if (!measured) return std::unexpected(measured.error());
+    const auto result = program.evaluate(inputs, measured->metric);
+    Prediction prediction{.ns = result.time_ns,
+                          .launchable = result.launchable,
+                          .by = "emulation",
+                          .blocks_run = measured->blocks_run,
+                          .metrics = {}};
+    for (const model::Metric metric : program.metrics_used())
+        prediction.metrics.emplace_back(metric, measured->values[static_cast<std::size_t>(metric)]);
+    return prediction;
+}
+
+Json to_json(trimtab_dim3 shape) {
+    return {shape.x, shape.y, shape.z};
+}
+
+void print_prediction(const Options& options, const LaunchQuestion& question, trimtab_dim3 grid,
+                      trimtab_dim3 block, const model::Occupancy& occupancy, const Prediction& prediction) {
+    if (options.launch.json) {
+        Json metrics = Json::object();
+        for (const auto& [metric, value] : prediction.metrics)
+            metrics[std::string(model::name(metric))] = value;
+        fmt::print("{}\n", Json{{"kernel", question.description().demangled},
+                                {"device", question.device.slug},
+                                {"grid", to_json(grid)},
+                                {"block", to_json(block)},
+                                {"model", model::default_model},
+                                {"ns", prediction.ns},
+                                {"by", prediction.by},
+                                {"blocks_emulated", prediction.blocks_run},
+                                {"occupancy",
+                                 {{"blocks_per_sm", occupancy.blocks_per_sm},
+                                  {"fraction", occupancy.fraction},
+                                  {"limited_by", model::name(occupancy.limiter)}}},
+                                {"metrics", std::move(metrics)}}
+                               .dump(2));
+        return;
+    }
+    fmt::print("{} on {}, {} x {} x {} blocks of {} x {} x {}: {:.4g} us\n", question.description().demangled,
+               question.device.slug, grid.x, grid.y, grid.z, block.x, block.y, block.z, prediction.ns / 1e3);
+    fmt::print("  by {}; occupancy {:.0f} %, {} blocks on an SM, limited by {}\n",
+               prediction.by == "driver" ? "the kernel's driver program"
+                                         : fmt::format("emulating {} blocks", prediction.blocks_run),
+               occupancy.fraction * 100, occupancy.blocks_per_sm, model::name(occupancy.limiter));
+}
+
+int run(const Options& options) {
+    const auto grid = parse_dim3(options.grid, "--grid");
+    if (!grid) return fail(grid.error());
+    const auto block = parse_dim3(options.block, "--block");
+    if (!block) return fail(block.error());
+    const auto question = look_up(options.launch);
+    if (!question) return fail(question.error());
+    const auto program = model::performance_model(model::default_model);
+    if (!program) return fail(program.error());
+
+    const auto refuse = [&](std::string_view why) {
+        return fail(ExitCode::no, fmt::format("{} cannot be launched on {}: {}",
+                                              question->description().demangled, question->device.slug, why));
+    };
+    const std::uint64_t threads = std::uint64_t{block->x} * block->y * block->z;
+    for (const auto& [blocks, size] :
+         {std::pair(grid->x, block->x), std::pair(grid->y, block->y), std::pair(grid->z, block->z)})
+        if (std::uint64_t{blocks} * size > 0xffffffffu)
+            return refuse("more than 2^32 - 1 threads in a dimension");
+    if (threads > question->device.values.max_threads_per_block)
+        return refuse(fmt::format("{} threads in a block", threads));
+    const model::Occupancy occupancy =
+        model::occupancy(question->device.values, question->image, static_cast<std::uint32_t>(threads),
+                         options.launch.dynamic_shared_bytes);
+    if (occupancy.blocks_per_sm == 0)
+        return refuse("the block does not fit an SM (threads, registers or shared memory)");
+    const auto prediction = predict(options, *question, *grid, *block, **program, occupancy);
+    if (!prediction) return fail(prediction.error());
+    if (!prediction->launchable) return refuse("the block or the grid is beyond the device's limits");
+    print_prediction(options, *question, *grid, *block, occupancy, *prediction);
+    return code(ExitCode::ok);
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, Action& action) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand(
+        "predict",
+        "Predict the time of one launch of a kernel on a GPU: by its driver program where it has one, "
+        "else by emulating sampled blocks of that very launch");
+    add_launch_options(*command, options->launch);
+    command->add_option("--grid", options->grid, "X[,Y[,Z]] blocks")->required();
+    command->add_option("--block", options->block, "X[,Y[,Z]] threads")->required();
+    command->add_flag("--measure", options->measure, "Emulate even where there is a driver program");
+    command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace trimtab::tools

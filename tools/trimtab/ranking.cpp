@@ -1,0 +1,65 @@
+#include "tools/trimtab/ranking.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "analysis/legal_blocks.h"
+#include "model/performance_model.h"
+
+namespace trimtab::tools {
+
+namespace {
+
+std::uint64_t threads_of(trimtab_dim3 block) {
+    return std::uint64_t{block.x} * block.y * block.z;
+}
+
+bool is_before(const RankedBlock& l, const RankedBlock& r) {
+    const auto key = [](const RankedBlock& b) {
+        return std::tuple(b.ns, threads_of(b.block), -std::int64_t{b.block.x}, -std::int64_t{b.block.y});
+    };
+    return key(l) < key(r);
+}
+
+}  // namespace
+
+std::vector<trimtab_dim3> legal_candidates(const trimtab_limits& limits,
+                                           std::span<const trimtab_dim3> candidates) {
+    std::vector<trimtab_dim3> legal;
+    const auto keep = [&](trimtab_dim3 block) {
+        if (analysis::is_legal(limits, block)) legal.push_back(block);
+    };
+    if (!candidates.empty()) {
+        std::ranges::for_each(candidates, keep);
+        return legal;
+    }
+    const std::uint32_t most = limits.max_threads;
+    for (std::uint32_t z = 1; z <= limits.max_block.z && z <= most; ++z)
+        for (std::uint32_t y = 1; y <= limits.max_block.y && y * z <= most; ++y)
+            for (std::uint32_t x = 1; x <= limits.max_block.x && x * y * z <= most; ++x) keep({x, y, z});
+    return legal;
+}
+
+std::vector<RankedBlock> rank(const RankedLaunch& launch, std::span<const trimtab_dim3> blocks) {
+    const auto metric = driver_gen::metric_function(*launch.fits, launch.data);
+    std::vector<RankedBlock> ranking;
+    for (const trimtab_dim3 block : blocks) {
+        const model::Launch shape{.extent = launch.limits.extent,
+                                  .block = block,
+                                  .dynamic_shared_bytes = launch.dynamic_shared_bytes};
+        const auto inputs = model::input_values(*launch.program, launch.device->values, launch.image, shape);
+        const auto result = launch.program->evaluate(inputs, metric);
+        if (result.launchable) ranking.push_back({.block = block, .ns = result.time_ns});
+    }
+    std::ranges::sort(ranking, is_before);
+    return ranking;
+}
+
+std::vector<std::pair<model::Metric, double>> metrics_of(const RankedLaunch& launch, trimtab_dim3 block) {
+    std::vector<std::pair<model::Metric, double>> values;
+    for (const model::Metric metric : launch.program->metrics_used())
+        values.emplace_back(metric, launch.fits->evaluate(metric, launch.data, block.x, block.y, block.z));
+    return values;
+}
+
+}  // namespace trimtab::tools

@@ -1,0 +1,44 @@
+// Every legal block of one launch in order of predicted time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "driver_gen/fits.h"
+#include "model/device.h"
+#include "model/metrics.h"
+#include "model/rational_program.h"
+#include "trimtab/driver.h"
+
+namespace trimtab::tools {
+
+struct RankedBlock {
+    trimtab_dim3 block{1, 1, 1};
+    double ns = 0;
+};
+
+struct RankedLaunch {
+    const model::RationalProgram* program = nullptr;
+    const model::Device* device = nullptr;
+    trimtab_image image{};
+    const driver_gen::KernelFits* fits = nullptr;
+    std::span<const double> data;
+    trimtab_limits limits{};
+    double dynamic_shared_bytes = 0;
+};
+
+// Every block that the limits allow; of `candidates` only, where there are any.
+[[nodiscard]] std::vector<trimtab_dim3> legal_candidates(const trimtab_limits& limits,
+                                                         std::span<const trimtab_dim3> candidates);
+
+// Those of `blocks` that the device can launch, the least time first. Equal times go as the driver programs'
+// search decides them: to fewer threads, then to the wider block.
+[[nodiscard]] std::vector<RankedBlock> rank(const RankedLaunch& launch, std::span<const trimtab_dim3> blocks);
+
+// The metrics of one block that the model reads.
+[[nodiscard]] std::vector<std::pair<model::Metric, double>> metrics_of(const RankedLaunch& launch,
+                                                                       trimtab_dim3 block);
+
+}  // namespace trimtab::tools

@@ -1,0 +1,13 @@
+// A run's report, one JSON object a line (TRIMTAB_REPORT), as a page that needs nothing beside it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trimtab::tools {
+
+// Equal launches are one row with a count. Lines that are no JSON objects are left out and counted.
+[[nodiscard]] std::string report_page(std::string_view json_lines, const std::vector<std::string>& command);
+
+}  // namespace trimtab::tools

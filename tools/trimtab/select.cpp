@@ -1,0 +1,180 @@
+// trimtab select: the best block for one launch, every legal block ranked.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "analysis/legal_blocks.h"
+#include "model/performance_model.h"
+#include "tools/trimtab/command.h"
+#include "tools/trimtab/fitted_kernel.h"
+#include "tools/trimtab/launch_options.h"
+#include "tools/trimtab/ranking.h"
+
+namespace trimtab::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+    LaunchOptions launch;
+    std::string extent, candidates;
+};
+
+// A block as a programmer could have written it that makes just this extent: the legality rule is about
+// changing a launch, and a search starts without one.
+struct Written {
+    trimtab_dim3 grid, block;
+};
+Written written_launch(trimtab_dim3 extent, const trimtab_device& device) {
+    const std::uint32_t extents[3] = {extent.x, extent.y, extent.z};
+    const double max_grid[3] = {device.max_grid_x, device.max_grid_y, device.max_grid_z};
+    std::uint32_t grid[3], block[3];
+    for (int d = 0; d < 3; ++d) {
+        block[d] = 1;
+        while (extents[d] / block[d] > max_grid[d] && extents[d] % (block[d] * 2) == 0) block[d] *= 2;
+        grid[d] = extents[d] / block[d];
+    }
+    return {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}};
+}
+
+// --extent, or else the values that the guards compare the global indices with.
+std::expected<trimtab_dim3, Error> extent_of(const Options& options, const LaunchQuestion& question,
+                                             std::span<const double> data) {
+    if (!options.extent.empty()) return parse_dim3(options.extent, "--extent");
+    const analysis::KernelDescription& kernel = question.description();
+    std::array<std::uint32_t, 3> extent{1, 1, 1};
+    std::array<bool, 3> known{};
+    for (std::size_t i = 0; i < kernel.data.size(); ++i) {
+        if (kernel.data[i].is_extent || !kernel.data[i].bounds || !(data[i] >= 1) || data[i] > 0x7fffffff)
+            continue;
+        const auto d = static_cast<std::size_t>(*kernel.data[i].bounds);
+        extent[d] = std::max(extent[d], static_cast<std::uint32_t>(data[i]));
+        known[d] = true;
+    }
+    for (std::size_t d = 0; d < 3; ++d)
+        if (kernel.dimensions[d] && !known[d])
+            return std::unexpected(
+                Error{.message = fmt::format(
+                          "how many threads the launch has in {} is not known: give --extent", "xyz"[d])});
+    return trimtab_dim3{extent[0], extent[1], extent[2]};
+}
+
+Json to_json(trimtab_dim3 block) {
+    return {{"bx", block.x}, {"by", block.y}, {"bz", block.z}};
+}
+
+Json data_json(const analysis::KernelDescription& kernel, std::span<const double> data) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < kernel.data.size(); ++i) json[kernel.data[i].name] = data[i];
+    return json;
+}
+
+int refuse(const Options& options, const LaunchQuestion& question, std::span<const double> data,
+           const std::string& reason) {
+    if (options.launch.json)
+        fmt::print("{}\n", Json{{"kernel", question.description().demangled},
+                                {"device", question.device.slug},
+                                {"data", data_json(question.description(), data)},
+                                {"chosen", nullptr},
+                                {"reason", reason},
+                                {"ranking", Json::array()}}
+                               .dump(2));
+    return fail(ExitCode::no, fmt::format("{}: {}", question.description().demangled, reason));
+}
+
+void print_text(const RankedLaunch& launch, const std::vector<RankedBlock>& ranking,
+                const analysis::KernelDescription& kernel, bool uncertain) {
+    const trimtab_dim3 best = ranking.front().block;
+    fmt::print("{} on {}: block ({}, {}, {}), {:.4g} us{}\n", kernel.demangled, launch.device->slug, best.x,
+               best.y, best.z, ranking.front().ns / 1e3,
+               uncertain ? "; uncertain: outside what was profiled" : "");
+    constexpr std::size_t shown = 10;
+    for (std::size_t i = 0; i < ranking.size() && i < shown; ++i)
+        fmt::print("  {:>2}. {:>4} x {:>4} x {:>2}  {:>12.4g} us\n", i + 1, ranking[i].block.x,
+                   ranking[i].block.y, ranking[i].block.z, ranking[i].ns / 1e3);
+    if (ranking.size() > shown)
+        fmt::print("  of {} legal blocks; the last, ({}, {}, {}), takes {:.4g} us\n", ranking.size(),
+                   ranking.back().block.x, ranking.back().block.y, ranking.back().block.z,
+                   ranking.back().ns / 1e3);
+}
+
+void print_json(const RankedLaunch& launch, const std::vector<RankedBlock>& ranking,
+                const analysis::KernelDescription& kernel, bool uncertain) {
+    Json list = Json::array();
+    for (const RankedBlock& ranked : ranking) {
+        Json entry = to_json(ranked.block);
+        entry["ns"] = ranked.ns;
+        Json metrics = Json::object();
+        for (const auto& [metric, value] : metrics_of(launch, ranked.block))
+            metrics[std::string(model::name(metric))] = value;
+        entry["metrics"] = std::move(metrics);
+        list.push_back(std::move(entry));
+    }
+    fmt::print("{}\n", Json{{"kernel", kernel.demangled},
+                            {"device", launch.device->slug},
+                            {"data", data_json(kernel, launch.data)},
+                            {"model", launch.program->name},
+                            {"uncertain", uncertain},
+                            {"chosen", to_json(ranking.front().block)},
+                            {"ranking", std::move(list)}}
+                           .dump(2));
+}
+
+int run(const Options& options) {
+    const auto candidates = parse_candidates(options.candidates);
+    if (!candidates) return fail(candidates.error());
+    auto question = look_up(options.launch);
+    if (!question) return fail(question.error());
+    const analysis::KernelDescription& kernel = question->description();
+    if (const auto complete = require_data(kernel, question->arguments); !complete)
+        return fail(complete.error());
+    const auto given = analysis::data_values(kernel, question->arguments.bytes, {1, 1, 1});
+    const auto extent = extent_of(options, *question, given);
+    if (!extent) return fail(extent.error());
+    const std::vector<double> data =
+        analysis::data_values(kernel, question->arguments.bytes, {extent->x, extent->y, extent->z});
+
+    const Written written = written_launch(*extent, question->device.values);
+    const auto limits = analysis::legal_blocks(kernel, question->arguments.bytes, written.grid, written.block,
+                                               question->device.values, question->image);
+    if (!limits) return refuse(options, *question, data, limits.error());
+    const auto fits = fits_of(question->of(), options.launch.file);
+    if (!fits) return fail(fits.error());
+    const auto program = model::performance_model(model::default_model);
+    if (!program) return fail(program.error());
+
+    const RankedLaunch launch{.program = *program,
+                              .device = &question->device,
+                              .image = question->image,
+                              .fits = *fits,
+                              .data = data,
+                              .limits = *limits,
+                              .dynamic_shared_bytes = options.launch.dynamic_shared_bytes};
+    const auto ranking = rank(launch, legal_candidates(*limits, *candidates));
+    if (ranking.empty()) return refuse(options, *question, data, "no block is legal on this device");
+    const bool uncertain = (*fits)->uncertain(data);
+    if (options.launch.json)
+        print_json(launch, ranking, kernel, uncertain);
+    else
+        print_text(launch, ranking, kernel, uncertain);
+    return code(ExitCode::ok);
+}
+
+}  // namespace
+
+void add_select(CLI::App& app, Action& action) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand(
+        "select", "Choose the block for one launch of a kernel on a GPU, ranking every legal block");
+    add_launch_options(*command, options->launch);
+    command->add_option("--extent", options->extent,
+                        "X[,Y[,Z]]: threads of the launch by dimension, grid times block; left out, what the "
+                        "kernel's guards compare its indices with");
+    command->add_option("--candidates", options->candidates, "\"bx,by;...\": rank only these blocks");
+    command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace trimtab::tools
