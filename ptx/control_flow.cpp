@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "ptx/dominators.h"
@@ -33,7 +34,7 @@ class Builder {
             predecessors[b] = flow_.blocks[b].predecessors;
         }
         flow_.reverse_post_order = reverse_post_order(successors, 0);
-        flow_.immediate_dominator = immediate_dominators(predecessors, flow_.reverse_post_order);
+        flow_.immediate_dominator = immediate_dominators(successors, predecessors, 0);
         find_post_dominators(std::move(successors), std::move(predecessors));
         find_loops();
         return std::move(flow_);
@@ -55,10 +56,9 @@ class Builder {
                 if (table == function_.branch_targets.end() || table->second.empty()) {
                     return error(instruction, "an indirect branch whose targets are unknown");
                 }
+                std::unordered_set<std::uint32_t> seen;
                 for (const std::uint32_t target : table->second) {
-                    if (std::find(targets_[i].begin(), targets_[i].end(), target) == targets_[i].end()) {
-                        targets_[i].push_back(target);
-                    }
+                    if (seen.insert(target).second) targets_[i].push_back(target);
                 }
             }
             for (const std::uint32_t target : targets_[i]) {
@@ -161,8 +161,7 @@ class Builder {
         for (auto block = order.rbegin(); block != order.rend(); ++block) {
             if (!reaches_exit[*block]) add_exit(*block);
         }
-        flow_.immediate_post_dominator =
-            immediate_dominators(successors, reverse_post_order(predecessors, exit));
+        flow_.immediate_post_dominator = immediate_dominators(predecessors, successors, exit);
         flow_.immediate_post_dominator.pop_back();
         for (BlockIndex& block : flow_.immediate_post_dominator) {
             if (block == exit) block = no_index;
@@ -183,8 +182,8 @@ class Builder {
                 if (place[latch] == no_index || place[latch] < place[header]) continue;
                 if (!flow_.dominates(header, latch)) {
                     flow_.reducible = false;
-                } else if (std::find(loop.latches.begin(), loop.latches.end(), latch) == loop.latches.end()) {
-                    loop.latches.push_back(latch);
+                } else if (loop.latches.empty() || loop.latches.back() != latch) {
+                    loop.latches.push_back(latch);  // predecessors ascend: the same one twice comes in a row
                 }
             }
             if (loop.latches.empty()) continue;

@@ -15,7 +15,7 @@ struct BasicBlock {
     std::uint32_t first = 0, last = 0;  // instructions [first, last)
     // A guarded bra has two successors: taken first, then fall-through. ret, exit and trap (unguarded) have
     // none.
-    std::vector<BlockIndex> successors, predecessors;
+    std::vector<BlockIndex> successors, predecessors;  // predecessors ascend
 };
 
 struct Loop {

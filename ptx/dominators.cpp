@@ -31,36 +31,81 @@ std::vector<std::uint32_t> reverse_post_order(const Graph& successors, std::uint
     return order;
 }
 
-std::vector<std::uint32_t> immediate_dominators(const Graph& predecessors,
-                                                const std::vector<std::uint32_t>& order) {
-    // By place in the order, where a dominator always comes first.
-    std::vector<std::uint32_t> place(predecessors.size(), none);
-    for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-    std::vector<std::uint32_t> dominator(order.size(), none);
-    if (!order.empty()) dominator[0] = 0;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (std::uint32_t i = 1; i < order.size(); ++i) {
-            std::uint32_t meet = none;
-            for (const std::uint32_t predecessor : predecessors[order[i]]) {
-                std::uint32_t other = place[predecessor];
-                if (other == none || dominator[other] == none) continue;
-                if (meet == none) meet = other;
-                while (meet != other) {
-                    if (meet > other)
-                        meet = dominator[meet];
-                    else
-                        other = dominator[other];
-                }
+namespace {
+
+class SemiNca {
+  public:
+    std::vector<std::uint32_t> run(const Graph& successors, const Graph& predecessors, std::uint32_t root) {
+        number(successors, root);
+        const auto count = static_cast<std::uint32_t>(nodes_.size());
+        ancestor_.assign(count, none);
+        best_.resize(count);
+        semi_.resize(count);
+        for (std::uint32_t v = 0; v < count; ++v) semi_[v] = best_[v] = v;
+        for (std::uint32_t v = count; v-- > 1;) {
+            for (const std::uint32_t predecessor : predecessors[nodes_[v]]) {
+                const std::uint32_t u = place_[predecessor];
+                if (u != none) semi_[v] = std::min(semi_[v], semi_[lowest(u)]);
             }
-            if (dominator[i] == meet) continue;
-            dominator[i] = meet;
-            changed = true;
+            ancestor_[v] = parent_[v];
+        }
+        // A node's immediate dominator is the nearest ancestor of its parent that is no later than its
+        // semidominator.
+        std::vector<std::uint32_t> dominator = parent_;
+        for (std::uint32_t v = 1; v < count; ++v) {
+            while (dominator[v] > semi_[v]) dominator[v] = dominator[dominator[v]];
+        }
+        std::vector<std::uint32_t> out(predecessors.size(), none);
+        for (std::uint32_t v = 1; v < count; ++v) out[nodes_[v]] = nodes_[dominator[v]];
+        return out;
+    }
+
+  private:
+    // Depth-first numbers: everything else is by number.
+    void number(const Graph& successors, std::uint32_t root) {
+        place_.assign(successors.size(), none);
+        std::vector<std::pair<std::uint32_t, std::size_t>> path;  // node, next successor
+        const auto enter = [&](std::uint32_t node, std::uint32_t parent) {
+            place_[node] = static_cast<std::uint32_t>(nodes_.size());
+            nodes_.push_back(node);
+            parent_.push_back(parent);
+            path.emplace_back(node, 0);
+        };
+        enter(root, 0);
+        while (!path.empty()) {
+            auto& [node, next] = path.back();
+            if (next == successors[node].size()) {
+                path.pop_back();
+                continue;
+            }
+            const std::uint32_t from = node, to = successors[node][next++];
+            if (place_[to] == none) enter(to, place_[from]);
         }
     }
-    std::vector<std::uint32_t> out(predecessors.size(), none);
-    for (std::uint32_t i = 1; i < order.size(); ++i) out[order[i]] = order[dominator[i]];
-    return out;
+
+    // The node of least semidominator on the linked path above v; the path is compressed.
+    std::uint32_t lowest(std::uint32_t v) {
+        if (ancestor_[v] == none) return v;
+        std::vector<std::uint32_t>& path = path_;
+        path.clear();
+        for (std::uint32_t u = v; ancestor_[ancestor_[u]] != none; u = ancestor_[u]) path.push_back(u);
+        for (; !path.empty(); path.pop_back()) {
+            const std::uint32_t u = path.back(), above = ancestor_[u];
+            if (semi_[best_[above]] < semi_[best_[u]]) best_[u] = best_[above];
+            ancestor_[u] = ancestor_[above];
+        }
+        return best_[v];
+    }
+
+    std::vector<std::uint32_t> place_;  // number of a node
+    std::vector<std::uint32_t> nodes_, parent_, ancestor_, best_, semi_, path_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> immediate_dominators(const Graph& successors, const Graph& predecessors,
+                                                std::uint32_t root) {
+    return SemiNca().run(successors, predecessors, root);
 }
 
 }  // namespace trimtab::ptx

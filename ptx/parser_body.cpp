@@ -132,15 +132,15 @@ bool Parser::label() {
 }
 
 bool Parser::branch_targets(const std::string& name) {
-    std::uint32_t place = 0;
+    std::vector<std::uint32_t>& table = function_->branch_targets[name];
     do {
         tokens_.advance();
         const Token at = tokens_.now();
         std::string_view label;
         if (!tokens_.expect_word(label, "a label")) return false;
-        scopes_->wait_for_label({label, no_index, place++, name, at});
+        scopes_->wait_for_label({at, no_index, static_cast<std::uint32_t>(table.size()), &table});
+        table.push_back(no_index);
     } while (tokens_.now().is(','));
-    function_->branch_targets[name].assign(place, no_index);
     return tokens_.expect(';', "';'");
 }
 

@@ -103,7 +103,7 @@ bool Parser::branch_operands(Instruction& instruction) {
     Operand& target = instruction.operands.emplace_back();
     target.kind = Operand::Kind::label;
     target.text = name;
-    scopes_->wait_for_label({name, static_cast<std::uint32_t>(function_->body.size()), 0, {}, at});
+    scopes_->wait_for_label({at, static_cast<std::uint32_t>(function_->body.size())});
     return true;
 }
 

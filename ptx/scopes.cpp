@@ -75,32 +75,35 @@ const std::string* Scopes::find_variable(std::string_view name) const {
 bool Scopes::declare_label(std::string_view name, std::uint32_t instruction) {
     const auto [at, is_new] = scopes_.back().labels.try_emplace(name);
     if (!is_new) return false;
-    at->second = {unique(name, used_labels_), instruction};
-    function_.labels.emplace(at->second.name, instruction);
+    auto made = function_.labels.emplace(name, instruction);
+    for (unsigned n = 1; !made.second; ++n) {
+        made = function_.labels.emplace(std::string(name) + "$" + std::to_string(n), instruction);
+    }
+    at->second = &*made.first;
     return true;
 }
 
-void Scopes::settle(const PendingLabel& pending, const Label& label) {
-    if (!pending.table.empty()) {
-        function_.branch_targets[pending.table][pending.place] = label.instruction;
+void Scopes::settle(const PendingLabel& pending, Label label) {
+    if (pending.table != nullptr) {
+        (*pending.table)[pending.place] = label->second;
         return;
     }
     Operand& operand = function_.body[pending.instruction].operands[pending.place];
-    operand.target = label.instruction;
-    operand.text = label.name;
+    operand.target = label->second;
+    operand.text = label->first;
 }
 
 bool Scopes::pop(Token& missing) {
-    Scope scope = std::move(scopes_.back());
+    const Scope scope = std::move(scopes_.back());
     scopes_.pop_back();
-    for (PendingLabel& pending : scope.pending) {
-        if (const auto found = scope.labels.find(pending.label); found != scope.labels.end()) {
+    for (const PendingLabel& pending : scope.pending) {
+        if (const auto found = scope.labels.find(pending.at.text); found != scope.labels.end()) {
             settle(pending, found->second);
         } else if (scopes_.empty()) {
             missing = pending.at;
             return false;
         } else {
-            scopes_.back().pending.push_back(std::move(pending));
+            scopes_.back().pending.push_back(pending);
         }
     }
     return true;

@@ -25,13 +25,12 @@ class Scopes {
         RegisterIndex first = no_index;
         std::uint8_t width = 1;
     };
-    // A branch or table entry whose label comes later.
+    // A branch or table entry whose label may come later.
     struct PendingLabel {
-        std::string_view label;
+        Token at;  // where it is named
         std::uint32_t instruction = no_index;
-        std::uint32_t place = 0;  // operand, or entry of `table`
-        std::string table;        // key in Function::branch_targets; empty: an operand
-        Token at;
+        std::uint32_t place = 0;                      // operand, or entry of `table`
+        std::vector<std::uint32_t>* table = nullptr;  // of Function::branch_targets; null: an operand
     };
 
     // `is_taken` says which names stand outside the function: no variable of the body ends up with one of
@@ -58,7 +57,7 @@ class Scopes {
     [[nodiscard]] const std::string* find_variable(std::string_view name) const;
 
     [[nodiscard]] bool declare_label(std::string_view name, std::uint32_t instruction);
-    void wait_for_label(PendingLabel pending) { scopes_.back().pending.push_back(std::move(pending)); }
+    void wait_for_label(const PendingLabel& pending) { scopes_.back().pending.push_back(pending); }
 
   private:
     struct Range {
@@ -66,10 +65,7 @@ class Scopes {
         std::uint64_t count = 0;
         Type type = Type::none;
     };
-    struct Label {
-        std::string name;
-        std::uint32_t instruction = 0;
-    };
+    using Label = const std::pair<const std::string, std::uint32_t>*;  // in Function::labels
     struct Scope {
         std::unordered_map<std::string_view, RegisterName> registers;
         std::vector<Range> ranges;
@@ -80,12 +76,12 @@ class Scopes {
 
     [[nodiscard]] RegisterIndex add_register(std::string name, Type type);
     [[nodiscard]] static std::string unique(std::string_view name, std::unordered_set<std::string>& used);
-    void settle(const PendingLabel& pending, const Label& label);
+    void settle(const PendingLabel& pending, Label label);
 
     Function& function_;
     std::function<bool(std::string_view)> is_taken_;
     std::vector<Scope> scopes_;
-    std::unordered_set<std::string> used_registers_, used_names_, used_labels_;
+    std::unordered_set<std::string> used_registers_, used_names_;
 };
 
 }  // namespace trimtab::ptx

@@ -94,7 +94,9 @@ class Builder {
             for (BlockIndex runner : predecessors) {
                 if (!is_reachable(runner)) continue;
                 while (runner != no_index && runner != flow_.immediate_dominator[block]) {
-                    if (out[runner].empty() || out[runner].back() != block) out[runner].push_back(block);
+                    // Marked already: so are those above it.
+                    if (!out[runner].empty() && out[runner].back() == block) break;
+                    out[runner].push_back(block);
                     runner = flow_.immediate_dominator[runner];
                 }
             }
@@ -190,12 +192,14 @@ class Builder {
                                 });
         }
         for (const BlockIndex successor : flow_.blocks[block].successors) {
+            if (phis_[successor].empty()) continue;
+            // Ascending, and twice where both ways of a branch go there.
             const auto& predecessors = flow_.blocks[successor].predecessors;
-            for (std::size_t i = 0; i < predecessors.size(); ++i) {
-                if (predecessors[i] != block) continue;
-                for (const auto& [reg, phi] : phis_[successor]) {
-                    const ValueIndex value = read(reg);  // it may grow `values`
-                    ssa_.values[phi].incoming[i] = value;
+            const auto edges = std::equal_range(predecessors.begin(), predecessors.end(), block);
+            for (const auto& [reg, phi] : phis_[successor]) {
+                const ValueIndex value = read(reg);  // it may grow `values`
+                for (auto edge = edges.first; edge != edges.second; ++edge) {
+                    ssa_.values[phi].incoming[static_cast<std::size_t>(edge - predecessors.begin())] = value;
                 }
             }
         }
