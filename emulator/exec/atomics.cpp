@@ -1,0 +1,152 @@
+// atom and red. Lanes act one after the other, in order; blocks run on several host threads, so that global
+// memory needs the host's atomic operations.
+#include <bit>
+#include <cmath>
+
+#include "emulator/exec/address_resolution.h"
+#include "emulator/exec/half.h"
+#include "emulator/exec/handlers.h"
+#include "emulator/exec/paths.h"
+
+namespace trimtab::emulator {
+namespace {
+
+using ptx::AtomicOp;
+using ptx::Type;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+double half_sum(u64 a, u64 b, Type type) {
+    if (type == Type::bf16 || type == Type::bf16x2)
+        return bfloat_to_real(static_cast<u16>(a)) + bfloat_to_real(static_cast<u16>(b));
+    return half_to_real(static_cast<u16>(a)) + half_to_real(static_cast<u16>(b));
+}
+u64 half_added(u64 a, u64 b, Type type) {
+    const double sum = half_sum(a, b, type);
+    return type == Type::bf16 || type == Type::bf16x2 ? real_to_bfloat(sum) : real_to_half(sum);
+}
+
+u64 added(u64 a, u64 b, Type type) {
+    switch (type) {
+        case Type::f32: {
+            const float sum =
+                std::bit_cast<float>(static_cast<u32>(a)) + std::bit_cast<float>(static_cast<u32>(b));
+            return std::isnan(sum) ? 0x7fffffffu : std::bit_cast<u32>(sum);
+        }
+        case Type::f64: {
+            const double sum = std::bit_cast<double>(a) + std::bit_cast<double>(b);
+            return std::isnan(sum) ? 0xfff8000000000000u : std::bit_cast<u64>(sum);
+        }
+        case Type::f16:
+        case Type::bf16:
+            return half_added(a, b, type);
+        case Type::f16x2:
+        case Type::bf16x2:
+            return half_added(a & 0xffff, b & 0xffff, type) | half_added(a >> 16, b >> 16, type) << 16;
+        default:
+            return a + b;
+    }
+}
+
+bool below(u64 a, u64 b, Type type) {
+    if (type == Type::s32) return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b);
+    if (type == Type::s64) return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);
+    return a < b;
+}
+
+// What the memory holds afterwards. `swap` is cas's third operand.
+u64 next_value(AtomicOp operation, Type type, u64 old, u64 operand, u64 swap) {
+    switch (operation) {
+        case AtomicOp::and_:
+            return old & operand;
+        case AtomicOp::or_:
+            return old | operand;
+        case AtomicOp::xor_:
+            return old ^ operand;
+        case AtomicOp::add:
+            return added(old, operand, type);
+        case AtomicOp::inc:
+            return old >= operand ? 0 : old + 1;
+        case AtomicOp::dec:
+            return old == 0 || old > operand ? operand : old - 1;
+        case AtomicOp::min:
+            return below(operand, old, type) ? operand : old;
+        case AtomicOp::max:
+            return below(old, operand, type) ? operand : old;
+        case AtomicOp::exch:
+            return operand;
+        case AtomicOp::cas:
+            return old == operand ? swap : old;
+        case AtomicOp::none:
+            break;
+    }
+    return old;
+}
+
+template <class T>
+u64 exchange(std::byte* host, AtomicOp operation, Type type, u64 operand, u64 swap, bool& changed) {
+    auto* place = reinterpret_cast<T*>(host);
+    T old = __atomic_load_n(place, __ATOMIC_RELAXED);
+    for (;;) {
+        const T wanted = static_cast<T>(next_value(operation, type, old, operand, swap));
+        if (__atomic_compare_exchange_n(place, &old, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+            changed = changed || wanted != old;
+            return old;
+        }
+    }
+}
+
+template <class T>
+void each_lane(Warp& w, const Op* op, const MemoryInfo& info, LaneAddresses::Shape shape) {
+    const T* b = w.lanes<T>(op->b);
+    const T* c = op->c == no_operand ? nullptr : w.lanes<T>(op->c);
+    T* d = op->d == no_operand ? nullptr : w.lanes<T>(op->d);
+    bool changed = false;
+    for (u32 rest = w.mask; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        std::byte* host = w.at.host;
+        if (shape == LaneAddresses::Shape::contiguous) host += lane * sizeof(T);
+        if (shape == LaneAddresses::Shape::scattered) host = w.at.of_lane(lane);
+        const u64 old =
+            exchange<T>(host, info.atomic, info.type, b[lane], c == nullptr ? 0 : c[lane], changed);
+        if (d != nullptr) d[lane] = static_cast<T>(old);
+    }
+    // Atomics that change nothing are how lanes wait for a lock.
+    if (changed)
+        w.spins = 0;
+    else
+        w.spun(spin_of_atomic);
+}
+
+}  // namespace
+
+bool can_run_atomic(AtomicOp operation, Type type) {
+    const unsigned bytes = ptx::size_bytes(type);
+    if (operation == AtomicOp::none) return false;
+    if (ptx::is_float(type)) return operation == AtomicOp::add;
+    return bytes == 4 || bytes == 8 || (bytes == 2 && operation == AtomicOp::cas);
+}
+
+namespace run {
+
+const Op* atomic(Warp& w, const Op* op) {
+    const MemoryInfo& info = *static_cast<const MemoryInfo*>(op->info);
+    const LaneAddresses::Shape shape = info.resolve(w, op);
+    if (shape == LaneAddresses::Shape::fault) return nullptr;
+    switch (info.element_bytes) {
+        case 2:
+            each_lane<u16>(w, op, info, shape);
+            break;
+        case 4:
+            each_lane<u32>(w, op, info, shape);
+            break;
+        default:
+            each_lane<u64>(w, op, info, shape);
+            break;
+    }
+    return op + 1;
+}
+
+}  // namespace run
+}  // namespace trimtab::emulator

@@ -1,0 +1,78 @@
+// One thread block: its shared memory, its warps and its barriers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "emulator/exec/launch.h"
+#include "emulator/exec/warp.h"
+
+namespace trimtab::emulator {
+
+class Worker;
+
+class Block {
+  public:
+    enum class State : std::uint8_t { running, done, fault };
+
+    // `shared` outlives the block.
+    Block(Worker& worker, std::uint64_t linear_index, std::vector<LaneBytes> shared);
+    ~Block();
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+
+    // Runs until every warp has exited (done), or until each waits or spins for what another block may do
+    // (running).
+    [[nodiscard]] State run();
+
+    [[nodiscard]] std::uint64_t linear_index() const { return linear_index_; }
+    [[nodiscard]] const trimtab_dim3& index() const { return index_; }
+    [[nodiscard]] std::uint32_t thread_count() const { return thread_count_; }
+    [[nodiscard]] std::vector<LaneBytes> take_shared() { return std::move(shared_); }
+    [[nodiscard]] trimtab_dim3 thread_index(std::uint32_t warp, unsigned lane) const;
+
+    void lanes_exited(Warp& w, std::uint32_t lanes);
+
+    // The current path of `w` meets barrier `number`, which waits for `threads` (0: all that have not
+    // exited). Returns true if the barrier is complete, and everyone who waited at it may go on.
+    [[nodiscard]] bool meet_barrier(Warp& w, unsigned number, std::uint32_t threads);
+    // What bar.red gathers at a barrier.
+    struct Reduction {
+        std::uint32_t count = 0, threads = 0;
+    };
+    void contribute(unsigned number, std::uint32_t true_lanes, std::uint32_t lanes);
+    [[nodiscard]] Reduction last_reduction(unsigned number) const { return barriers_[number].finished; }
+
+    static constexpr unsigned barrier_count = 16;
+
+  private:
+    struct Barrier {
+        std::uint32_t threads = 0;           // that it waits for; 0: all
+        std::uint32_t waiting = 0;           // lanes that have arrived, waiting or not
+        std::vector<std::uint32_t> arrived;  // by warp: which lanes
+        Reduction gathered, finished;
+    };
+
+    void start_warp(std::uint32_t index);
+    void finish_warp(std::uint32_t index);
+    [[nodiscard]] bool is_complete(const Barrier& barrier) const;
+    void release(unsigned number);
+    [[nodiscard]] bool unblock();
+    void deadlock();
+    [[nodiscard]] bool can_go_on(const Warp& w) const;
+
+    Worker& worker_;
+    std::uint64_t linear_index_;
+    trimtab_dim3 index_;
+    std::uint32_t thread_count_, warp_count_, live_threads_;
+    std::vector<LaneBytes> shared_;
+    std::vector<std::unique_ptr<Warp>> warps_;  // null: exited, or not started
+    std::uint32_t started_ = 0, finished_ = 0;
+    bool active_ = false;  // one of its warps was (model/metrics.h)
+    std::array<Barrier, barrier_count> barriers_;
+};
+
+}  // namespace trimtab::emulator

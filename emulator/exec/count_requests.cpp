@@ -1,0 +1,179 @@
+// What one memory request costs: sectors, lines, segments, bank conflicts.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "emulator/exec/address_resolution.h"
+#include "emulator/exec/counting.h"
+#include "emulator/exec/warp.h"
+#include "emulator/exec/worker.h"
+
+namespace trimtab::emulator {
+namespace {
+
+using Shape = LaneAddresses::Shape;
+using u64 = std::uint64_t;
+
+constexpr unsigned sector_shift = 5, line_shift = 7, segment_shift = 6;
+
+const MemoryInfo& info_of(const Op* op) {
+    return *static_cast<const MemoryInfo*>(op->info);
+}
+bool has(std::uint32_t mask, unsigned lane) {
+    return ((mask >> lane) & 1u) != 0;
+}
+
+u64 pieces(u64 first, u64 end, unsigned shift) {
+    return ((end - 1) >> shift) - (first >> shift) + 1;
+}
+
+// The active lanes' addresses in order.
+struct Sorted {
+    std::array<u64, warp_lanes> address;
+    unsigned count = 0;
+
+    Sorted(const Warp& w) {
+        bool in_order = true;
+        u64 before = 0;
+        for (unsigned lane = 0; lane < warp_lanes; lane++) {
+            if (!has(w.mask, lane)) continue;
+            const u64 own = w.at.address[lane];
+            in_order = in_order && own >= before;
+            address[count++] = before = own;
+        }
+        if (!in_order) std::sort(address.begin(), address.begin() + count);
+    }
+    [[nodiscard]] u64 distinct(unsigned shift) const {
+        u64 found = 1;
+        for (unsigned i = 1; i < count; i++) found += address[i] >> shift != address[i - 1] >> shift ? 1 : 0;
+        return found;
+    }
+};
+
+void count_store_pieces(Warp& w, InstructionCount& count, u64 bytes, const Sorted& sorted) {
+    std::array<u64, warp_lanes> full;
+    unsigned full_count = 0;
+    for (unsigned i = 0; i < sorted.count;) {
+        const u64 segment = sorted.address[i] >> segment_shift;
+        u64 written = 0;
+        const u64 own = (u64{1} << bytes) - 1;  // at most 32 bytes
+        for (; i < sorted.count && sorted.address[i] >> segment_shift == segment; i++)
+            written |= own << (sorted.address[i] & 63);
+        if (written == ~u64{0}) full[full_count++] = segment;
+    }
+    count.full_segments += full_count;
+    for (unsigned quad = 0; quad < warp_lanes; quad += 4) {
+        std::array<u64, 4> sectors;
+        unsigned found = 0;
+        for (unsigned lane = quad; lane < quad + 4; lane++) {
+            if (!has(w.mask, lane)) continue;
+            const u64 sector = w.at.address[lane] >> sector_shift;
+            const bool in_full = std::binary_search(full.begin(), full.begin() + full_count,
+                                                    sector >> (segment_shift - sector_shift));
+            if (!in_full &&
+                std::find(sectors.begin(), sectors.begin() + found, sector) == sectors.begin() + found)
+                sectors[found++] = sector;
+        }
+        count.fragments += found;
+    }
+}
+
+}  // namespace
+
+void count_global(Warp& w, const Op* op, Shape shape) {
+    const MemoryInfo& info = info_of(op);
+    InstructionCount& count = w.counts[op->index];
+    WorkerCounts& counts = w.worker->counts();
+    const u64 bytes = info.total_bytes;
+    w.active = true;
+    count.requests++;
+    count.bytes += bytes * static_cast<u64>(std::popcount(w.mask));
+    const bool whole = shape == Shape::contiguous && (w.at.first & 63) == 0 && bytes >= 2;
+    if (shape != Shape::scattered) {
+        count.sectors += pieces(w.at.first, w.at.end, sector_shift);
+        count.lines += pieces(w.at.first, w.at.end, line_shift);
+        if (counts.footprints) counts.block_footprint.insert(w.at.first, w.at.end);
+        if (info.access != Access::write) return;
+        if (whole) {
+            count.full_segments += warp_lanes * bytes >> segment_shift;
+            return;
+        }
+        const u64 step = shape == Shape::uniform ? 0 : bytes;
+        for (unsigned lane = 0; lane < warp_lanes; lane++) w.at.address[lane] = w.at.first + lane * step;
+        count_store_pieces(w, count, bytes, Sorted(w));
+        return;
+    }
+    const Sorted sorted(w);
+    count.sectors += sorted.distinct(sector_shift);
+    count.lines += sorted.distinct(line_shift);
+    if (counts.footprints) {
+        for (unsigned i = 0; i < sorted.count; i++)
+            counts.block_footprint.insert_sector(sorted.address[i] >> sector_shift);
+    }
+    if (info.access == Access::write) count_store_pieces(w, count, bytes, sorted);
+}
+
+// 32 banks of 4 bytes. A request of 8 bytes a lane is made in two halves of the warp, of 16 in four quarters;
+// each takes as many passes as the busiest bank has different words, or, for atomics, lanes.
+void count_shared(Warp& w, const Op* op, Shape shape) {
+    const MemoryInfo& info = info_of(op);
+    InstructionCount& count = w.counts[op->index];
+    const u64 bytes = info.total_bytes;
+    const unsigned words = std::max<unsigned>(1, static_cast<unsigned>(bytes / 4));
+    w.active = true;
+    count.requests++;
+    count.bytes += bytes * static_cast<u64>(std::popcount(w.mask));
+    if (shape == Shape::contiguous) {
+        count.wavefronts += words;
+        return;
+    }
+    if (shape == Shape::uniform) {
+        count.wavefronts += info.is_atomic ? static_cast<u64>(std::popcount(w.mask)) : 1;
+        return;
+    }
+    const unsigned parts = std::min(words, 8u), lanes_each = warp_lanes / parts;
+    for (unsigned part = 0; part < parts; part++) {
+        std::array<std::array<u64, warp_lanes>, warp_lanes> in_bank;  // different words of each bank
+        std::array<unsigned, warp_lanes> busy{};
+        unsigned most = 0;
+        for (unsigned lane = part * lanes_each; lane < (part + 1) * lanes_each; lane++) {
+            if (!has(w.mask, lane)) continue;
+            for (unsigned word = 0; word < words; word++) {
+                const u64 at = w.at.address[lane] / 4 + word;
+                auto& bank = in_bank[at % warp_lanes];
+                unsigned& used = busy[at % warp_lanes];
+                if (!info.is_atomic &&
+                    std::find(bank.begin(), bank.begin() + used, at) != bank.begin() + used)
+                    continue;
+                bank[used++] = at;
+                most = std::max(most, used);
+            }
+        }
+        count.wavefronts += most;
+    }
+}
+
+// Local memory is interleaved: the same word of neighbouring lanes lies side by side.
+void count_local(Warp& w, const Op* op) {
+    const MemoryInfo& info = info_of(op);
+    InstructionCount& count = w.counts[op->index];
+    const u64 bytes = info.total_bytes;
+    const u64 words = std::max<u64>(1, bytes / 4);
+    w.active = true;
+    count.requests++;
+    count.bytes += bytes * static_cast<u64>(std::popcount(w.mask));
+    std::array<u64, warp_lanes * 8> sectors;
+    unsigned found = 0;
+    for (unsigned lane = 0; lane < warp_lanes; lane++) {
+        if (!has(w.mask, lane)) continue;
+        for (u64 word = 0; word < words; word++)
+            sectors[found++] = (w.at.address[lane] / 4 + word) * 4 + lane / 8;
+    }
+    std::sort(sectors.begin(), sectors.begin() + found);
+    const auto end = std::unique(sectors.begin(), sectors.begin() + found);
+    count.sectors += static_cast<u64>(end - sectors.begin());
+    const auto line_end = std::unique(sectors.begin(), end, [](u64 a, u64 b) { return a >> 2 == b >> 2; });
+    count.lines += static_cast<u64>(line_end - sectors.begin());
+}
+
+}  // namespace trimtab::emulator

@@ -1,0 +1,44 @@
+// Where a worker counts while blocks run. Sums and maxima only: the same whoever counted what.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "emulator/exec/code.h"
+#include "emulator/exec/counters.h"
+#include "emulator/exec/sector_set.h"
+
+namespace trimtab::emulator {
+
+struct Warp;
+struct Launch;
+
+struct SlotCount {
+    std::uint64_t warp = 0, thread = 0, divergent = 0;
+    [[nodiscard]] bool empty() const { return (warp | divergent) == 0; }
+};
+
+struct WorkerCounts {
+    bool enabled = false, footprints = false;
+    std::vector<SlotCount> active, inactive;     // by region: how often warps passed it
+    std::vector<InstructionCount> instructions;  // memory and branch fields alone
+    std::uint64_t blocks = 0, warps = 0, active_blocks = 0, active_warps = 0;
+    std::uint64_t barriers = 0, branches = 0, divergent_branches = 0;
+    std::uint64_t dependent_rounds = 0, max_dependent_rounds = 0, max_warp_instructions = 0;
+    std::uint64_t block_sectors = 0;
+    SectorSet block_footprint, total_footprint;
+};
+
+// The counts of every worker as the launch's.
+[[nodiscard]] LaunchCounters gather_counters(const CompiledKernel& kernel, const KernelCode& code,
+                                             const std::vector<const WorkerCounts*>& workers);
+[[nodiscard]] InstructionClass class_of(const ptx::Instruction& instruction);
+
+// Footprints of groups and of the launch.
+void collect_footprints(Launch& launch, const std::vector<const WorkerCounts*>& workers,
+                        LaunchCounters& counters);
+
+// A warp has exited.
+void finish_warp_counts(Warp& w, WorkerCounts& counts, const KernelCode& code);
+
+}  // namespace trimtab::emulator

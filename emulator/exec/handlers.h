@@ -1,0 +1,71 @@
+// The handlers that need more of the warp than its lanes: each runs one kind of op.
+#pragma once
+
+#include "emulator/exec/op.h"
+#include "ptx/module.h"
+
+namespace trimtab::emulator::run {
+
+// control.cpp
+const Op* jump(Warp& w, const Op* op);       // target
+const Op* branch_if(Warp& w, const Op* op);  // predicate a; imm: the join op or 0
+const Op* branch_unless(Warp& w, const Op* op);
+const Op* branch_indexed(Warp& w, const Op* op);  // a; info: BranchTable
+const Op* join(Warp& w, const Op* op);
+const Op* guard_if(Warp& w, const Op* op);  // predicate a; target: past the matching unguard
+const Op* guard_unless(Warp& w, const Op* op);
+const Op* unguard(Warp& w, const Op* op);
+const Op* leave(Warp& w, const Op* op);  // exit
+const Op* trap(Warp& w, const Op* op);
+const Op* call(Warp& w, const Op* op);           // info: CallInfo
+const Op* call_indirect(Warp& w, const Op* op);  // a: addresses; info: CallInfo; imm: the join op
+const Op* call_host(Warp& w, const Op* op);      // info: CallInfo
+const Op* return_from(Warp& w, const Op* op);    // the function's end
+
+// predicates.cpp
+const Op* predicate_and(Warp& w, const Op* op);
+const Op* predicate_or(Warp& w, const Op* op);
+const Op* predicate_xor(Warp& w, const Op* op);
+const Op* predicate_not(Warp& w, const Op* op);
+const Op* predicate_copy(Warp& w, const Op* op);
+
+// lane_function.cpp
+const Op* lane_function(Warp& w, const Op* op);
+
+// special.cpp
+const Op* read_clock(Warp& w, const Op* op);         // d, d_bytes; imm: bits to shift right by
+const Op* read_global_timer(Warp& w, const Op* op);  // likewise, ns
+const Op* local_address(Warp& w, const Op* op);      // d = the frame's local memory + imm; d_bytes
+const Op* carry(Warp& w, const Op* op);              // add, sub, mad with a carry; e: the carry's mask
+
+// parameters.cpp: the frame's parameter storage at imm; elements in info
+const Op* load_parameter(Warp& w, const Op* op);
+const Op* store_parameter(Warp& w, const Op* op);
+
+// atomics.cpp
+const Op* atomic(Warp& w, const Op* op);
+
+// barriers.cpp
+const Op* barrier_sync(Warp& w, const Op* op);  // a: number; b: threads or no_operand
+const Op* barrier_arrive(Warp& w, const Op* op);
+const Op* barrier_reduce(Warp& w, const Op* op);  // c: predicate; barrier_result follows
+const Op* barrier_result(Warp& w, const Op* op);  // d, a; imm: BooleanOp
+const Op* warp_sync(Warp& w, const Op* op);       // a: members
+
+// collectives.cpp: c or e: members, no_operand: the active lanes
+const Op* shuffle(Warp& w, const Op* op);
+const Op* vote(Warp& w, const Op* op);
+const Op* match(Warp& w, const Op* op);
+const Op* reduce(Warp& w, const Op* op);
+const Op* active_mask(Warp& w, const Op* op);
+const Op* elect(Warp& w, const Op* op);
+
+// counting.cpp
+const Op* count_region(Warp& w, const Op* op);  // info: RegionInfo
+const Op* count_guarded(Warp& w, const Op* op);
+const Op* count_branch(Warp& w, const Op* op);  // before a branch: predicate a, imm: negated
+
+// copy_async.cpp
+const Op* copy_async(Warp& w, const Op* op);
+
+}  // namespace trimtab::emulator::run

@@ -1,0 +1,45 @@
+// The vectorised handlers, built once for every x86-64 and once for AVX2 with FMA (TRIMTAB_LANES names the
+// variant's namespace). Nothing of the standard library's may be compiled into a variant out of line, lest
+// the linker keep the copy that an older processor cannot run.
+#pragma once
+
+#include "emulator/exec/memory_info.h"
+#include "emulator/exec/op.h"
+#include "ptx/types.h"
+
+namespace trimtab::emulator {
+
+// What selects a handler.
+struct LaneKey {
+    ptx::Opcode opcode = ptx::Opcode::unknown;
+    ptx::Type type = ptx::Type::none;
+    ptx::Type source_type = ptx::Type::none;
+    ptx::Comparison comparison = ptx::Comparison::none;
+    ptx::Rounding rounding = ptx::Rounding::none;
+    ptx::MultiplyPart part = ptx::MultiplyPart::none;
+    bool ftz = false, sat = false, propagate_nan = false;
+    std::uint8_t d_bytes = 0, a_bytes = 0;  // register widths, for conversions and memory
+    std::uint8_t memory_bytes = 0;          // loads and stores
+};
+
+// Each returns nullptr where it has nothing for the key.
+struct LaneHandlers {
+    Handler (*integer)(const LaneKey& key);
+    Handler (*real)(const LaneKey& key);
+    Handler (*compare)(const LaneKey& key);  // setp (with Op::c a predicate and Op::imm a BooleanOp)
+    Handler (*convert)(const LaneKey& key);
+    Handler (*load)(const LaneKey& key);  // Op::info is a MemoryInfo
+    Handler (*store)(const LaneKey& key);
+    Handler (*copy)(unsigned bytes);                               // d = a
+    Handler (*pack)(unsigned element_bytes, unsigned elements);    // d = {a, b, c, e}
+    Handler (*unpack)(unsigned element_bytes, unsigned elements);  // {d, b, c, e} = a; no_operand: a sink
+    Handler (*select)(unsigned bytes);                             // d = predicate c ? a : b
+    Handler (*funnel)(bool left);                                  // shf; Op::imm: clamp
+    // Addresses [a + imm]. Global ones are checked against the range that the instruction met last.
+    Resolve (*global)(bool wide_address);
+    Resolve (*shared)(bool wide_address);
+};
+
+[[nodiscard]] const LaneHandlers& lane_handlers();  // the best that this processor runs
+
+}  // namespace trimtab::emulator

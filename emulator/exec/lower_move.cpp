@@ -1,0 +1,104 @@
+// mov in all its forms, and conversions between addresses.
+#include "emulator/exec/handlers.h"
+#include "emulator/exec/lower.h"
+
+namespace trimtab::emulator {
+
+bool Lowering::lower_move(const ptx::Instruction& instruction) {
+    if (instruction.operands.size() != 2) return false;
+    const ptx::Operand& to = instruction.operands[0];
+    const ptx::Operand& from = instruction.operands[1];
+    const unsigned bytes = ptx::size_bytes(instruction.type);
+    if (instruction.type == ptx::Type::pred) {
+        const OperandRef a = predicate(from), d = destination(to, 0);
+        Op& op = emit(run::predicate_copy);
+        op.d = d;
+        op.a = a;
+        return true;
+    }
+    using Kind = ptx::Operand::Kind;
+    if (from.kind == Kind::vector) {
+        const auto count = static_cast<unsigned>(from.elements.size());
+        if (count == 0 || bytes % count != 0) return false;
+        const Handler handler = lanes_.pack(bytes / count, count);
+        if (handler == nullptr) return false;
+        OperandRef refs[4] = {no_operand, no_operand, no_operand, no_operand};
+        for (unsigned i = 0; i < count; i++)
+            refs[i] = source(from.elements[i], bytes / count, ptx::Type::none);
+        const OperandRef d = destination(to, bytes);
+        Op& op = emit(handler);
+        op.d = d;
+        op.a = refs[0];
+        op.b = refs[1];
+        op.c = refs[2];
+        op.e = refs[3];
+        return true;
+    }
+    if (to.kind == Kind::vector) {
+        const auto count = static_cast<unsigned>(to.elements.size());
+        if (count == 0 || bytes % count != 0) return false;
+        const Handler handler = lanes_.unpack(bytes / count, count);
+        if (handler == nullptr) return false;
+        const OperandRef a = source(from, bytes, instruction.type);
+        OperandRef refs[4] = {no_operand, no_operand, no_operand, no_operand};
+        for (unsigned i = 0; i < count; i++) {
+            if (to.elements[i].kind != Kind::sink) refs[i] = destination(to.elements[i], bytes / count);
+        }
+        Op& op = emit(handler);
+        op.a = a;
+        op.d = refs[0];
+        op.b = refs[1];
+        op.c = refs[2];
+        op.e = refs[3];
+        return true;
+    }
+    const Handler handler = lanes_.copy(bytes);
+    if (handler == nullptr) return false;
+    const OperandRef a = source(from, bytes, instruction.type), d = destination(to, bytes);
+    Op& op = emit(handler);
+    op.d = d;
+    op.a = a;
+    return true;
+}
+
+// Generic addresses are global ones, but for the windows of the other spaces.
+bool Lowering::lower_address_conversion(const ptx::Instruction& instruction) {
+    if (instruction.operands.size() != 2 || ptx::size_bytes(instruction.type) != 8) return false;
+    std::uint64_t window = 0;
+    switch (instruction.modifiers.space) {
+        case ptx::Space::global:
+        case ptx::Space::constant:
+            break;
+        case ptx::Space::shared:
+        case ptx::Space::shared_cluster:
+            window = shared_window;
+            break;
+        case ptx::Space::local:
+            window = local_window;
+            break;
+        case ptx::Space::param:
+            window = parameter_window;
+            break;
+        default:
+            return false;
+    }
+    const OperandRef a = source(instruction.operands[1], 8, ptx::Type::u64);
+    const OperandRef d = destination(instruction.operands[0], 8);
+    if (window == 0) {
+        Op& op = emit(lanes_.copy(8));
+        op.d = d;
+        op.a = a;
+        return true;
+    }
+    LaneKey key;
+    key.opcode = ptx::Opcode::add;
+    key.type = ptx::Type::u64;
+    const OperandRef b = constant(instruction.modifiers.to ? 0 - window : window, 8);
+    Op& op = emit(lanes_.integer(key));
+    op.d = d;
+    op.a = a;
+    op.b = b;
+    return true;
+}
+
+}  // namespace trimtab::emulator

@@ -1,0 +1,67 @@
+// What load_program() makes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/exec/code.h"
+#include "emulator/exec/heap.h"
+#include "emulator/exec/launch.h"
+#include "ptx/module.h"
+
+namespace trimtab::emulator {
+
+// Addresses that are no global memory: each thread's or block's own windows, and functions. They lie above
+// what a host process can own, and below SparseMemory's regions.
+inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 47;
+inline constexpr std::uint64_t local_window = shared_window + window_bytes;
+inline constexpr std::uint64_t parameter_window = local_window + window_bytes;
+inline constexpr std::uint64_t function_window = parameter_window + window_bytes;
+inline constexpr std::uint64_t windows_end = function_window + window_bytes;
+// What stands at a function's address is its index in the module: nothing can be loaded from it.
+inline constexpr std::uint64_t function_stride = 16;
+
+class Program {
+  public:
+    [[nodiscard]] static std::expected<std::shared_ptr<Program>, Error> load(ptx::Module module);
+
+    [[nodiscard]] const ptx::Module& module() const { return module_; }
+    [[nodiscard]] const std::vector<std::unique_ptr<CompiledKernel>>& kernels() const { return kernels_; }
+    [[nodiscard]] const CompiledKernel* kernel(std::string_view name) const;
+    [[nodiscard]] std::optional<VariableStorage> storage(std::string_view name) const;
+    // The address of a function or of a module variable that is neither shared nor local.
+    [[nodiscard]] std::optional<std::uint64_t> symbol_address(std::string_view name) const;
+    [[nodiscard]] const ptx::Function* function_at(std::uint64_t address) const;
+    // The variables' storage as one range: [first, end) are host addresses.
+    [[nodiscard]] std::uint64_t variables_first() const { return reinterpret_cast<std::uint64_t>(arena_); }
+    [[nodiscard]] std::uint64_t variables_end() const { return variables_first() + arena_bytes_; }
+    [[nodiscard]] DeviceHeap& heap() { return heap_; }
+    // Functions whose address is taken by an initialiser or an instruction: what an indirect call may reach.
+    [[nodiscard]] const std::vector<const ptx::Function*>& address_taken() const { return address_taken_; }
+
+  private:
+    explicit Program(ptx::Module module) : module_(std::move(module)) {}
+    [[nodiscard]] std::optional<Error> lay_out_variables();
+    [[nodiscard]] std::optional<Error> initialise(const ptx::Variable& variable);
+    void find_address_taken();
+
+    ptx::Module module_;
+    DeviceHeap heap_;
+    std::unordered_map<std::string_view, const ptx::Function*> functions_;  // definitions win
+    std::unordered_map<std::string_view, VariableStorage> variables_;
+    std::vector<LaneBytes> storage_;
+    std::byte* arena_ = nullptr;
+    std::size_t arena_bytes_ = 0;
+    std::vector<const ptx::Function*> address_taken_;
+    std::vector<std::unique_ptr<CompiledKernel>> kernels_;
+};
+
+}  // namespace trimtab::emulator

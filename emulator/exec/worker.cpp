@@ -1,0 +1,253 @@
+#include "emulator/exec/worker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <deque>
+#include <utility>
+
+#include "emulator/exec/block.h"
+#include "emulator/exec/describe.h"
+#include "emulator/exec/paths.h"
+
+namespace trimtab::emulator {
+namespace {
+
+// Instructions between two looks at the launch's limits.
+constexpr std::uint64_t slice = 1u << 16;
+// How often every open block spins before another one starts.
+constexpr unsigned patience = 8;
+// What CUDA lets a thread have (programming guide, "local memory per thread").
+constexpr std::uint32_t max_local_bytes = 512u << 10;
+// Even a call without variables takes a return address and saved registers.
+constexpr std::uint32_t min_frame_bytes = 32;
+
+}  // namespace
+
+std::string hexadecimal(std::uint64_t value) {
+    return fmt::format("0x{:x}", value);
+}
+
+Worker::Worker(Launch& launch) : launch_(launch), recent_(recent_ranges) {
+    ranges_.resize(launch.kernel.info().instruction_count + 1);
+    if (!launch.request.counting.count) return;
+    counts_.enabled = true;
+    counts_.footprints = launch.request.counting.footprints;
+    counts_.active.resize(ranges_.size());
+    counts_.inactive.resize(ranges_.size());
+    counts_.instructions.resize(ranges_.size());
+}
+
+Worker::~Worker() = default;
+
+// Blocks start in order. One that only spins makes room for the next: it may wait for a block that has not
+// begun.
+void Worker::run() {
+    std::deque<std::unique_ptr<Block>> open;
+    std::vector<LaneBytes> shared;
+    const std::size_t shared_bytes =
+        launch_.kernel.info().static_shared_bytes + std::size_t{launch_.request.dynamic_shared_bytes};
+    bool more = true;
+    unsigned idle_turns = patience;  // rounds in which no open block came to its end
+    for (;;) {
+        if (launch_.stopped.load(std::memory_order_relaxed)) return;
+        if (more && (open.empty() || idle_turns >= patience)) {
+            idle_turns = 0;
+            const std::uint64_t position = launch_.next_block.fetch_add(1);
+            more = position < launch_.block_count;
+            if (more) {
+                shared.assign((shared_bytes + sizeof(LaneBytes) - 1) / sizeof(LaneBytes), LaneBytes{});
+                open.push_back(std::make_unique<Block>(*this, launch_.block_at(position), std::move(shared)));
+            }
+        }
+        if (open.empty()) {
+            if (!more) return;
+            continue;
+        }
+        idle_turns++;
+        for (std::size_t turns = open.size(); turns > 0; turns--) {
+            std::unique_ptr<Block> block = std::move(open.front());
+            open.pop_front();
+            switch (block->run()) {
+                case Block::State::done:
+                    shared = block->take_shared();
+                    idle_turns = 0;
+                    break;
+                case Block::State::running:
+                    open.push_back(std::move(block));
+                    break;
+                case Block::State::fault:
+                    return;
+            }
+        }
+    }
+}
+
+const Op* Worker::fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane, const std::string& what) {
+    const trimtab_dim3 thread = w.block->thread_index(w.index, lane);
+    const trimtab_dim3& block = w.block->index();
+    const ptx::Instruction& instruction = launch_.kernel.instruction(op->index);
+    const ptx::Function& function = launch_.kernel.function_of(op->index);
+    std::string message = fmt::format(
+        "kernel {}: {} by thread ({},{},{}) of block ({},{},{}) at {}: {}", launch_.kernel.function().name,
+        what, thread.x, thread.y, thread.z, block.x, block.y, block.z,
+        place_text(launch_.program.module(), instruction), instruction_text(function, instruction));
+    const std::lock_guard lock(launch_.mutex);
+    const std::uint64_t index = w.block->linear_index();
+    if (!launch_.fault || index < launch_.fault_block) {
+        launch_.fault = Fault{kind, std::move(message)};
+        launch_.fault_block = index;
+    }
+    launch_.stopped.store(true, std::memory_order_relaxed);
+    w.stop = Warp::Stop::fault;
+    return nullptr;
+}
+
+LaneAddresses::Shape Worker::address_fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane,
+                                           const std::string& what) {
+    (void)fault(w, op, kind, lane, what);
+    return LaneAddresses::Shape::fault;
+}
+
+const Op* Worker::check_limits(Warp& w, const Op* op, const Op* next) {
+    const std::uint64_t total = launch_.executed.fetch_add(w.executed) + w.executed;
+    w.clock += w.executed;
+    w.executed = 0;
+    w.check_at = slice;
+    if (launch_.request.instruction_limit != 0) {
+        const std::uint64_t limit = launch_.request.instruction_limit;
+        if (total >= limit) {
+            const auto lane = static_cast<unsigned>(std::countr_zero(w.path_lanes));
+            return fault(w, op, Fault::Kind::limit, lane,
+                         fmt::format("the limit of {} warp instructions is reached", limit));
+        }
+        w.check_at = std::min(slice, limit - total);
+    }
+    if (launch_.stopped.load(std::memory_order_relaxed)) {
+        w.stop = Warp::Stop::fault;
+        return nullptr;
+    }
+    if (w.spins < spin_limit) {
+        w.spins = 0;
+        return next;
+    }
+    // The lanes wait for something: let whoever may bring it about run.
+    w.spins = 0;
+    (void)release_joined_lanes(w);
+    return yield_path(w, next);
+}
+
+Frame* Worker::take_frame(Warp& w, const Op* op, const FunctionCode& function) {
+    Frame* const caller = w.frame;
+    const std::uint32_t depth = caller == nullptr ? 0 : caller->depth + 1;
+    const std::uint32_t local_base = caller == nullptr ? 0 : caller->local_end;
+    const std::uint32_t local_end = local_base + std::max(function.local_bytes, min_frame_bytes);
+    if (local_end > max_local_bytes || !grow_local(w, local_end)) {
+        (void)fault(w, op, Fault::Kind::stack, static_cast<unsigned>(std::countr_zero(w.path_lanes)),
+                    fmt::format("the stack of {} KiB a thread overflows after {} calls",
+                                max_local_bytes >> 10, depth));
+        return nullptr;
+    }
+    std::unique_ptr<Frame> frame;
+    auto& free = free_frames_[&function];
+    if (free.empty()) {
+        frame = std::make_unique<Frame>();
+        frame->function = &function;
+        const std::size_t bytes =
+            function.register_bytes + std::size_t{function.parameter_bytes} * warp_lanes + sizeof(LaneBytes);
+        frame->storage.resize(bytes);
+        const auto start = reinterpret_cast<std::uintptr_t>(frame->storage.data());
+        frame->registers = frame->storage.data() + ((64 - start % 64) % 64);
+        frame->constants =
+            const_cast<std::byte*>(reinterpret_cast<const std::byte*>(function.constants.data()));
+    } else {
+        frame = std::move(free.back());
+        free.pop_back();
+    }
+    frame->caller = caller;
+    frame->depth = depth;
+    frame->local_base = local_base;
+    frame->local_end = local_end;
+    frame->lanes = w.path_lanes;
+    return frame.release();
+}
+
+void Worker::give_back(Frame* frame) {
+    std::unique_ptr<Frame> owned(frame);
+    free_frames_[frame->function].push_back(std::move(owned));
+}
+
+const FunctionCode* Worker::function_at(std::uint64_t address) const {
+    const auto found = launch_.code.by_address.find(address);
+    return found == launch_.code.by_address.end() ? nullptr : found->second;
+}
+
+std::unique_ptr<Warp> Worker::take_warp() {
+    if (free_warps_.empty()) return std::make_unique<Warp>();
+    std::unique_ptr<Warp> warp = std::move(free_warps_.back());
+    free_warps_.pop_back();
+    return warp;
+}
+
+void Worker::give_back(std::unique_ptr<Warp> warp) {
+    free_warps_.push_back(std::move(warp));
+}
+
+bool Worker::grow_local(Warp& w, std::uint32_t bytes) {
+    if (bytes <= w.local_stride) return true;
+    const std::uint32_t stride = std::bit_ceil(std::max(bytes, 64u));
+    std::vector<std::byte> grown(std::size_t{stride} * warp_lanes);
+    for (unsigned lane = 0; lane < warp_lanes; lane++) {
+        std::copy_n(w.local.data() + std::size_t{lane} * w.local_stride, w.local_stride,
+                    grown.data() + std::size_t{lane} * stride);
+    }
+    w.local = std::move(grown);
+    w.local_stride = stride;
+    return true;
+}
+
+CachedRange Worker::find_range(std::uint64_t address, Access access) {
+    CachedRange& recent = recent_[(address >> 16) % recent_ranges];
+    if (address >= recent.first && address < recent.end) return recent;
+    CachedRange found;
+    const Program& program = launch_.program;
+    if (address >= program.variables_first() && address < program.variables_end()) {
+        found = {program.variables_first(), program.variables_end(), 0};
+    } else if (const auto [first, end] = launch_.program.heap().range(); address >= first && address < end) {
+        found = {first, end, 0};
+    } else {
+        const GlobalMemory::Range range = launch_.memory.range_of(address, access);
+        if (range.host == nullptr) return {};
+        found = {range.first, range.end, reinterpret_cast<std::uint64_t>(range.host) - range.first};
+    }
+    return recent = found;
+}
+
+std::byte* Worker::host_address(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
+    if (address >= shared_window && address < local_window) {
+        const std::uint64_t offset = address - shared_window;
+        return offset + bytes <= w.shared_bytes ? w.shared + offset : nullptr;
+    }
+    if (address >= local_window && address < parameter_window) {
+        const std::uint64_t offset = address - local_window;
+        if (offset + bytes > w.frame->local_end) return nullptr;
+        return w.local.data() + std::size_t{lane} * w.local_stride + offset;
+    }
+    const CachedRange range = find_range(address, Access::read);
+    if (address < range.first || address >= range.end || bytes > range.end - address) return nullptr;
+    return reinterpret_cast<std::byte*>(address + range.delta);
+}
+
+void Worker::print(const std::string& text) {
+    const std::lock_guard lock(launch_.mutex);
+    if (launch_.request.print) {
+        launch_.request.print(text);
+    } else {
+        std::fwrite(text.data(), 1, text.size(), stdout);
+        std::fflush(stdout);
+    }
+}
+
+}  // namespace trimtab::emulator

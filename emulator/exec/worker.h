@@ -1,0 +1,104 @@
+// What one host thread needs to run blocks: pools of frames and warps, ranges of memory met before, counters.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emulator/exec/code.h"
+#include "emulator/exec/counting.h"
+#include "emulator/exec/launch.h"
+#include "emulator/exec/program.h"
+#include "emulator/exec/warp.h"
+
+namespace trimtab::emulator {
+
+[[nodiscard]] std::string hexadecimal(std::uint64_t value);
+
+// One launch, shared by its workers.
+struct Launch {
+    Launch(Program& the_program, GlobalMemory& the_memory, const LaunchRequest& the_request,
+           const CompiledKernel& the_kernel, const KernelCode& the_code)
+        : program(the_program),
+          memory(the_memory),
+          request(the_request),
+          kernel(the_kernel),
+          code(the_code) {}
+
+    Program& program;
+    GlobalMemory& memory;
+    const LaunchRequest& request;
+    const CompiledKernel& kernel;
+    const KernelCode& code;
+    std::vector<LaneBytes> parameters;  // Base::parameters
+    std::vector<std::uint64_t> blocks;  // linear indices, in the order in which they start; empty: all
+    std::uint64_t block_count = 0;
+    std::atomic<std::uint64_t> next_block = 0;
+    std::atomic<std::uint64_t> executed = 0;  // warp instructions, of slices that are over
+    std::atomic<bool> stopped = false;
+    std::mutex mutex;  // of what follows, and of printing
+    std::optional<Fault> fault;
+    std::uint64_t fault_block = 0;
+    std::vector<SectorSet> group_footprints;                        // of CountingPlan::groups
+    std::map<std::uint64_t, std::vector<std::uint32_t>> groups_of;  // by block
+
+    [[nodiscard]] std::uint64_t block_at(std::uint64_t position) const {
+        return blocks.empty() ? position : blocks[position];
+    }
+};
+
+class Worker {
+  public:
+    explicit Worker(Launch& launch);
+    ~Worker();
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    // Runs blocks until none is left or the launch is stopped.
+    void run();
+
+    [[nodiscard]] Launch& launch() { return launch_; }
+    [[nodiscard]] WorkerCounts& counts() { return counts_; }
+
+    // Stops the warp, and the launch with it. `lane` is to blame.
+    const Op* fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane, const std::string& what);
+    // For handlers that resolve addresses.
+    LaneAddresses::Shape address_fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane,
+                                       const std::string& what);
+    // After a slice of instructions: the launch's limit, another worker's fault, spinning lanes.
+    [[nodiscard]] const Op* check_limits(Warp& w, const Op* op, const Op* next);
+
+    [[nodiscard]] Frame* take_frame(Warp& w, const Op* op, const FunctionCode& function);
+    void give_back(Frame* frame);
+    [[nodiscard]] const FunctionCode* function_at(std::uint64_t address) const;
+    [[nodiscard]] std::unique_ptr<Warp> take_warp();
+    void give_back(std::unique_ptr<Warp> warp);
+    // Room for `bytes` of local memory a lane; false: more than a thread may have.
+    [[nodiscard]] static bool grow_local(Warp& w, std::uint32_t bytes);
+
+    // The range that holds an address: looked up among those met lately first.
+    [[nodiscard]] CachedRange find_range(std::uint64_t address, Access access);
+    // The host's address of `bytes` at a lane's generic address; nullptr: there is no memory.
+    [[nodiscard]] std::byte* host_address(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes);
+    [[nodiscard]] CachedRange* ranges() { return ranges_.data(); }
+    void print(const std::string& text);
+    // A block has run to its end: its footprint goes where it is counted.
+    void finish_block(std::uint64_t linear_index, bool active);
+
+  private:
+    static constexpr std::size_t recent_ranges = 1024;
+
+    Launch& launch_;
+    WorkerCounts counts_;
+    std::vector<CachedRange> ranges_;  // by instruction of the kernel's numbering
+    std::vector<CachedRange> recent_;  // by 64 KiB of the address
+    std::map<const FunctionCode*, std::vector<std::unique_ptr<Frame>>> free_frames_;
+    std::vector<std::unique_ptr<Warp>> free_warps_;
+};
+
+}  // namespace trimtab::emulator
