@@ -14,7 +14,7 @@ using BlockIndex = std::uint32_t;
 struct BasicBlock {
     std::uint32_t first = 0, last = 0;  // instructions [first, last)
     // A guarded bra has two successors: taken first, then fall-through. ret, exit and trap (unguarded) have
-    // none.
+    // none; guarded they end a block as well, whose successor is what follows. brx has each target once.
     std::vector<BlockIndex> successors, predecessors;  // predecessors ascend
 };
 
@@ -27,11 +27,14 @@ struct Loop {
 };
 
 struct ControlFlow {
-    std::vector<BasicBlock> blocks;                    // block 0 is the entry
+    // Block 0 is the entry, without predecessors: an empty block where a branch goes back to the first
+    // instruction. The last block is empty where a branch goes to the body's end.
+    std::vector<BasicBlock> blocks;
     std::vector<BlockIndex> block_of;                  // by instruction
     std::vector<BlockIndex> reverse_post_order;        // reachable blocks only
     std::vector<BlockIndex> immediate_dominator;       // no_index: the entry, or unreachable
-    std::vector<BlockIndex> immediate_post_dominator;  // no_index: the virtual exit
+    // no_index: the virtual exit. Blocks that never leave the function are joined to it where their loop ends.
+    std::vector<BlockIndex> immediate_post_dominator;
     std::vector<Loop> loops;                           // outer loops before inner ones
     std::vector<std::uint32_t> innermost_loop;         // by block; no_index: none
     bool reducible = true;

@@ -27,7 +27,7 @@ constexpr std::uint16_t kind_ptx = 1, kind_cubin = 2;
 constexpr std::uint64_t flag_lz4 = 0x2000, flag_zstd = 0x8000;
 constexpr std::uint64_t flag_architecture_specific = 0x100000,
                         flag_family_specific = 0x200000;  // sm_90a, sm_100f
-constexpr std::uint64_t max_image_bytes = std::uint64_t{1} << 31;
+constexpr std::uint64_t max_image_bytes = 0x7fffffff;     // what LZ4 counts in an int
 
 using Bytes = std::span<const std::byte>;
 
@@ -67,7 +67,7 @@ bool decompress_zstd(Bytes payload, std::vector<std::byte>& out, std::uint64_t s
 
 bool decompress_lz4(Bytes payload, std::vector<std::byte>& out, std::uint64_t size) {
     // LZ4 makes at most 255 bytes of one.
-    if (size > payload.size() * 255) return false;
+    if (payload.size() > max_image_bytes || size > payload.size() * 255) return false;
     out.resize(size);
     const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(payload.data()),
                                         reinterpret_cast<char*>(out.data()), static_cast<int>(payload.size()),
@@ -96,7 +96,7 @@ std::expected<FatBinaryImage, Error> read_image(Bytes header, Bytes payload, std
             return std::unexpected(error_at(origin, offset, "an image's compressed size exceeds its room"));
         }
         if (size > max_image_bytes) {
-            return std::unexpected(error_at(origin, offset, "an image claims more than 2 GiB"));
+            return std::unexpected(error_at(origin, offset, "an image claims 2 GiB or more"));
         }
         const Bytes data = payload.first(compressed);
         const bool ok = out.compression == "zstd" ? decompress_zstd(data, out.bytes, size)
