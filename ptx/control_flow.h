@@ -30,13 +30,14 @@ struct ControlFlow {
     // Block 0 is the entry, without predecessors: an empty block where a branch goes back to the first
     // instruction. The last block is empty where a branch goes to the body's end.
     std::vector<BasicBlock> blocks;
-    std::vector<BlockIndex> block_of;                  // by instruction
-    std::vector<BlockIndex> reverse_post_order;        // reachable blocks only
-    std::vector<BlockIndex> immediate_dominator;       // no_index: the entry, or unreachable
-    // no_index: the virtual exit. Blocks that never leave the function are joined to it where their loop ends.
+    std::vector<BlockIndex> block_of;             // by instruction
+    std::vector<BlockIndex> reverse_post_order;   // reachable blocks only
+    std::vector<BlockIndex> immediate_dominator;  // no_index: the entry, or unreachable
+    // no_index: the virtual exit. Blocks that never leave the function are joined to it where their loop
+    // ends.
     std::vector<BlockIndex> immediate_post_dominator;
-    std::vector<Loop> loops;                           // outer loops before inner ones
-    std::vector<std::uint32_t> innermost_loop;         // by block; no_index: none
+    std::vector<Loop> loops;                    // outer loops before inner ones
+    std::vector<std::uint32_t> innermost_loop;  // by block; no_index: none
     bool reducible = true;
 
     [[nodiscard]] bool dominates(BlockIndex a, BlockIndex b) const;

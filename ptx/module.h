@@ -41,10 +41,10 @@ struct Operand {
         symbol,     // the address of, or call target, `text`; + `offset`
         address,    // [base + offset]: base is `reg` (no_index if none), or `text` (a variable or parameter),
                     // or `bits` alone; in [texture, sampler, {x, y}] what follows the base is in `elements`
-        label,      // `target`, a block's first instruction in Function::body; of brx and indirect calls `text`
-                    // alone, a key of Function::branch_targets, call_prototypes or call_targets
-        vector,     // `elements`
-        sink        // _
+        label,   // `target`, a block's first instruction in Function::body; of brx and indirect calls `text`
+                 // alone, a key of Function::branch_targets, call_prototypes or call_targets
+        vector,  // `elements`
+        sink     // _
     };
     Kind kind = Kind::none;
     bool negated = false;

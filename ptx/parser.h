@@ -98,6 +98,7 @@ class Parser {
     TokenStream tokens_;
     Module module_;
     std::unordered_map<std::string_view, std::size_t> function_names_, variable_names_;
+    std::uint64_t initialised_bytes_ = 0;
     std::vector<bool> defined_;  // by function: it has a body, if an empty one
     // Views of mnemonics in the text. unique_ptr: Mnemonic must not move while an instruction is read.
     std::unordered_map<std::string_view, std::unique_ptr<Mnemonic>> mnemonics_;

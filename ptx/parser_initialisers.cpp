@@ -7,6 +7,7 @@ namespace trimtab::ptx {
 namespace {
 
 constexpr std::uint64_t max_initialised_bytes = std::uint64_t{1} << 28;
+constexpr std::uint64_t max_module_bytes = std::uint64_t{1} << 30;  // a short text must not fill the memory
 constexpr unsigned max_braces = 16;
 
 class Initialiser {
@@ -192,7 +193,10 @@ bool Parser::initialiser(Variable& variable, std::vector<std::uint64_t>& sizes) 
         while (!tokens_.at_end() && !tokens_.now().is('}')) tokens_.advance();
         return tokens_.expect('}', "'}'");
     }
-    return Initialiser(tokens_, variable).run(sizes);
+    if (!Initialiser(tokens_, variable).run(sizes)) return false;
+    initialised_bytes_ += variable.size_bytes;
+    if (initialised_bytes_ > max_module_bytes) return tokens_.fail("initial values of more than 1 GiB");
+    return true;
 }
 
 }  // namespace trimtab::ptx

@@ -31,8 +31,8 @@ struct Value {
 struct Ssa {
     std::vector<Value> values;
     struct Use {
-        // operand 0xffff: the guard predicate. element: the place in a vector; of an address 0 is the base, and
-        // its further operands count from 1.
+        // operand 0xffff: the guard predicate. element: the place in a vector; of an address 0 is the base,
+        // and its further operands count from 1.
         std::uint16_t operand = 0, element = 0;
         RegisterIndex reg = no_index;
         ValueIndex value = no_index;
