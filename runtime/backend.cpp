@@ -45,7 +45,9 @@ struct Loaded {
 Loaded load(const Settings& settings, Log& log) {
     if (another_runtime_comes_first()) return {.kind = BackendKind::foreign, .library = RTLD_DEFAULT};
     const bool asked_for_gpu = settings.device == "gpu";
-    if (asked_for_gpu || (settings.device.empty() && driver_finds_gpu())) {
+    const bool has_gpu = (asked_for_gpu || settings.device.empty()) && driver_finds_gpu();
+    if (asked_for_gpu && !has_gpu) log.warn("TRIMTAB_DEVICE=gpu, but CUDA's driver finds no GPU");
+    if (asked_for_gpu || has_gpu) {
         if (void* library = open_real_runtime()) return {.kind = BackendKind::gpu, .library = library};
         if (asked_for_gpu) {
             log.warn(

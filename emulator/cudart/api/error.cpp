@@ -1,0 +1,74 @@
+// Errors and versions.
+#include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
+
+#include "emulator/cudart/errors.h"
+#include "emulator/cudart/state.h"
+
+using namespace trimtab::emulator::cudart;
+
+namespace {
+
+// A kernel's fault stays until cudaDeviceReset; any other error is told once.
+cudaError_t current_error() {
+    State& state = State::instance();
+    if (!state.devices.empty()) {
+        const std::lock_guard lock(state.mutex);
+        if (const cudaError_t fault = state.current().fault; fault != cudaSuccess) return fault;
+    }
+    return this_thread().last_error;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaGetLastError() {
+    const cudaError_t error = current_error();
+    this_thread().last_error = cudaSuccess;
+    return error;
+}
+
+cudaError_t cudaPeekAtLastError() {
+    return current_error();
+}
+
+const char* cudaGetErrorName(cudaError_t error) {
+    return error_name(error);
+}
+const char* cudaGetErrorString(cudaError_t error) {
+    return error_text(error);
+}
+
+// The version of the interface that this library offers, and of the driver that it needs none of.
+cudaError_t cudaRuntimeGetVersion(int* runtimeVersion) {
+    if (runtimeVersion == nullptr) return finish(cudaErrorInvalidValue);
+    *runtimeVersion = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int* driverVersion) {
+    return cudaRuntimeGetVersion(driverVersion);
+}
+
+cudaError_t cudaProfilerStart() {
+    return cudaSuccess;
+}
+cudaError_t cudaProfilerStop() {
+    return cudaSuccess;
+}
+
+// There is no driver behind the emulator whose entry points could be had.
+cudaError_t cudaGetDriverEntryPointByVersion(const char*, void** funcPtr, unsigned, unsigned long long,
+                                             cudaDriverEntryPointQueryResult* driverStatus) {
+    if (funcPtr != nullptr) *funcPtr = nullptr;
+    if (driverStatus != nullptr) *driverStatus = cudaDriverEntryPointSymbolNotFound;
+    return finish(cudaErrorNotSupported);
+}
+
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** funcPtr, unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult* driverStatus) {
+    return cudaGetDriverEntryPointByVersion(symbol, funcPtr, CUDART_VERSION, flags, driverStatus);
+}
+
+}  // extern "C"

@@ -1,0 +1,309 @@
+// Graphs built node by node.
+#include "emulator/cudart/graph.h"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+#include "emulator/cudart/kernel_launch.h"
+#include "emulator/cudart/state.h"
+#include "emulator/cudart/transfer.h"
+
+using namespace trimtab::emulator::cudart;
+
+namespace {
+
+using Made = std::expected<Operation, cudaError_t>;
+
+// Adds a node whose operation `make` gives, holding State::mutex.
+template <typename Make>
+cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                std::size_t count, const Make& make) {
+    return locked_call([&](State& state) {
+        if (node == nullptr || !state.graphs.contains(graph) || (count > 0 && dependencies == nullptr))
+            return cudaErrorInvalidValue;
+        Made operation = make(state);
+        if (!operation) return operation.error();
+        *node = add_node(*graph, std::move(*operation), {dependencies, dependencies + count});
+        return cudaSuccess;
+    });
+}
+
+// Gives the node of an instantiated graph another operation of its kind.
+template <typename Make>
+cudaError_t update(cudaGraphExec_t exec, const CUgraphNode_st* node, const Make& make) {
+    return locked_call([&](State& state) {
+        if (!state.graph_execs.contains(exec)) return cudaErrorInvalidValue;
+        const auto place = std::find_if(exec->nodes.begin(), exec->nodes.end(),
+                                        [node](const auto& entry) { return entry.original == node; });
+        if (place == exec->nodes.end()) return cudaErrorInvalidValue;
+        Made operation = make(state);
+        if (!operation) return operation.error();
+        if (operation->type != place->operation.type) return cudaErrorInvalidValue;
+        place->operation = std::move(*operation);
+        return cudaSuccess;
+    });
+}
+
+template <typename Make>
+cudaError_t set(CUgraphNode_st* node, const Make& make) {
+    return locked_call([&](State& state) {
+        if (node == nullptr) return cudaErrorInvalidValue;
+        Made operation = make(state);
+        if (!operation) return operation.error();
+        if (operation->type != node->operation.type) return cudaErrorInvalidValue;
+        node->operation = std::move(*operation);
+        return cudaSuccess;
+    });
+}
+
+auto kernel_maker(const cudaKernelNodeParams* parameters) {
+    return [=](State& state) -> Made {
+        if (parameters == nullptr) return std::unexpected(cudaErrorInvalidValue);
+        if (parameters->extra != nullptr) return std::unexpected(cudaErrorNotSupported);
+        return kernel_operation(state, state.current(),
+                                {.function = parameters->func,
+                                 .grid = parameters->gridDim,
+                                 .block = parameters->blockDim,
+                                 .arguments = parameters->kernelParams,
+                                 .dynamic_shared_bytes = parameters->sharedMemBytes,
+                                 .stream = nullptr,
+                                 .cooperative = false});
+    };
+}
+
+auto copy_maker(const cudaMemcpy3DParms* parameters) {
+    return [=](State& state) -> Made {
+        if (parameters == nullptr) return std::unexpected(cudaErrorInvalidValue);
+        const auto box = box_copy_of(state, *parameters);
+        if (!box) return std::unexpected(box.error());
+        return copy_operation(state, box->to, box->from, box->box, box->kind);
+    };
+}
+
+auto linear_copy_maker(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    return [=](State& state) -> Made {
+        return copy_operation(state, linear(to), linear(from),
+                              {.width_bytes = bytes, .height = 1, .depth = 1}, kind);
+    };
+}
+
+auto fill_maker(const cudaMemsetParams* p) {
+    return [=](State& state) -> Made {
+        if (p == nullptr || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
+            return std::unexpected(cudaErrorInvalidValue);
+        return fill_operation(state, linear(p->dst, p->pitch),
+                              {.width_bytes = p->width * p->elementSize, .height = p->height, .depth = 1},
+                              p->value, p->elementSize);
+    };
+}
+
+auto host_maker(const cudaHostNodeParams* parameters) {
+    return [=](State&) -> Made {
+        if (parameters == nullptr || parameters->fn == nullptr) return std::unexpected(cudaErrorInvalidValue);
+        return Operation{.type = cudaGraphNodeTypeHost,
+                         .run =
+                             [call = *parameters](Work&) {
+                                 call.fn(call.userData);
+                                 return cudaSuccess;
+                             },
+                         .synchronous = false,
+                         .calls_program = true};
+    };
+}
+
+// Fills an array of handles that may be null, as CUDA's queries do.
+cudaError_t give(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nodes, size_t* count) {
+    if (count == nullptr) return cudaErrorInvalidValue;
+    if (nodes != nullptr) {
+        const std::size_t copied = std::min(*count, found.size());
+        std::copy_n(found.begin(), copied, nodes);
+        std::fill(nodes + copied, nodes + *count, nullptr);
+    }
+    *count = found.size();
+    return cudaSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaGraphCreate(cudaGraph_t* pGraph, unsigned flags) {
+    return locked_call([=](State& state) {
+        if (pGraph == nullptr || flags != 0) return cudaErrorInvalidValue;
+        *pGraph = *state.graphs.insert(new CUgraph_st).first;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+    return locked_call([=](State& state) {
+        if (state.graphs.erase(graph) == 0) return cudaErrorInvalidValue;
+        delete graph;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphClone(cudaGraph_t* pGraphClone, cudaGraph_t originalGraph) {
+    return locked_call([=](State& state) {
+        if (pGraphClone == nullptr || !state.graphs.contains(originalGraph)) return cudaErrorInvalidValue;
+        *pGraphClone = *state.graphs.insert(clone(*originalGraph).release()).first;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                   const cudaGraphNode_t* pDependencies, size_t numDependencies,
+                                   const cudaKernelNodeParams* pNodeParams) {
+    return add(pGraphNode, graph, pDependencies, numDependencies, kernel_maker(pNodeParams));
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* pNodeParams) {
+    return set(node, kernel_maker(pNodeParams));
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* pNodeParams) {
+    return update(hGraphExec, node, kernel_maker(pNodeParams));
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                   const cudaGraphNode_t* pDependencies, size_t numDependencies,
+                                   const cudaMemcpy3DParms* pCopyParams) {
+    return add(pGraphNode, graph, pDependencies, numDependencies, copy_maker(pCopyParams));
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                     const cudaGraphNode_t* pDependencies, size_t numDependencies, void* dst,
+                                     const void* src, size_t count, cudaMemcpyKind kind) {
+    return add(pGraphNode, graph, pDependencies, numDependencies, linear_copy_maker(dst, src, count, kind));
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* pNodeParams) {
+    return set(node, copy_maker(pNodeParams));
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* dst, const void* src, size_t count,
+                                           cudaMemcpyKind kind) {
+    return set(node, linear_copy_maker(dst, src, count, kind));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const cudaMemcpy3DParms* pNodeParams) {
+    return update(hGraphExec, node, copy_maker(pNodeParams));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void* dst,
+                                               const void* src, size_t count, cudaMemcpyKind kind) {
+    return update(hGraphExec, node, linear_copy_maker(dst, src, count, kind));
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                   const cudaGraphNode_t* pDependencies, size_t numDependencies,
+                                   const cudaMemsetParams* pMemsetParams) {
+    return add(pGraphNode, graph, pDependencies, numDependencies, fill_maker(pMemsetParams));
+}
+
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* pNodeParams) {
+    return set(node, fill_maker(pNodeParams));
+}
+
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const cudaMemsetParams* pNodeParams) {
+    return update(hGraphExec, node, fill_maker(pNodeParams));
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                 const cudaGraphNode_t* pDependencies, size_t numDependencies,
+                                 const cudaHostNodeParams* pNodeParams) {
+    return add(pGraphNode, graph, pDependencies, numDependencies, host_maker(pNodeParams));
+}
+
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* pNodeParams) {
+    return set(node, host_maker(pNodeParams));
+}
+
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                           const cudaHostNodeParams* pNodeParams) {
+    return update(hGraphExec, node, host_maker(pNodeParams));
+}
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                  const cudaGraphNode_t* pDependencies, size_t numDependencies) {
+    return add(pGraphNode, graph, pDependencies, numDependencies, [](State&) -> Made { return Operation{}; });
+}
+
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                       const cudaGraphNode_t* pDependencies, size_t numDependencies,
+                                       cudaGraph_t childGraph) {
+    std::unique_ptr<CUgraph_st> child;
+    const cudaError_t status =
+        add(pGraphNode, graph, pDependencies, numDependencies, [&](State& state) -> Made {
+            if (!state.graphs.contains(childGraph)) return std::unexpected(cudaErrorInvalidValue);
+            child = clone(*childGraph);
+            return Operation{
+                .type = cudaGraphNodeTypeGraph, .run = {}, .synchronous = false, .calls_program = false};
+        });
+    if (status == cudaSuccess) (*pGraphNode)->child = std::move(child);
+    return status;
+}
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData*,
+                                     size_t numDependencies) {
+    return locked_call([=](State& state) {
+        if (!state.graphs.contains(graph)) return cudaErrorInvalidValue;
+        for (size_t i = 0; i < numDependencies; ++i) to[i]->dependencies.push_back(from[i]);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* numNodes) {
+    return locked_call([=](State& state) {
+        if (!state.graphs.contains(graph)) return cudaErrorInvalidValue;
+        std::vector<cudaGraphNode_t> found;
+        for (const auto& node : graph->nodes) found.push_back(node.get());
+        return give(found, nodes, numNodes);
+    });
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* pRootNodes, size_t* pNumRootNodes) {
+    return locked_call([=](State& state) {
+        if (!state.graphs.contains(graph)) return cudaErrorInvalidValue;
+        std::vector<cudaGraphNode_t> found;
+        for (const auto& node : graph->nodes) {
+            if (node->dependencies.empty()) found.push_back(node.get());
+        }
+        return give(found, pRootNodes, pNumRootNodes);
+    });
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* pType) {
+    return locked_call([=](State&) {
+        if (node == nullptr || pType == nullptr) return cudaErrorInvalidValue;
+        *pType = node->operation.type;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* pDependencies,
+                                         cudaGraphEdgeData*, size_t* pNumDependencies) {
+    return locked_call([=](State&) {
+        return node == nullptr ? cudaErrorInvalidValue
+                               : give(node->dependencies, pDependencies, pNumDependencies);
+    });
+}
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned isEnabled) {
+    return locked_call([=](State& state) {
+        if (!state.graph_execs.contains(hGraphExec)) return cudaErrorInvalidValue;
+        for (CUgraphExec_st::Node& node : hGraphExec->nodes) {
+            if (node.original != hNode) continue;
+            node.enabled = isEnabled != 0;
+            return cudaSuccess;
+        }
+        return cudaErrorInvalidValue;
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,16 @@
+// Names and texts of CUDA's error codes.
+#pragma once
+
+#include <driver_types.h>
+
+#include "emulator/exec/launch.h"
+
+namespace trimtab::emulator::cudart {
+
+[[nodiscard]] const char* error_name(cudaError_t code);
+[[nodiscard]] const char* error_text(cudaError_t code);
+
+// The error that CUDA reports for a fault of this kind.
+[[nodiscard]] cudaError_t error_of(Fault::Kind kind);
+
+}  // namespace trimtab::emulator::cudart

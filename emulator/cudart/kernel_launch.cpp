@@ -1,0 +1,238 @@
+#include "emulator/cudart/kernel_launch.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+#include "emulator/cudart/errors.h"
+#include "model/occupancy.h"
+
+namespace trimtab::emulator::cudart {
+namespace {
+
+trimtab_dim3 from_cuda(const dim3& size) {
+    return {.x = size.x, .y = size.y, .z = size.z};
+}
+
+// "scale(float*, int)" of "_Z5scalePfi", as people know it.
+std::string readable(const std::string& name) {
+    int status = 0;
+    char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+    std::string out = status == 0 && text != nullptr ? text : name;
+    std::free(text);
+    return out;
+}
+
+std::uint64_t volume(const dim3& size) {
+    return std::uint64_t{size.x} * size.y * size.z;
+}
+
+bool within(const dim3& size, double x, double y, double z) {
+    return size.x > 0 && size.y > 0 && size.z > 0 && size.x <= x && size.y <= y && size.z <= z;
+}
+
+std::vector<std::byte> parameter_buffer(const ptx::Function& function, void** arguments) {
+    std::vector<std::byte> buffer(function.parameter_bytes());
+    for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+        const ptx::Variable& parameter = function.parameters[i];
+        std::memcpy(buffer.data() + parameter.offset_bytes, arguments[i], parameter.size_bytes);
+    }
+    return buffer;
+}
+
+// What tells launches of equal modelled time apart: where buffers lie does not.
+std::string time_key(const Heap& heap, const TimedLaunch& launch) {
+    std::string key;
+    const auto append = [&key](const auto& value) {
+        key.append(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    append(launch.info);
+    append(launch.grid);
+    append(launch.block);
+    append(launch.dynamic_shared_bytes);
+    for (std::size_t i = 0; i < launch.parameters.size(); i += sizeof(void*)) {
+        void* word = nullptr;
+        std::memcpy(&word, launch.parameters.data() + i, std::min(sizeof word, launch.parameters.size() - i));
+        append(heap.owns(word) ? nullptr : word);
+    }
+    return key;
+}
+
+std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memory, const TimedLaunch& launch,
+                                              bool is_whole) {
+    const trimtab_device& values = device.description.values;
+    LaunchCounts counts(values, launch);
+    LaunchRequest request{.kernel = launch.info->name,
+                          .grid = launch.grid,
+                          .block = launch.block,
+                          .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+                          .parameters = launch.parameters,
+                          .blocks = {},
+                          .counting = {},
+                          .sm_count = static_cast<std::uint32_t>(std::max(1.0, values.sm_count)),
+                          .instruction_limit = 0,
+                          .threads = 0,
+                          .print = {}};
+    const std::uint64_t blocks = launch.block_count();
+    std::vector<Stretch> stretches = stretches_of(blocks, launch.block.x * launch.block.y * launch.block.z);
+    if (is_whole) stretches = {{.first = 0, .count = blocks, .counted = true}};
+    for (const Stretch& stretch : stretches) {
+        if (stretch.count != blocks) {
+            request.blocks.resize(stretch.count);
+            std::iota(request.blocks.begin(), request.blocks.end(), stretch.first);
+        }
+        request.counting = stretch.counted ? counts.plan(stretch) : CountingPlan{};
+        const auto result = emulator::launch(*launch.program, memory, request);
+        if (!result) return std::unexpected(result.error());
+        if (stretch.counted) counts.add(result->counters);
+    }
+    return counts.time();
+}
+
+std::expected<void, Fault> run_only(Device& device, GlobalMemory& memory, const TimedLaunch& launch) {
+    const double sm_count = std::max(1.0, device.description.values.sm_count);
+    const LaunchRequest request{.kernel = launch.info->name,
+                                .grid = launch.grid,
+                                .block = launch.block,
+                                .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+                                .parameters = launch.parameters,
+                                .blocks = {},
+                                .counting = {},
+                                .sm_count = static_cast<std::uint32_t>(sm_count),
+                                .instruction_limit = 0,
+                                .threads = 0,
+                                .print = {}};
+    const auto result = emulator::launch(*launch.program, memory, request);
+    if (!result) return std::unexpected(result.error());
+    return {};
+}
+
+// Runs the kernel. Its faults are the device's, not the call's: they show at the next call.
+cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, bool cooperative,
+                       Work& work) {
+    work.engine = Engine::compute;
+    HeapMemory memory(state.heap);
+    const std::string key = time_key(state.heap, launch);
+    LaunchTime time;
+    std::expected<void, Fault> done;
+    if (device.launch_times.recall(key, time)) {
+        done = run_only(device, memory, launch);
+    } else if (const auto timed = run_and_time(device, memory, launch, cooperative)) {
+        time = *timed;
+        device.launch_times.record(key, time);
+    } else {
+        done = std::unexpected(timed.error());
+    }
+    work.duration_ns = time.duration_ns;
+    work.part_of_device = time.part_of_device;
+    if (!done) {
+        state.say(done.error().message);
+        const std::lock_guard lock(state.mutex);
+        device.fault = error_of(done.error().kind);
+    }
+    return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t check_block(State& state, const Device& device, const CUkern_st& kernel,
+                        const LoadedKernel& loaded, const dim3& block, std::size_t dynamic_shared_bytes) {
+    const trimtab_device& values = device.description.values;
+    const trimtab_image& image = loaded.image;
+    const std::uint64_t threads = volume(block);
+    if (!within(block, values.max_block_x, values.max_block_y, values.max_block_z) ||
+        static_cast<double>(threads) > values.max_threads_per_block) {
+        state.say(
+            fmt::format("{} cannot be launched with blocks of {}x{}x{}: the device's limit is {} threads "
+                        "a block, {}x{}x{}",
+                        readable(kernel.name), block.x, block.y, block.z, values.max_threads_per_block,
+                        values.max_block_x, values.max_block_y, values.max_block_z));
+        return cudaErrorInvalidConfiguration;
+    }
+    if (image.max_threads_per_block > 0 && static_cast<double>(threads) > image.max_threads_per_block) {
+        state.say(fmt::format("{} cannot be launched with {} threads a block: its launch bounds allow {}",
+                              readable(kernel.name), threads, image.max_threads_per_block));
+        return cudaErrorInvalidValue;
+    }
+    const double shared = image.static_shared_bytes + static_cast<double>(dynamic_shared_bytes);
+    const double limit = kernel.max_dynamic_shared_bytes > 0
+                             ? std::max(values.shared_bytes_per_block,
+                                        image.static_shared_bytes + kernel.max_dynamic_shared_bytes)
+                             : values.shared_bytes_per_block;
+    if (shared > limit) {
+        state.say(
+            fmt::format("{} cannot be launched with {} bytes of dynamic shared memory: with its own {} "
+                        "that is above the limit of {} (cudaFuncSetAttribute raises it to {})",
+                        readable(kernel.name), dynamic_shared_bytes, image.static_shared_bytes, limit,
+                        values.shared_bytes_per_block_optin));
+        return cudaErrorInvalidValue;
+    }
+    const auto occupancy = model::occupancy(values, image, static_cast<std::uint32_t>(threads),
+                                            static_cast<double>(dynamic_shared_bytes));
+    if (occupancy.blocks_per_sm == 0) {
+        state.say(fmt::format(
+            "{} cannot be launched with {} threads a block: {} registers a thread, given out "
+            "by the warp, are more than the {} that a block may have",
+            readable(kernel.name), threads, image.registers_per_thread, values.registers_per_block));
+        return cudaErrorLaunchOutOfResources;
+    }
+    return cudaSuccess;
+}
+
+std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& device, const KernelCall& call) {
+    CUkern_st* kernel = state.modules.kernel(call.function);
+    if (kernel == nullptr) return std::unexpected(cudaErrorInvalidDeviceFunction);
+    const trimtab_device& values = device.description.values;
+    const auto loaded = state.modules.load(*kernel, device.ordinal, values.compute_capability);
+    if (!loaded) return std::unexpected(state.failed(loaded.error()));
+    if (!(*loaded)->info->error.empty()) {
+        state.say((*loaded)->info->error);
+        return std::unexpected(cudaErrorNotSupported);
+    }
+    if (!within(call.grid, values.max_grid_x, values.max_grid_y, values.max_grid_z))
+        return std::unexpected(cudaErrorInvalidConfiguration);
+    if (const cudaError_t status =
+            check_block(state, device, *kernel, **loaded, call.block, call.dynamic_shared_bytes);
+        status != cudaSuccess)
+        return std::unexpected(status);
+    const ptx::Function& function = *(*loaded)->function;
+    if (call.arguments == nullptr && !function.parameters.empty())
+        return std::unexpected(cudaErrorInvalidValue);
+    if (call.cooperative) {
+        const auto occupancy =
+            model::occupancy(values, (*loaded)->image, static_cast<std::uint32_t>(volume(call.block)),
+                             static_cast<double>(call.dynamic_shared_bytes));
+        if (static_cast<double>(volume(call.grid)) > occupancy.blocks_per_sm * values.sm_count)
+            return std::unexpected(cudaErrorCooperativeLaunchTooLarge);
+    }
+    TimedLaunch launch{.program = (*loaded)->module->program,
+                       .info = (*loaded)->info,
+                       .image = (*loaded)->image,
+                       .grid = from_cuda(call.grid),
+                       .block = from_cuda(call.block),
+                       .dynamic_shared_bytes = static_cast<std::uint32_t>(call.dynamic_shared_bytes),
+                       .parameters = parameter_buffer(function, call.arguments)};
+    return Operation{.type = cudaGraphNodeTypeKernel,
+                     .run = [&state, &device, launch = std::move(launch), cooperative = call.cooperative](
+                                Work& work) { return run_kernel(state, device, launch, cooperative, work); },
+                     .synchronous = false,
+                     .calls_program = false};
+}
+
+cudaError_t launch_kernel(State& state, const KernelCall& call) {
+    std::expected<Operation, cudaError_t> operation;
+    {
+        const std::lock_guard lock(state.mutex);
+        const CUstream_st* stream = state.stream(call.stream);
+        if (stream == nullptr || stream->device != state.current().ordinal)
+            return cudaErrorInvalidResourceHandle;
+        operation = kernel_operation(state, state.current(), call);
+    }
+    return operation ? submit(state, call.stream, std::move(*operation)) : operation.error();
+}
+
+}  // namespace trimtab::emulator::cudart

@@ -1,0 +1,34 @@
+// From a launch call to an operation of a stream.
+#pragma once
+
+#include <driver_types.h>
+
+#include <cstddef>
+#include <expected>
+
+#include "emulator/cudart/state.h"
+
+namespace trimtab::emulator::cudart {
+
+struct KernelCall {
+    const void* function = nullptr;  // host function or cudaKernel_t
+    dim3 grid{1, 1, 1}, block{1, 1, 1};
+    void** arguments = nullptr;
+    std::size_t dynamic_shared_bytes = 0;
+    cudaStream_t stream = nullptr;
+    bool cooperative = false;
+};
+
+// Checks the call as CUDA does before a launch, and copies its arguments. With State::mutex.
+[[nodiscard]] std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& device,
+                                                                     const KernelCall& call);
+
+// kernel_operation and submit. Without State::mutex.
+cudaError_t launch_kernel(State& state, const KernelCall& call);
+
+// Why a block of so many threads cannot be launched: the code and, on stderr, the arithmetic; cudaSuccess
+// where it can.
+cudaError_t check_block(State& state, const Device& device, const CUkern_st& kernel,
+                        const LoadedKernel& loaded, const dim3& block, std::size_t dynamic_shared_bytes);
+
+}  // namespace trimtab::emulator::cudart

@@ -1,0 +1,126 @@
+// The emulated CUDA runtime of this process, and the frame that every API call runs in.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <mutex>
+#include <new>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/cudart/device.h"
+#include "emulator/cudart/heap.h"
+#include "emulator/cudart/modules.h"
+#include "emulator/cudart/objects.h"
+
+namespace trimtab::emulator::cudart {
+
+struct CallConfiguration {
+    dim3 grid, block;
+    std::size_t dynamic_shared_bytes = 0;
+    cudaStream_t stream = nullptr;
+};
+
+struct ThreadState {
+    int device = 0;
+    cudaError_t last_error = cudaSuccess;
+    std::vector<CallConfiguration> configurations;
+    cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+};
+[[nodiscard]] ThreadState& this_thread();
+
+class State {
+  public:
+    // Made on the first call, never destroyed: programs free memory while they end.
+    [[nodiscard]] static State& instance();
+
+    std::mutex mutex;  // guards everything below; never held while work runs
+    std::vector<std::unique_ptr<Device>> devices;
+    Heap heap;  // has its own lock
+    Modules modules;
+    std::set<cudaStream_t> streams;
+    std::set<cudaEvent_t> events;
+    std::set<cudaGraph_t> graphs;
+    std::set<cudaGraphExec_t> graph_execs;
+    std::set<cudaMemPool_t> pools;
+    std::set<cudaArray_t> arrays;
+    std::set<Module*> libraries;
+    unsigned long long next_id = 1;
+
+    [[nodiscard]] Device& current() { return *devices[static_cast<std::size_t>(this_thread().device)]; }
+    // The stream of a handle: the current device's default stream for 0 and the reserved handles; null where
+    // it is no stream.
+    [[nodiscard]] CUstream_st* stream(cudaStream_t handle);
+    // One line on stderr, once each.
+    void say(const std::string& line);
+    // Says why and returns the code.
+    cudaError_t failed(const LoadError& error);
+
+  private:
+    State();
+    std::mutex say_mutex_;
+    std::set<std::string, std::less<>> said_;
+};
+
+// Sets the thread's last error.
+cudaError_t finish(cudaError_t status);
+
+// Runs the body of an API call: turns exceptions into errors, and fails at once where there is no device or a
+// kernel has faulted. Without State::mutex.
+template <typename Body>
+cudaError_t call(const Body& body) noexcept {
+    try {
+        State& state = State::instance();
+        if (state.devices.empty()) return finish(cudaErrorNoDevice);
+        {
+            const std::lock_guard lock(state.mutex);
+            if (const cudaError_t fault = state.current().fault; fault != cudaSuccess) return finish(fault);
+        }
+        return finish(body(state));
+    } catch (const std::bad_alloc&) {
+        return finish(cudaErrorMemoryAllocation);
+    } catch (...) {
+        return finish(cudaErrorUnknown);
+    }
+}
+
+// The same, holding State::mutex: for calls that run no work.
+template <typename Body>
+cudaError_t locked_call(const Body& body) noexcept {
+    return call([&body](State& state) {
+        const std::lock_guard lock(state.mutex);
+        return body(state);
+    });
+}
+
+// For calls that answer whatever state the device is in.
+template <typename Body>
+cudaError_t query(const Body& body) noexcept {
+    try {
+        State& state = State::instance();
+        if (state.devices.empty()) return finish(cudaErrorNoDevice);
+        const std::lock_guard lock(state.mutex);
+        return finish(body(state));
+    } catch (const std::bad_alloc&) {
+        return finish(cudaErrorMemoryAllocation);
+    } catch (...) {
+        return finish(cudaErrorUnknown);
+    }
+}
+
+// Does the operation in stream order, or records it where the stream is capturing. Without State::mutex.
+cudaError_t submit(State& state, cudaStream_t stream, Operation operation);
+
+// Runs an operation on a device now.
+cudaError_t run(Device& device, const Operation& operation, Work& work);
+
+// When work given to the stream now may begin. With State::mutex.
+[[nodiscard]] double earliest_start_ns(State& state, const CUstream_st& stream);
+
+// Waits until no host thread is running work on the device. Without State::mutex.
+void wait_for_execution(Device& device);
+
+}  // namespace trimtab::emulator::cudart
