@@ -2,8 +2,9 @@
 // member "profile" of a kernel's record (include/trimtab/section.h).
 //
 // JSON: {"abi": 1, "kernel": id, "backend": {"name", "version"}, "data": ["NI", ..], "varied": [true, ..],
-// "ranges": as in fits, "element_bytes": [4], "points": [{"data": [..], "box": [x, y, z], "held_out",
-// "metrics": {"load_sectors": ..} }], "data_dependent": ["load_requests", ..], "warp_instructions"}.
+// "ranges": as in fits, "element_bytes": [4], "metrics": [names], "points": [{"data": [..], "box": [x, y, z],
+// "held_out", "values": [..]}], "data_dependent": ["load_requests", ..], "warp_instructions"}. A point's
+// values are in the order of "metrics", null where it has none.
 #pragma once
 
 #include <array>
@@ -35,7 +36,9 @@ struct Profile {
     std::string kernel_id;
     std::string backend_name, backend_version;
     std::vector<std::string> data_names;
-    std::vector<bool> varied;  // alongside: the points hold more than one value of it
+    // Alongside: not false where another value at a launch is as good as those profiled: the points hold
+    // several, or it was seen not to matter.
+    std::vector<bool> varied;
     IndexRanges ranges;
     std::vector<std::uint32_t> element_bytes;  // sizes of what the kernel's pointers point to, ascending
     std::vector<ProfilePoint> points;

@@ -1,4 +1,6 @@
 // Profiles and index ranges as JSON.
+#include <algorithm>
+
 #include "profiler/json_reader.h"
 #include "profiler/profile.h"
 
@@ -19,7 +21,8 @@ LinearForm linear_from(const json& value, std::size_t data_count, const std::str
     LinearForm form{.constant = number(member(value, "constant", where), where + ".constant"), .terms = {}};
     for (const json& pair : array(member(value, "terms", where), where + ".terms")) {
         if (!pair.is_array() || pair.size() != 2) malformed(where, "holds a term that is no [data, factor]");
-        form.terms.emplace_back(index_below(pair[0], data_count, where), number(pair[1], where));
+        form.terms.emplace_back(index_below(pair[0], data_count, where + ".terms"),
+                                number(pair[1], where + ".terms"));
     }
     return form;
 }
@@ -43,14 +46,17 @@ model::Metric metric_from(const std::string& metric_name, const std::string& whe
     return *metric;
 }
 
-json point_json(const ProfilePoint& point) {
-    json metrics = json::object();
-    for (std::size_t m = 0; m < model::metric_count; ++m)
-        if (point.metrics[m]) metrics[model::name(static_cast<model::Metric>(m))] = *point.metrics[m];
-    return {{"data", point.data}, {"box", point.box}, {"held_out", point.held_out}, {"metrics", metrics}};
+json point_json(const ProfilePoint& point, const std::vector<model::Metric>& metrics) {
+    json values = json::array();
+    for (const model::Metric metric : metrics) {
+        const auto& value = point.metrics[static_cast<std::size_t>(metric)];
+        values.push_back(value ? json(*value) : json(nullptr));
+    }
+    return {{"data", point.data}, {"box", point.box}, {"held_out", point.held_out}, {"values", values}};
 }
 
-ProfilePoint point_from(const json& value, std::size_t data_count, const std::string& where) {
+ProfilePoint point_from(const json& value, std::size_t data_count, const std::vector<model::Metric>& metrics,
+                        const std::string& where) {
     ProfilePoint point;
     for (const json& entry : array(member(value, "data", where), where + ".data"))
         point.data.push_back(number(entry, where + ".data"));
@@ -59,10 +65,12 @@ ProfilePoint point_from(const json& value, std::size_t data_count, const std::st
     if (box.size() != 3) malformed(where + ".box", "is not [x, y, z]");
     for (std::size_t d = 0; d < 3; ++d) point.box[d] = number(box[d], where + ".box");
     point.held_out = boolean(member(value, "held_out", where), where + ".held_out");
-    const json& metrics = member(value, "metrics", where);
-    if (!metrics.is_object()) malformed(where + ".metrics", "is not an object");
-    for (const auto& [key, entry] : metrics.items())
-        point.metrics[static_cast<std::size_t>(metric_from(key, where))] = number(entry, where + "." + key);
+    const json& values = array(member(value, "values", where), where + ".values");
+    if (values.size() != metrics.size())
+        malformed(where + ".values", "has another length than profile.metrics");
+    for (std::size_t i = 0; i < metrics.size(); ++i)
+        if (!values[i].is_null())
+            point.metrics[static_cast<std::size_t>(metrics[i])] = number(values[i], where + ".values");
     return point;
 }
 
@@ -85,9 +93,12 @@ Profile read(const json& value) {
     profile.ranges = ranges_from(member(value, "ranges", root), data_count, "profile.ranges");
     for (const json& entry : array(member(value, "element_bytes", root), "profile.element_bytes"))
         profile.element_bytes.push_back(count(entry, "profile.element_bytes"));
+    std::vector<model::Metric> metrics;
+    for (const json& entry : array(member(value, "metrics", root), "profile.metrics"))
+        metrics.push_back(metric_from(text(entry, "profile.metrics"), "profile.metrics"));
     for (const json& entry : array(member(value, "points", root), "profile.points"))
         profile.points.push_back(
-            point_from(entry, data_count, fmt::format("profile.points[{}]", profile.points.size())));
+            point_from(entry, data_count, metrics, fmt::format("profile.points[{}]", profile.points.size())));
     for (const json& entry : array(member(value, "data_dependent", root), "profile.data_dependent"))
         profile.data_dependent.push_back(
             metric_from(text(entry, "profile.data_dependent"), "profile.data_dependent"));
@@ -120,8 +131,14 @@ std::expected<IndexRanges, Error> ranges_from_json(const json& value, std::size_
 }
 
 json to_json(const Profile& profile) {
-    json points = json::array(), data_dependent = json::array();
-    for (const ProfilePoint& point : profile.points) points.push_back(point_json(point));
+    json points = json::array(), data_dependent = json::array(), names = json::array();
+    std::vector<model::Metric> metrics;
+    for (std::size_t m = 0; m < model::metric_count; ++m)
+        if (std::ranges::any_of(profile.points,
+                                [&](const ProfilePoint& point) { return point.metrics[m].has_value(); }))
+            metrics.push_back(static_cast<model::Metric>(m));
+    for (const model::Metric metric : metrics) names.push_back(model::name(metric));
+    for (const ProfilePoint& point : profile.points) points.push_back(point_json(point, metrics));
     for (const model::Metric metric : profile.data_dependent) data_dependent.push_back(model::name(metric));
     return {{"abi", profile_abi},
             {"kernel", profile.kernel_id},
@@ -130,6 +147,7 @@ json to_json(const Profile& profile) {
             {"varied", profile.varied},
             {"ranges", to_json(profile.ranges)},
             {"element_bytes", profile.element_bytes},
+            {"metrics", names},
             {"points", points},
             {"data_dependent", data_dependent},
             {"warp_instructions", profile.warp_instructions}};

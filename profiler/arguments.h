@@ -1,0 +1,24 @@
+// Argument buffers for launches that nobody wrote: data parameters as planned, pointers to regions of their
+// own.
+#pragma once
+
+#include <span>
+
+#include "analysis/description.h"
+#include "profiler/backend.h"
+
+namespace trimtab::profiler {
+
+// `data` is D in the description's order. Whatever is neither a pointer nor in D is 1 where it is a number of
+// known type, else 0; an aligned word of an aggregate that no data parameter lies in may be an address, and
+// gets a region.
+[[nodiscard]] Arguments make_arguments(const analysis::KernelDescription& description,
+                                       std::span<const double> data);
+
+// Sizes of what the pointers point to, ascending: 4 where nothing is known.
+[[nodiscard]] std::vector<std::uint32_t> element_bytes(const analysis::KernelDescription& description);
+
+[[nodiscard]] bool is_integer_type(std::string_view type);  // "s32", "u64", "b32"; not "u8": those are flags
+[[nodiscard]] bool is_float_type(std::string_view type);
+
+}  // namespace trimtab::profiler

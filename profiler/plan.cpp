@@ -1,0 +1,333 @@
+#include "profiler/plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "profiler/active_indices.h"
+#include "profiler/arguments.h"
+
+namespace trimtab::profiler {
+
+namespace {
+
+using analysis::DataParameter;
+using analysis::KernelDescription;
+
+constexpr std::size_t level_count = 9, held_out_level = 7;
+constexpr double smallest_size = 16;
+
+double rounded(double value, double unit) {
+    return std::max(unit, std::round(value / unit) * unit);
+}
+
+// Levels between least and most: four of whole warps, three that are not (a multiple of 4, of 2, odd), and
+// the two that are held out.
+double level_size(const PlanOptions& options, std::size_t level, bool aligned) {
+    const double least = options.least, most = std::max(options.most, options.least);
+    const double unit = least >= 64 ? 32 : 8;
+    const auto between = [&](double share) { return least * std::pow(most / least, share); };
+    if (aligned) {
+        constexpr std::array<double, level_count> shares{0, 0.25, 0.5, 0.75, 0.66, 0.9, 0.4, 1, 0.85};
+        return rounded(between(shares[level]), unit);
+    }
+    switch (level) {
+        case 0:
+            return least;
+        case 1:
+            return rounded(between(0.25), unit);
+        case 2:
+            return rounded(between(0.5), unit);
+        case 3:
+            return rounded(between(0.75), unit);
+        case 4:
+            return rounded(between(0.32), 8) - 4;
+        case 5:
+            return rounded(between(0.6), 8) + 2;
+        case 6:
+            return rounded(between(0.82), 8) - 1;
+        case 7:
+            return most;
+        default:
+            return std::max(least, most - 6);
+    }
+}
+
+constexpr std::array<double, level_count> small_values{1, 2, 3, 4, 5, 6, 7, 8, 8};
+
+// Ordinary shapes first; a mixture of widths, of sizes, and of what is no power of two.
+constexpr std::array<std::array<std::uint32_t, 3>, 8> blocks_1d{
+    {{128}, {32}, {256}, {64}, {1024}, {96}, {512}, {160}}};
+constexpr std::array<std::array<std::uint32_t, 3>, 16> blocks_2d{{{32, 8},
+                                                                  {16, 16},
+                                                                  {8, 32},
+                                                                  {64, 4},
+                                                                  {1, 32},
+                                                                  {128, 1},
+                                                                  {4, 8},
+                                                                  {32, 32},
+                                                                  {24, 4},
+                                                                  {256, 4},
+                                                                  {2, 64},
+                                                                  {16, 4},
+                                                                  {40, 4},
+                                                                  {8, 8},
+                                                                  {512, 1},
+                                                                  {4, 64}}};
+constexpr std::array<std::array<std::uint32_t, 3>, 20> blocks_3d{
+    {{32, 4, 2}, {8, 8, 4},   {128, 1, 1}, {4, 4, 8},  {16, 16, 1}, {32, 1, 8},  {2, 16, 4},
+     {64, 4, 1}, {1, 32, 1},  {8, 4, 1},   {32, 8, 4}, {1, 1, 32},  {16, 2, 16}, {24, 4, 1},
+     {4, 4, 4},  {256, 2, 1}, {1, 8, 16},  {32, 1, 1}, {4, 32, 2},  {64, 2, 2}}};
+
+// An order of blocks that differs from point to point, the same everywhere.
+std::uint32_t scrambled(std::size_t block, std::size_t point) {
+    std::uint32_t value =
+        static_cast<std::uint32_t>(block) * 2654435761u + static_cast<std::uint32_t>(point) * 2246822519u;
+    value ^= value >> 15;
+    value *= 3266489917u;
+    return value ^ value >> 13;
+}
+
+}  // namespace
+
+Planner::Planner(const KernelDescription& description, const PlanOptions& options)
+    : description_(description), options_(options), roles_(description.data.size(), Role::size) {
+    for (const bool used : description.dimensions) dimensions_ += used ? 1 : 0;
+    for (std::size_t i = 0; i < description.data.size(); ++i) {
+        const DataParameter& parameter = description.data[i];
+        if (parameter.is_extent) {
+            roles_[i] = Role::extent;
+            extents_[static_cast<std::size_t>(parameter.dimension)] = i;
+        } else if (!is_integer_type(parameter.type)) {
+            roles_[i] = Role::fixed;
+        } else if (!parameter.in_memo) {
+            roles_[i] = Role::offset;
+        } else if (parameter.coarse_in_memo) {
+            roles_[i] = Role::part;
+        }
+    }
+    // Which parameters move the guards, and which dimensions no guard bounds.
+    const auto indices = [&](const std::vector<double>& data) {
+        return active_indices(description_, make_arguments(description_, data));
+    };
+    const auto same = [](const std::array<Indices, 3>& a, const std::array<Indices, 3>& b) {
+        return std::ranges::equal(
+            a, b, [](const Indices& l, const Indices& r) { return l.first == r.first && l.end == r.end; });
+    };
+    std::vector<double> base(description.data.size());
+    for (std::size_t i = 0; i < base.size(); ++i) base[i] = value_at(i, 0);
+    const auto before = indices(base);
+    for (std::size_t i = 0; i < base.size(); ++i) {
+        if (roles_[i] != Role::size) continue;
+        std::vector<double> changed = base;
+        changed[i] = value_at(i, 2);
+        if (description.data[i].bounds || !same(before, indices(changed))) roles_[i] = Role::bound;
+    }
+    for (std::size_t d = 0; d < 3; ++d)
+        free_extent_[d] =
+            description.dimensions[d] && extents_[d] && (!before[d].end || description.reads_total[d]);
+}
+
+bool Planner::halve_sizes() {
+    if (options_.least / 2 < smallest_size) return false;
+    options_.least /= 2;
+    options_.most = std::max(options_.least, options_.most / 2);
+    return true;
+}
+
+bool Planner::must_divide(std::size_t dimension) const {
+    return description_.reads_total[dimension] || description_.verdict == analysis::Verdict::dividing;
+}
+
+double Planner::value_at(std::size_t parameter, std::size_t level) const {
+    const bool one_dimension = dimensions_ == 1;
+    bool aligned = false, total = false;
+    for (std::size_t d = 0; d < 3; ++d) {
+        aligned = aligned || (description_.dimensions[d] && must_divide(d));
+        total = total || description_.reads_total[d];
+    }
+    const DataParameter& data = description_.data[parameter];
+    switch (roles_[parameter]) {
+        case Role::extent:
+            return level_size(options_, level, aligned) * (one_dimension ? 4 : 1);
+        // Where the total is read a thread goes on by it: more work than threads.
+        case Role::bound:
+            return level_size(options_, level, aligned && !total) * (one_dimension ? 4 : 1) * (total ? 4 : 1);
+        case Role::size:
+            return level_size(options_, level, false);
+        case Role::part:
+            return std::floor(level_size(options_, level, false) / 4);
+        case Role::small:
+            return small_values[level];
+        case Role::pitch:
+        case Role::offset:
+            return 0;
+        case Role::fixed:
+            return is_float_type(data.type) ? 1.0 : 1;
+    }
+    return 0;
+}
+
+bool Planner::is_symbol(std::size_t parameter) const {
+    switch (roles_[parameter]) {
+        case Role::bound:
+        case Role::size:
+        case Role::part:
+        case Role::small:
+            return true;
+        case Role::extent:
+            return free_extent_[static_cast<std::size_t>(description_.data[parameter].dimension)];
+        default:
+            return false;
+    }
+}
+
+// Pitches and extents follow from the rest.
+void Planner::finish(std::vector<double>& data) const {
+    double widest = 1;
+    for (std::size_t i = 0; i < data.size(); ++i)
+        if (is_symbol(i) && roles_[i] != Role::small) widest = std::max(widest, data[i]);
+    for (std::size_t i = 0; i < data.size(); ++i)
+        if (roles_[i] == Role::pitch) data[i] = widest;
+    const auto indices = active_indices(description_, make_arguments(description_, data));
+    for (std::size_t d = 0; d < 3; ++d) {
+        if (!extents_[d]) continue;
+        double& extent = data[*extents_[d]];
+        if (!description_.dimensions[d]) extent = 1;
+        if (free_extent_[d] || !description_.dimensions[d]) continue;
+        extent = indices[d].end ? static_cast<double>(*indices[d].end) : value_at(*extents_[d], 0);
+        // i < n - 1 is launched for n threads.
+        for (std::size_t i = 0; i < data.size(); ++i)
+            if (description_.data[i].bounds && static_cast<std::size_t>(*description_.data[i].bounds) == d &&
+                data[i] > extent && data[i] <= extent + 8)
+                extent = data[i];
+        extent = std::max(extent, 1.0);
+        if (must_divide(d)) extent = rounded(extent, 32);
+    }
+}
+
+std::vector<double> Planner::data_at(std::size_t level) const {
+    std::vector<double> data(roles_.size());
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = value_at(i, level);
+    finish(data);
+    return data;
+}
+
+std::vector<double> Planner::with(std::vector<double> data, std::size_t parameter, double value) const {
+    data[parameter] = value;
+    const Role role = roles_[parameter];
+    finish(data);
+    if (role == Role::pitch) data[parameter] = value;
+    return data;
+}
+
+trimtab_dim3 Planner::extent_of(const std::vector<double>& data) const {
+    std::array<std::uint32_t, 3> extent{1, 1, 1};
+    for (std::size_t d = 0; d < 3; ++d)
+        if (extents_[d] && description_.dimensions[d])
+            extent[d] = static_cast<std::uint32_t>(data[*extents_[d]]);
+    return {extent[0], extent[1], extent[2]};
+}
+
+std::vector<trimtab_dim3> Planner::blocks_at(const std::vector<double>& data) const {
+    const trimtab_dim3 extents = extent_of(data);
+    const std::array<std::uint32_t, 3> extent{extents.x, extents.y, extents.z};
+    std::vector<std::size_t> free;
+    for (std::size_t d = 0; d < 3; ++d)
+        if (description_.dimensions[d] && !description_.block_stays_one[d]) free.push_back(d);
+    std::uint32_t most_threads = 1024;
+    for (const analysis::KernelImage& image : description_.images)
+        if (image.max_threads != 0) most_threads = std::min(most_threads, image.max_threads);
+    std::vector<trimtab_dim3> out;
+    const auto offer = [&](const std::array<std::uint32_t, 3>& shape) {
+        std::array<std::uint32_t, 3> block{1, 1, 1};
+        std::uint32_t threads = 1;
+        for (std::size_t n = 0; n < free.size(); ++n) {
+            const std::size_t d = free[n];
+            block[d] = std::max(1u, shape[n]);
+            threads *= block[d];
+            if (must_divide(d) && extent[d] % block[d] != 0) return;
+            if (block[d] >= 4 * extent[d] && block[d] > 32) return;
+        }
+        if (threads <= most_threads && block[2] <= 64) out.push_back({block[0], block[1], block[2]});
+    };
+    if (free.size() == 1) std::ranges::for_each(blocks_1d, offer);
+    if (free.size() == 2) std::ranges::for_each(blocks_2d, offer);
+    if (free.size() == 3) std::ranges::for_each(blocks_3d, offer);
+    return out;
+}
+
+// Together, then one apart from the others, then mixtures; the last ones, from `held_out_from` on, are the
+// largest.
+std::vector<std::vector<double>> Planner::data_points(std::size_t& held_out_from) const {
+    std::vector<std::size_t> symbols;
+    for (std::size_t i = 0; i < roles_.size(); ++i)
+        if (is_symbol(i)) symbols.push_back(i);
+    std::vector<std::vector<double>> points;
+    const auto add = [&](const std::vector<std::size_t>& levels) {
+        std::vector<double> data = data_at(0);
+        for (std::size_t s = 0; s < symbols.size(); ++s) data[symbols[s]] = value_at(symbols[s], levels[s]);
+        finish(data);
+        if (std::ranges::find(points, data) == points.end()) points.push_back(std::move(data));
+    };
+    const auto together = [&](std::size_t level) { add(std::vector<std::size_t>(symbols.size(), level)); };
+    together(0);
+    together(2);
+    if (symbols.size() <= 1) {
+        for (const std::size_t level : {1, 3, 4, 5, 6}) together(level);
+    } else {
+        if (symbols.size() == 2) together(4);
+        for (std::size_t s = 0; s < symbols.size() && s < 5; ++s)
+            for (const std::size_t level : {std::size_t{2}, 4 + s % 2}) {
+                std::vector<std::size_t> levels(symbols.size(), 0);
+                levels[s] = level;
+                add(levels);
+            }
+        for (std::size_t n = 0; n < 4; ++n) {
+            std::vector<std::size_t> levels;
+            for (std::size_t s = 0; s < symbols.size(); ++s)
+                levels.push_back((2 * n + 3 * s + 1) % held_out_level);
+            add(levels);
+        }
+    }
+    // A trip count may be far below the sizes of the arrays.
+    for (const std::size_t symbol : symbols) {
+        if (roles_[symbol] != Role::size || symbols.size() > 6) continue;
+        std::vector<double> data = with(data_at(1), symbol, 8);
+        if (std::ranges::find(points, data) == points.end()) points.push_back(std::move(data));
+    }
+    held_out_from = points.size();
+    together(held_out_level);
+    together(held_out_level + 1);
+    return points;
+}
+
+std::vector<PlannedPoint> Planner::points() const {
+    std::vector<PlannedPoint> out;
+    std::size_t held_out_from = 0;
+    const std::vector<std::vector<double>> data = data_points(held_out_from);
+    const bool few = data.size() <= 9;  // one size: more blocks for each
+    std::size_t counted = 0;
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        const std::vector<trimtab_dim3> blocks = blocks_at(data[i]);
+        const std::size_t count = blocks.size(),
+                          kept = i < 2 ? count : (few ? count * 10 : count * 7) / 16 + 1;
+        std::vector<std::size_t> order(count);
+        for (std::size_t b = 0; b < count; ++b) order[b] = b;
+        std::ranges::sort(order, {}, [&](std::size_t b) { return std::pair(scrambled(b, i), b); });
+        order.resize(std::min(kept, count));
+        std::ranges::sort(order);
+        for (const std::size_t b : order) {
+            PlannedPoint point{.data = data[i],
+                               .extent = extent_of(data[i]),
+                               .block = blocks[b],
+                               .held_out = i >= held_out_from || counted % 6 == 5,
+                               .boxes = b == 0 && (i < 2 || i == held_out_from)};
+            ++counted;
+            out.push_back(std::move(point));
+        }
+    }
+    return out;
+}
+
+}  // namespace trimtab::profiler

@@ -1,0 +1,76 @@
+// The points (D, P) at which a kernel is measured: small sizes, together and apart, some of them odd so that
+// alignment shows; blocks spread over the legal ones; the largest sizes held out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/description.h"
+#include "trimtab/driver.h"
+
+namespace trimtab::profiler {
+
+// Changes whenever the same description and options may give other points.
+inline constexpr std::string_view plan_version = "1";
+
+struct PlanOptions {
+    std::uint32_t least = 64, most = 256;  // sizes; a launch of one dimension gets four times as many threads
+};
+
+// How a data parameter is varied.
+enum class Role : std::uint8_t {
+    extent,  // threads of the launch: what the guards ask for, or a size of its own
+    bound,   // sets which indices pass the guards
+    size,    // a trip count or a stride
+    part,    // shortens a loop together with others: kept below the sizes
+    small,   // work grows very fast with it
+    pitch,   // changes addresses alone: at least as large as every size
+    offset,  // only moves addresses: 0
+    fixed    // a flag, or floating-point: 1
+};
+
+struct PlannedPoint {
+    std::vector<double> data;  // D, extents included
+    trimtab_dim3 extent{1, 1, 1}, block{1, 1, 1};
+    bool held_out = false;
+    bool boxes = false;  // footprints of boxes of several blocks are wanted too
+};
+
+class Planner {
+  public:
+    // Roles as the description tells them; set_role() corrects them by what runs show.
+    Planner(const analysis::KernelDescription& description, const PlanOptions& options);
+
+    [[nodiscard]] const std::vector<Role>& roles() const { return roles_; }
+    void set_role(std::size_t data, Role role) { roles_[data] = role; }
+    // All sizes become smaller by half; false where they are as small as they may be.
+    bool halve_sizes();
+
+    // D with every size at one of the levels 0 (least) to 8 (most), extents as the guards ask.
+    [[nodiscard]] std::vector<double> data_at(std::size_t level) const;
+    // `data` with one parameter changed, extents as the guards then ask.
+    [[nodiscard]] std::vector<double> with(std::vector<double> data, std::size_t parameter,
+                                           double value) const;
+    [[nodiscard]] trimtab_dim3 extent_of(const std::vector<double>& data) const;
+    // Legal at `data`; several, from wide to narrow, the first one ordinary. Empty: no block can be chosen.
+    [[nodiscard]] std::vector<trimtab_dim3> blocks_at(const std::vector<double>& data) const;
+    [[nodiscard]] std::vector<PlannedPoint> points() const;
+
+  private:
+    [[nodiscard]] double value_at(std::size_t parameter, std::size_t level) const;
+    [[nodiscard]] bool is_symbol(std::size_t parameter) const;
+    void finish(std::vector<double>& data) const;
+    [[nodiscard]] bool must_divide(std::size_t dimension) const;
+    [[nodiscard]] std::vector<std::vector<double>> data_points(std::size_t& held_out_from) const;
+
+    const analysis::KernelDescription& description_;
+    PlanOptions options_;
+    std::vector<Role> roles_;
+    std::array<std::optional<std::size_t>, 3> extents_;  // in D
+    std::array<bool, 3> free_extent_{};                  // the extent is a size of its own
+    std::size_t dimensions_ = 0;                         // that the kernel reads
+};
+
+}  // namespace trimtab::profiler

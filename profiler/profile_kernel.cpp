@@ -1,0 +1,312 @@
+#include "profiler/profile_kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "profiler/active_indices.h"
+#include "profiler/arguments.h"
+#include "profiler/block_sample.h"
+
+namespace trimtab::profiler {
+
+namespace {
+
+using analysis::KernelDescription;
+using model::Metric;
+
+// Warps that a point samples, where the budget allows.
+constexpr double most_warps = 64, least_warps = 12, probe_warps = 8;
+
+// Metrics that differ by less are taken as equal.
+constexpr double same_share = 1e-6;
+
+double value(const Measurement& measurement, Metric metric) {
+    return measurement.values[static_cast<std::size_t>(metric)];
+}
+
+bool differ(double a, double b, double share) {
+    return std::abs(a - b) > share * std::max(std::abs(a), std::abs(b));
+}
+
+// Do two measurements differ in what a warp executes?
+bool other_work(const Measurement& a, const Measurement& b) {
+    return std::ranges::any_of(
+        std::array{Metric::warp_instructions, Metric::load_requests, Metric::store_requests,
+                   Metric::atomic_requests, Metric::shared_requests, Metric::barriers},
+        [&](Metric m) { return differ(value(a, m), value(b, m), same_share); });
+}
+
+class KernelProfiler {
+  public:
+    KernelProfiler(const KernelDescription& description, Backend& backend, const ProfileOptions& options)
+        : description_(description),
+          backend_(backend),
+          options_(options),
+          planner_(description, options.plan) {}
+    std::expected<Profile, Error> run(const Progress& progress);
+
+  private:
+    using Measured = std::expected<Measurement, MeasureError>;
+
+    Measured measure(const PlannedPoint& point, double warps, bool boxes, unsigned seed);
+    Measured probe(const std::vector<double>& data, unsigned seed = 0) {
+        const std::vector<trimtab_dim3> blocks = planner_.blocks_at(data);
+        if (blocks.empty())
+            return std::unexpected(MeasureError{.limit = false, .message = "no block of the plan is legal"});
+        return measure({.data = data, .extent = planner_.extent_of(data), .block = blocks[0]}, probe_warps,
+                       false, seed);
+    }
+    std::vector<BoxOfBlocks> boxes_of(const PlannedPoint& point, const std::array<BlockRange, 3>& active,
+                                      const trimtab_dim3& grid, std::uint32_t seed) const;
+    std::expected<void, Error> find_roles();
+    std::expected<void, Error> find_cost();
+    std::expected<void, Error> find_data_dependence();
+    Error failed(const MeasureError& error) const;
+
+    const KernelDescription& description_;
+    Backend& backend_;
+    const ProfileOptions& options_;
+    Planner planner_;
+    std::vector<bool> matters_;  // of the fixed parameters: another value changes the work
+    double warp_cost_ = 0;       // warp instructions a warp, at level 2
+    double cost_growth_ = 1;     // from level 0 to level 2
+    double warps_ = most_warps;
+    std::uint64_t warp_instructions_ = 0;
+    Profile profile_;
+};
+
+Error KernelProfiler::failed(const MeasureError& error) const {
+    if (error.limit)
+        return {.message =
+                    fmt::format("kernel {} is not profiled: at the smallest sizes it ran more than {} warp "
+                                "instructions",
+                                description_.name, options_.instruction_budget)};
+    return {.message = fmt::format("kernel {} is not profiled: {}", description_.name, error.message)};
+}
+
+// Boxes of several blocks: two and four side by side, whole rows, and everything, as far as they are
+// affordable.
+std::vector<BoxOfBlocks> KernelProfiler::boxes_of(const PlannedPoint& point,
+                                                  const std::array<BlockRange, 3>& active,
+                                                  const trimtab_dim3& grid, std::uint32_t seed) const {
+    const double block_warps = std::ceil(point.block.x * point.block.y * point.block.z / 32.0);
+    const double affordable = 0.05 * static_cast<double>(options_.instruction_budget) /
+                              (block_warps * std::max(1.0, warp_cost_ * cost_growth_));
+    std::array<std::uint32_t, 3> all{};
+    for (std::size_t d = 0; d < 3; ++d) all[d] = static_cast<std::uint32_t>(active[d].end - active[d].first);
+    std::vector<std::array<std::uint32_t, 3>> shapes{{2, 1, 1},
+                                                     {1, 2, 1},
+                                                     {2, 2, 1},
+                                                     {4, 1, 1},
+                                                     {1, 4, 1},
+                                                     {1, 1, 2},
+                                                     {2, 2, 2},
+                                                     {all[0], 1, 1},
+                                                     {1, all[1], 1},
+                                                     {all[0], 2, 1},
+                                                     {all[0], all[1] / 2, 1},
+                                                     {all[0], all[1], 1},
+                                                     {all[0], all[1], 2},
+                                                     {all[0], all[1], all[2]}};
+    std::vector<BoxOfBlocks> boxes;
+    std::vector<std::array<std::uint32_t, 3>> seen{{1, 1, 1}};
+    double spent = 0;
+    for (const auto& shape : shapes) {
+        bool fits = std::ranges::find(seen, shape) == seen.end();
+        double blocks = 1;
+        for (std::size_t d = 0; d < 3; ++d) {
+            fits = fits && shape[d] >= 1 && shape[d] <= all[d];
+            blocks *= shape[d];
+        }
+        if (!fits || blocks + spent > affordable) continue;
+        seen.push_back(shape);
+        const auto places = static_cast<std::size_t>(std::clamp(0.1 * affordable / blocks, 1.0, 4.0));
+        boxes.push_back(sample_boxes(active, grid, shape, places, seed));
+        spent += blocks * static_cast<double>(boxes.back().groups.size());
+    }
+    return boxes;
+}
+
+KernelProfiler::Measured KernelProfiler::measure(const PlannedPoint& point, double warps, bool boxes,
+                                                 unsigned seed) {
+    const Arguments arguments = make_arguments(description_, point.data);
+    const auto indices = active_indices(description_, arguments);
+    const std::array<std::uint32_t, 3> extent{point.extent.x, point.extent.y, point.extent.z},
+        block{point.block.x, point.block.y, point.block.z};
+    std::array<std::uint32_t, 3> grid{};
+    std::array<BlockRange, 3> active;
+    MeasuredLaunch launch;
+    launch.blocks = 1;
+    std::uint32_t place = 17;
+    for (std::size_t d = 0; d < 3; ++d) {
+        grid[d] = (extent[d] + block[d] - 1) / block[d];
+        const std::uint64_t end = std::min<std::uint64_t>(indices[d].end.value_or(extent[d]), extent[d]);
+        active[d].first = std::min<std::uint64_t>(indices[d].first / block[d], grid[d] - 1);
+        active[d].end =
+            std::clamp<std::uint64_t>((end + block[d] - 1) / block[d], active[d].first + 1, grid[d]);
+        launch.blocks *= active[d].end - active[d].first;
+        place = place * 31 + block[d] + extent[d] * 7;
+    }
+    launch.kernel = description_.name;
+    launch.grid = {grid[0], grid[1], grid[2]};
+    launch.block = point.block;
+    launch.arguments = &arguments;
+    launch.seed = seed;
+    launch.instruction_limit = options_.instruction_budget;
+    const double block_warps = std::ceil(block[0] * block[1] * block[2] / 32.0);
+    launch.classes = sample_blocks(active, launch.grid, warps / block_warps, place);
+    if (boxes) launch.boxes = boxes_of(point, active, launch.grid, place);
+    Measured measured = backend_.measure(launch);
+    if (!measured) return measured;
+    warp_instructions_ += measured->warp_instructions;
+    for (std::size_t b = 0; b < launch.boxes.size(); ++b) {
+        ProfilePoint& box = profile_.points.emplace_back();
+        box.data = point.data;
+        for (std::size_t d = 0; d < 3; ++d) box.box[d] = double{1} * block[d] * launch.boxes[b].blocks[d];
+        box.held_out = point.held_out;
+        box.metrics[static_cast<std::size_t>(Metric::footprint_sectors)] = measured->box_sectors[b];
+    }
+    return measured;
+}
+
+// What does each parameter do to a few blocks? A parameter that makes work grow beyond all measure is kept
+// small; one that changes addresses alone is a pitch; a flag that changes nothing is free.
+std::expected<void, Error> KernelProfiler::find_roles() {
+    matters_.assign(description_.data.size(), false);
+    std::vector<double> base = planner_.data_at(0);
+    Measured before = probe(base);
+    for (std::size_t i = 0; i < base.size() && !before && before.error().limit; ++i) {
+        if (planner_.roles()[i] != Role::size) continue;
+        planner_.set_role(i, Role::small);
+        before = probe(planner_.data_at(0));
+        if (!before) continue;
+        // This one was it; those before it were not.
+        for (std::size_t earlier = 0; earlier < i; ++earlier)
+            if (planner_.roles()[earlier] == Role::small) planner_.set_role(earlier, Role::size);
+        before = probe(planner_.data_at(0));
+        if (!before) return std::unexpected(failed(before.error()));
+    }
+    if (!before) return std::unexpected(failed(before.error()));
+    base = planner_.data_at(0);
+    for (std::size_t i = 0; i < base.size(); ++i) {
+        const Role role = planner_.roles()[i];
+        if (role == Role::size) {
+            const Measured more = probe(planner_.with(base, i, 2 * base[i]));
+            if (!more && more.error().limit) {
+                planner_.set_role(i, Role::small);
+            } else if (!more) {
+                return std::unexpected(failed(more.error()));
+            } else if (value(*more, Metric::warp_instructions) >
+                       10 * value(*before, Metric::warp_instructions)) {
+                planner_.set_role(i, Role::small);
+            } else if (!other_work(*more, *before) &&
+                       (differ(value(*more, Metric::load_sectors), value(*before, Metric::load_sectors),
+                               same_share) ||
+                        differ(value(*more, Metric::store_sectors), value(*before, Metric::store_sectors),
+                               same_share) ||
+                        differ(value(*more, Metric::footprint_sectors),
+                               value(*before, Metric::footprint_sectors), same_share))) {
+                planner_.set_role(i, Role::pitch);
+            }
+        } else if (role == Role::fixed) {
+            for (const double other : {0.0, 0.5, 3.0}) {
+                const Measured changed = probe(planner_.with(base, i, other));
+                if (!changed || other_work(*changed, *before)) matters_[i] = true;
+            }
+        }
+    }
+    return {};
+}
+
+// Sizes and samples such that the whole profile stays near its budget.
+std::expected<void, Error> KernelProfiler::find_cost() {
+    for (;;) {
+        const Measured low = probe(planner_.data_at(0)), high = probe(planner_.data_at(2));
+        const bool too_much = (!low && low.error().limit) || (!high && high.error().limit);
+        if (!low && !too_much) return std::unexpected(failed(low.error()));
+        if (!high && !too_much) return std::unexpected(failed(high.error()));
+        if (!too_much) {
+            const double least = std::max(1.0, value(*low, Metric::warp_instructions));
+            warp_cost_ = std::max(1.0, value(*high, Metric::warp_instructions));
+            cost_growth_ = std::max(1.0, warp_cost_ / least);
+            double total = 0;
+            for (const PlannedPoint& point : planner_.points())
+                total += warp_cost_ * (point.held_out ? std::sqrt(cost_growth_) : 1);
+            const double affordable = static_cast<double>(options_.instruction_budget) / total;
+            warps_ = std::clamp(0.6 * affordable, least_warps, most_warps);
+            if (affordable >= least_warps / 2) return {};
+        }
+        if (planner_.halve_sizes()) continue;
+        if (too_much) return std::unexpected(failed({.limit = true, .message = {}}));
+        return {};
+    }
+}
+
+std::expected<void, Error> KernelProfiler::find_data_dependence() {
+    const std::vector<double> data = planner_.data_at(2);
+    const Measured one = probe(data, 0), other = probe(data, 1);
+    for (const Measured* measured : {&one, &other})
+        if (!*measured) return std::unexpected(failed(measured->error()));
+    for (std::size_t m = 0; m < model::metric_count; ++m)
+        if (differ(one->values[m], other->values[m], 1e-3))
+            profile_.data_dependent.push_back(static_cast<Metric>(m));
+    return {};
+}
+
+std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
+    if (description_.verdict == analysis::Verdict::fixed)
+        return std::unexpected(
+            Error{.message = fmt::format("kernel {} is left alone: there is no block to choose",
+                                         description_.name)});
+    if (planner_.blocks_at(planner_.data_at(0)).empty())
+        return std::unexpected(Error{
+            .message = fmt::format("kernel {} is not profiled: its block cannot change", description_.name)});
+    if (auto found = find_roles(); !found) return std::unexpected(found.error());
+    if (auto found = find_cost(); !found) return std::unexpected(found.error());
+
+    profile_.kernel_id = description_.id;
+    profile_.backend_name = backend_.name();
+    profile_.backend_version = backend_.version();
+    profile_.element_bytes = element_bytes(description_);
+    for (const analysis::DataParameter& parameter : description_.data)
+        profile_.data_names.push_back(parameter.name);
+
+    const std::vector<PlannedPoint> points = planner_.points();
+    std::vector<std::vector<double>> data;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        if (progress) progress(i, points.size());
+        const Measured measured = measure(points[i], warps_, points[i].boxes, 0);
+        if (!measured && measured.error().limit) continue;  // one point less
+        if (!measured) return std::unexpected(failed(measured.error()));
+        if (value(*measured, Metric::active_blocks) == 0) continue;  // nothing to learn from
+        ProfilePoint& point = profile_.points.emplace_back();
+        point.data = points[i].data;
+        point.box = {double(points[i].block.x), double(points[i].block.y), double(points[i].block.z)};
+        point.held_out = points[i].held_out;
+        for (std::size_t m = 0; m < model::metric_count; ++m) point.metrics[m] = measured->values[m];
+        if (data.empty() || data.back() != points[i].data) data.push_back(points[i].data);
+    }
+    if (progress) progress(points.size(), points.size());
+    if (profile_.points.empty())
+        return std::unexpected(
+            Error{.message = fmt::format(
+                      "kernel {} is not profiled: no warp of it did anything at the planned sizes",
+                      description_.name)});
+    if (auto found = find_data_dependence(); !found) return std::unexpected(found.error());
+    profile_.ranges = index_ranges(description_, data);
+    for (std::size_t i = 0; i < description_.data.size(); ++i)
+        profile_.varied.push_back(planner_.roles()[i] != Role::fixed || !matters_[i]);
+    profile_.warp_instructions = warp_instructions_;
+    return std::move(profile_);
+}
+
+}  // namespace
+
+std::expected<Profile, Error> profile_kernel(const KernelDescription& description, Backend& backend,
+                                             const ProfileOptions& options, const Progress& progress) {
+    return KernelProfiler(description, backend, options).run(progress);
+}
+
+}  // namespace trimtab::profiler

@@ -1,0 +1,31 @@
+// Profiles one kernel: plans the points, has the backend measure them, and gathers the profile.
+#pragma once
+
+#include <expected>
+#include <functional>
+
+#include "analysis/description.h"
+#include "profiler/backend.h"
+#include "profiler/plan.h"
+#include "profiler/profile.h"
+#include "trimtab/error.h"
+
+namespace trimtab::profiler {
+
+struct ProfileOptions {
+    PlanOptions plan;
+    // Warp instructions that a profile aims at: sizes and sampled blocks are chosen to stay near it. (Not
+    // time, which differs from machine to machine: the same kernel has the same profile everywhere.)
+    std::uint64_t instruction_budget = 20'000'000;
+};
+
+// Points done and in all.
+using Progress = std::function<void(std::size_t done, std::size_t total)>;
+
+// An error says in one line why this kernel has no profile: it is left alone, its block cannot change, the
+// backend cannot run it, or it runs on and on. The program still builds.
+[[nodiscard]] std::expected<Profile, Error> profile_kernel(const analysis::KernelDescription& description,
+                                                           Backend& backend, const ProfileOptions& options,
+                                                           const Progress& progress = {});
+
+}  // namespace trimtab::profiler

@@ -1,0 +1,60 @@
+// Where profiles are kept between builds: an SQLite file that several builds may share. A kernel whose PTX,
+// plan and backend are unchanged is never profiled twice.
+//
+// The store is a convenience: nothing that happens to it fails a build. A file that is no store is set aside
+// (renamed <file>.corrupt-<n>) and a new one begun; where nothing can be written, what is put is kept for the
+// life of this object. Each of these is said once, through `warn`.
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "profiler/profile.h"
+#include "profiler/profile_kernel.h"
+#include "trimtab/error.h"
+
+namespace trimtab::profiler {
+
+// $XDG_CACHE_HOME/trimtab/profiles.sqlite, ~/.cache/trimtab/profiles.sqlite without it; "" where neither is
+// set.
+[[nodiscard]] std::string default_store_path();
+// What --trimtab-profile names: a folder (that exists, or whose name ends in '/') holds profiles.sqlite,
+// anything else is the file itself.
+[[nodiscard]] std::string store_path(const std::string& folder_or_file);
+
+class ProfileStore {
+  public:
+    using Warn = std::function<void(const std::string& line)>;
+    // Folders are made as needed. An empty path: kept in memory alone, without a word.
+    explicit ProfileStore(const std::string& path, Warn warn);
+    ~ProfileStore();
+    ProfileStore(ProfileStore&&) noexcept;
+    ProfileStore& operator=(ProfileStore&&) noexcept;
+
+    // Keys are any text. What was put last under a key is found; a value that cannot be read is not there.
+    [[nodiscard]] std::optional<Profile> profile(std::string_view key);
+    void put_profile(std::string_view key, const Profile& profile);
+    // Anything else worth keeping: fits, compiled drivers. `kind` keeps their keys apart.
+    [[nodiscard]] std::optional<std::string> blob(std::string_view kind, std::string_view key);
+    void put_blob(std::string_view kind, std::string_view key, std::string_view bytes);
+
+  private:
+    class Database;
+    std::unique_ptr<Database> database_;
+};
+
+// The kernel, the plan and its options, and the backend.
+[[nodiscard]] std::string profile_key(const analysis::KernelDescription& description, const Backend& backend,
+                                      const ProfileOptions& options);
+
+// profile_kernel, unless the store has it. A failure is remembered too.
+[[nodiscard]] std::expected<Profile, Error> recall_or_profile(const analysis::KernelDescription& description,
+                                                              Backend& backend, const ProfileOptions& options,
+                                                              ProfileStore& store,
+                                                              const Progress& progress = {});
+
+}  // namespace trimtab::profiler

@@ -1,0 +1,155 @@
+#include "profiler/plan.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "made_up_kernels.h"
+
+namespace trimtab::profiler {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+
+TEST(Plan, TiesExtentsToTheGuardsAndKeepsTheLargestBack) {
+    const KernelDescription kernel = gemm();
+    const Planner planner(kernel, {});
+    EXPECT_THAT(planner.roles(),
+                ElementsAre(Role::bound, Role::bound, Role::size, Role::extent, Role::extent));
+    const auto points = planner.points();
+    EXPECT_GT(points.size(), 60u);
+    EXPECT_LT(points.size(), 160u);
+    std::size_t held_out = 0;
+    std::map<std::vector<double>, int> data;
+    std::set<std::array<std::uint32_t, 2>> blocks;
+    for (const PlannedPoint& point : points) {
+        EXPECT_EQ(point.extent.x, point.data[1]);
+        EXPECT_EQ(point.extent.y, point.data[0]);
+        EXPECT_EQ(point.data[3], point.data[1]);
+        for (const double size : {point.data[0], point.data[1]}) {
+            EXPECT_GE(size, 64);
+            EXPECT_LE(size, 256);
+            if (size >= 250) EXPECT_TRUE(point.held_out);
+        }
+        EXPECT_LE(point.block.x * point.block.y, 1024u);
+        EXPECT_EQ(point.block.z, 1u);
+        held_out += point.held_out ? 1 : 0;
+        ++data[point.data];
+        blocks.insert({point.block.x, point.block.y});
+    }
+    EXPECT_GT(held_out, points.size() / 8);
+    EXPECT_LT(held_out, points.size() / 2);
+    EXPECT_GE(blocks.size(), 14u);
+    // Each size goes its own way somewhere.
+    for (const std::size_t k : {0, 1, 2})
+        EXPECT_TRUE(std::ranges::any_of(data, [&](const auto& entry) {
+            const auto& d = entry.first;
+            return d[k] != d[(k + 1) % 3] && d[(k + 1) % 3] == d[(k + 2) % 3];
+        }));
+}
+
+TEST(Plan, IsTheSameEveryTime) {
+    const KernelDescription kernel = gemm();
+    const auto once = Planner(kernel, {}).points(), again = Planner(kernel, {}).points();
+    ASSERT_EQ(once.size(), again.size());
+    for (std::size_t i = 0; i < once.size(); ++i) {
+        EXPECT_EQ(once[i].data, again[i].data);
+        EXPECT_EQ(once[i].block.x, again[i].block.x);
+        EXPECT_EQ(once[i].held_out, again[i].held_out);
+    }
+    EXPECT_NE(once.size(), 0u);
+}
+
+TEST(Plan, SizesCanBeAskedForAndHalved) {
+    const KernelDescription kernel = gemm();
+    Planner planner(kernel, {.least = 32, .most = 64});
+    for (const PlannedPoint& point : planner.points()) {
+        EXPECT_GE(point.data[0], 32);
+        EXPECT_LE(point.data[0], 64);
+    }
+    EXPECT_TRUE(planner.halve_sizes());
+    EXPECT_EQ(planner.data_at(0)[0], 16);
+    EXPECT_FALSE(planner.halve_sizes());
+    // One size alone is a plan too.
+    EXPECT_FALSE(Planner(kernel, {.least = 128, .most = 128}).points().empty());
+}
+
+TEST(Plan, BlocksThatMustDivideDo) {
+    KernelDescription kernel = KernelBuilder("open", {true, true, false}).pointer("p", "float").build();
+    kernel.verdict = analysis::Verdict::dividing;
+    const auto points = Planner(kernel, {}).points();
+    EXPECT_GT(points.size(), 30u);
+    std::set<std::uint32_t> extents;
+    for (const PlannedPoint& point : points) {
+        EXPECT_EQ(point.extent.x % point.block.x, 0u);
+        EXPECT_EQ(point.extent.y % point.block.y, 0u);
+        extents.insert(point.extent.x);
+    }
+    EXPECT_GE(extents.size(), 4u);  // without guards the extents are the sizes
+}
+
+TEST(Plan, OneDimensionGetsMoreThreadsAndALaunchBoundIsKept) {
+    KernelDescription kernel = KernelBuilder("axpy", {true, false, false})
+                                   .pointer("p", "float")
+                                   .integer("n")
+                                   .guard(Dimension::x, argument(1))
+                                   .build();
+    kernel.images[0].max_threads = 256;
+    std::set<std::uint32_t> blocks;
+    for (const PlannedPoint& point : Planner(kernel, {}).points()) {
+        EXPECT_GE(point.extent.x, 256u);
+        EXPECT_LE(point.block.x, 256u);
+        blocks.insert(point.block.x);
+    }
+    EXPECT_GE(blocks.size(), 5u);
+}
+
+TEST(Plan, OffsetsStayPutAndFlagsAreOne) {
+    const KernelDescription kernel = KernelBuilder("step", {true, false, false})
+                                         .integer("n")
+                                         .integer("t", false)
+                                         .scalar("alpha", "f32", 4)
+                                         .scalar("transposed", "u8", 1)
+                                         .guard(Dimension::x, argument(0))
+                                         .build();
+    Planner planner(kernel, {});
+    EXPECT_THAT(planner.roles(),
+                ElementsAre(Role::bound, Role::offset, Role::fixed, Role::fixed, Role::extent));
+    for (const PlannedPoint& point : planner.points()) {
+        EXPECT_EQ(point.data[1], 0);
+        EXPECT_EQ(point.data[2], 1);
+        EXPECT_EQ(point.data[3], 1);
+    }
+}
+
+TEST(Plan, APitchIsAtLeastAsLargeAsTheSizes) {
+    const KernelDescription kernel = KernelBuilder("copy", {true, true, false})
+                                         .integer("w")
+                                         .integer("h")
+                                         .integer("ld")
+                                         .guard(Dimension::x, argument(0))
+                                         .guard(Dimension::y, argument(1))
+                                         .build();
+    Planner planner(kernel, {});
+    planner.set_role(2, Role::pitch);
+    for (const PlannedPoint& point : planner.points())
+        EXPECT_GE(point.data[2], std::max(point.data[0], point.data[1]));
+}
+
+TEST(Plan, AGridStrideLoopHasMoreWorkThanThreads) {
+    KernelDescription kernel =
+        KernelBuilder("stride", {true, false, false}).integer("n").guard(Dimension::x, argument(0)).build();
+    kernel.reads_total[0] = true;
+    std::set<double> ratios;
+    for (const PlannedPoint& point : Planner(kernel, {}).points()) {
+        EXPECT_EQ(point.extent.x % point.block.x, 0u);
+        ratios.insert(point.data[0] / point.data[1]);
+    }
+    EXPECT_GE(ratios.size(), 4u);
+    EXPECT_GT(*ratios.rbegin(), 4);
+}
+
+}  // namespace
+}  // namespace trimtab::profiler

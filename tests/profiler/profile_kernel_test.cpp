@@ -1,0 +1,156 @@
+// Profiling against a backend whose counts are known.
+#include "profiler/profile_kernel.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "made_up_kernels.h"
+
+namespace trimtab::profiler {
+namespace {
+
+using namespace testing;
+using model::Metric;
+using ::testing::HasSubstr;
+
+// Work as a function of the integers in the argument buffer.
+class FakeBackend : public Backend {
+  public:
+    std::function<double(const std::vector<std::int32_t>&)> instructions;  // a warp
+    std::function<double(const std::vector<std::int32_t>&)> sectors = [](const auto&) { return 4.0; };
+    double seed_changes = 0;
+    std::string fault;
+    int launches = 0;
+    std::vector<MeasuredLaunch> seen;
+
+    [[nodiscard]] std::string_view name() const override { return "fake"; }
+    [[nodiscard]] std::string_view version() const override { return "1"; }
+    [[nodiscard]] std::expected<Measurement, MeasureError> measure(const MeasuredLaunch& launch) override {
+        ++launches;
+        if (!fault.empty()) return std::unexpected(MeasureError{.limit = false, .message = fault});
+        std::vector<std::int32_t> integers((launch.arguments->bytes.size() + 3) / 4);
+        std::memcpy(integers.data(), launch.arguments->bytes.data(), launch.arguments->bytes.size());
+        const double each = instructions(integers);
+        double blocks = 0;
+        for (const BlockClass& one : launch.classes) blocks += static_cast<double>(one.blocks.size());
+        for (const BoxOfBlocks& box : launch.boxes)
+            for (const auto& group : box.groups) blocks += static_cast<double>(group.size());
+        const double warps = blocks * std::ceil(launch.block.x * launch.block.y * launch.block.z / 32.0);
+        if (each * warps > static_cast<double>(launch.instruction_limit))
+            return std::unexpected(MeasureError{.limit = true, .message = "limit"});
+        Measurement out;
+        const auto set = [&](Metric m, double v) { out.values[static_cast<std::size_t>(m)] = v; };
+        set(Metric::warp_instructions, each);
+        set(Metric::load_requests, each / 4 + launch.seed * seed_changes);
+        set(Metric::load_sectors, sectors(integers));
+        set(Metric::active_blocks, static_cast<double>(launch.blocks));
+        out.box_sectors.assign(launch.boxes.size(), 5);
+        out.warp_instructions = static_cast<std::uint64_t>(each * warps);
+        return out;
+    }
+};
+
+KernelDescription kernel_of(std::initializer_list<const char*> sizes) {
+    KernelBuilder builder("k", {true, false, false});
+    for (const char* name : sizes) builder.integer(name);
+    return builder.guard(Dimension::x, argument(0)).build();
+}
+
+TEST(ProfileKernel, MeasuresEveryPlannedPoint) {
+    FakeBackend backend;
+    backend.instructions = [](const auto& a) { return 10.0 * a[1] + 3; };
+    const auto profile = profile_kernel(kernel_of({"n", "m"}), backend, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    EXPECT_EQ(profile->backend_name, "fake");
+    EXPECT_EQ(profile->data_names, (std::vector<std::string>{"n", "m", "extent.x"}));
+    EXPECT_EQ(profile->varied, (std::vector<bool>{true, true, true}));
+    EXPECT_EQ(profile->ranges.end[0], (LinearForm{.constant = 0, .terms = {{0, 1}}}));
+    EXPECT_GT(profile->points.size(), 40u);
+    bool held_out = false, boxes = false;
+    for (const ProfilePoint& point : profile->points) {
+        held_out |= point.held_out;
+        if (const auto& work = point.metrics[0])
+            EXPECT_EQ(*work, 10 * point.data[1] + 3);
+        else
+            boxes |= point.metrics[23] == 5.0;
+    }
+    EXPECT_TRUE(held_out);
+    EXPECT_TRUE(boxes);
+    EXPECT_TRUE(profile->data_dependent.empty());
+    EXPECT_LT(profile->warp_instructions, 2 * ProfileOptions{}.instruction_budget);
+}
+
+TEST(ProfileKernel, StaysNearItsBudget) {
+    for (const double scale : {1.0, 40.0, 900.0}) {
+        FakeBackend backend;
+        backend.instructions = [&](const auto& a) { return scale * a[0] / 4; };
+        const auto profile = profile_kernel(kernel_of({"n"}), backend, {});
+        ASSERT_TRUE(profile) << profile.error().text();
+        EXPECT_LT(profile->warp_instructions, 3 * ProfileOptions{}.instruction_budget) << scale;
+    }
+}
+
+TEST(ProfileKernel, WhatGrowsBeyondMeasureIsKeptSmall) {
+    FakeBackend backend;
+    backend.instructions = [](const auto& a) { return std::ldexp(4.0, std::min(a[1], 60)); };
+    const auto profile = profile_kernel(kernel_of({"n", "levels"}), backend, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    for (const ProfilePoint& point : profile->points) EXPECT_LE(point.data[1], 8);
+}
+
+TEST(ProfileKernel, AddressesAloneMakeAPitch) {
+    FakeBackend backend;
+    backend.instructions = [](const auto&) { return 20.0; };
+    backend.sectors = [](const auto& a) { return a[1] < 100 ? 4.0 : 6.0; };
+    const auto profile = profile_kernel(kernel_of({"n", "ld"}), backend, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    for (const ProfilePoint& point : profile->points) EXPECT_GE(point.data[1], point.data[0]);
+}
+
+TEST(ProfileKernel, SaysWhatDependsOnTheData) {
+    FakeBackend backend;
+    backend.instructions = [](const auto&) { return 20.0; };
+    backend.seed_changes = 0.5;
+    const auto profile = profile_kernel(kernel_of({"n"}), backend, {});
+    ASSERT_TRUE(profile);
+    EXPECT_EQ(profile->data_dependent, std::vector<Metric>{Metric::load_requests});
+}
+
+TEST(ProfileKernel, AFlagThatDecidesIsNotVaried) {
+    const KernelDescription kernel = KernelBuilder("k", {true, false, false})
+                                         .integer("n")
+                                         .scalar("decides", "u8", 1)
+                                         .scalar("does_not", "u8", 1)
+                                         .guard(Dimension::x, argument(0))
+                                         .build();
+    FakeBackend backend;
+    backend.instructions = [](const auto& a) { return (a[1] & 0xff) == 0 ? 5.0 : 50.0; };
+    const auto profile = profile_kernel(kernel, backend, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    EXPECT_EQ(profile->varied, (std::vector<bool>{true, false, true, true}));
+}
+
+TEST(ProfileKernel, FailuresAreOneLine) {
+    FakeBackend backend;
+    backend.instructions = [](const auto&) { return 20.0; };
+    KernelDescription fixed = kernel_of({"n"});
+    fixed.verdict = analysis::Verdict::fixed;
+    EXPECT_EQ(profile_kernel(fixed, backend, {}).error().text(),
+              "kernel k is left alone: there is no block to choose");
+    KernelDescription one = kernel_of({"n"});
+    one.block_stays_one[0] = true;
+    EXPECT_EQ(profile_kernel(one, backend, {}).error().text(),
+              "kernel k is not profiled: its block cannot change");
+    EXPECT_EQ(backend.launches, 0);
+    backend.instructions = [](const auto&) { return 1e12; };
+    EXPECT_THAT(profile_kernel(kernel_of({"n"}), backend, {}).error().text(),
+                HasSubstr("ran more than 20000000 warp instructions"));
+    backend.fault = "trap in block 0";
+    EXPECT_EQ(profile_kernel(kernel_of({"n"}), backend, {}).error().text(),
+              "kernel k is not profiled: trap in block 0");
+}
+
+}  // namespace
+}  // namespace trimtab::profiler
