@@ -50,7 +50,49 @@ struct Sorted {
     }
 };
 
-void count_store_pieces(Warp& w, InstructionCount& count, u64 bytes, const Sorted& sorted) {
+// Lanes whose addresses lie close together: what they touch, as bits from the line of the first address on.
+constexpr u64 near_bytes = 2048;
+
+bool is_near(const Warp& w) {
+    return w.at.end - (w.at.first & ~u64{127}) <= near_bytes;
+}
+
+// 64 sectors of 32 bytes.
+u64 near_sectors(const Warp& w, std::uint32_t lanes) {
+    const u64 base = w.at.first & ~u64{127};
+    u64 sectors = 0;
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        sectors |= u64{1} << ((w.at.address[lane] - base) >> sector_shift);
+    }
+    return sectors;
+}
+
+u64 lines_of(u64 sectors) {
+    const u64 any = sectors | (sectors >> 1) | (sectors >> 2) | (sectors >> 3);
+    return static_cast<u64>(std::popcount(any & 0x1111111111111111u));
+}
+
+void count_near_store(Warp& w, InstructionCount& count, u64 bytes) {
+    // Bytes of each 64-byte segment that are written; a segment is two sectors.
+    const u64 base = w.at.first & ~u64{127};
+    std::array<u64, near_bytes / 64> written{};
+    const u64 own = (u64{1} << bytes) - 1;
+    for (std::uint32_t rest = w.mask; rest != 0; rest &= rest - 1) {
+        const u64 at = w.at.address[static_cast<unsigned>(std::countr_zero(rest))] - base;
+        written[at >> segment_shift] |= own << (at & 63);
+    }
+    u64 full = 0;  // sectors of full segments
+    const u64 segments = (w.at.end - base + 63) >> segment_shift;
+    for (u64 i = 0; i < segments; i++) full |= written[i] == ~u64{0} ? u64{3} << (2 * i) : 0;
+    count.full_segments += static_cast<u64>(std::popcount(full)) / 2;
+    for (unsigned quad = 0; quad < warp_lanes; quad += 4) {
+        const std::uint32_t lanes = w.mask & (0xfu << quad);
+        if (lanes != 0) count.fragments += static_cast<u64>(std::popcount(near_sectors(w, lanes) & ~full));
+    }
+}
+
+void count_far_store(Warp& w, InstructionCount& count, u64 bytes, const Sorted& sorted) {
     std::array<u64, warp_lanes> full;
     unsigned full_count = 0;
     for (unsigned i = 0; i < sorted.count;) {
@@ -100,7 +142,15 @@ void count_global(Warp& w, const Op* op, Shape shape) {
         }
         const u64 step = shape == Shape::uniform ? 0 : bytes;
         for (unsigned lane = 0; lane < warp_lanes; lane++) w.at.address[lane] = w.at.first + lane * step;
-        count_store_pieces(w, count, bytes, Sorted(w));
+        count_near_store(w, count, bytes);  // 32 lanes of at most 32 bytes
+        return;
+    }
+    if (is_near(w)) {
+        const u64 sectors = near_sectors(w, w.mask);
+        count.sectors += static_cast<u64>(std::popcount(sectors));
+        count.lines += lines_of(sectors);
+        if (counts.footprints) counts.block_footprint.insert_sectors(w.at.first >> line_shift << 2, sectors);
+        if (info.access == Access::write) count_near_store(w, count, bytes);
         return;
     }
     const Sorted sorted(w);
@@ -110,7 +160,7 @@ void count_global(Warp& w, const Op* op, Shape shape) {
         for (unsigned i = 0; i < sorted.count; i++)
             counts.block_footprint.insert_sector(sorted.address[i] >> sector_shift);
     }
-    if (info.access == Access::write) count_store_pieces(w, count, bytes, sorted);
+    if (info.access == Access::write) count_far_store(w, count, bytes, sorted);
 }
 
 // 32 banks of 4 bytes. A request of 8 bytes a lane is made in two halves of the warp, of 16 in four quarters;

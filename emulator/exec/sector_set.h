@@ -10,19 +10,19 @@ namespace trimtab::emulator {
 
 class SectorSet {
   public:
-    // Every sector that [first, end) touches.
+    // Every sector that [first, end) touches; at most 2 KiB.
     void insert(std::uint64_t first, std::uint64_t end) {
-        std::uint64_t sector = first >> 5;
-        const std::uint64_t last = (end - 1) >> 5;
-        for (; sector <= last; sector++) insert_sector(sector);
+        const std::uint64_t sector = first >> 5, count = ((end - 1) >> 5) - sector + 1;
+        insert_sectors(sector, count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
+        if (count > 64) insert_sector(sector + 64);
     }
-    void insert_sector(std::uint64_t sector) {
-        const std::uint64_t page = sector >> 7;
-        if (page != last_page_ || last_ == nullptr) {
-            last_ = &pages_[page];
-            last_page_ = page;
-        }
-        (*last_)[(sector >> 6) & 1] |= std::uint64_t{1} << (sector & 63);
+    void insert_sector(std::uint64_t sector) { half_of(sector) |= std::uint64_t{1} << (sector & 63); }
+    // Sector `first` + i for each bit i.
+    void insert_sectors(std::uint64_t first, std::uint64_t bits) {
+        const std::uint64_t shift = first & 63;
+        if (const std::uint64_t low = bits << shift; low != 0) half_of(first) |= low;
+        if (shift == 0) return;
+        if (const std::uint64_t high = bits >> (64 - shift); high != 0) half_of(first + 64) |= high;
     }
     void merge(const SectorSet& other) {
         for (const auto& [page, bits] : other.pages_) {
@@ -56,6 +56,14 @@ class SectorSet {
 
   private:
     using Bits = std::array<std::uint64_t, 2>;
+    std::uint64_t& half_of(std::uint64_t sector) {
+        const std::uint64_t page = sector >> 7;
+        if (page != last_page_ || last_ == nullptr) {
+            last_ = &pages_[page];
+            last_page_ = page;
+        }
+        return (*last_)[(sector >> 6) & 1];
+    }
     std::unordered_map<std::uint64_t, Bits> pages_;
     Bits* last_ = nullptr;  // nodes of the map stay where they are
     std::uint64_t last_page_ = 0;

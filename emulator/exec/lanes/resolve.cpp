@@ -22,13 +22,17 @@ Shape gather_addresses(Warp& w, const Op* op, const MemoryInfo& info, u64& align
     if (w.mask == all_lanes) {
         const u64 first = static_cast<u64>(r[0]);
         const u64 step = static_cast<u64>(r[1]) - first;
-        u64 unlike = 0;
-        TRIMTAB_EACH_LANE unlike |= static_cast<u64>(r[lane]) ^ (first + lane * step);
-        if (unlike == 0 && (step == bytes || step == 0)) {
-            at.first = first + offset;
-            at.end = step == 0 ? at.first + bytes : at.first + warp_lanes * bytes;
-            alignment_bits = at.first;
-            return step == 0 ? Shape::uniform : Shape::contiguous;
+        if (step == bytes || step == 0) {
+            const auto shift = static_cast<unsigned>(__builtin_ctzll(bytes));
+            const u64 keep = step == 0 ? 0 : ~u64{0};
+            u64 unlike = 0;
+            TRIMTAB_EACH_LANE unlike |= static_cast<u64>(r[lane]) ^ (first + ((u64{lane} << shift) & keep));
+            if (unlike == 0) {
+                at.first = first + offset;
+                at.end = step == 0 ? at.first + bytes : at.first + warp_lanes * bytes;
+                alignment_bits = at.first;
+                return step == 0 ? Shape::uniform : Shape::contiguous;
+            }
         }
         u64 low = ~u64{0}, high = 0, bits = 0;
         TRIMTAB_EACH_LANE {
