@@ -1,0 +1,287 @@
+// trimtab++ end to end: programs built every way a build system builds them, then run on the emulator.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+struct Outcome {
+    int code = -1;
+    std::string text;  // stdout and stderr
+};
+
+// Each test has a folder of its own, with the sources below in it, and a cache of its own.
+class Build : public testing::Test {
+  protected:
+    void SetUp() override {
+        const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+        folder_ = fs::path(testing::TempDir()) / (std::string("trimtab_build_") + test->name());
+        fs::remove_all(folder_);
+        fs::create_directories(folder_ / "work");
+        setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
+        write("scale.cu", R"(
+#include <cstdio>
+__global__ void scale(const float *in, float *out, float factor, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = factor * in[i];
+}
+int main() {
+    const int n = 1000;
+    float *in, *out, host[n];
+    for (int i = 0; i < n; ++i) host[i] = i;
+    cudaMalloc(&in, n * sizeof(float));
+    cudaMalloc(&out, n * sizeof(float));
+    cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice);
+    scale<<<(n + 255) / 256, 256>>>(in, out, 2.0f, n);
+    cudaMemcpy(host, out, n * sizeof(float), cudaMemcpyDeviceToHost);
+    for (int i = 0; i < n; ++i)
+        if (host[i] != 2.0f * i) { printf("FAIL at %d\n", i); return 1; }
+    printf("PASS %s\n", cudaGetErrorString(cudaGetLastError()));
+}
+)");
+        // Two files with a static kernel of the same name that do different things.
+        for (const char* part : {"one", "two"}) {
+            const std::string add = part == std::string("one") ? "1" : "2";
+            write(std::string(part) + ".cu",
+                  "static __global__ void step(int *x, int n) {\n"
+                  "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                  "    if (i < n) x[i] += " +
+                      add +
+                      ";\n}\n"
+                      "void " +
+                      part + "(int *x, int n) { step<<<(n + 127) / 128, 128>>>(x, n); }\n");
+        }
+        write("main.cpp", R"(
+#include <cstdio>
+#include <cuda_runtime.h>
+void one(int *, int);
+void two(int *, int);
+int main() {
+    int *x, host[300];
+    cudaMalloc((void **)&x, sizeof host);
+    cudaMemset(x, 0, sizeof host);
+    one(x, 300);
+    two(x, 300);
+    cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+    for (int value : host)
+        if (value != 3) { printf("FAIL %d\n", value); return 1; }
+    printf("PASS\n");
+}
+)");
+        write("plain.cpp", "#include <cstdio>\nint main() { puts(\"plain\"); }\n");
+    }
+
+    void write(const std::string& name, const std::string& text) {
+        std::ofstream(folder_ / "work" / name) << text;
+    }
+
+    Outcome shell(const std::string& command, const std::string& where = "work") {
+        const std::string full = "cd '" + (folder_ / where).string() + "' && ( " + command + " ) 2>&1";
+        Outcome outcome;
+        FILE* pipe = popen(full.c_str(), "r");
+        std::array<char, 4096> buffer{};
+        while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
+            outcome.text.append(buffer.data(), got);
+        const int status = pclose(pipe);
+        outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+        return outcome;
+    }
+
+    std::set<std::string> files(const std::string& where) {
+        std::set<std::string> names;
+        for (const auto& entry : fs::directory_iterator(folder_ / where))
+            names.insert(entry.path().filename().string());
+        return names;
+    }
+
+    std::string trimtab(const std::string& arguments) {
+        return TRIMTAB_BINARY_DIR "/bin/trimtab++ " + arguments;
+    }
+
+    fs::path folder_;
+};
+
+const std::string clangxx = TRIMTAB_LLVM_PREFIX "/bin/clang++";
+const std::string clang_cuda =
+    " --cuda-path=" TRIMTAB_CUDA_PATH " --cuda-gpu-arch=sm_75 -Wno-unknown-cuda-version ";
+
+TEST_F(Build, OneStepBuildsAndRunsOnTheEmulator) {
+    Outcome built = shell(trimtab("-O3 scale.cu -o scale"));
+    ASSERT_EQ(built.code, 0) << built.text;
+    EXPECT_THAT(built.text, HasSubstr("scale profiled at")) << "work is shown";
+    const Outcome ran = shell("TRIMTAB_DEVICE=rtx2070super TRIMTAB_LOG=info ./scale");
+    EXPECT_EQ(ran.code, 0) << ran.text;
+    EXPECT_THAT(ran.text, HasSubstr("PASS no error"));
+    EXPECT_THAT(ran.text, HasSubstr("scale"));
+
+    built = shell(trimtab("-O3 scale.cu -o scale"));
+    EXPECT_EQ(built.code, 0);
+    EXPECT_EQ(built.text, "") << "an unchanged kernel is not profiled again";
+}
+
+TEST_F(Build, SeparateCompileAndLinkOfFilesThatShareAStaticKernelsName) {
+    for (const char* step :
+         {"-O2 -c one.cu", "-O2 -c two.cu -o two.o", "-O2 -c main.cpp -I" TRIMTAB_CUDA_PATH "/include",
+          "one.o two.o main.o -o prog"}) {
+        const Outcome outcome = shell(trimtab(step));
+        ASSERT_EQ(outcome.code, 0) << step << '\n' << outcome.text;
+    }
+    const Outcome ran = shell("./prog");
+    EXPECT_EQ(ran.code, 0) << ran.text;
+    EXPECT_THAT(ran.text, HasSubstr("PASS"));
+}
+
+TEST_F(Build, SeveralSourcesOfBothKindsInOneStep) {
+    const Outcome built =
+        shell(trimtab("-O2 one.cu two.cu main.cpp -I" TRIMTAB_CUDA_PATH "/include -o prog"));
+    ASSERT_EQ(built.code, 0) << built.text;
+    EXPECT_THAT(shell("./prog").text, HasSubstr("PASS"));
+}
+
+TEST_F(Build, ARuntimeThatTheBuildNamesKeepsWorking) {
+    for (const char* runtime :
+         {"-lcudart", "-lcudart_static -ldl -lrt -lpthread", TRIMTAB_CUDA_PATH "/lib64/libcudart_static.a"}) {
+        const Outcome built =
+            shell(trimtab("-O2 -L" TRIMTAB_CUDA_PATH "/lib64 scale.cu -o scale ") + runtime);
+        ASSERT_EQ(built.code, 0) << runtime << '\n' << built.text;
+        EXPECT_THAT(shell("./scale").text, HasSubstr("PASS")) << runtime;
+    }
+}
+
+TEST_F(Build, ObjectsLinkWithoutTrimtab) {
+    ASSERT_EQ(shell(trimtab("-O2 -c scale.cu")).code, 0);
+    const Outcome linked = shell(clangxx + " scale.o -o scale -L" TRIMTAB_CUDA_PATH "/lib64 -lcudart");
+    EXPECT_EQ(linked.code, 0) << linked.text;
+}
+
+TEST_F(Build, LibrariesLoadedWhileRunningAreTunedToo) {
+    write("load.cpp", R"(
+#include <cstdio>
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+int main() {
+    void *library = dlopen("./libone.so", RTLD_NOW);
+    if (!library) { puts(dlerror()); return 1; }
+    auto one = (void (*)(int *, int))dlsym(library, "_Z3onePii");
+    int *x, host[300];
+    cudaMalloc((void **)&x, sizeof host);
+    cudaMemset(x, 0, sizeof host);
+    one(x, 300);
+    cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+    printf(host[299] == 1 ? "PASS\n" : "FAIL\n");
+}
+)");
+    ASSERT_EQ(shell(trimtab("-O2 -fPIC -shared one.cu -o libone.so")).code, 0);
+    const Outcome built = shell(trimtab("load.cpp -I" TRIMTAB_CUDA_PATH "/include -lcudart -o load"));
+    ASSERT_EQ(built.code, 0) << built.text;
+    const Outcome ran = shell("TRIMTAB_LOG=info ./load");
+    EXPECT_THAT(ran.text, HasSubstr("PASS"));
+    EXPECT_THAT(ran.text, HasSubstr("step"));
+}
+
+TEST_F(Build, WithoutCudaItIsClangToTheLetter) {
+    fs::create_directories(folder_ / "a");
+    fs::create_directories(folder_ / "b");
+    ASSERT_EQ(shell(trimtab("-O2 ../work/plain.cpp -o plain"), "a").code, 0);
+    ASSERT_EQ(shell(clangxx + " -O2 ../work/plain.cpp -o plain", "b").code, 0);
+    EXPECT_EQ(shell("cmp a/plain b/plain", ".").code, 0);
+    EXPECT_EQ(shell(trimtab("--version")).text, shell(clangxx + " --version").text);
+    const Outcome mine = shell(trimtab("-c missing.cpp"));
+    const Outcome theirs = shell(clangxx + " -c missing.cpp");
+    EXPECT_EQ(mine.code, theirs.code);
+    EXPECT_EQ(mine.text.substr(mine.text.find("error")), theirs.text.substr(theirs.text.find("error")));
+}
+
+// The files that a command line makes are those that clang++ makes.
+TEST_F(Build, MakesTheFilesThatClangMakes) {
+    for (const std::string arguments :
+         {"-c scale.cu", "-c scale.cu -o x.o", "-c one.cu two.cu", "-c one.cu -x c++ plain.cpp",
+          "-S --cuda-device-only scale.cu", "-S --cuda-host-only scale.cu -o s.s",
+          "-E --cuda-host-only scale.cu -o s.i", "-c -MD scale.cu -o d.o", "-c -MMD -MF deps.d scale.cu",
+          "-M scale.cu -o m.d", "-fsyntax-only scale.cu", "-x cuda -c scale.cu -o y.o",
+          "-c scale.cu --cuda-gpu-arch=sm_80"}) {
+        std::array<std::set<std::string>, 2> made;
+        for (int which : {0, 1}) {
+            const std::string where = "f" + std::to_string(which);
+            fs::remove_all(folder_ / where);
+            fs::copy(folder_ / "work", folder_ / where);
+            const std::string command =
+                which == 0 ? trimtab("-O1 " + arguments) : clangxx + clang_cuda + "-O1 " + arguments;
+            const Outcome outcome = shell(command, where);
+            ASSERT_EQ(outcome.code, 0) << command << '\n' << outcome.text;
+            made[which] = files(where);
+        }
+        EXPECT_EQ(made[0], made[1]) << arguments;
+    }
+}
+
+TEST_F(Build, DependenciesOfOneStepNameTheSource) {
+    ASSERT_EQ(shell(trimtab("-MD scale.cu -o prog")).code, 0);
+    std::ifstream rules(folder_ / "work" / "prog.d");
+    std::stringstream text;
+    text << rules.rdbuf();
+    EXPECT_THAT(text.str(), HasSubstr("scale.o:"));
+    EXPECT_THAT(text.str(), HasSubstr("scale.cu"));
+}
+
+TEST_F(Build, AKernelThatCannotBeProfiledStillBuildsAndRuns) {
+    // It spins for ever at the sizes and contents that a profile uses: data decide.
+    write("spin.cu", R"(
+#include <cstdio>
+__global__ void walk(const int *next, int *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int at = i;
+    while (next[at] >= 0) at = next[at];
+    out[i] = at;
+}
+int main() {
+    int host[64], *next, *out;
+    for (int i = 0; i < 64; ++i) host[i] = i == 63 ? -1 : i + 1;
+    cudaMalloc(&next, sizeof host);
+    cudaMalloc(&out, sizeof host);
+    cudaMemcpy(next, host, sizeof host, cudaMemcpyHostToDevice);
+    walk<<<1, 64>>>(next, out, 64);
+    cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+    for (int value : host)
+        if (value != 63) { puts("FAIL"); return 1; }
+    puts("PASS");
+}
+)");
+    const Outcome built = shell(trimtab("-O2 spin.cu -o spin"));
+    ASSERT_EQ(built.code, 0) << built.text;
+    EXPECT_THAT(built.text, HasSubstr("walk"));
+    EXPECT_THAT(shell("./spin").text, HasSubstr("PASS"));
+}
+
+TEST_F(Build, ErrorsOfTheCompilerAreTheCompilers) {
+    write("broken.cu", "__global__ void k() { undeclared(); }\n");
+    const Outcome outcome = shell(trimtab("-c broken.cu"));
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.text, HasSubstr("undeclared"));
+    EXPECT_FALSE(fs::exists(folder_ / "work" / "broken.o"));
+    EXPECT_EQ(shell(trimtab("scale.cu -o")).code, 2);
+}
+
+TEST_F(Build, AnUnwritableCacheIsSaidOnceAndCostsNothingElse) {
+    // A file where the cache folder should be: unwritable for root as well.
+    write("occupied", "");
+    const Outcome built = shell("XDG_CACHE_HOME=$PWD/occupied " + trimtab("-O2 scale.cu -o scale"));
+    ASSERT_EQ(built.code, 0) << built.text;
+    EXPECT_THAT(built.text, HasSubstr("occupied"));
+    EXPECT_THAT(shell("./scale").text, HasSubstr("PASS"));
+}
+
+}  // namespace

@@ -1,0 +1,180 @@
+#include "tools/trimtab++/command_line.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <span>
+
+#include "clang/Options/Options.h"
+#include "llvm/Option/ArgList.h"
+#include "llvm/Option/OptTable.h"
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/StringSaver.h"
+
+namespace trimtab::wrapper {
+namespace {
+
+namespace options = clang::options;
+
+std::optional<std::uint32_t> parse_number(std::string_view text) {
+    std::uint32_t number = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+// One of Trimtab's own options (DESIGN: --trimtab-profile, --trimtab-sizes, --trimtab-keep, --trimtab-quiet).
+std::expected<void, Error> read_own_option(CommandLine& line, std::string_view option) {
+    auto value_of = [&](std::string_view prefix) -> std::optional<std::string> {
+        if (!option.starts_with(prefix)) return std::nullopt;
+        return std::string(option.substr(prefix.size()));
+    };
+    if (auto value = value_of("--trimtab-profile=")) {
+        if (value->empty())
+            return std::unexpected(Error{"--trimtab-profile= wants auto, off, a folder or a database"});
+        line.profile = *value;
+    } else if (auto sizes = value_of("--trimtab-sizes=")) {
+        const std::size_t colon = sizes->find(':');
+        const auto low = parse_number(std::string_view(*sizes).substr(0, colon));
+        const auto high = colon == std::string::npos
+                              ? std::nullopt
+                              : parse_number(std::string_view(*sizes).substr(colon + 1));
+        if (!low || !high || *low < 8 || *high < *low || *high > 4096)
+            return std::unexpected(
+                Error{"--trimtab-sizes=" + *sizes + ": wants LOW:HIGH with 8 <= LOW <= HIGH <= 4096"});
+        line.smallest_size = *low;
+        line.largest_size = *high;
+    } else if (auto keep = value_of("--trimtab-keep=")) {
+        if (keep->empty()) return std::unexpected(Error{"--trimtab-keep= wants a folder"});
+        line.keep = *keep;
+    } else if (option == "--trimtab-quiet") {
+        line.quiet = true;
+    } else {
+        return std::unexpected(Error{
+            "unknown option " + std::string(option) +
+            " (Trimtab's own are --trimtab-profile=, --trimtab-sizes=, --trimtab-keep=, --trimtab-quiet)"});
+    }
+    return {};
+}
+
+Mode mode_of(const llvm::opt::InputArgList& arguments) {
+    for (unsigned id :
+         {options::OPT_help, options::OPT__HASH_HASH_HASH, options::OPT__version, options::OPT_v}) {
+        if (!arguments.hasArg(id)) continue;
+        // -v alone asks for the version; with inputs it only makes the compile talk.
+        if (id != options::OPT_v || !arguments.hasArg(options::OPT_INPUT)) return Mode::information;
+    }
+    for (const llvm::opt::Arg* argument : arguments) {
+        if (llvm::StringRef(argument->getSpelling()).starts_with("-print-") ||
+            llvm::StringRef(argument->getSpelling()).starts_with("--print-") ||
+            argument->getSpelling() == "-dumpversion" || argument->getSpelling() == "-dumpmachine")
+            return Mode::information;
+    }
+    if (arguments.hasArg(options::OPT_E, options::OPT_M, options::OPT_MM, options::OPT_S,
+                         options::OPT_fsyntax_only) ||
+        arguments.hasArg(options::OPT_emit_llvm, options::OPT_emit_ast, options::OPT__precompile,
+                         options::OPT__analyze))
+        return Mode::other;
+    return arguments.hasArg(options::OPT_c) ? Mode::object : Mode::link;
+}
+
+bool is_cuda_file(const std::string& name) {
+    const std::filesystem::path extension = std::filesystem::path(name).extension();
+    return extension == ".cu";
+}
+
+void read_flags(CommandLine& line, const llvm::opt::InputArgList& arguments) {
+    line.mode = mode_of(arguments);
+    line.output = arguments.getLastArgValue(options::OPT_o).str();
+    line.device_only = arguments.hasArg(options::OPT_offload_device_only);
+    line.host_only = arguments.hasArg(options::OPT_offload_host_only);
+    line.relocatable_device_code = arguments.hasFlag(options::OPT_fgpu_rdc, options::OPT_fno_gpu_rdc, false);
+    line.link_time_optimization =
+        arguments.hasFlag(options::OPT_flto, options::OPT_flto_EQ, options::OPT_fno_lto, false);
+    if (const llvm::opt::Arg* last = arguments.getLastArg(options::OPT_g_Group))
+        line.debug = !last->getOption().matches(options::OPT_g0);
+    line.names_architecture = arguments.hasArg(options::OPT_offload_arch_EQ, options::OPT_no_offload_arch_EQ);
+    line.names_cuda_path = arguments.hasArg(options::OPT_cuda_path_EQ);
+    line.cuda_path = arguments.getLastArgValue(options::OPT_cuda_path_EQ).str();
+    line.names_include_ptx =
+        arguments.hasArg(options::OPT_cuda_include_ptx_EQ, options::OPT_no_cuda_include_ptx_EQ);
+    line.fast_math = arguments.hasFlag(options::OPT_ffast_math, options::OPT_fno_fast_math, false) ||
+                     arguments.hasArg(options::OPT_Ofast);
+    line.writes_dependencies = arguments.hasArg(options::OPT_MD, options::OPT_MMD);
+    line.names_dependency_file = arguments.hasArg(options::OPT_MF);
+    line.names_dependency_target = arguments.hasArg(options::OPT_MT, options::OPT_MQ);
+    line.relocatable = arguments.hasArg(options::OPT_r);
+    line.static_link = arguments.hasArg(options::OPT_static, options::OPT_static_pie);
+    for (const std::string& value : arguments.getAllArgValues(options::OPT_mllvm))
+        line.names_sqrt_precision |= value.find("__CUDA_PREC_SQRT") != std::string::npos;
+}
+
+}  // namespace
+
+bool CommandLine::compiles_cuda() const {
+    return std::ranges::any_of(arguments, [](const Argument& argument) { return argument.is_cuda; });
+}
+
+std::expected<CommandLine, Error> read_command_line(int argc, char** argv) {
+    llvm::BumpPtrAllocator allocator;
+    llvm::SmallVector<const char*, 128> tokens(argv + 1, argv + argc);
+    llvm::cl::ExpansionContext expansion(allocator, llvm::cl::TokenizeGNUCommandLine);
+    if (llvm::Error error = expansion.expandResponseFiles(tokens))
+        return std::unexpected(Error{llvm::toString(std::move(error))});
+
+    CommandLine line;
+    llvm::SmallVector<const char*, 128> for_clang;
+    for (const char* token : tokens) {
+        if (!llvm::StringRef(token).starts_with("--trimtab-")) {
+            for_clang.push_back(token);
+        } else if (auto read = read_own_option(line, token); !read) {
+            return std::unexpected(read.error());
+        }
+    }
+
+    unsigned missing_index = 0;
+    unsigned missing_count = 0;
+    const llvm::opt::InputArgList parsed = clang::getDriverOptTable().ParseArgs(
+        for_clang, missing_index, missing_count, llvm::opt::Visibility(options::ClangOption));
+    if (missing_count != 0) {
+        return std::unexpected(Error{"argument to '" + std::string(parsed.getArgString(missing_index)) +
+                                     "' is missing (expected " + std::to_string(missing_count) + " more)"});
+    }
+    read_flags(line, parsed);
+
+    std::string language;
+    for (auto it = parsed.begin(); it != parsed.end(); ++it) {
+        const llvm::opt::Arg& option = **it;
+        const unsigned first = option.getIndex();
+        const unsigned end = std::next(it) == parsed.end() ? static_cast<unsigned>(for_clang.size())
+                                                           : (*std::next(it))->getIndex();
+        Argument argument;
+        argument.tokens.assign(for_clang.begin() + first, for_clang.begin() + std::max(end, first));
+        if (option.getOption().matches(options::OPT_x)) {
+            language = option.getValue();
+            if (language == "none") language.clear();
+        } else if (option.getOption().getKind() == llvm::opt::Option::InputClass) {
+            argument.kind = Argument::Kind::input;
+            argument.language = language;
+            argument.is_cuda = language.empty() ? is_cuda_file(argument.tokens.front()) : language == "cuda";
+        } else if (option.getOption().matches(options::OPT_l)) {
+            argument.kind = Argument::Kind::library;
+            argument.library = option.getValue();
+        }
+        // A token that belongs to the option before (two options may share one token): nothing of its own.
+        if (!argument.tokens.empty()) line.arguments.push_back(std::move(argument));
+    }
+    return line;
+}
+
+std::vector<char*> without_own_options(int argc, char** argv) {
+    std::vector<char*> kept;
+    for (char* token : std::span(argv, static_cast<std::size_t>(argc)))
+        if (!llvm::StringRef(token).starts_with("--trimtab-")) kept.push_back(token);
+    kept.push_back(nullptr);
+    return kept;
+}
+
+}  // namespace trimtab::wrapper

@@ -1,0 +1,58 @@
+// trimtab++'s command line, read with clang's own option table, so that what clang++ accepts is accepted and
+// nothing else is guessed.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "trimtab/error.h"
+
+namespace trimtab::wrapper {
+
+// What the last phase is, as clang's driver decides it.
+enum class Mode : std::uint8_t {
+    information,  // --help, --version, -###, -print-*: nothing is built
+    other,        // -E, -M, -fsyntax-only, -S, -emit-llvm, --precompile ...: clang does it alone
+    object,       // -c
+    link
+};
+
+struct Argument {
+    enum class Kind : std::uint8_t { option, input, library };
+    Kind kind = Kind::option;
+    std::vector<std::string> tokens;  // as on the command line
+    std::string language;             // inputs: what -x said, empty for "by the name"
+    bool is_cuda = false;             // inputs: compiled as CUDA
+    std::string library;              // libraries: "cudart" of -lcudart
+};
+
+struct CommandLine {
+    std::vector<Argument> arguments;  // in order, response files expanded, Trimtab's own options taken out
+    Mode mode = Mode::link;
+    std::string output;  // -o; may be empty
+    bool device_only = false, host_only = false, relocatable_device_code = false,
+         link_time_optimization = false;
+    bool debug = false;  // -g of any kind
+    bool names_architecture = false, names_cuda_path = false, names_include_ptx = false, fast_math = false;
+    bool names_sqrt_precision = false;
+    bool writes_dependencies = false, names_dependency_file = false, names_dependency_target = false;
+    bool relocatable = false, static_link = false;  // -r, -static
+    std::string cuda_path;
+
+    // Trimtab's own.
+    std::string profile = "auto";                       // auto, off, or a folder or database
+    std::uint32_t smallest_size = 0, largest_size = 0;  // 0: the plan's own
+    std::string keep;                                   // folder for the generated files
+    bool quiet = false;
+
+    [[nodiscard]] bool compiles_cuda() const;
+};
+
+[[nodiscard]] std::expected<CommandLine, Error> read_command_line(int argc, char** argv);
+
+// argv without Trimtab's own options (response files left as they are), NULL at its end: for clang++ itself.
+[[nodiscard]] std::vector<char*> without_own_options(int argc, char** argv);
+
+}  // namespace trimtab::wrapper

@@ -1,0 +1,9 @@
+# One hash over files: cmake -DOUTPUT=header -DSOURCES=a;b -P hash_sources.cmake
+set(all "")
+foreach(source IN LISTS SOURCES)
+  file(SHA256 "${source}" hash)
+  string(APPEND all "${hash}")
+endforeach()
+string(SHA256 hash "${all}")
+string(SUBSTRING "${hash}" 0 16 hash)
+file(WRITE "${OUTPUT}" "#pragma once\n\n#define TRIMTAB_GENERATOR_HASH \"${hash}\"\n")

@@ -1,0 +1,17 @@
+// --trimtab-keep=DIR: what trimtab++ makes on its way, for people to read.
+#pragma once
+
+#include <string>
+
+#include "analysis/describe.h"
+#include "driver_gen/bundle.h"
+
+namespace trimtab::wrapper {
+
+// <kernel>.description.json of each kernel, and <architecture>.ptx. A folder that cannot be written is one
+// warning.
+void keep_descriptions(const std::string& folder, const analysis::DescribedFatBinary& described);
+// <kernel>.driver.c of each, the bundle's source, and the record as JSON.
+void keep_sources(const std::string& folder, const driver_gen::GeneratedSources& sources);
+
+}  // namespace trimtab::wrapper

@@ -1,0 +1,34 @@
+// Running other programs, as a compiler driver does.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trimtab::wrapper {
+
+// Runs to the end and gives the exit code; 1, with one line on stderr, where the program could not be started
+// or died of a signal.
+[[nodiscard]] int run(const std::vector<std::string>& command,
+                      const std::vector<std::pair<std::string, std::string>>& environment = {});
+
+// Becomes the other program; returns only where that fails, with the exit code, having said why.
+[[nodiscard]] int become(const std::string& program, char** argv);
+
+// A folder of this process alone, gone with the object.
+class TemporaryFolder {
+  public:
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    [[nodiscard]] bool valid() const { return !path_.empty(); }
+    [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+}  // namespace trimtab::wrapper

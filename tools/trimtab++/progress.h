@@ -1,0 +1,31 @@
+// What a build shows while kernels are profiled: a bar on a terminal, one plain line a kernel elsewhere,
+// nothing when quiet.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace trimtab::wrapper {
+
+class Progress {
+  public:
+    // `input` is the source file's name; `kernels` how many will be profiled.
+    Progress(std::string input, std::size_t kernels, bool quiet);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    void point(const std::string& kernel, std::size_t done, std::size_t total);
+    void finished(const std::string& kernel, std::size_t points, double seconds);
+
+  private:
+    void erase_bar();
+    std::string input_;
+    std::size_t kernels_;
+    std::size_t finished_ = 0;
+    int shown_percent_ = -1;
+    bool quiet_;
+    bool terminal_;
+};
+
+}  // namespace trimtab::wrapper

@@ -1,0 +1,95 @@
+#include "tools/trimtab++/toolchain.h"
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include "llvm/Support/Program.h"
+
+namespace trimtab::wrapper {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+}
+
+// A program of LLVM 22: where Trimtab was built with it, else on PATH by its versioned name.
+std::optional<std::string> find_llvm_program(const std::string& name) {
+    if (const fs::path built_with = fs::path(TRIMTAB_LLVM_PREFIX) / "bin" / name; is_there(built_with))
+        return built_with;
+    for (const std::string& candidate : {name + "-22", name})
+        if (auto found = llvm::sys::findProgramByName(candidate)) return *found;
+    return std::nullopt;
+}
+
+bool is_toolkit(const fs::path& root) {
+    return is_there(root / "include" / "cuda_runtime_api.h");
+}
+
+std::string find_cuda(const CommandLine& line) {
+    if (line.names_cuda_path) return line.cuda_path;
+    for (const char* variable : {"CUDA_PATH", "CUDA_HOME"})
+        if (const char* root = std::getenv(variable); root != nullptr && is_toolkit(root)) return root;
+    for (const char* root : {TRIMTAB_CUDA_PATH, "/usr/local/cuda"})
+        if (is_toolkit(root)) return root;
+    if (auto nvcc = llvm::sys::findProgramByName("nvcc")) {
+        std::error_code ignored;
+        const fs::path root = fs::canonical(*nvcc, ignored).parent_path().parent_path();
+        if (is_toolkit(root)) return root;
+    }
+    return {};
+}
+
+// Where a file of Trimtab's own lies: bin/ and lib/ stand side by side in the build as in an install.
+std::expected<std::string, Error> find_own_library(const std::string& name) {
+    std::error_code error;
+    const fs::path self = fs::read_symlink("/proc/self/exe", error);
+    const fs::path prefix = self.parent_path().parent_path();
+    for (const char* folder : {TRIMTAB_LIBDIR, "lib"})
+        if (const fs::path path = prefix / folder / name; is_there(path)) return path;
+    return std::unexpected(
+        Error{name + " is missing beside trimtab++ (looked in " + (prefix / TRIMTAB_LIBDIR).string() + ")"});
+}
+
+}  // namespace
+
+std::expected<std::string, Error> find_clangxx() {
+    if (auto clangxx = find_llvm_program("clang++")) return *clangxx;
+    return std::unexpected(Error{"clang++ 22 is not installed (scripts/setup.sh installs it)"});
+}
+
+std::expected<Toolchain, Error> find_toolchain(const CommandLine& line) {
+    Toolchain tools;
+    auto clangxx = find_clangxx();
+    if (!clangxx) return std::unexpected(clangxx.error());
+    tools.clangxx = *clangxx;
+    const auto clang = find_llvm_program("clang");
+    if (!clang) return std::unexpected(Error{"clang 22 is not installed (scripts/setup.sh installs it)"});
+    tools.clang = *clang;
+    if (auto linker = llvm::sys::findProgramByName("ld"))
+        tools.linker = *linker;
+    else if (auto lld = find_llvm_program("ld.lld"))
+        tools.linker = *lld;
+    else
+        return std::unexpected(Error{"no linker: neither ld nor ld.lld is installed"});
+
+    auto plugin = find_own_library("libtrimtab_pass.so");
+    if (!plugin) return std::unexpected(plugin.error());
+    tools.plugin = *plugin;
+    auto runtime = find_own_library("libtrimtab.so");
+    if (!runtime) return std::unexpected(runtime.error());
+    tools.runtime_dir = fs::path(*runtime).parent_path();
+    tools.cuda = find_cuda(line);
+    if (tools.cuda.empty() && line.compiles_cuda())
+        return std::unexpected(
+            Error{"no CUDA toolkit found: give --cuda-path=, or let scripts/setup.sh install one"});
+    return tools;
+}
+
+}  // namespace trimtab::wrapper

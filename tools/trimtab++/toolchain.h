@@ -1,0 +1,27 @@
+// What trimtab++ drives: clang, the CUDA toolkit, and Trimtab's own plugin and runtime beside it.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "tools/trimtab++/command_line.h"
+#include "trimtab/error.h"
+
+namespace trimtab::wrapper {
+
+struct Toolchain {
+    std::string clangxx;      // clang++ 22
+    std::string clang;        // clang 22, for the driver programs
+    std::string linker;       // ld or ld.lld, for `-r`
+    std::string plugin;       // libtrimtab_pass.so
+    std::string runtime_dir;  // holds libtrimtab.so
+    std::string cuda;         // the toolkit's root; empty when not found
+};
+
+// The toolkit: --cuda-path, CUDA_PATH, CUDA_HOME, the one that Trimtab was built with, /usr/local/cuda, the
+// nvcc on PATH.
+[[nodiscard]] std::expected<Toolchain, Error> find_toolchain(const CommandLine& line);
+// clang++ alone: all that a command line without CUDA needs.
+[[nodiscard]] std::expected<std::string, Error> find_clangxx();
+
+}  // namespace trimtab::wrapper
