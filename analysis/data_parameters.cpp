@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "analysis/instruction_rules.h"
 #include "analysis/parameters.h"
@@ -118,6 +119,7 @@ class Finder {
         // Which scalars decide together?
         std::set<Scalar> together;
         collect_ = &together;
+        visited_for_collection_.clear();
         visit(instruction, 0);
         collect_ = nullptr;
         visit(instruction, together.size() > 1 ? shortens_loop : trip_count);
@@ -125,56 +127,68 @@ class Finder {
 
     void find_address(std::uint32_t instruction) {
         const Symbolic address = kernel_.address(instruction);
-        visited_.clear();
-        if (address.width != 0) visit(address, offset);
+        if (address.width != 0) reach(address, offset);
         const ptx::Instruction& made = kernel_.function().body[instruction];
         // Coordinates of a texture.
         for (std::size_t i = 0; i < made.operands.size(); i++)
             for (std::size_t e = 0; e < made.operands[i].elements.size(); e++)
                 if (made.operands[i].kind == ptx::Operand::Kind::address)
-                    visit(kernel_.ssa().use(instruction, static_cast<std::uint16_t>(i),
-                                            static_cast<std::uint16_t>(e + 1)),
-                          offset);
+                    visit_value(kernel_.ssa().use(instruction, static_cast<std::uint16_t>(i),
+                                                  static_cast<std::uint16_t>(e + 1)),
+                                offset);
+        follow();
     }
 
     // Every register that the instruction reads, its guard too.
     void visit(std::uint32_t instruction, unsigned role) {
-        visited_.clear();
         for (const ptx::Ssa::Use& used : kernel_.ssa().uses[instruction]) visit_value(used.value, role);
+        follow();
     }
     void visit_value(ValueIndex value, unsigned role) {
-        if (value != no_index) visit(kernel_.value(value), role);
+        if (value != no_index) reach(kernel_.value(value), role);
     }
 
-    void visit(const Symbolic& value, unsigned role) {
+    // Walks back from what was reached to the parameters that it is made of. Values are many and shared, so
+    // there is a list of work, and no atom is walked twice in one role.
+    void follow() {
+        while (!work_.empty()) {
+            const auto [index, role] = work_.back();
+            work_.pop_back();
+            visit_atom(table_.atom(index), role);
+        }
+    }
+    void reach(AtomIndex index, unsigned role) {
+        auto& visited = collect_ != nullptr ? visited_for_collection_ : visited_;
+        if (visited.insert({index, role}).second) work_.emplace_back(index, role);
+    }
+    void reach(const Symbolic& value, unsigned role) {
         for (const Term& term : value.terms) {
-            // In an address, what multiplies something that varies from thread to thread, or in a loop, is a
-            // stride; k * n + i only starts elsewhere.
-            const auto varying =
-                std::ranges::count_if(term.atoms, [&](AtomIndex index) { return varies(index); });
             for (const AtomIndex index : term.atoms) {
-                const bool scales = varying > (varies(index) ? 1 : 0);
-                visit_atom(index, role == offset && scales ? stride : role);
+                // In an address, what multiplies something that varies from thread to thread, or in a loop,
+                // is a stride; k * n + i only starts elsewhere.
+                const bool scales = role == offset && multiplies_index(term, index);
+                reach(index, scales ? stride : role);
             }
         }
     }
-    bool varies(AtomIndex index) const {
-        const Atom& atom = table_.atom(index);
-        if (atom.kind == Atom::Kind::operation) {
-            bool found = false;
-            for (const Symbolic& operand : atom.operands)
-                table_.for_each_atom(operand, [&](AtomIndex inner) { found |= varies_itself(inner); });
-            return found;
-        }
-        return varies_itself(index);
+    bool multiplies_index(const Term& term, AtomIndex factor) const {
+        bool itself = false;
+        return std::ranges::any_of(term.atoms, [&](AtomIndex other) {
+            if (other == factor && !std::exchange(itself, true)) return false;
+            return varies(other);
+        });
     }
-    bool varies_itself(AtomIndex index) const {
-        const Atom::Kind kind = table_.atom(index).kind;
-        return kind != Atom::Kind::parameter && kind != Atom::Kind::symbol && kind != Atom::Kind::operation;
+    bool varies(AtomIndex index) const {
+        bool found = false;
+        table_.for_each_atom(Symbolic{1, {{{index}, 1}}}, [&](AtomIndex inner) {
+            const Atom::Kind kind = table_.atom(inner).kind;
+            found |=
+                kind != Atom::Kind::parameter && kind != Atom::Kind::symbol && kind != Atom::Kind::operation;
+        });
+        return found;
     }
 
-    void visit_atom(AtomIndex index, unsigned role) {
-        const Atom& atom = table_.atom(index);
+    void visit_atom(const Atom& atom, unsigned role) {
         switch (atom.kind) {
             case Atom::Kind::parameter:
                 if (collect_ != nullptr)
@@ -187,8 +201,7 @@ class Finder {
                 break;
             case Atom::Kind::opaque:
             case Atom::Kind::tainted:
-                if (atom.function == kernel_.index() && visited_.insert({atom.value, role}).second)
-                    visit_opaque(atom.value, role);
+                if (atom.function == kernel_.index()) visit_opaque(atom.value, role);
                 break;
             default:
                 break;
@@ -196,13 +209,13 @@ class Finder {
     }
 
     void visit_operation(const Atom& atom, unsigned role) {
-        const std::vector<Symbolic> operands = atom.operands;
         const auto operation = decode_operation(atom.text);
         // Division and remainder take an index apart as strides put it together; a shift may hide a product.
         const bool scales = operation && (operation->op == Operator::div || operation->op == Operator::rem ||
                                           operation->op == Operator::mul_hi ||
                                           operation->op == Operator::shl || operation->op == Operator::shr);
-        for (const Symbolic& operand : operands) visit(operand, role == offset && scales ? stride : role);
+        for (const Symbolic& operand : atom.operands)
+            reach(operand, role == offset && scales ? stride : role);
     }
 
     void visit_opaque(ValueIndex index, unsigned role) {
@@ -219,7 +232,7 @@ class Finder {
         // What a load brings is no parameter, whatever its address was.
         if (!is_pure(made)) return;
         for (const ptx::Ssa::Use& used : kernel_.ssa().uses[value.instruction]) visit_value(used.value, role);
-        if (value.previous != no_index) visit_value(value.previous, role);
+        visit_value(value.previous, role);
     }
 
     // What comes around a loop to a phi: what is added there counts once an iteration, as a stride does.
@@ -228,12 +241,12 @@ class Finder {
         for (const Term& term : incoming.terms)
             is_step |= term.atoms.size() == 1 && kernel_.phi_of(table_.atom(term.atoms[0])) == phi;
         if (!is_step || role != offset) {
-            visit(incoming, role);
+            reach(incoming, role);
             return;
         }
         for (const Term& term : incoming.terms)
             for (const AtomIndex index : term.atoms)
-                if (kernel_.phi_of(table_.atom(index)) != phi) visit_atom(index, stride);
+                if (kernel_.phi_of(table_.atom(index)) != phi) reach(index, stride);
     }
 
     // A scalar's type, where the source does not say it: as its first typed use takes it.
@@ -268,7 +281,8 @@ class Finder {
     const FunctionValues& kernel_;
     std::map<Scalar, Use> uses_;
     std::set<std::uint32_t> guard_branches_;
-    std::set<std::pair<ValueIndex, unsigned>> visited_;
+    std::set<std::pair<AtomIndex, unsigned>> visited_, visited_for_collection_;
+    std::vector<std::pair<AtomIndex, unsigned>> work_;
     std::set<Scalar>* collect_ = nullptr;
 };
 
@@ -287,13 +301,32 @@ ptx::Type type_of(const Scalar& scalar, const KernelParameter& parameter, const 
         .value_or(ptx::Type::u32);
 }
 
+// Code may take a scalar apart: the high word of a double is no datum of its own.
+std::map<Scalar, Use> whole_scalars(const std::map<Scalar, Use>& parts, const ptx::Function& kernel) {
+    std::map<Scalar, Use> whole;
+    for (const auto& [part, use] : parts) {
+        Scalar scalar = part;
+        const bool known = part.parameter < kernel.parameters.size();
+        if (known && !kernel.parameters[part.parameter].is_array) {
+            scalar.offset = 0;
+            scalar.width = static_cast<unsigned>(kernel.parameters[part.parameter].size_bytes * 8);
+        }
+        Use& merged = whole[scalar];
+        merged.roles |= use.roles;
+        if (!merged.bounds) merged.bounds = use.bounds;
+        if (merged.type == ptx::Type::none && scalar == part) merged.type = use.type;
+    }
+    return whole;
+}
+
 }  // namespace
 
 std::vector<DataParameter> data_parameters(const SymbolTable& table, const Proof& proof,
                                            std::vector<KernelParameter>& parameters) {
     std::vector<DataParameter> data;
     if (!proof.functions.empty()) {
-        for (const auto& [scalar, use] : Finder(table, proof).run()) {
+        const ptx::Function& kernel = proof.functions.front().function();
+        for (const auto& [scalar, use] : whole_scalars(Finder(table, proof).run(), kernel)) {
             if (scalar.parameter >= parameters.size() || use.roles == 0) continue;
             KernelParameter& parameter = parameters[scalar.parameter];
             if (parameter.is_pointer) continue;

@@ -15,6 +15,9 @@ using ptx::Operand;
 using ptx::Value;
 using ptx::ValueIndex;
 
+// A sum of more than this is no index.
+constexpr std::size_t max_terms = 64;
+
 struct LaunchRegister {
     Atom::Kind kind;
     Dimension dimension;
@@ -284,14 +287,10 @@ Symbolic FunctionValues::address(std::uint32_t instruction) const {
     return {};
 }
 
-std::optional<FunctionValues::ParameterBytes> FunctionValues::parameter_load(
-    std::uint32_t instruction) const {
-    const ptx::Instruction& made = function_->body[instruction];
-    if (made.opcode != Opcode::ld || !function_->is_entry) return std::nullopt;
-    const Symbolic from = address(instruction);
+std::optional<FunctionValues::SymbolOffset> FunctionValues::symbol_offset(const Symbolic& address) const {
     std::optional<AtomIndex> symbol;
     std::uint64_t offset = 0;
-    for (const Term& term : from.terms) {
+    for (const Term& term : address.terms) {
         if (term.atoms.empty()) {
             offset = term.coefficient;
         } else if (term.atoms.size() == 1 && term.coefficient == 1 && !symbol) {
@@ -301,16 +300,43 @@ std::optional<FunctionValues::ParameterBytes> FunctionValues::parameter_load(
         }
     }
     if (!symbol || table_->atom(*symbol).kind != Atom::Kind::symbol) return std::nullopt;
+    return SymbolOffset{*symbol, offset};
+}
+
+namespace {
+
+bool lies_inside(const ptx::Instruction& access, const ptx::Variable& variable, std::uint64_t offset) {
+    const std::uint64_t bytes =
+        std::uint64_t{ptx::size_bytes(access.type)} * std::max<unsigned>(1, access.modifiers.vector_width);
+    return offset <= variable.size_bytes && variable.size_bytes - offset >= bytes;
+}
+
+}  // namespace
+
+std::optional<FunctionValues::ParameterBytes> FunctionValues::parameter_load(
+    std::uint32_t instruction) const {
+    const ptx::Instruction& made = function_->body[instruction];
+    if (made.opcode != Opcode::ld || !function_->is_entry) return std::nullopt;
+    const auto place = symbol_offset(address(instruction));
+    if (!place) return std::nullopt;
     const auto& parameters = function_->parameters;
     for (std::uint32_t i = 0; i < parameters.size(); i++) {
-        if (parameters[i].name != table_->atom(*symbol).text) continue;
-        const std::uint64_t bytes =
-            std::uint64_t{ptx::size_bytes(made.type)} * std::max<unsigned>(1, made.modifiers.vector_width);
-        if (offset > parameters[i].size_bytes || parameters[i].size_bytes - offset < bytes)
-            return std::nullopt;
-        return ParameterBytes{i, static_cast<std::uint32_t>(offset)};
+        if (parameters[i].name != table_->atom(place->symbol).text) continue;
+        if (!lies_inside(made, parameters[i], place->offset)) return std::nullopt;
+        return ParameterBytes{i, static_cast<std::uint32_t>(place->offset)};
     }
     return std::nullopt;
+}
+
+bool FunctionValues::is_frame_access(std::uint32_t instruction) const {
+    const ptx::Instruction& made = function_->body[instruction];
+    if ((made.opcode != Opcode::ld && made.opcode != Opcode::st) || made.modifiers.space != ptx::Space::local)
+        return false;
+    const auto place = symbol_offset(address(instruction));
+    if (!place) return false;
+    const ptx::Variable* variable = function_->variable(table_->atom(place->symbol).text);
+    return variable != nullptr && variable->space == ptx::Space::local &&
+           lies_inside(made, *variable, place->offset);
 }
 
 // --- instructions ---
@@ -330,7 +356,7 @@ void FunctionValues::define(std::uint32_t instruction, ValueIndex index) {
     const unsigned width = register_width(value.reg);
     evaluated_[index] = true;
     Symbolic result;
-    if (const auto known = exact(instruction, value)) {
+    if (const auto known = exact(instruction, value); known && known->terms.size() <= max_terms) {
         result = fit(*known, width, is_signed_type(function_->body[instruction].type));
     } else {
         result = unknown(index, operands_are_clean(instruction) ? Atom::Kind::opaque : Atom::Kind::tainted);
@@ -439,11 +465,17 @@ std::optional<Symbolic> FunctionValues::moved(std::uint32_t instruction, const V
         if (space != ptx::Space::global && space != ptx::Space::param) return std::nullopt;
     }
     if (to.kind == Operand::Kind::vector) {
-        // {low, high} = wide: the low part is a truncation.
-        if (from.kind != Operand::Kind::reg || value.element != 0) return std::nullopt;
+        // {low, high} = wide: the low part is a truncation; of a parameter, each part is one of its own.
+        if (from.kind != Operand::Kind::reg) return std::nullopt;
         const Symbolic wide = operand(instruction, 1);
         if (wide.width != width * to.elements.size() || wide.width > 64) return std::nullopt;
-        return table_->truncate(wide, width);
+        if (value.element == 0) return table_->truncate(wide, width);
+        const auto whole = wide.single_atom();
+        if (!whole || table_->atom(*whole).kind != Atom::Kind::parameter) return std::nullopt;
+        Atom part = table_->atom(*whole);
+        part.width = width;
+        part.offset += value.element * width / 8;
+        return table_->of(part);
     }
     if (from.kind == Operand::Kind::vector) {
         // wide = {low, 0}: an extension.
@@ -527,8 +559,9 @@ bool FunctionValues::operands_are_clean(std::uint32_t instruction) {
 void FunctionValues::fault(std::uint32_t instruction, const Symbolic& value) {
     if (!faults_.empty() && faults_.back().instruction == instruction) return;
     Symbolic shown = value;
-    if (auto in_thread_indices = table_->with_thread_index(value)) shown = std::move(*in_thread_indices);
-    std::string names;
+    if (!table_->is_small(value)) shown = table_->unclean_part(value);
+    if (auto in_thread_indices = table_->with_thread_index(shown)) shown = std::move(*in_thread_indices);
+    std::set<std::string> registers;
     std::optional<std::uint64_t> built_in;
     bool tainted = false;
     table_->for_each_atom(shown, [&](AtomIndex index) {
@@ -553,9 +586,9 @@ void FunctionValues::fault(std::uint32_t instruction, const Symbolic& value) {
             default:
                 return;
         }
-        name += fmt::format(".{}", "xyz"[static_cast<std::size_t>(atom.dimension)]);
-        if (names.find(name) == std::string::npos) names += (names.empty() ? "" : " and ") + name;
+        registers.insert(fmt::format("{}.{}", name, "xyz"[static_cast<std::size_t>(atom.dimension)]));
     });
+    std::string names = fmt::format("{}", fmt::join(registers, " and "));
     // blockIdx.x * 256 + threadIdx.x: say which number the source has built in.
     for (const Term& term : shown.terms)
         if (term.atoms.size() == 1 && table_->atom(term.atoms[0]).kind == Atom::Kind::block_index &&

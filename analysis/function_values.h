@@ -66,6 +66,11 @@ class FunctionValues {
         std::uint32_t parameter = 0, offset = 0;
     };
     [[nodiscard]] std::optional<ParameterBytes> parameter_load(std::uint32_t instruction) const;
+    // A load or store of the thread's own stack frame at a place known to lie inside it.
+    [[nodiscard]] bool is_frame_access(std::uint32_t instruction) const;
+    [[nodiscard]] const std::vector<ptx::ValueIndex>& phis(ptx::BlockIndex block) const {
+        return phis_[block];
+    }
     // The phi that an opaque atom stands for, or nothing.
     [[nodiscard]] std::optional<ptx::ValueIndex> phi_of(const Atom& atom) const;
 
@@ -73,6 +78,13 @@ class FunctionValues {
     FunctionValues(SymbolTable& table, const ptx::Function& function, std::uint32_t index,
                    const LaunchReads& reads)
         : table_(&table), function_(&function), index_(index), reads_(reads) {}
+
+    struct SymbolOffset {
+        AtomIndex symbol = 0;
+        std::uint64_t offset = 0;
+    };
+    // An address that is a symbol and a constant.
+    [[nodiscard]] std::optional<SymbolOffset> symbol_offset(const Symbolic& address) const;
 
     bool evaluate();  // false: a phi was taken for more than it is; again
     void evaluate_phi(ptx::ValueIndex index);

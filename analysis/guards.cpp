@@ -13,8 +13,9 @@ using ptx::Opcode;
 
 // Guards stand in a kernel's first few blocks. Code with more paths than this before its first memory access
 // shows fewer conditions, no wrong ones.
-constexpr unsigned max_steps = 20000;
+constexpr unsigned max_steps = 3000;
 constexpr std::size_t max_conditions = 48;
+constexpr unsigned max_path_blocks = 256;
 
 std::optional<Operation> operation_of(const SymbolTable& table, const Symbolic& value) {
     const auto index = value.single_atom();
@@ -50,17 +51,20 @@ class Walk {
 
     bool has_effect(std::uint32_t instruction) const {
         const ptx::Instruction& made = kernel_.function().body[instruction];
-        return !is_pure(made) && !kernel_.parameter_load(instruction);
+        return !is_pure(made) && !kernel_.parameter_load(instruction) &&
+               !kernel_.is_frame_access(instruction);
     }
 
     Conditions conditions(BlockIndex block, const Bindings& bindings, std::vector<bool>& on_path) {
         // Back where the path has been: a loop, of which it is not known that it ends.
-        if (on_path[block] || ++steps_ > max_steps) return {};
+        if (on_path[block] || ++steps_ > max_steps || path_blocks_ >= max_path_blocks) return {};
         const ptx::BasicBlock& body = kernel_.flow().blocks[block];
         for (std::uint32_t i = body.first; i < body.last; i++)
             if (has_effect(i)) return {};
         on_path[block] = true;
+        path_blocks_++;
         Conditions result = leave(block, bindings, on_path);
+        path_blocks_--;
         on_path[block] = false;
         return result;
     }
@@ -77,6 +81,7 @@ class Walk {
         if (!leaves && made.opcode != Opcode::bra)
             return body.successors.empty() ? always(last) : follow(body.successors[0]);
         Symbolic taken = kernel_.guard(last);
+        if (taken.width == 1 && !table_.is_small(taken)) taken = Symbolic{};
         if (taken.width == 1) taken = table_.substitute(taken, bindings);
         const auto on_taken = [&] { return leaves ? always(last) : follow(body.successors[0]); };
         const auto on_rest = [&] {
@@ -102,9 +107,8 @@ class Walk {
         if (at == predecessors.end()) return before;
         const auto edge = static_cast<std::size_t>(at - predecessors.begin());
         Bindings after = before;
-        for (ptx::ValueIndex v = 0; v < kernel_.ssa().values.size(); v++) {
+        for (const ptx::ValueIndex v : kernel_.phis(to)) {
             const ptx::Value& phi = kernel_.ssa().values[v];
-            if (phi.kind != ptx::Value::Kind::phi || phi.block != to) continue;
             // The phi is an atom of its own, plus what its incoming values share.
             const Symbolic& value = kernel_.value(v);
             const AtomIndex* own = nullptr;
@@ -115,7 +119,7 @@ class Walk {
             if (own == nullptr) continue;
             // Two edges from one block: which one is taken is not known.
             const bool one_edge = std::count(predecessors.begin(), predecessors.end(), from) == 1;
-            if (incoming == no_index || !one_edge) {
+            if (incoming == no_index || !one_edge || !table_.is_small(kernel_.value(incoming))) {
                 after.erase(*own);
                 continue;
             }
@@ -185,7 +189,7 @@ class Walk {
 
     SymbolTable& table_;
     const FunctionValues& kernel_;
-    unsigned steps_ = 0;
+    unsigned steps_ = 0, path_blocks_ = 0;
 };
 
 // Breaks a predicate into conditions each of which makes it true: a || b, max(a, b) >= c, and what their
@@ -196,7 +200,7 @@ class Alternatives {
 
     void split(const Symbolic& predicate, std::vector<Symbolic>& out) {
         const auto operation = operation_of(table_, predicate);
-        if (operation && out.size() < max_conditions) {
+        if (operation && out.size() < max_conditions && ++steps_ < max_steps) {
             const std::vector<Symbolic> operands = operands_of(table_, predicate);
             if (operation->op == Operator::or_) {
                 split(operands[0], out);
@@ -256,6 +260,7 @@ class Alternatives {
     }
 
     SymbolTable& table_;
+    unsigned steps_ = 0;
 };
 
 }  // namespace

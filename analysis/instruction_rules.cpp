@@ -270,27 +270,30 @@ std::optional<std::string> atomic_refusal(const FunctionValues& values, std::uin
         case xor_:
             break;
         default:
-            return fmt::format("the result of {} depends on the order of threads{}", made.mnemonic, annotate);
+            return fmt::format("has {}, whose outcome depends on the order of threads{}", made.mnemonic,
+                               annotate);
     }
     if (modifiers.semantics != ptx::MemorySemantics::relaxed)
         return fmt::format("orders memory with other threads ({}){}", made.mnemonic, annotate);
     if (modifiers.scope == ptx::Scope::cta || modifiers.scope == ptx::Scope::cluster)
-        return fmt::format("{} is atomic within a block only, and blocks change{}", made.mnemonic, annotate);
+        return fmt::format("has {}, atomic within a block only, and blocks change{}", made.mnemonic,
+                           annotate);
     if (made.opcode == Opcode::red) return std::nullopt;
     for (const Operand& destination : made.destinations())
         if (destination.kind == Operand::Kind::vector)
-            return fmt::format("{} returns what was there before{}", made.mnemonic, annotate);
+            return fmt::format("uses the result of {}, which depends on the order of threads{}",
+                               made.mnemonic, annotate);
     const ptx::ValueIndex result = values.ssa().definition(instruction);
     if (result == ptx::no_index) return std::nullopt;
     const auto is_result = [result](ptx::ValueIndex value) { return value == result; };
     for (const auto& uses : values.ssa().uses)
         for (const ptx::Ssa::Use& use : uses)
             if (is_result(use.value))
-                return fmt::format("the result of {} is used, and depends on the order of threads{}",
+                return fmt::format("uses the result of {}, which depends on the order of threads{}",
                                    made.mnemonic, annotate);
     for (const ptx::Value& value : values.ssa().values)
         if (value.kind == ptx::Value::Kind::phi && std::ranges::any_of(value.incoming, is_result))
-            return fmt::format("the result of {} is used, and depends on the order of threads{}",
+            return fmt::format("uses the result of {}, which depends on the order of threads{}",
                                made.mnemonic, annotate);
     return std::nullopt;
 }
@@ -354,6 +357,9 @@ std::optional<std::string> refusal(const FunctionValues& values, const ptx::Modu
         case Class::call:
             return call_refusal(instruction, module);
         case Class::barrier:
+            if (std::ranges::find(instruction.suffixes, "warp") != instruction.suffixes.end())
+                return fmt::format("waits for the other threads of its warp ({}){}", instruction.mnemonic,
+                                   annotate);
             return fmt::format("waits for the other threads of its block ({}){}", instruction.mnemonic,
                                annotate);
         case Class::warp:
@@ -370,7 +376,7 @@ std::optional<std::string> refusal(const FunctionValues& values, const ptx::Modu
         case Class::other:
             break;
     }
-    return fmt::format("'{}' is not on the list of instructions that re-blocking allows{}",
+    return fmt::format("has '{}', which is not on the list of instructions that re-blocking allows{}",
                        instruction.mnemonic, annotate);
 }
 

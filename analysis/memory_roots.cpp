@@ -44,7 +44,9 @@ class Search {
                 break;
             case Atom::Kind::operation: {
                 const auto operation = decode_operation(atom.text);
-                if (atom.width != 64 || !operation || operation->op != Operator::selp) break;
+                if (atom.width != 64 || !operation || operation->op != Operator::selp ||
+                    !seen_.insert(index).second)
+                    break;
                 const std::vector<Symbolic> choices = atom.operands;
                 roots = of(choices[0]);
                 roots.join(of(choices[1]));
@@ -82,6 +84,7 @@ class Search {
     const SymbolTable& table_;
     const FunctionValues& values_;
     std::set<ptx::ValueIndex> visited_;
+    std::set<AtomIndex> seen_;
 };
 
 }  // namespace

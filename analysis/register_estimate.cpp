@@ -13,8 +13,8 @@ using ptx::RegisterIndex;
 
 // ptxas's own: the stack pointer, addresses in flight, the constant bank's base. From kernels compiled by
 // ptxas 13.0 for sm_75.
-constexpr std::uint32_t overhead = 6;
-constexpr std::uint32_t least = 16, most = 255;
+constexpr std::uint32_t overhead = 4;
+constexpr std::uint32_t least = 10, most = 255;
 
 using Set = std::vector<bool>;
 

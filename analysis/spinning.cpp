@@ -28,6 +28,11 @@ class LoopExits {
             if (std::ranges::any_of(successors, [&](BlockIndex to) { return !inside_[to]; }))
                 visit_branch(block);
         }
+        while (!work_.empty()) {
+            const ValueIndex index = work_.back();
+            work_.pop_back();
+            follow(index);
+        }
         return loads_;
     }
 
@@ -45,6 +50,10 @@ class LoopExits {
     void visit(ValueIndex index) {
         if (index == no_index || visited_[index]) return;
         visited_[index] = true;
+        work_.push_back(index);
+    }
+
+    void follow(ValueIndex index) {
         const ptx::Value& value = values_.ssa().values[index];
         if (value.kind == ptx::Value::Kind::phi) {
             if (!inside_[value.block]) return;
@@ -75,6 +84,7 @@ class LoopExits {
 
     const FunctionValues& values_;
     std::vector<bool> inside_, visited_;
+    std::vector<ValueIndex> work_;
     std::vector<std::uint32_t> loads_;
     bool all_branches_ = false;
 };

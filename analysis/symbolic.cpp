@@ -11,6 +11,7 @@ using Kind = Atom::Kind;
 // Products of sums grow fast; no index of a real kernel comes near this.
 constexpr std::size_t max_terms = 64;
 constexpr std::size_t max_degree = 6;
+constexpr std::size_t max_small_atoms = 400;
 
 // What legal_blocks() sees to, for every launch that it allows: indices and totals stay below 2^31.
 constexpr std::int64_t max_index = 0x7fffffff;
@@ -28,6 +29,14 @@ void sort_terms(Symbolic& a) {
     for (Term& term : merged) term.coefficient = truncate_bits(term.coefficient, a.width);
     std::erase_if(merged, [](const Term& term) { return term.coefficient == 0; });
     a.terms = std::move(merged);
+}
+
+// Is every value of `a` a multiple of a power of two above `bits`?
+bool has_low_zeros(const Symbolic& a, std::uint64_t bits) {
+    return std::ranges::all_of(a.terms, [bits](const Term& term) {
+        const std::uint64_t lowest = term.coefficient & (std::uint64_t{0} - term.coefficient);
+        return lowest > bits;
+    });
 }
 
 }  // namespace
@@ -240,6 +249,12 @@ std::optional<Symbolic> SymbolTable::widen(const Symbolic& a, bool is_signed, un
 Symbolic SymbolTable::truncate_atom(AtomIndex index, unsigned from, unsigned width) {
     const Atom& wide = atom(index);
     if (wide.is_exact()) return {width, {{{index}, 1}}};
+    if (wide.kind == Kind::parameter) {
+        // The first bytes of what was loaded: little-endian.
+        Atom narrow = wide;
+        narrow.width = width;
+        return of(narrow);
+    }
     if (wide.kind == Kind::operation) {
         const auto operation = decode_operation(wide.text);
         if (operation && operation->op == Operator::cvt && wide.operands[0].width <= from) {
@@ -331,6 +346,12 @@ std::optional<Symbolic> SymbolTable::polynomial(const Operation& operation,
             return scaled(operands[0], ~std::uint64_t{0});
         case Operator::not_:
             return subtract(constant(~std::uint64_t{0}, width), operands[0]);
+        case Operator::or_:
+            // Where no bit is in both, as in 4 * i | 1, it is a sum.
+            for (std::size_t i = 0; i < 2; i++)
+                if (operands[i].is_constant() && has_low_zeros(operands[1 - i], operands[i].constant()))
+                    return add(operands[0], operands[1]);
+            return std::nullopt;
         case Operator::xor_:
             for (std::size_t i = 0; i < 2; i++)
                 if (operands[i].is_constant() &&
@@ -464,25 +485,38 @@ Symbolic SymbolTable::apply(const Operation& given, const std::vector<Symbolic>&
     return operation_atom(operation, operands);
 }
 
+bool SymbolTable::is_small(const Symbolic& a) const {
+    std::size_t count = 0;
+    for_each_atom(a, [&count](AtomIndex) { count++; });
+    return count <= max_small_atoms;
+}
+
 Symbolic SymbolTable::substitute(const Symbolic& a, const std::map<AtomIndex, Symbolic>& map) {
     if (map.empty()) return a;
+    std::map<AtomIndex, Symbolic> done = map;
+    return substituted(a, map, done);
+}
+
+Symbolic SymbolTable::substituted(const Symbolic& a, const std::map<AtomIndex, Symbolic>& map,
+                                  std::map<AtomIndex, Symbolic>& done) {
     Symbolic sum{a.width, {}};
     for (const Term& term : a.terms) {
         Symbolic product = constant(term.coefficient, a.width);
         for (const AtomIndex index : term.atoms) {
             Symbolic factor{a.width, {{{index}, 1}}};
-            if (const auto at = map.find(index); at != map.end()) {
+            if (const auto at = done.find(index); at != done.end()) {
                 factor = at->second;
             } else if (atom(index).kind == Kind::operation) {
                 const Atom operation = atom(index);
                 std::vector<Symbolic> operands;
                 bool changed = false;
                 for (const Symbolic& operand : operation.operands) {
-                    operands.push_back(substitute(operand, map));
+                    operands.push_back(substituted(operand, map, done));
                     changed |= operands.back() != operand;
                 }
                 const auto decoded = decode_operation(operation.text);
                 if (changed && decoded) factor = apply(*decoded, operands);
+                done[index] = factor;
             }
             auto next = multiply(product, factor);
             if (!next) return a;  // too large: left as it was, which only says less

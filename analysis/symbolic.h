@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -115,17 +116,30 @@ class SymbolTable {
     Symbolic negate(const Symbolic& predicate);  // logical not, comparisons turned round
     Symbolic logical(Operator op, const Symbolic& a, const Symbolic& b);
 
-    // Every atom replaced as `map` says, inside operations too.
+    // Every atom replaced as `map` says, inside operations too. `a` should not be large: see is_small().
     Symbolic substitute(const Symbolic& a, const std::map<AtomIndex, Symbolic>& map);
 
-    // Every atom of `a`, those inside operations too: visit(index).
+    // Few enough atoms to walk by recursion and to write out: guards are, hash functions need not be.
+    [[nodiscard]] bool is_small(const Symbolic& a) const;
+
+    // Every atom of `a`, those inside operations too, each once: visit(index). Unrolled integer code makes
+    // operations of operations by the thousand, with shared operands: no recursion, and never twice.
     template <typename Visit>
     void for_each_atom(const Symbolic& a, Visit&& visit) const {
-        for (const Term& term : a.terms)
-            for (const AtomIndex index : term.atoms) {
-                visit(index);
-                for (const Symbolic& operand : atom(index).operands) for_each_atom(operand, visit);
-            }
+        std::set<AtomIndex> seen;
+        std::vector<AtomIndex> work;
+        const auto add = [&](const Symbolic& value) {
+            for (const Term& term : value.terms)
+                for (const AtomIndex index : term.atoms)
+                    if (seen.insert(index).second) work.push_back(index);
+        };
+        add(a);
+        while (!work.empty()) {
+            const AtomIndex index = work.back();
+            work.pop_back();
+            visit(index);
+            for (const Symbolic& operand : atom(index).operands) add(operand);
+        }
     }
 
   private:
@@ -140,6 +154,8 @@ class SymbolTable {
     std::optional<Symbolic> comparison(const Operation& operation, const std::vector<Symbolic>& operands);
     std::optional<Symbolic> logical_fold(const Operation& operation, const std::vector<Symbolic>& operands);
     Symbolic truncate_atom(AtomIndex index, unsigned from, unsigned width);
+    Symbolic substituted(const Symbolic& a, const std::map<AtomIndex, Symbolic>& map,
+                         std::map<AtomIndex, Symbolic>& done);
     Symbolic operation_atom(const Operation& operation, const std::vector<Symbolic>& operands);
 
     std::map<Atom, AtomIndex> indices_;

@@ -8,7 +8,9 @@ class ExpressionWriter {
   public:
     explicit ExpressionWriter(const SymbolTable& table) : table_(table) {}
 
-    std::optional<Expression> write(const Symbolic& value, ptx::Type type) const {
+    std::optional<Expression> write(const Symbolic& value, ptx::Type type) {
+        // Shared operands are written out each time: what explodes is no guard.
+        if (++nodes_ > max_nodes) return std::nullopt;
         if (value.width == 1) return predicate(value);
         // Positive terms first and the constant last, as people write sums.
         std::vector<const Term*> terms;
@@ -55,13 +57,13 @@ class ExpressionWriter {
         return result;
     }
 
-    std::optional<Expression> predicate(const Symbolic& value) const {
+    std::optional<Expression> predicate(const Symbolic& value) {
         if (value.is_constant()) return constant(value.constant(), ptx::Type::pred);
         const auto index = value.single_atom();
         return index ? atom(*index, ptx::Type::pred) : std::nullopt;
     }
 
-    std::optional<Expression> product(const Term& term, std::uint64_t coefficient, ptx::Type type) const {
+    std::optional<Expression> product(const Term& term, std::uint64_t coefficient, ptx::Type type) {
         coefficient = truncate_bits(coefficient, width_bits(type));
         if (term.atoms.empty()) return constant(coefficient, type);
         std::optional<Expression> result;
@@ -75,7 +77,7 @@ class ExpressionWriter {
         return node(Operator::mul_lo, type, {std::move(*result), constant(coefficient, type)});
     }
 
-    std::optional<Expression> atom(AtomIndex index, ptx::Type type) const {
+    std::optional<Expression> atom(AtomIndex index, ptx::Type type) {
         const Atom& source = table_.atom(index);
         Expression result;
         result.type = type;
@@ -128,13 +130,15 @@ class ExpressionWriter {
         }
     }
 
+    static constexpr unsigned max_nodes = 2000;
     const SymbolTable& table_;
+    unsigned nodes_ = 0;
 };
 
 }  // namespace
 
 bool is_expressible(const SymbolTable& table, const Symbolic& value) {
-    bool good = true;
+    bool good = table.is_small(value);
     table.for_each_atom(value, [&](AtomIndex index) {
         const Atom::Kind kind = table.atom(index).kind;
         good &= kind == Atom::Kind::global_index || kind == Atom::Kind::parameter ||

@@ -35,41 +35,77 @@ Trend comparison_trend(ptx::Comparison comparison, Trend left, Trend right) {
     }
 }
 
-Trend operation_trend(const SymbolTable& table, const Atom& atom, Dimension dimension) {
-    const auto operation = decode_operation(atom.text);
-    if (!operation) return Trend::unknown;
-    std::array<Trend, 3> trends{};
-    bool depends = false;
-    for (std::size_t i = 0; i < atom.operands.size(); i++) {
-        trends[i] = trend(table, atom.operands[i], dimension);
-        depends |= trends[i] != Trend::none;
+class TrendFinder {
+  public:
+    TrendFinder(const SymbolTable& table, Dimension dimension) : table_(table), dimension_(dimension) {}
+
+    Trend of(const Symbolic& value) {
+        Trend sum = Trend::none;
+        for (const Term& term : value.terms) {
+            Trend product = Trend::none;
+            for (const AtomIndex index : term.atoms) product = together(product, of_atom(index));
+            // Of a parameter's sign nothing is known before the launch: it is taken for positive here, and
+            // the arguments decide.
+            if (value.width > 1 && sign_extend(term.coefficient, value.width) < 0)
+                product = reversed(product);
+            sum = together(sum, product);
+        }
+        return sum;
     }
-    if (!depends) return Trend::none;
-    switch (operation->op) {
-        case Operator::cvt:
-            return width_bits(operation->type) > width_bits(operation->source) ? trends[0] : Trend::unknown;
-        case Operator::shr:
-        case Operator::div:
-        case Operator::shl:
-            return trends[1] == Trend::none ? trends[0] : Trend::unknown;
-        case Operator::mul_lo:
-        case Operator::mul_wide:
-        case Operator::max:
-            return together(trends[0], trends[1]);
-        case Operator::mad_lo:
-        case Operator::mad_wide:
-            return together(together(trends[0], trends[1]), trends[2]);
-        case Operator::setp:
-            return comparison_trend(operation->comparison, trends[0], trends[1]);
-        case Operator::and_:
-        case Operator::or_:
-            return operation->type == ptx::Type::pred ? together(trends[0], trends[1]) : Trend::unknown;
-        case Operator::not_:
-            return operation->type == ptx::Type::pred ? reversed(trends[0]) : Trend::unknown;
-        default:
-            return Trend::unknown;
+
+  private:
+    Trend of_atom(AtomIndex index) {
+        if (const auto at = known_.find(index); at != known_.end()) return at->second;
+        const Atom& atom = table_.atom(index);
+        Trend result = Trend::none;
+        if (atom.kind == Atom::Kind::global_index && atom.dimension == dimension_) result = Trend::rises;
+        if (atom.kind == Atom::Kind::operation) result = of_operation(atom);
+        known_[index] = result;
+        return result;
     }
-}
+
+    Trend of_operation(const Atom& atom) {
+        const auto operation = decode_operation(atom.text);
+        if (!operation) return Trend::unknown;
+        std::array<Trend, 3> trends{};
+        bool depends = false;
+        for (std::size_t i = 0; i < atom.operands.size(); i++) {
+            trends[i] = of(atom.operands[i]);
+            depends |= trends[i] != Trend::none;
+        }
+        if (!depends) return Trend::none;
+        const bool is_predicate = operation->type == ptx::Type::pred;
+        switch (operation->op) {
+            case Operator::cvt:
+                return width_bits(operation->type) > width_bits(operation->source) ? trends[0]
+                                                                                   : Trend::unknown;
+            case Operator::shr:
+            case Operator::div:
+            case Operator::shl:
+                return trends[1] == Trend::none ? trends[0] : Trend::unknown;
+            case Operator::mul_lo:
+            case Operator::mul_wide:
+            case Operator::max:
+                return together(trends[0], trends[1]);
+            case Operator::mad_lo:
+            case Operator::mad_wide:
+                return together(together(trends[0], trends[1]), trends[2]);
+            case Operator::setp:
+                return comparison_trend(operation->comparison, trends[0], trends[1]);
+            case Operator::and_:
+            case Operator::or_:
+                return is_predicate ? together(trends[0], trends[1]) : Trend::unknown;
+            case Operator::not_:
+                return is_predicate ? reversed(trends[0]) : Trend::unknown;
+            default:
+                return Trend::unknown;
+        }
+    }
+
+    const SymbolTable& table_;
+    Dimension dimension_;
+    std::map<AtomIndex, Trend> known_;
+};
 
 // base + constant, through extensions.
 struct Offset {
@@ -97,22 +133,8 @@ std::optional<Offset> offset_of(const SymbolTable& table, const Symbolic& value)
 }  // namespace
 
 Trend trend(const SymbolTable& table, const Symbolic& value, Dimension dimension) {
-    Trend sum = Trend::none;
-    for (const Term& term : value.terms) {
-        Trend product = Trend::none;
-        for (const AtomIndex index : term.atoms) {
-            const Atom& atom = table.atom(index);
-            if (atom.kind == Atom::Kind::global_index)
-                product = together(product, atom.dimension == dimension ? Trend::rises : Trend::none);
-            else if (atom.kind == Atom::Kind::operation)
-                product = together(product, operation_trend(table, atom, dimension));
-            // Of a parameter's sign nothing is known before the launch: it is taken for positive here, and
-            // the arguments decide.
-        }
-        if (sign_extend(term.coefficient, value.width) < 0 && value.width > 1) product = reversed(product);
-        sum = together(sum, product);
-    }
-    return sum;
+    if (!table.is_small(value)) return Trend::unknown;
+    return TrendFinder(table, dimension).of(value);
 }
 
 std::optional<IndexBound> index_bound(const SymbolTable& table, const Symbolic& predicate) {
