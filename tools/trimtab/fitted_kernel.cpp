@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "driver_gen/c_driver.h"
 #include "driver_gen/fit_kernel.h"
 #include "emulator/exec/launch.h"
 #include "model/performance_model.h"
 #include "profiler/emulator_backend.h"
-#include "profiler/profile_kernel.h"
+#include "profiler/store.h"
 
 namespace trimtab::tools {
 
@@ -21,7 +23,9 @@ std::expected<const driver_gen::KernelFits*, Error> fits_of(FileKernel& kernel, 
     auto program = emulator::load_program(*kernel.module);
     if (!program) return std::unexpected(program.error());
     const auto backend = profiler::make_emulator_backend(std::move(*program));
-    auto profile = profiler::profile_kernel(record.description, *backend, {});
+    profiler::ProfileStore store(profiler::default_store_path(),
+                                 [](const std::string& line) { fmt::print(stderr, "trimtab: {}\n", line); });
+    auto profile = profiler::recall_or_profile(record.description, *backend, {}, store);
     if (!profile) return std::unexpected(Error{.message = profile.error().text(), .file = path});
     auto fits = driver_gen::fit_kernel(*profile);
     if (!fits) return std::unexpected(Error{.message = fits.error().text(), .file = path});
