@@ -96,7 +96,7 @@ TEST(CommandLine, RefusesBadOptionsInOneLine) {
 
 TEST(Jobs, CompileKeepsTheUsersOptionsAndLeavesOtherInputsOut) {
     auto line = read({"-O3", "-DX=1", "-I", "inc", "a.cu", "b.cu", "-lm", "-Wl,-z,now", "-o", "prog"});
-    const Command command = compile_command(*line, tools, 4, "a.o");
+    const Command command = compile_command(*line, tools, 3, "a.o");
     EXPECT_THAT(command, Contains("b.cu").Times(0));
     EXPECT_THAT(command, Contains("a.cu"));
     EXPECT_THAT(command, Contains("-DX=1"));
@@ -132,11 +132,16 @@ TEST(Jobs, LinkPutsTrimtabsRuntimeWhereARuntimeWasNamed) {
     EXPECT_THAT(command, Not(Contains("-lcudart_static")));
     EXPECT_THAT(command, Not(Contains("/usr/lib/libcudart.so")));
     EXPECT_LT(position(command, "-ltrimtab"), position(command, "-ldl"));
-    // The object must not be read as CUDA source, and what follows it must again be.
-    const std::size_t object = position(command, "t.o");
-    EXPECT_EQ(command[object - 1], "none");
-    EXPECT_EQ(command[object + 2], "cuda");
     EXPECT_TRUE(links_cuda(*line));
+}
+
+TEST(Jobs, ObjectsOfCudaSourcesAreNotReadAsSources) {
+    auto line = read({"-x", "c++", "a.txt", "-x", "cuda", "b.txt", "-x", "c++", "c.txt", "-o", "prog"});
+    const Command command = link_command(*line, tools, {{3, "b.o"}});
+    EXPECT_EQ(command[position(command, "a.txt") - 1], "c++");
+    EXPECT_EQ(command[position(command, "b.o") - 1], "none");
+    EXPECT_EQ(command[position(command, "c.txt") - 1], "c++");
+    EXPECT_THAT(command, Not(Contains("cuda")));
 }
 
 TEST(Jobs, PlainProgramsLinkWithoutCuda) {

@@ -153,6 +153,7 @@ std::expected<CommandLine, Error> read_command_line(int argc, char** argv) {
         Argument argument;
         argument.tokens.assign(for_clang.begin() + first, for_clang.begin() + std::max(end, first));
         if (option.getOption().matches(options::OPT_x)) {
+            argument.kind = Argument::Kind::language;
             language = option.getValue();
             if (language == "none") language.clear();
         } else if (option.getOption().getKind() == llvm::opt::Option::InputClass) {

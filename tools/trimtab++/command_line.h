@@ -20,7 +20,7 @@ enum class Mode : std::uint8_t {
 };
 
 struct Argument {
-    enum class Kind : std::uint8_t { option, input, library };
+    enum class Kind : std::uint8_t { option, language, input, library };  // language: -x
     Kind kind = Kind::option;
     std::vector<std::string> tokens;  // as on the command line
     std::string language;             // inputs: what -x said, empty for "by the name"

@@ -124,24 +124,30 @@ Command link_command(const CommandLine& line, const Toolchain& tools,
     Command command{tools.clangxx};
     const Command runtime = {"-L" + tools.runtime_dir, "-ltrimtab", "-Wl,-rpath," + tools.runtime_dir};
     bool runtime_placed = false;
+    std::string language;  // what -x has said so far
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {
         const Argument& argument = line.arguments[i];
         if (is_cuda_runtime(argument) && !line.static_link) {
             if (!runtime_placed) append(command, runtime);
             runtime_placed = true;
-        } else if (auto object = objects.find(i); object != objects.end()) {
-            command.insert(command.end(), {"-x", "none", object->second});
-            if (!argument.language.empty()) command.insert(command.end(), {"-x", argument.language});
-        } else {
-            append(command, argument.tokens);
+            continue;
         }
+        if (argument.kind == Argument::Kind::language) continue;
+        const auto object = objects.find(i);
+        if (argument.kind == Argument::Kind::input) {
+            // An object that stands for a CUDA source is not to be read as one.
+            const std::string wanted = object == objects.end() ? argument.language : std::string{};
+            if (wanted != language) command.insert(command.end(), {"-x", wanted.empty() ? "none" : wanted});
+            language = wanted;
+        }
+        if (object == objects.end())
+            append(command, argument.tokens);
+        else
+            command.push_back(object->second);
     }
     // After every object, so that --as-needed keeps it; once more where a runtime was named before an object
     // that needs it.
-    if (!line.relocatable && !line.static_link) {
-        command.insert(command.end(), {"-x", "none"});
-        append(command, runtime);
-    }
+    if (!line.relocatable && !line.static_link) append(command, runtime);
     command.emplace_back("-Qunused-arguments");
     return command;
 }
