@@ -38,12 +38,13 @@ function(trimtab_add_library name)
   target_link_libraries(${name} PUBLIC trimtab_settings ${arg_LIBRARIES} PRIVATE ${arg_PRIVATE})
 endfunction()
 
-# trimtab_add_test(<name> <source>... LIBRARIES <library>...): one GoogleTest program, its cases known to CTest.
+# trimtab_add_test(<name> <source>... LIBRARIES <library>... [LABELS <label>...]): one GoogleTest program, its cases known to
+# CTest. Label end_to_end: builds and runs whole programs, which only the default build does.
 function(trimtab_add_test name)
-  cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE trimtab_settings ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE TRIMTAB_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                              TRIMTAB_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS "${arg_LABELS}")
 endfunction()

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# run_sample.sh BUILD SOURCE ARGUMENTS...: builds SOURCE with BUILD/bin/trimtab++, runs it as written (TRIMTAB=off) and as chosen, and
+# holds the two against each other: both PASS, equal output bytes, one log line and one report line a launch.
+set -euo pipefail
+
+build=$1
+source=$2
+shift 2
+name=$(basename "$source" .cu)
+work=$build/tests/samples/$name
+rm -rf "$work"
+mkdir -p "$work"
+export XDG_CACHE_HOME=$work/cache
+cd "$work"
+
+fail() {
+    echo "$name: $*"
+    exit 1
+}
+
+"$build/bin/trimtab++" -O3 "$source" -o "$name" 2>build.log || fail "does not build: $(cat build.log)"
+if grep -q 'warning' build.log; then fail "warns while it builds: $(cat build.log)"; fi
+
+TRIMTAB=off ./"$name" "$@" --dump off.bin >off.txt
+grep -qx PASS off.txt || fail "fails as written"
+
+for device in rtx2070super c2075; do
+    rm -f report.jsonl
+    TRIMTAB_DEVICE=$device TRIMTAB_LOG=info TRIMTAB_REPORT=report.jsonl ./"$name" "$@" --dump on.bin >on.txt 2>log.txt
+    grep -qx PASS on.txt || fail "fails as chosen on $device: $(tail -n 3 on.txt log.txt)"
+    cmp off.bin on.bin || fail "its output on $device differs from the launch as written"
+    launches=$(wc -l <report.jsonl)
+    ((launches > 0)) || fail "no launch is reported on $device"
+    (($(grep -c 'written .* blocks of .*' log.txt) == launches)) || fail "the log on $device has not one line a launch"
+    # Blocks that are chosen come with the predictions of both; blocks that are left alone, with the reason.
+    python3 - "$device" <<'END' || fail "the report on $device is not as documented"
+import json
+import sys
+
+for line in open("report.jsonl"):
+    launch = json.loads(line)
+    assert launch["device"] == sys.argv[1], launch
+    if launch["by"] == "unchanged":
+        assert launch["chosen"] == launch["written"] and launch["reason"], launch
+    else:
+        predicted = launch["predicted_ns"]
+        assert 0 < predicted["chosen"] <= predicted["written"], launch
+        for way in ("written", "chosen"):
+            assert len(launch[way]["grid"]) == 3 and len(launch[way]["block"]) == 3, launch
+END
+done
+
+verdict=$("$build/bin/trimtab" inspect "$name")
+case $name in
+    tiled_matmul | block_reduction)
+        grep -q 'verdict *fixed' <<<"$verdict" || fail "is not left alone"
+        grep -q 'shared memory' <<<"$verdict" || fail "is left alone without the reason"
+        if grep -qv '"by":"unchanged"' report.jsonl; then fail "is re-blocked"; fi
+        ;;
+    *)
+        grep -q 'footprint_sectors = ' <<<"$verdict" || fail "inspect shows no fits"
+        "$build/bin/trimtab" inspect "$name" --driver | grep -q 'trimtab_driver trimtab_driver_' || fail "inspect shows no driver program"
+        ;;
+esac
+echo "$name: as written and as chosen, the same bytes"
