@@ -104,6 +104,7 @@ Shape resolve_each(Warp& w, const Op* op, Shape shape) {
     if (info.counted) count_spaces(w, op);
     const std::uint64_t bytes = info.total_bytes;
     std::uint64_t first_host = 0;
+    bool same_host = true;  // one local address is another place for each lane
     for (std::uint32_t rest = w.mask; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         const std::uint64_t address = w.at.address[lane];
@@ -123,10 +124,11 @@ Shape resolve_each(Warp& w, const Op* op, Shape shape) {
         }
         w.at.address[lane] = host;
         if (rest == w.mask) first_host = host;
+        same_host = same_host && host == first_host;
     }
     w.at.delta = 0;
     w.at.host = reinterpret_cast<std::byte*>(first_host);
-    return shape == Shape::uniform ? Shape::uniform : Shape::scattered;
+    return same_host ? Shape::uniform : Shape::scattered;
 }
 
 // Lanes' own addresses of [a + imm], without the shapes that the quick ways know.
