@@ -59,7 +59,8 @@ case $name in
         ;;
     *)
         grep -q 'footprint_sectors = ' <<<"$verdict" || fail "inspect shows no fits"
-        "$build/bin/trimtab" inspect "$name" --driver | grep -q 'trimtab_driver trimtab_driver_' || fail "inspect shows no driver program"
+        driver=$("$build/bin/trimtab" inspect "$name" --driver)
+        grep -q 'trimtab_driver trimtab_driver_' <<<"$driver" || fail "inspect shows no driver program"
         ;;
 esac
 echo "$name: as written and as chosen, the same bytes"
