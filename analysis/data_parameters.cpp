@@ -30,6 +30,7 @@ enum Role : unsigned {
     stride = 32,         // multiplies an index in an address
     offset = 64,         // added to an address
     passed_on = 128,     // given to a function
+    base = 256,          // added to an address once, unscaled: a pointer, as far as its use tells
 };
 
 struct Scalar {
@@ -127,7 +128,7 @@ class Finder {
 
     void find_address(std::uint32_t instruction) {
         const Symbolic address = kernel_.address(instruction);
-        if (address.width != 0) reach(address, offset);
+        if (address.width != 0) reach_address(address);
         const ptx::Instruction& made = kernel_.function().body[instruction];
         // Coordinates of a texture.
         for (std::size_t i = 0; i < made.operands.size(); i++)
@@ -171,6 +172,14 @@ class Finder {
             }
         }
     }
+    void reach_address(const Symbolic& address) {
+        for (const Term& term : address.terms) {
+            if (term.atoms.size() == 1 && term.coefficient == 1)
+                reach(term.atoms[0], base);
+            else
+                reach(Symbolic{address.width, {term}}, offset);
+        }
+    }
     bool multiplies_index(const Term& term, AtomIndex factor) const {
         bool itself = false;
         return std::ranges::any_of(term.atoms, [&](AtomIndex other) {
@@ -194,10 +203,10 @@ class Finder {
                 if (collect_ != nullptr)
                     collect_->insert({atom.parameter, atom.offset, atom.width});
                 else
-                    use(atom).roles |= role;
+                    use(atom).roles |= role == base && atom.width != 64 ? offset : role;
                 break;
             case Atom::Kind::operation:
-                visit_operation(atom, role);
+                visit_operation(atom, role == base ? offset : role);
                 break;
             case Atom::Kind::opaque:
             case Atom::Kind::tainted:
@@ -231,6 +240,7 @@ class Finder {
         const ptx::Instruction& made = kernel_.function().body[value.instruction];
         // What a load brings is no parameter, whatever its address was.
         if (!is_pure(made)) return;
+        if (role == base) role = offset;
         for (const ptx::Ssa::Use& used : kernel_.ssa().uses[value.instruction]) visit_value(used.value, role);
         visit_value(value.previous, role);
     }
@@ -240,8 +250,11 @@ class Finder {
         bool is_step = false;
         for (const Term& term : incoming.terms)
             is_step |= term.atoms.size() == 1 && kernel_.phi_of(table_.atom(term.atoms[0])) == phi;
-        if (!is_step || role != offset) {
-            reach(incoming, role);
+        if (!is_step || (role != offset && role != base)) {
+            if (role == base)
+                reach_address(incoming);
+            else
+                reach(incoming, role);
             return;
         }
         for (const Term& term : incoming.terms)
@@ -297,8 +310,8 @@ ptx::Type type_of(const Scalar& scalar, const KernelParameter& parameter, const 
                         scalar.width);
         if (const auto type = type_from_name(text)) return *type;
     }
-    return type_from_name(fmt::format("{}{}", scalar.width == 64 ? 'u' : 's', scalar.width))
-        .value_or(ptx::Type::u32);
+    // Sizes below half the range are the same number either way.
+    return type_from_name(fmt::format("s{}", scalar.width)).value_or(ptx::Type::u32);
 }
 
 // Code may take a scalar apart: the high word of a double is no datum of its own.
@@ -331,14 +344,13 @@ std::vector<DataParameter> data_parameters(const SymbolTable& table, const Proof
             KernelParameter& parameter = parameters[scalar.parameter];
             if (parameter.is_pointer) continue;
             const ptx::Type type = type_of(scalar, parameter, use);
-            // 64 bits that are added to addresses and do nothing else are a pointer, where no source says
-            // otherwise.
+            // A pointer, where no source says otherwise.
             const bool typed = scalar.width == parameter.size * 8 && scalar_type(parameter.type).has_value();
-            if (scalar.width == 64 && !typed && (use.roles & ~unsigned{offset | passed_on}) == 0) {
+            if (scalar.width == 64 && !typed && (use.roles & ~unsigned{base | passed_on}) == 0) {
                 if (parameter.size == 8) parameter.is_pointer = true;
                 continue;
             }
-            const bool decides = (use.roles & ~unsigned{stride | offset}) != 0;
+            const bool decides = (use.roles & ~unsigned{stride | offset | base}) != 0;
             if (ptx::is_float(type) && !decides) continue;
             DataParameter found;
             const bool whole = scalar.offset == 0 && scalar.width == parameter.size * 8;
@@ -347,7 +359,7 @@ std::vector<DataParameter> data_parameters(const SymbolTable& table, const Proof
             found.offset = scalar.offset;
             found.type = type_name(type);
             found.bounds = use.bounds;
-            found.in_memo = (use.roles & ~unsigned{offset}) != 0;
+            found.in_memo = (use.roles & ~unsigned{offset | base}) != 0;
             // An exact value of these changes what a block does; of the others only how long it does it.
             const bool exact = (use.roles & (bounds_index | stride | trip_count)) != 0 ||
                                (use.roles & (shapes_guard | shortens_loop)) == 0;

@@ -97,6 +97,15 @@ std::string compile_cuda(std::string_view source, const std::string& flags) {
     return run(command) ? read_file(base.string() + ".ptx") : std::string();
 }
 
+std::string compile_cuda_file(const std::string& path, const std::string& flags) {
+    const std::string output = (scratch_folder() / next_name()).string() + ".ptx";
+    const std::string command =
+        std::string(TRIMTAB_CLANG) +
+        " -x cuda --cuda-device-only -S --cuda-gpu-arch=sm_75 -std=c++20 -w --cuda-path=" + TRIMTAB_CUDA +
+        " " + flags + " " + path + " -o " + output;
+    return run(command) ? read_file(output) : std::string();
+}
+
 std::string compile_host_library(std::string_view source) {
     const std::filesystem::path base = scratch_folder() / next_name();
     std::ofstream(base.string() + ".cpp") << source;

@@ -24,6 +24,9 @@ namespace trimtab::analysis::test {
 // builtins. Fails the test, and returns "", where clang does.
 [[nodiscard]] std::string compile_cuda(std::string_view source, const std::string& flags);
 
+// PTX of a CUDA file with the CUDA toolkit's headers.
+[[nodiscard]] std::string compile_cuda_file(const std::string& path, const std::string& flags);
+
 // A shared library of plain C++: its path, or "".
 [[nodiscard]] std::string compile_host_library(std::string_view source);
 

@@ -1,0 +1,174 @@
+// threadIdx, blockIdx, blockDim and gridDim: who reads them, and who reads them otherwise than through global
+// indices (re-blocking, rule 1).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "analysis/function_values.h"
+
+namespace trimtab::analysis {
+namespace {
+
+using ptx::no_index;
+using ptx::Operand;
+
+struct LaunchRegister {
+    Atom::Kind kind;
+    Dimension dimension;
+};
+
+std::optional<LaunchRegister> launch_register(ptx::SpecialRegister special) {
+    using enum ptx::SpecialRegister;
+    switch (special) {
+        case tid_x:
+            return LaunchRegister{Atom::Kind::thread_index, Dimension::x};
+        case tid_y:
+            return LaunchRegister{Atom::Kind::thread_index, Dimension::y};
+        case tid_z:
+            return LaunchRegister{Atom::Kind::thread_index, Dimension::z};
+        case ntid_x:
+            return LaunchRegister{Atom::Kind::block_size, Dimension::x};
+        case ntid_y:
+            return LaunchRegister{Atom::Kind::block_size, Dimension::y};
+        case ntid_z:
+            return LaunchRegister{Atom::Kind::block_size, Dimension::z};
+        case ctaid_x:
+            return LaunchRegister{Atom::Kind::block_index, Dimension::x};
+        case ctaid_y:
+            return LaunchRegister{Atom::Kind::block_index, Dimension::y};
+        case ctaid_z:
+            return LaunchRegister{Atom::Kind::block_index, Dimension::z};
+        case nctaid_x:
+            return LaunchRegister{Atom::Kind::grid_size, Dimension::x};
+        case nctaid_y:
+            return LaunchRegister{Atom::Kind::grid_size, Dimension::y};
+        case nctaid_z:
+            return LaunchRegister{Atom::Kind::grid_size, Dimension::z};
+        default:
+            return std::nullopt;
+    }
+}
+
+}  // namespace
+
+LaunchReads launch_reads(const std::vector<const ptx::Function*>& functions) {
+    LaunchReads reads;
+    const auto note = [&reads](const Operand& operand) {
+        const auto found =
+            operand.kind == Operand::Kind::special ? launch_register(operand.special) : std::nullopt;
+        if (!found) return;
+        const auto d = static_cast<std::size_t>(found->dimension);
+        switch (found->kind) {
+            case Atom::Kind::thread_index:
+                reads.thread_index[d] = true;
+                break;
+            case Atom::Kind::block_size:
+                reads.block_size[d] = true;
+                break;
+            case Atom::Kind::block_index:
+                reads.block_index[d] = true;
+                break;
+            default:
+                reads.grid_size[d] = true;
+                break;
+        }
+    };
+    for (const ptx::Function* function : functions)
+        for (const ptx::Instruction& instruction : function->body)
+            for (const Operand& operand : instruction.operands) {
+                note(operand);
+                for (const Operand& element : operand.elements) note(element);
+            }
+    return reads;
+}
+
+Symbolic FunctionValues::special(ptx::SpecialRegister special, unsigned width) const {
+    if (special == ptx::SpecialRegister::warp_size) return SymbolTable::constant(32, width);
+    const auto found = launch_register(special);
+    if (!found) return {};
+    const Dimension dimension = found->dimension;
+    // Alone, blockIdx is the index itself in a dimension whose block stays 1.
+    const bool one = reads_.block_stays_one(static_cast<std::size_t>(dimension));
+    switch (found->kind) {
+        case Atom::Kind::thread_index:
+            return table_->thread_index(dimension, width);
+        case Atom::Kind::block_size:
+            return table_->block_size(dimension, width);
+        case Atom::Kind::block_index:
+            return one ? table_->global_index(dimension, width) : table_->block_index(dimension, width);
+        default:
+            return one ? table_->total(dimension, width) : table_->grid_size(dimension, width);
+    }
+}
+
+bool FunctionValues::operands_are_clean(std::uint32_t instruction) {
+    bool clean = true;
+    const auto check = [&](const Symbolic& used) {
+        if (table_->is_clean(used)) return;
+        if (clean) fault(instruction, used);
+        clean = false;
+    };
+    for (const ptx::Ssa::Use& use : ssa_.uses[instruction])
+        if (use.value != no_index && evaluated_[use.value]) check(values_[use.value]);
+    const ptx::Instruction& made = function_->body[instruction];
+    for (const Operand& operand : made.sources()) {
+        if (operand.kind == Operand::Kind::special) check(special(operand.special, 32));
+        for (const Operand& element : operand.elements)
+            if (element.kind == Operand::Kind::special) check(special(element.special, 32));
+    }
+    return clean;
+}
+
+void FunctionValues::fault(std::uint32_t instruction, const Symbolic& value) {
+    if (!faults_.empty() && faults_.back().instruction == instruction) return;
+    Symbolic shown = value;
+    if (!table_->is_small(value)) shown = table_->unclean_part(value);
+    if (auto in_thread_indices = table_->with_thread_index(shown)) shown = std::move(*in_thread_indices);
+    std::set<std::string> registers;
+    std::optional<std::uint64_t> built_in;
+    bool tainted = false;
+    table_->for_each_atom(shown, [&](AtomIndex index) {
+        const Atom& atom = table_->atom(index);
+        std::string name;
+        switch (atom.kind) {
+            case Atom::Kind::thread_index:
+                name = "threadIdx";
+                break;
+            case Atom::Kind::block_index:
+                name = "blockIdx";
+                break;
+            case Atom::Kind::block_size:
+                name = "blockDim";
+                break;
+            case Atom::Kind::grid_size:
+                name = "gridDim";
+                break;
+            case Atom::Kind::tainted:
+                tainted = true;
+                return;
+            default:
+                return;
+        }
+        registers.insert(fmt::format("{}.{}", name, "xyz"[static_cast<std::size_t>(atom.dimension)]));
+    });
+    std::string names = fmt::format("{}", fmt::join(registers, " and "));
+    // blockIdx.x * 256 + threadIdx.x: say which number the source has built in.
+    for (const Term& term : shown.terms)
+        if (term.atoms.size() == 1 && table_->atom(term.atoms[0]).kind == Atom::Kind::block_index &&
+            term.coefficient > 1 && names.find("threadIdx") != std::string::npos)
+            built_in = term.coefficient;
+    // What follows from a value that was blamed already is no news.
+    if (tainted && names.empty()) {
+        if (!faults_.empty()) return;
+        names = "the position in the block";
+    }
+    std::string text = fmt::format("uses {} otherwise than through blockIdx * blockDim + threadIdx", names);
+    if (built_in)
+        text += fmt::format("; a block of {} threads seems to be built in: write blockDim for it", *built_in);
+    else
+        text += "; index by the global thread index alone, or annotate the kernel";
+    faults_.push_back({1, instruction, std::move(text)});
+}
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,253 @@
+// Operations on polynomials: what stays one, what folds, and what becomes an atom.
+#include <algorithm>
+#include <array>
+
+#include "analysis/symbolic.h"
+
+namespace trimtab::analysis {
+namespace {
+
+using Kind = Atom::Kind;
+
+constexpr std::size_t max_small_atoms = 400;
+
+// Is every value of `a` a multiple of a power of two above `bits`?
+bool has_low_zeros(const Symbolic& a, std::uint64_t bits) {
+    return std::ranges::all_of(a.terms, [bits](const Term& term) {
+        const std::uint64_t lowest = term.coefficient & (std::uint64_t{0} - term.coefficient);
+        return lowest > bits;
+    });
+}
+
+}  // namespace
+
+Symbolic SymbolTable::operation_atom(const Operation& operation, const std::vector<Symbolic>& operands) {
+    Atom atom;
+    atom.kind = Kind::operation;
+    atom.width = width_bits(operation.result);
+    atom.text = mnemonic(operation);
+    atom.operands = operands;
+    return of(atom);
+}
+
+std::optional<Symbolic> SymbolTable::polynomial(const Operation& operation,
+                                                const std::vector<Symbolic>& operands) {
+    const unsigned width = width_bits(operation.result);
+    const bool is_signed = is_signed_type(operation.type);
+    if (operation.type == ptx::Type::pred) return std::nullopt;
+    switch (operation.op) {
+        case Operator::add:
+            return add(operands[0], operands[1]);
+        case Operator::sub:
+            return subtract(operands[0], operands[1]);
+        case Operator::mul_lo:
+            return multiply(operands[0], operands[1]);
+        case Operator::mad_lo: {
+            const auto product = multiply(operands[0], operands[1]);
+            if (!product) return std::nullopt;
+            return add(*product, operands[2]);
+        }
+        case Operator::mul_wide:
+        case Operator::mad_wide: {
+            std::array<Symbolic, 2> wide;
+            for (std::size_t i = 0; i < 2; i++) {
+                auto widened = widen(operands[i], is_signed, width);
+                if (!widened) {
+                    if (!is_clean(operands[i])) return std::nullopt;
+                    const auto source = operation.type, target = operation.result;
+                    widened = operation_atom(
+                        {.op = Operator::cvt, .type = target, .source = source, .result = target, .arity = 1},
+                        {operands[i]});
+                }
+                wide[i] = std::move(*widened);
+            }
+            const auto product = multiply(wide[0], wide[1]);
+            if (!product) return std::nullopt;
+            return operation.op == Operator::mad_wide ? add(*product, operands[2]) : *product;
+        }
+        case Operator::neg:
+            return scaled(operands[0], ~std::uint64_t{0});
+        case Operator::not_:
+            return subtract(constant(~std::uint64_t{0}, width), operands[0]);
+        case Operator::or_:
+            // Where no bit is in both, as in 4 * i | 1, it is a sum.
+            for (std::size_t i = 0; i < 2; i++)
+                if (operands[i].is_constant() && has_low_zeros(operands[1 - i], operands[i].constant()))
+                    return add(operands[0], operands[1]);
+            return std::nullopt;
+        case Operator::xor_:
+            for (std::size_t i = 0; i < 2; i++)
+                if (operands[i].is_constant() &&
+                    operands[i].constant() == truncate_bits(~std::uint64_t{0}, width))
+                    return subtract(operands[i], operands[1 - i]);
+            return std::nullopt;
+        case Operator::shl:
+            if (!operands[1].is_constant()) return std::nullopt;
+            if (operands[1].constant() >= width) return constant(0, width);
+            return scaled(operands[0], std::uint64_t{1} << operands[1].constant());
+        case Operator::cvt:
+            if (width <= operands[0].width) return truncate(operands[0], width);
+            return widen(operands[0], is_signed_type(operation.source), width);
+        case Operator::selp:
+            if (operands[0] == operands[1]) return operands[0];
+            if (operands[2].is_constant()) return operands[operands[2].constant() != 0 ? 0 : 1];
+            return std::nullopt;
+        default:
+            return std::nullopt;
+    }
+}
+
+Symbolic SymbolTable::negate(const Symbolic& predicate) {
+    return apply({.op = Operator::not_, .type = ptx::Type::pred, .result = ptx::Type::pred, .arity = 1},
+                 {predicate});
+}
+
+Symbolic SymbolTable::logical(Operator op, const Symbolic& a, const Symbolic& b) {
+    return apply({.op = op, .type = ptx::Type::pred, .result = ptx::Type::pred, .arity = 2}, {a, b});
+}
+
+namespace {
+
+ptx::Comparison inverse(ptx::Comparison comparison) {
+    switch (comparison) {
+        case ptx::Comparison::eq:
+            return ptx::Comparison::ne;
+        case ptx::Comparison::ne:
+            return ptx::Comparison::eq;
+        case ptx::Comparison::lt:
+            return ptx::Comparison::ge;
+        case ptx::Comparison::ge:
+            return ptx::Comparison::lt;
+        case ptx::Comparison::gt:
+            return ptx::Comparison::le;
+        default:
+            return ptx::Comparison::gt;
+    }
+}
+
+// One spelling where the sign does not matter, so that equal values are equal.
+Operation canonical(Operation operation) {
+    const bool sign_matters =
+        !(operation.op == Operator::and_ || operation.op == Operator::or_ || operation.op == Operator::xor_ ||
+          operation.op == Operator::selp ||
+          (operation.op == Operator::setp &&
+           (operation.comparison == ptx::Comparison::eq || operation.comparison == ptx::Comparison::ne)));
+    if (sign_matters || operation.type == ptx::Type::pred) return operation;
+    const auto bits = type_from_name("b" + std::to_string(width_bits(operation.type)));
+    if (operation.result == operation.type) operation.result = *bits;
+    operation.type = *bits;
+    return operation;
+}
+
+}  // namespace
+
+// (p ? 1 : 0) != 0, as compilers carry predicates in integer registers.
+std::optional<Symbolic> SymbolTable::comparison(const Operation& operation,
+                                                const std::vector<Symbolic>& operands) {
+    for (std::size_t side = 0; side < 2; side++) {
+        const auto index = operands[side].single_atom();
+        if (!index || atom(*index).kind != Kind::operation || !operands[1 - side].is_constant()) continue;
+        const auto inner = decode_operation(atom(*index).text);
+        const std::vector<Symbolic> choice = atom(*index).operands;
+        if (!inner || inner->op != Operator::selp || !choice[0].is_constant() || !choice[1].is_constant())
+            continue;
+        std::array<bool, 2> outcome{};
+        for (std::size_t i = 0; i < 2; i++) {
+            std::array<std::uint64_t, 2> values{choice[i].constant(), operands[1 - side].constant()};
+            if (side == 1) std::swap(values[0], values[1]);
+            outcome[i] = analysis::apply(operation, values) != 0;
+        }
+        if (outcome[0] == outcome[1]) return constant(outcome[0] ? 1 : 0, 1);
+        return outcome[0] ? choice[2] : negate(choice[2]);
+    }
+    if (operands[0] == operands[1]) {
+        const std::array<std::uint64_t, 2> equal{0, 0};
+        return constant(analysis::apply(operation, equal), 1);
+    }
+    return std::nullopt;
+}
+
+std::optional<Symbolic> SymbolTable::logical_fold(const Operation& operation,
+                                                  const std::vector<Symbolic>& operands) {
+    if (operation.op == Operator::not_) {
+        const auto index = operands[0].single_atom();
+        if (!index || atom(*index).kind != Kind::operation) return std::nullopt;
+        auto inner = decode_operation(atom(*index).text);
+        const std::vector<Symbolic> inside = atom(*index).operands;
+        if (inner && inner->op == Operator::not_) return inside[0];
+        if (!inner || inner->op != Operator::setp) return std::nullopt;
+        inner->comparison = inverse(inner->comparison);
+        return operation_atom(*inner, inside);
+    }
+    for (std::size_t i = 0; i < 2; i++) {
+        if (!operands[i].is_constant()) continue;
+        const bool value = operands[i].constant() != 0;
+        const Symbolic& other = operands[1 - i];
+        if (operation.op == Operator::and_) return value ? other : constant(0, 1);
+        if (operation.op == Operator::or_) return value ? constant(1, 1) : other;
+        return value ? negate(other) : other;
+    }
+    if (operands[0] == operands[1]) return operation.op == Operator::xor_ ? constant(0, 1) : operands[0];
+    return std::nullopt;
+}
+
+Symbolic SymbolTable::apply(const Operation& given, const std::vector<Symbolic>& operands) {
+    const Operation operation = canonical(given);
+    if (std::ranges::all_of(operands, &Symbolic::is_constant)) {
+        std::vector<std::uint64_t> values;
+        for (const Symbolic& operand : operands) values.push_back(operand.constant());
+        const bool unspecified =
+            (operation.op == Operator::div || operation.op == Operator::rem) && values[1] == 0;
+        if (!unspecified) return constant(analysis::apply(operation, values), width_bits(operation.result));
+    }
+    if (const auto result = polynomial(operation, operands)) return *result;
+    if (operation.op == Operator::setp)
+        if (const auto result = comparison(operation, operands)) return *result;
+    if (operation.type == ptx::Type::pred && operation.op != Operator::selp)
+        if (const auto result = logical_fold(operation, operands)) return *result;
+    return operation_atom(operation, operands);
+}
+
+bool SymbolTable::is_small(const Symbolic& a) const {
+    std::size_t count = 0;
+    for_each_atom(a, [&count](AtomIndex) { count++; });
+    return count <= max_small_atoms;
+}
+
+Symbolic SymbolTable::substitute(const Symbolic& a, const std::map<AtomIndex, Symbolic>& map) {
+    if (map.empty()) return a;
+    std::map<AtomIndex, Symbolic> done = map;
+    return substituted(a, map, done);
+}
+
+Symbolic SymbolTable::substituted(const Symbolic& a, const std::map<AtomIndex, Symbolic>& map,
+                                  std::map<AtomIndex, Symbolic>& done) {
+    Symbolic sum{a.width, {}};
+    for (const Term& term : a.terms) {
+        Symbolic product = constant(term.coefficient, a.width);
+        for (const AtomIndex index : term.atoms) {
+            Symbolic factor{a.width, {{{index}, 1}}};
+            if (const auto at = done.find(index); at != done.end()) {
+                factor = at->second;
+            } else if (atom(index).kind == Kind::operation) {
+                const Atom operation = atom(index);
+                std::vector<Symbolic> operands;
+                bool changed = false;
+                for (const Symbolic& operand : operation.operands) {
+                    operands.push_back(substituted(operand, map, done));
+                    changed |= operands.back() != operand;
+                }
+                const auto decoded = decode_operation(operation.text);
+                if (changed && decoded) factor = apply(*decoded, operands);
+                done[index] = factor;
+            }
+            auto next = multiply(product, factor);
+            if (!next) return a;  // too large: left as it was, which only says less
+            product = std::move(*next);
+        }
+        sum = add(sum, product);
+    }
+    return sum;
+}
+
+}  // namespace trimtab::analysis
