@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -66,6 +67,20 @@ TEST(CommandLine, ExpandsResponseFiles) {
     EXPECT_EQ(line->output, "out");
     ASSERT_TRUE(line->compiles_cuda());
     EXPECT_EQ(line->mode, Mode::object);
+}
+
+TEST(CommandLine, ItsOwnOptionsInAResponseFileDoNotReachClang) {
+    const std::string path = testing::TempDir() + "own.rsp";
+    std::ofstream(path) << "--trimtab-quiet -O1";
+    std::string at = "@" + path;
+    std::string source = "a.cpp";
+    std::string self = "trimtab++";
+    std::array<char*, 3> argv = {self.data(), at.data(), source.data()};
+    auto line = read_command_line(3, argv.data());
+    ASSERT_TRUE(line);
+    EXPECT_TRUE(line->quiet);
+    EXPECT_THAT(without_own_options(*line, 3, argv.data()),
+                testing::ElementsAre("trimtab++", "-O1", "a.cpp"));
 }
 
 TEST(CommandLine, TakesItsOwnOptionsOut) {

@@ -18,6 +18,10 @@ namespace {
 
 namespace options = clang::options;
 
+bool is_own_option(const char* token) {
+    return llvm::StringRef(token).starts_with("--trimtab-");
+}
+
 std::optional<std::uint32_t> parse_number(std::string_view text) {
     std::uint32_t number = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -126,8 +130,10 @@ std::expected<CommandLine, Error> read_command_line(int argc, char** argv) {
 
     CommandLine line;
     llvm::SmallVector<const char*, 128> for_clang;
+    const auto own_on_the_line = std::count_if(argv + 1, argv + argc, is_own_option);
+    line.own_options_in_response_files = std::ranges::count_if(tokens, is_own_option) != own_on_the_line;
     for (const char* token : tokens) {
-        if (!llvm::StringRef(token).starts_with("--trimtab-")) {
+        if (!is_own_option(token)) {
             for_clang.push_back(token);
         } else if (auto read = read_own_option(line, token); !read) {
             return std::unexpected(read.error());
@@ -170,11 +176,15 @@ std::expected<CommandLine, Error> read_command_line(int argc, char** argv) {
     return line;
 }
 
-std::vector<char*> without_own_options(int argc, char** argv) {
-    std::vector<char*> kept;
-    for (char* token : std::span(argv, static_cast<std::size_t>(argc)))
-        if (!llvm::StringRef(token).starts_with("--trimtab-")) kept.push_back(token);
-    kept.push_back(nullptr);
+std::vector<std::string> without_own_options(const CommandLine& line, int argc, char** argv) {
+    std::vector<std::string> kept{argv[0]};
+    if (line.own_options_in_response_files) {
+        for (const Argument& argument : line.arguments)
+            kept.insert(kept.end(), argument.tokens.begin(), argument.tokens.end());
+        return kept;
+    }
+    for (const char* token : std::span(argv, static_cast<std::size_t>(argc)).subspan(1))
+        if (!is_own_option(token)) kept.emplace_back(token);
     return kept;
 }
 

@@ -46,13 +46,15 @@ struct CommandLine {
     std::uint32_t smallest_size = 0, largest_size = 0;  // 0: the plan's own
     std::string keep;                                   // folder for the generated files
     bool quiet = false;
+    bool own_options_in_response_files = false;  // which clang++ must not see
 
     [[nodiscard]] bool compiles_cuda() const;
 };
 
 [[nodiscard]] std::expected<CommandLine, Error> read_command_line(int argc, char** argv);
 
-// argv without Trimtab's own options (response files left as they are), NULL at its end: for clang++ itself.
-[[nodiscard]] std::vector<char*> without_own_options(int argc, char** argv);
+// The command line for clang++ itself, its name first: argv without Trimtab's own options; response files
+// stay as they are, unless they hold such options.
+[[nodiscard]] std::vector<std::string> without_own_options(const CommandLine& line, int argc, char** argv);
 
 }  // namespace trimtab::wrapper

@@ -102,12 +102,17 @@ class Instrumentation {
                            TRIMTAB_GENERATOR_HASH, read_file(compiled_.kernel_sources));
     }
 
+    // A folder for each source: two may hold kernels of one name.
+    [[nodiscard]] std::string kept_folder() const {
+        return (fs::path(line_.keep) / fs::path(compiled_.input).filename()).string();
+    }
+
     std::expected<std::string, Error> make_bundle(const ptx::FatBinary& binary) {
         analysis::KernelSources sources;
         if (auto read = analysis::read_kernel_sources(compiled_.kernel_sources)) sources = std::move(*read);
         auto described = analysis::describe_fat_binary(binary, sources, compiled_.input);
         if (!described) return std::unexpected(described.error());
-        if (!line_.keep.empty()) keep_descriptions(line_.keep, *described);
+        if (!line_.keep.empty()) keep_descriptions(kept_folder(), *described);
 
         driver_gen::Bundle bundle{.fat_binary_hash = binary.hash,
                                   .compiler = "trimtab++ " TRIMTAB_VERSION,
@@ -121,7 +126,7 @@ class Instrumentation {
         if (!program) return std::unexpected(program.error());
         auto sources_of_bundle = driver_gen::generate(bundle, **program);
         if (!sources_of_bundle) return std::unexpected(sources_of_bundle.error());
-        if (!line_.keep.empty()) keep_sources(line_.keep, *sources_of_bundle);
+        if (!line_.keep.empty()) keep_sources(kept_folder(), *sources_of_bundle);
         return compile(*sources_of_bundle);
     }
 

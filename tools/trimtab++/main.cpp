@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "tools/trimtab++/command_line.h"
 #include "tools/trimtab++/instrument.h"
@@ -15,10 +16,17 @@ namespace {
 using namespace trimtab::wrapper;
 
 constexpr int exit_usage = 2;
+constexpr int exit_bad_input = 3;
 
 int fail(const std::string& message) {
     std::fprintf(stderr, "trimtab++: error: %s\n", message.c_str());
     return 1;
+}
+
+// Something that a build needs is not there.
+int lacks(const std::string& message) {
+    fail(message);
+    return exit_bad_input;
 }
 
 // One CUDA source: the one device and host compile, then its kernels' driver programs joined to the object.
@@ -36,13 +44,13 @@ int compile(const CommandLine& line, const Toolchain& tools, std::size_t input, 
     return 0;
 }
 
-int compile_objects(const CommandLine& line, const Toolchain& tools, char** argv) {
+int compile_objects(const CommandLine& line, const Toolchain& tools, const std::vector<std::string>& plain) {
     const TemporaryFolder folder;
     if (!folder.valid()) return fail("no temporary folder can be made");
     std::size_t inputs = 0;
     for (const Argument& argument : line.arguments) inputs += argument.kind == Argument::Kind::input ? 1 : 0;
     // clang's own message for `-c a.cu b.cu -o x.o`.
-    if (inputs > 1 && !line.output.empty()) return become(tools.clangxx, argv);
+    if (inputs > 1 && !line.output.empty()) return become(tools.clangxx, plain);
 
     bool others = false;
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {
@@ -80,19 +88,19 @@ int main(int argc, char** argv) {
         return exit_usage;
     }
 
+    const std::vector<std::string> plain = without_own_options(*line, argc, argv);
     // Without CUDA, this is clang++ to the letter.
     const bool builds = line->mode != Mode::information;
     const bool cuda = line->compiles_cuda() || (line->mode == Mode::link && links_cuda(*line));
     if (!builds || !cuda) {
         const auto clangxx = find_clangxx();
-        return clangxx ? become(*clangxx, without_own_options(argc, argv).data())
-                       : fail(clangxx.error().text());
+        return clangxx ? become(*clangxx, plain) : lacks(clangxx.error().text());
     }
 
     const auto tools = find_toolchain(*line);
-    if (!tools) return fail(tools.error().text());
+    if (!tools) return lacks(tools.error().text());
     if (line->mode == Mode::other || line->device_only || line->host_only)
         return run(passthrough_command(*line, *tools));
-    if (line->mode == Mode::object) return compile_objects(*line, *tools, argv);
+    if (line->mode == Mode::object) return compile_objects(*line, *tools, plain);
     return compile_and_link(*line, *tools);
 }

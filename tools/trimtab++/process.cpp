@@ -32,8 +32,14 @@ int run(const std::vector<std::string>& command,
     return code;
 }
 
-int become(const std::string& program, char** argv) {
-    execv(program.c_str(), argv);
+int become(const std::string& program, const std::vector<std::string>& arguments) {
+    std::vector<char*> argv;
+    argv.reserve(arguments.size() + 1);
+    // execv() takes char* and does not change what it points to.
+    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.front() = const_cast<char*>(program.c_str());
+    argv.push_back(nullptr);
+    execv(program.c_str(), argv.data());
     std::fprintf(stderr, "trimtab++: %s: %s\n", program.c_str(), std::strerror(errno));
     return 1;
 }

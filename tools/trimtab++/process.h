@@ -13,8 +13,9 @@ namespace trimtab::wrapper {
 [[nodiscard]] int run(const std::vector<std::string>& command,
                       const std::vector<std::pair<std::string, std::string>>& environment = {});
 
-// Becomes the other program; returns only where that fails, with the exit code, having said why.
-[[nodiscard]] int become(const std::string& program, char** argv);
+// Becomes the other program (by its own name: arguments[0] is not read); returns only where that fails,
+// with the exit code, having said why.
+[[nodiscard]] int become(const std::string& program, const std::vector<std::string>& arguments);
 
 // A folder of this process alone, gone with the object.
 class TemporaryFolder {
