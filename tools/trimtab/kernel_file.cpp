@@ -24,25 +24,31 @@ std::unexpected<Error> bad(std::string message, std::string file) {
     return std::unexpected(Error{.message = std::move(message), .file = std::move(file)});
 }
 
-using Modules = std::vector<std::shared_ptr<const ptx::Module>>;
+struct Image {
+    std::shared_ptr<const ptx::Module> module;
+    std::shared_ptr<const std::string> text;
+};
+using Images = std::vector<Image>;
 
-// The module that holds this very kernel: two static kernels may share a name.
-std::shared_ptr<const ptx::Module> module_of(const analysis::KernelDescription& kernel,
-                                             const Modules& modules) {
-    for (const auto& module : modules) {
-        const ptx::Function* function = module->function(kernel.name);
-        if (function != nullptr && function->is_entry && ptx::kernel_hash(*module, *function) == kernel.id)
-            return module;
+// Joins the kernel with the image that holds this very one: two static kernels may share a name.
+void attach(FileKernel& kernel, const Images& images) {
+    const analysis::KernelDescription& description = kernel.record.description;
+    for (const Image& image : images) {
+        const ptx::Function* function = image.module->function(description.name);
+        if (function == nullptr || !function->is_entry ||
+            ptx::kernel_hash(*image.module, *function) != description.id)
+            continue;
+        kernel.module = image.module;
+        kernel.ptx = image.text;
+        return;
     }
-    return nullptr;
 }
 
-void describe_into(KernelFile& file, std::vector<analysis::KernelDescription> kernels,
-                   const Modules& modules) {
+void describe_into(KernelFile& file, std::vector<analysis::KernelDescription> kernels, const Images& images) {
     for (auto& description : kernels) {
         FileKernel kernel;
-        kernel.module = module_of(description, modules);
         kernel.record.description = std::move(description);
+        attach(kernel, images);
         file.kernels.push_back(std::move(kernel));
     }
 }
@@ -50,8 +56,9 @@ void describe_into(KernelFile& file, std::vector<analysis::KernelDescription> ke
 std::expected<KernelFile, Error> load_ptx(const std::string& path) {
     std::ifstream stream(path, std::ios::binary);
     if (!stream) return bad("cannot read the file", path);
-    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    auto parsed = ptx::parse(text, path);
+    auto text = std::make_shared<const std::string>(std::istreambuf_iterator<char>(stream),
+                                                    std::istreambuf_iterator<char>());
+    auto parsed = ptx::parse(*text, path);
     if (!parsed) return std::unexpected(parsed.error());
     const auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
     const analysis::Image image{
@@ -59,7 +66,7 @@ std::expected<KernelFile, Error> load_ptx(const std::string& path) {
     auto kernels = analysis::describe(std::span(&image, 1), {});
     if (!kernels) return std::unexpected(kernels.error());
     KernelFile file{.path = path, .instrumented = false, .kernels = {}};
-    describe_into(file, std::move(*kernels), {module});
+    describe_into(file, std::move(*kernels), {{.module = module, .text = std::move(text)}});
     return file;
 }
 
@@ -76,7 +83,7 @@ std::expected<KernelFile, Error> load_binary(const std::string& path) {
         records = std::move(*read);
         file.instrumented = true;
     }
-    Modules modules;
+    Images images;
     for (const ptx::FatBinary& binary : *binaries) {
         auto described = analysis::describe_fat_binary(binary, {}, path);
         if (!described) {
@@ -84,21 +91,29 @@ std::expected<KernelFile, Error> load_binary(const std::string& path) {
             if (file.instrumented) continue;
             return std::unexpected(described.error());
         }
-        Modules own;
-        for (ptx::Module& module : described->modules)
-            own.push_back(std::make_shared<const ptx::Module>(std::move(module)));
-        modules.insert(modules.end(), own.begin(), own.end());
+        Images own;
+        for (const ptx::FatBinaryImage& image : binary.images) {
+            if (image.kind != ptx::FatBinaryImage::Kind::ptx || own.size() == described->modules.size())
+                continue;
+            own.push_back(
+                {.module = std::make_shared<const ptx::Module>(std::move(described->modules[own.size()])),
+                 .text = std::make_shared<const std::string>(
+                     reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size())});
+        }
+        images.insert(images.end(), own.begin(), own.end());
         const bool recorded = std::ranges::any_of(
             records, [&](const Record& record) { return record.fat_binary == binary.hash; });
         if (!recorded) describe_into(file, std::move(described->kernels), own);
     }
     for (Record& record : records)
-        for (KernelRecord& kernel : record.kernels) {
-            auto module = module_of(kernel.description, modules);
-            file.kernels.push_back({.record = std::move(kernel),
-                                    .input = record.input,
-                                    .compiler = record.compiler,
-                                    .module = std::move(module)});
+        for (KernelRecord& recorded : record.kernels) {
+            FileKernel kernel{.record = std::move(recorded),
+                              .input = record.input,
+                              .compiler = record.compiler,
+                              .module = {},
+                              .ptx = {}};
+            attach(kernel, images);
+            file.kernels.push_back(std::move(kernel));
         }
     return file;
 }

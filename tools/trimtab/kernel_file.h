@@ -20,6 +20,7 @@ struct FileKernel {
     std::string input, compiler;  // of the record; empty where the kernel was described just now
     // The linked PTX that holds it; null where the file has none any more.
     std::shared_ptr<const ptx::Module> module;
+    std::shared_ptr<const std::string> ptx;  // the module's text
 };
 
 struct KernelFile {

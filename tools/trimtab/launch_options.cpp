@@ -7,6 +7,7 @@
 
 #include "analysis/legal_blocks.h"
 #include "emulator/exec/memory.h"
+#include "tools/trimtab/assembler.h"
 
 namespace trimtab::tools {
 
@@ -54,13 +55,19 @@ std::expected<LaunchQuestion, Error> look_up(const LaunchOptions& options) {
     const analysis::KernelDescription& description = file->kernels[kernel].record.description;
     auto arguments = parse_arguments(description, options.arguments, &emulator::SparseMemory::region_base);
     if (!arguments) return std::unexpected(arguments.error());
-    const trimtab_image image =
-        analysis::to_driver_image(analysis::image_for(description, device->values.compute_capability));
+    const KernelRecord& record = file->kernels[kernel].record;
+    const unsigned capability = device->values.compute_capability;
+    analysis::KernelImage image = analysis::image_for(description, capability);
+    // A kernel with a driver program is asked about as that program sees it; any other, as the device would
+    // run it.
+    if (!record.fits && file->kernels[kernel].ptx != nullptr)
+        if (auto own = assemble(*file->kernels[kernel].ptx, description.name, capability)) image = *own;
     return LaunchQuestion{.file = std::move(*file),
                           .kernel = kernel,
                           .device = std::move(*device),
                           .arguments = std::move(*arguments),
-                          .image = image};
+                          .image = analysis::to_driver_image(image),
+                          .registers_from = image.registers_from};
 }
 
 }  // namespace trimtab::tools

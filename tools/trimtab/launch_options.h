@@ -31,6 +31,7 @@ struct LaunchQuestion {
     model::Device device;
     LaunchArguments arguments;
     trimtab_image image{};
+    std::string registers_from;  // "ptxas sm_75"
 
     [[nodiscard]] FileKernel& of() { return file.kernels[kernel]; }
     [[nodiscard]] const analysis::KernelDescription& description() const {

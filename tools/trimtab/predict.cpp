@@ -109,6 +109,8 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
                                 {"ns", prediction.ns},
                                 {"by", prediction.by},
                                 {"blocks_emulated", prediction.blocks_run},
+                                {"registers", question.image.registers_per_thread},
+                                {"registers_from", question.registers_from},
                                 {"occupancy",
                                  {{"blocks_per_sm", occupancy.blocks_per_sm},
                                   {"fraction", occupancy.fraction},
@@ -119,7 +121,8 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
     }
     fmt::print("{} on {}, {} x {} x {} blocks of {} x {} x {}: {:.4g} us\n", question.description().demangled,
                question.device.slug, grid.x, grid.y, grid.z, block.x, block.y, block.z, prediction.ns / 1e3);
-    fmt::print("  by {}; occupancy {:.0f} %, {} blocks on an SM, limited by {}\n",
+    fmt::print("  {} registers ({}), by {}; occupancy {:.0f} %, {} blocks on an SM, limited by {}\n",
+               question.image.registers_per_thread, question.registers_from,
                prediction.by == "driver" ? "the kernel's driver program"
                                          : fmt::format("emulating {} blocks", prediction.blocks_run),
                occupancy.fraction * 100, occupancy.blocks_per_sm, model::name(occupancy.limiter));
