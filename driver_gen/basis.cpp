@@ -53,6 +53,7 @@ class BasisBuilder {
     }
     std::vector<Exponents> data_terms();
     std::vector<Exponents> box_terms();
+    std::vector<Exponents> remainder_terms(const std::vector<Exponents>& data);
     std::vector<Exponents> warp_terms();
     std::vector<Exponents> covered_terms();
     std::vector<Exponents> alignments(VariableKind kind);
@@ -70,12 +71,14 @@ std::vector<Exponents> BasisBuilder::data_terms() {
         return Exponents{{variable({.kind = VariableKind::data, .data = data}), exponent}};
     };
     std::vector<Exponents> all{{}}, last{{}};
+    const bool given = spec_.data_degree == 0;
     for (const auto& term : fit_.data_terms) {
+        if (!given) break;
         Exponents exponents;
         for (const auto& [data, exponent] : term) exponents = product(exponents, in_data(data, exponent));
         add(all, exponents);
     }
-    for (std::int32_t degree = 1; degree <= spec_.data_degree && fit_.data_terms.empty(); ++degree) {
+    for (std::int32_t degree = 1; degree <= spec_.data_degree; ++degree) {
         std::vector<Exponents> next;
         for (const Exponents& lower : last)
             for (const std::uint32_t data : fit_.data) add(next, product(lower, in_data(data, 1)));
@@ -87,6 +90,23 @@ std::vector<Exponents> BasisBuilder::data_terms() {
     const std::vector<Exponents> whole = all;
     for (const std::uint32_t data : fit_.data)
         for (const Exponents& term : whole) add(all, product(term, in_data(data, -1)));
+    return all;
+}
+
+// A loop of n rounds that is unrolled u times runs n / u times and then (n mod u) times: linear in n, in what
+// is left over, and in whether anything is; around it may be loops that are not.
+std::vector<Exponents> BasisBuilder::remainder_terms(const std::vector<Exponents>& data) {
+    std::vector<Exponents> all;
+    if (!spec_.remainders) return all;
+    for (const std::uint32_t parameter : fit_.data)
+        for (const std::uint32_t unit : {2u, 4u, 8u, 16u})
+            for (const VariableKind kind : {VariableKind::remainder, VariableKind::has_remainder}) {
+                const Exponents left_over{{variable({.kind = kind, .data = parameter, .unit = unit}), 1}};
+                for (const Exponents& term : data)
+                    if (std::ranges::all_of(term, [](const auto& factor) { return factor.second == 1; }) &&
+                        term.size() <= 1)
+                        add(all, product(left_over, term));
+            }
     return all;
 }
 
@@ -120,7 +140,8 @@ std::vector<Exponents> BasisBuilder::alignments(VariableKind kind) {
         if (unit == 1) continue;
         add(all, {{variable({.kind = kind, .unit = unit}), 1}});
         for (const std::uint32_t data : fit_.data)
-            add(all, {{variable({.kind = kind, .data = data, .unit = unit}), 1}});
+            for (const std::int32_t offset : {0, 1, -1})
+                add(all, {{variable({.kind = kind, .data = data, .unit = unit, .offset = offset}), 1}});
     }
     return all;
 }
@@ -182,6 +203,7 @@ Basis BasisBuilder::build() && {
     }
     for (const Exponents& d : data)
         for (const Exponents& b : box) add(wanted, product(d, b));
+    for (const Exponents& term : remainder_terms(data)) add(wanted, term);
     for (const Exponents& exponents : wanted)
         basis_.monomials.push_back({.coefficient = 1, .exponents = exponents});
     basis_.data_degree = degree_of(data);

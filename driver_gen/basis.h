@@ -33,7 +33,8 @@ enum class BoxTerms : std::uint8_t {
 struct FormSpec {
     std::string name;              // "polynomial, degree 1 in D; lanes"
     std::vector<Variable> exact;   // functions of the launch that are taken whole: boxes, covered_warps
-    std::int32_t data_degree = 0;  // where FitVariables::data_terms is empty
+    std::int32_t data_degree = 0;  // 0: the terms that FitVariables::data_terms gives, or none
+    bool remainders = false;       // what unrolled loops leave over
     bool lines = false;            // alignments to 128-byte lines, else to 32-byte sectors
     bool data_inverse = false;     // also D^-1
     BoxTerms box = BoxTerms::none;
@@ -41,7 +42,8 @@ struct FormSpec {
     std::vector<Variable> cut_variables;
     bool rational = false;  // a denominator of the same monomials without inverses
     std::size_t most_columns = 8;
-    double cost = 1;  // how much better than a cheaper form it must be, in kind
+    double cost = 1;      // in order of which forms are tried
+    double handicap = 1;  // its error counts this many times: richer forms extrapolate worse
 };
 
 struct Basis {
@@ -51,8 +53,10 @@ struct Basis {
 };
 
 [[nodiscard]] Basis make_basis(const FormSpec& spec, const FitVariables& fit);
-// Forms for a metric, cheapest first.
-[[nodiscard]] std::vector<FormSpec> forms_for(model::Metric metric);
+// A metric per warp that counts executions: requests, instructions.
+[[nodiscard]] bool is_count(model::Metric metric);
+// Forms for a metric, cheapest first; `given_terms`: FitVariables::data_terms are to be used.
+[[nodiscard]] std::vector<FormSpec> forms_for(model::Metric metric, bool given_terms);
 // The metrics whose terms in D are this one's too (FitVariables::data_terms); empty: it has its own.
 [[nodiscard]] std::vector<model::Metric> requests_of(model::Metric metric);
 

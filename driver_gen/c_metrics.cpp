@@ -93,9 +93,11 @@ std::string CMetrics::fill_body(const std::vector<bool>& wanted) const {
         const auto alignment = [&](std::string_view size) {
             std::string divisor =
                 fmt::format("trimtab_common_divisor({}, {})", size, c_literal(variable.unit));
-            return variable.data == Variable::no_data
-                       ? divisor
-                       : fmt::format("trimtab_common_divisor({}, data[{}])", divisor, variable.data);
+            if (variable.data == Variable::no_data) return divisor;
+            return variable.offset == 0
+                       ? fmt::format("trimtab_common_divisor({}, data[{}])", divisor, variable.data)
+                       : fmt::format("trimtab_common_divisor({}, data[{}] + {})", divisor, variable.data,
+                                     c_literal(variable.offset));
         };
         std::string value;
         switch (variable.kind) {
@@ -151,6 +153,14 @@ std::string CMetrics::fill_body(const std::vector<bool>& wanted) const {
                 break;
             case VariableKind::alignment_rows:
                 value = alignment("trimtab_rows_met(x, y * z)");
+                break;
+            case VariableKind::remainder:
+                value =
+                    fmt::format("trimtab_remainder(data[{}], {})", variable.data, c_literal(variable.unit));
+                break;
+            case VariableKind::has_remainder:
+                value = fmt::format("trimtab_remainder(data[{}], {}) > 0 ? 1 : 0", variable.data,
+                                    c_literal(variable.unit));
                 break;
         }
         text += c_wrapped(fmt::format("v->{} = {};", names_[i], value), "    ") + "\n";

@@ -66,6 +66,80 @@ std::vector<DataTerm> data_terms_of(const KernelFits& fits, std::span<const mode
     return terms;
 }
 
+std::expected<std::vector<FitPoint>, Error> points_of(const Profile& profile, model::Metric metric) {
+    std::vector<FitPoint> points;
+    for (const ProfilePoint& point : profile.points) {
+        const auto& value = point.metrics[static_cast<std::size_t>(metric)];
+        if (!value) continue;
+        if (!std::isfinite(*value))
+            return std::unexpected(
+                Error{.message = fmt::format("the profile of kernel {} has a {} that is no number",
+                                             profile.kernel_id, model::name(metric))});
+        points.push_back({.data = point.data, .box = point.box, .value = *value, .held_out = point.held_out});
+    }
+    return points;
+}
+
+// Counts first: those that are met best say which terms in D the kernel's loops have, and the others are
+// then looked for among these. Then what the counted requests touch, and the rest.
+enum class Step : std::uint8_t { counts, other_counts, the_rest };
+
+// Counts that vary with D and are met exactly; without any, those that are met to a fifth of a per cent.
+std::vector<model::Metric> well_known_counts(const KernelFits& fits) {
+    std::vector<model::Metric> exact, near;
+    for (const FittedMetric& fit : fits.metrics) {
+        if (!is_count(fit.metric) || fit.form == Form::constant) continue;
+        if (fit.exact) exact.push_back(fit.metric);
+        if (fit.quality.held_out_mean_error < 2e-3) near.push_back(fit.metric);
+    }
+    return exact.empty() ? near : exact;
+}
+
+std::expected<void, Error> fit_step(const Profile& profile, Step step, KernelFits& fits) {
+    FitVariables variables = fit_variables(profile);
+    const std::vector<model::Metric> sources = well_known_counts(fits);
+    if (step == Step::other_counts && sources.empty()) return {};
+    for (std::size_t m = 0; m < model::metric_count; ++m) {
+        const auto metric = static_cast<model::Metric>(m);
+        const FittedMetric* known = fits.find(metric);
+        if (is_count(metric) != (step != Step::the_rest)) continue;
+        if (step == Step::other_counts && (known == nullptr || known->exact)) continue;
+        if (step == Step::other_counts && std::ranges::find(sources, metric) != sources.end()) continue;
+        const auto points = points_of(profile, metric);
+        if (!points) return std::unexpected(points.error());
+        if (points->empty()) continue;
+        variables.data_terms.clear();
+        if (step == Step::other_counts) variables.data_terms = data_terms_of(fits, sources);
+        if (step == Step::the_rest) variables.data_terms = data_terms_of(fits, requests_of(metric));
+        std::erase_if(fits.metrics, [&](const FittedMetric& fit) { return fit.metric == metric; });
+        fits.metrics.push_back(fit_metric(metric, *points, variables, profile.ranges, fits.variables));
+        fits.metrics.back().data_dependent =
+            std::ranges::find(profile.data_dependent, metric) != profile.data_dependent.end();
+    }
+    return {};
+}
+
+// Fits that were replaced leave variables behind.
+void drop_unused_variables(KernelFits& fits) {
+    std::vector<std::uint32_t> place(fits.variables.size(), Variable::no_data);
+    std::vector<Variable> kept;
+    const auto keep = [&](std::uint32_t& variable) {
+        if (place[variable] == Variable::no_data) {
+            place[variable] = static_cast<std::uint32_t>(kept.size());
+            kept.push_back(fits.variables[variable]);
+        }
+        variable = place[variable];
+    };
+    for (FittedMetric& fit : fits.metrics)
+        for (Piece& piece : fit.pieces) {
+            if (piece.when) keep(piece.when->variable);
+            for (auto* sum : {&piece.numerator, &piece.denominator})
+                for (Monomial& monomial : *sum)
+                    for (auto& [variable, power] : monomial.exponents) keep(variable);
+        }
+    fits.variables = std::move(kept);
+}
+
 }  // namespace
 
 std::expected<KernelFits, Error> fit_kernel(const Profile& profile) {
@@ -84,32 +158,10 @@ std::expected<KernelFits, Error> fit_kernel(const Profile& profile) {
             parameter.most = std::max(parameter.most, point.data[i]);
         }
     }
-    FitVariables variables = fit_variables(profile);
-    // Requests before what they touch.
-    for (const bool dependent : {false, true})
-        for (std::size_t m = 0; m < model::metric_count; ++m) {
-            const auto metric = static_cast<model::Metric>(m);
-            const std::vector<model::Metric> requests = requests_of(metric);
-            if (requests.empty() == dependent) continue;
-            std::vector<FitPoint> points;
-            for (const ProfilePoint& point : profile.points) {
-                if (!point.metrics[m]) continue;
-                if (!std::isfinite(*point.metrics[m]))
-                    return std::unexpected(
-                        Error{.message = fmt::format("the profile of kernel {} has a {} that is no number",
-                                                     profile.kernel_id, model::name(metric))});
-                points.push_back({.data = point.data,
-                                  .box = point.box,
-                                  .value = *point.metrics[m],
-                                  .held_out = point.held_out});
-            }
-            if (points.empty()) continue;
-            variables.data_terms = data_terms_of(fits, requests);
-            fits.metrics.push_back(fit_metric(metric, points, variables, profile.ranges, fits.variables));
-            fits.metrics.back().data_dependent =
-                std::ranges::find(profile.data_dependent, metric) != profile.data_dependent.end();
-        }
+    for (const Step step : {Step::counts, Step::other_counts, Step::the_rest})
+        if (auto fitted = fit_step(profile, step, fits); !fitted) return std::unexpected(fitted.error());
     std::ranges::sort(fits.metrics, {}, &FittedMetric::metric);
+    drop_unused_variables(fits);
     return fits;
 }
 

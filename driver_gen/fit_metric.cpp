@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
-#include <map>
 #include <optional>
 
 #include "driver_gen/stepwise.h"
@@ -49,8 +49,7 @@ class MetricFitter {
     FittedMetric fit(std::vector<Variable>& variables);
 
   private:
-    double value_at(const Variable& variable, std::size_t row);
-    double value_at(const Monomial& monomial, const std::vector<Variable>& variables, std::size_t row);
+    const std::vector<double>& values_of(const Variable& variable);  // at every point
     std::optional<FormFit> fit_form(const FormSpec& spec);
     Candidates candidates(const FormFit& form, const Rows& rows);
     bool cut(const FormSpec& spec, std::vector<PieceFit>& pieces);
@@ -63,30 +62,20 @@ class MetricFitter {
     const FitVariables& fit_variables_;
     const IndexRanges& ranges_;
     std::vector<double> weights_;
-    std::vector<std::pair<Variable, std::vector<double>>> known_;  // values of variables at every point
+    std::deque<std::pair<Variable, std::vector<double>>> known_;  // values of variables at every point
 };
 
-double MetricFitter::value_at(const Variable& variable, std::size_t row) {
+const std::vector<double>& MetricFitter::values_of(const Variable& variable) {
     auto known = std::ranges::find(known_, variable, [](const auto& pair) { return pair.first; });
     if (known == known_.end()) {
         std::vector<double> values;
         for (const FitPoint& point : points_)
             values.push_back(
                 evaluate(variable, ranges_, point.data, point.box[0], point.box[1], point.box[2]));
-        known = known_.insert(known, {variable, std::move(values)});
+        known_.emplace_back(variable, std::move(values));
+        return known_.back().second;
     }
-    return known->second[row];
-}
-
-double MetricFitter::value_at(const Monomial& monomial, const std::vector<Variable>& variables,
-                              std::size_t row) {
-    double value = 1;
-    for (const auto& [variable, power] : monomial.exponents) {
-        const double base = value_at(variables[variable], row);
-        for (int i = 0; i < power; ++i) value *= base;
-        for (int i = 0; i > power; --i) value /= base;
-    }
-    return value;
+    return known->second;
 }
 
 Candidates MetricFitter::candidates(const FormFit& form, const Rows& rows) {
@@ -101,10 +90,17 @@ Candidates MetricFitter::candidates(const FormFit& form, const Rows& rows) {
         // Denominator columns repeat the monomials after the constant.
         const Monomial& monomial = form.basis.monomials[c < monomials ? c : c - monomials + 1];
         double complexity = form.denominator[c] ? 2 : 0;
-        for (const auto& [variable, power] : monomial.exponents) complexity += power > 0 ? power : 1 - power;
+        const auto column = out.columns.column(c);
+        std::ranges::fill(column, 1);
+        for (const auto& [variable, power] : monomial.exponents) {
+            complexity += power > 0 ? power : 1 - power;
+            const std::vector<double>& values = values_of(form.basis.variables[variable]);
+            for (std::size_t r = 0; r < rows.size(); ++r) {
+                for (int i = 0; i < power; ++i) column[r] *= values[rows[r]];
+                for (int i = 0; i > power; --i) column[r] /= values[rows[r]];
+            }
+        }
         out.complexity.push_back(complexity);
-        for (std::size_t r = 0; r < rows.size(); ++r)
-            out.columns.column(c)[r] = value_at(monomial, form.basis.variables, rows[r]);
     }
     for (const std::size_t row : rows) {
         out.target.push_back(points_[row].value);
@@ -122,7 +118,7 @@ bool MetricFitter::cut(const FormSpec& spec, std::vector<PieceFit>& pieces) {
     for (std::size_t row = 0; row < points_.size(); ++row) {
         const auto piece = std::ranges::find_if(pieces, [&](const PieceFit& candidate) {
             return !candidate.when ||
-                   value_at(spec.cut_variables[candidate.when->variable], row) < candidate.when->below;
+                   values_of(spec.cut_variables[candidate.when->variable])[row] < candidate.when->below;
         });
         piece->rows.push_back(row);
     }
@@ -150,7 +146,7 @@ std::optional<FormFit> MetricFitter::fit_form(const FormSpec& spec) {
         squares += piece.selection->score * piece.selection->score * static_cast<double>(piece.rows.size());
         form.exact = form.exact && piece.selection->exact;
     }
-    form.score = std::sqrt(squares / static_cast<double>(points_.size()));
+    form.score = spec.handicap * std::sqrt(squares / static_cast<double>(points_.size()));
     return form;
 }
 
@@ -271,7 +267,7 @@ FittedMetric MetricFitter::fit(std::vector<Variable>& variables) {
         return fitted;
     }
 
-    const std::vector<FormSpec> specs = forms_for(metric_);
+    const std::vector<FormSpec> specs = forms_for(metric_, !fit_variables_.data_terms.empty());
     std::vector<FormFit> tried;
     for (const FormSpec& spec : specs) {
         auto form = fit_form(spec);

@@ -9,9 +9,10 @@
 //
 // JSON: {"abi": 1, "data": ["NI", ..], "profiled": [{"name", "least", "most", "varied"}], "ranges":
 // {"x": {"first": {"constant", "terms": [["NJ", 1]]}, "end": .., "extent": "extent.x"}, ..}, "variables":
-// [{"kind", "data", "unit"}], "metrics": [{"metric", "form", "least", "most", "exact", "data_dependent",
-// "pieces": [{"when": {"variable", "below"} | null, "numerator": [{"coefficient", "exponents": [[variable,
-// exponent]]}], "denominator": [..]}], "quality": {..}}]}. Variables are given by index in "variables".
+// [{"kind", "data", "unit", "offset"}], "metrics": [{"metric", "form", "least", "most", "exact",
+// "data_dependent", "pieces": [{"when": {"variable", "below"} | null, "numerator": [{"coefficient",
+// "exponents": [[variable, exponent]]}], "denominator": [..]}], "quality": {..}}]}. Variables are given by
+// index in "variables".
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using namespace profiler::json_reader;
 
-constexpr std::array<std::string_view, 17> kind_names{"data",
+constexpr std::array<std::string_view, 19> kind_names{"data",
                                                       "x",
                                                       "y",
                                                       "z",
@@ -31,7 +31,9 @@ constexpr std::array<std::string_view, 17> kind_names{"data",
                                                       "covered_lanes",
                                                       "alignment",
                                                       "alignment_y",
-                                                      "alignment_rows"};
+                                                      "alignment_rows",
+                                                      "remainder",
+                                                      "has_remainder"};
 
 json sum_json(const std::vector<Monomial>& sum) {
     json out = json::array();
@@ -144,8 +146,12 @@ Variable variable_from(const json& value, std::size_t data_count, const std::str
     Variable variable{.kind = static_cast<VariableKind>(kind - kind_names.begin())};
     if (value.contains("data")) variable.data = index_below(value["data"], data_count, where + ".data");
     if (value.contains("unit")) variable.unit = count(value["unit"], where + ".unit");
-    if (variable.kind == VariableKind::data && variable.data == Variable::no_data)
+    if (value.contains("offset")) variable.offset = small_integer(value["offset"], where + ".offset");
+    const bool remainder =
+        variable.kind == VariableKind::remainder || variable.kind == VariableKind::has_remainder;
+    if ((variable.kind == VariableKind::data || remainder) && variable.data == Variable::no_data)
         malformed(where, "names no data parameter");
+    if (remainder && variable.unit == 0) malformed(where, "has no unit");
     return variable;
 }
 
@@ -188,6 +194,7 @@ json to_json(const KernelFits& fits) {
         json entry{{"kind", kind_names[static_cast<std::size_t>(variable.kind)]}};
         if (variable.data != Variable::no_data) entry["data"] = variable.data;
         if (variable.unit != 0) entry["unit"] = variable.unit;
+        if (variable.offset != 0) entry["offset"] = variable.offset;
         variables.push_back(std::move(entry));
     }
     for (const FittedMetric& fit : fits.metrics) metrics.push_back(metric_json(fit));

@@ -21,6 +21,7 @@ FormSpec with_cuts(FormSpec spec, std::initializer_list<double> limits) {
     spec.cuts = cuts_at(limits);
     spec.cut_variables = {box_x};
     spec.cost *= 1 + 0.5 * static_cast<double>(limits.size());
+    spec.handicap *= 1 + 0.15 * static_cast<double>(limits.size());
     for (const double limit : limits) spec.name += "; node at x < " + std::to_string(static_cast<int>(limit));
     return spec;
 }
@@ -41,23 +42,64 @@ FormSpec form(std::string name, std::int32_t degree, bool inverse, BoxTerms box,
     return spec;
 }
 
-// A metric per warp that has terms of its own in D.
-std::vector<FormSpec> warp_forms() {
+FormSpec unrolled(FormSpec spec) {
+    spec.name += ", unrolled";
+    spec.remainders = true;
+    spec.cost += 0.05;
+    spec.handicap *= 1.05;
+    return spec;
+}
+
+// A count per warp, with terms of its own in D.
+std::vector<FormSpec> count_forms() {
     using enum BoxTerms;
-    std::vector<FormSpec> forms{form("degree 1 in D", 1, false, none, 1),
-                                form("degree 2 in D", 2, false, none, 1.2),
-                                form("degree 3 in D", 3, false, none, 1.4),
-                                form("degree 1 in D, warp", 1, false, warp, 1.5),
-                                form("degree 2 in D, warp", 2, false, warp, 1.7),
-                                form("degree 3 in D, warp", 3, false, warp, 1.9),
-                                form("degree 1 in D and inverse, borders", 1, true, bordered, 2.5),
-                                form("degree 2 in D and inverse, borders", 2, true, bordered, 2.7)};
+    std::vector<FormSpec> forms;
+    for (const std::int32_t degree : {1, 2, 3}) {
+        const std::string name = "degree " + std::to_string(degree) + " in D";
+        FormSpec plain = form(name, degree, false, none, 0.8 + 0.2 * degree);
+        plain.handicap = 0.7 + 0.3 * degree;
+        forms.push_back(plain);
+        forms.push_back(unrolled(plain));
+        FormSpec with_warp = form(name + ", warp", degree, false, warp, 1.3 + 0.2 * degree);
+        with_warp.handicap = plain.handicap;
+        forms.push_back(with_warp);
+        if (degree == 3) continue;
+        FormSpec borders = form(name + " and inverse, borders", degree, true, bordered, 2.3 + 0.2 * degree);
+        borders.handicap = 1.2 * plain.handicap;
+        forms.push_back(borders);
+    }
     add_with_cuts(forms, form("degree 1 in D and inverse, warp", 1, true, warp, 2.2));
+    return forms;
+}
+
+// A count per warp with the terms in D of those counts that are known exactly.
+std::vector<FormSpec> given_count_forms() {
+    using enum BoxTerms;
+    const FormSpec plain = form("as other counts", 0, false, none, 0.5);
+    std::vector<FormSpec> forms{plain, unrolled(plain), form("as other counts, warp", 0, false, warp, 0.6),
+                                form("as other counts and inverse, borders", 0, true, bordered, 0.8)};
+    forms.back().handicap = 1.2;
+    // Where it has terms of its own after all, it must show it.
+    for (FormSpec own : count_forms()) {
+        own.handicap *= 1.5;
+        forms.push_back(std::move(own));
+    }
+    return forms;
+}
+
+// A mean or a ratio: it settles as D grows.
+std::vector<FormSpec> settling_forms() {
+    using enum BoxTerms;
+    std::vector<FormSpec> forms{form("inverse in D", 0, true, none, 1), form("warp", 0, false, warp, 1.2),
+                                form("inverse in D, warp", 0, true, warp, 1.5),
+                                form("inverse in D, borders", 0, true, bordered, 2.5)};
     FormSpec quotient = form("quotient of degree 1 in D, warp", 1, false, warp, 2.4);
     quotient.rational = true;
     quotient.most_columns = 6;
     quotient.exact = {{.kind = VariableKind::covered_lanes}};
+    quotient.handicap = 1.3;
     forms.push_back(quotient);
+    add_with_cuts(forms, form("inverse in D, warp", 0, true, warp, 2));
     return forms;
 }
 
@@ -75,10 +117,10 @@ std::vector<FormSpec> request_forms(bool lines) {
 }
 
 // A count that is known from the launch's shape, unless the kernel has an unusual idea of what is active.
-std::vector<FormSpec> exact_forms(VariableKind kind) {
+std::vector<FormSpec> counted_forms(VariableKind kind) {
     FormSpec alone = form("counted", 0, false, BoxTerms::none, 0.8);
     alone.exact = {{.kind = kind}};
-    FormSpec times = form("counted, degree 1 in D and inverse", 1, true, BoxTerms::none, 1.6);
+    FormSpec times = form("counted, inverse in D", 0, true, BoxTerms::none, 0.9);
     times.exact = alone.exact;
     return {alone, times};
 }
@@ -101,34 +143,53 @@ std::vector<FormSpec> footprint_forms() {
 
 }  // namespace
 
-std::vector<FormSpec> forms_for(Metric metric) {
+bool is_count(Metric metric) {
+    switch (metric) {
+        case Metric::active_lanes:
+        case Metric::instruction_parallelism:
+        case Metric::active_warps:
+        case Metric::active_blocks:
+            return false;
+        default:
+            return requests_of(metric).empty();
+    }
+}
+
+std::vector<FormSpec> forms_for(Metric metric, bool given_terms) {
     std::vector<FormSpec> forms;
+    const auto add = [&](std::vector<FormSpec> more) { std::ranges::move(more, std::back_inserter(forms)); };
     switch (metric) {
         case Metric::footprint_sectors:
-            forms = footprint_forms();
+            add(footprint_forms());
             break;
         case Metric::load_sectors:
         case Metric::store_sectors:
         case Metric::shared_wavefronts:
-            forms = request_forms(false);
+            add(request_forms(false));
             break;
         case Metric::load_lines:
         case Metric::store_lines:
-            forms = request_forms(true);
+            add(request_forms(true));
             break;
         case Metric::active_blocks:
-            forms = exact_forms(VariableKind::boxes);
+            add(counted_forms(VariableKind::boxes));
+            add(count_forms());
             break;
         case Metric::active_warps:
-            forms = exact_forms(VariableKind::covered_warps);
+            add(counted_forms(VariableKind::covered_warps));
+            add(settling_forms());
             break;
         case Metric::active_lanes:
-            forms = exact_forms(VariableKind::covered_lanes);
+            add(counted_forms(VariableKind::covered_lanes));
+            add(settling_forms());
+            break;
+        case Metric::instruction_parallelism:
+            add(settling_forms());
             break;
         default:
+            add(given_terms ? given_count_forms() : count_forms());
             break;
     }
-    if (requests_of(metric).empty()) std::ranges::move(warp_forms(), std::back_inserter(forms));
     std::ranges::sort(forms, [](const FormSpec& a, const FormSpec& b) {
         return a.cost != b.cost ? a.cost < b.cost : a.name < b.name;
     });

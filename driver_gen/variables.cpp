@@ -15,11 +15,16 @@ std::string data_name(std::uint32_t data, std::span<const std::string> names) {
 }  // namespace
 
 std::string name(const Variable& variable, std::span<const std::string> data_names) {
+    const std::string offset = variable.offset == 0  ? ""
+                               : variable.offset > 0 ? " + " + std::to_string(variable.offset)
+                                                     : " - " + std::to_string(-variable.offset);
     const auto alignment = [&](const char* what) {
         std::string text = "alignment(" + std::string(what) + ", " + std::to_string(variable.unit);
-        if (variable.data != Variable::no_data) text += ", " + data_name(variable.data, data_names);
+        if (variable.data != Variable::no_data) text += ", " + data_name(variable.data, data_names) + offset;
         return text + ")";
     };
+    const std::string remainder =
+        "(" + data_name(variable.data, data_names) + " % " + std::to_string(variable.unit) + ")";
     switch (variable.kind) {
         case VariableKind::data:
             return data_name(variable.data, data_names);
@@ -55,6 +60,10 @@ std::string name(const Variable& variable, std::span<const std::string> data_nam
             return alignment("y");
         case VariableKind::alignment_rows:
             return alignment("warp_rows");
+        case VariableKind::remainder:
+            return remainder;
+        case VariableKind::has_remainder:
+            return "(" + remainder + " > 0)";
     }
     return "";
 }
@@ -67,8 +76,9 @@ double evaluate(const Variable& variable, const IndexRanges& ranges, std::span<c
     };
     const auto alignment = [&](double size) {
         const double divisor = trimtab_common_divisor(size, variable.unit);
-        return variable.data == Variable::no_data ? divisor
-                                                  : trimtab_common_divisor(divisor, data[variable.data]);
+        return variable.data == Variable::no_data
+                   ? divisor
+                   : trimtab_common_divisor(divisor, data[variable.data] + variable.offset);
     };
     switch (variable.kind) {
         case VariableKind::data:
@@ -110,6 +120,10 @@ double evaluate(const Variable& variable, const IndexRanges& ranges, std::span<c
             return alignment(y);
         case VariableKind::alignment_rows:
             return alignment(trimtab_rows_met(x, y * z));
+        case VariableKind::remainder:
+            return trimtab_remainder(data[variable.data], variable.unit);
+        case VariableKind::has_remainder:
+            return trimtab_remainder(data[variable.data], variable.unit) > 0 ? 1 : 0;
     }
     return 0;
 }

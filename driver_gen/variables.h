@@ -28,10 +28,12 @@ enum class VariableKind : std::uint8_t {
     boxes,          // boxes that hold an index inside the guards
     covered_warps,  // mean warps of such a box that hold a thread inside the guards
     covered_lanes,  // mean threads inside the guards of such a warp
-    // Greatest common divisor of `unit`, D[data] (where `data` is one) and
+    // Greatest common divisor of `unit`, D[data] + offset (where `data` is one) and
     alignment,       // x: rows of the box begin at multiples of it, in elements
     alignment_y,     // y: the same for an array whose neighbours lie along y
     alignment_rows,  // warp_rows: and for the rows that a warp meets of it
+    remainder,       // D[data] mod `unit`: what an unrolled loop leaves over
+    has_remainder,   // 1 where it is not 0
 };
 
 struct Variable {
@@ -39,6 +41,7 @@ struct Variable {
     VariableKind kind = VariableKind::data;
     std::uint32_t data = no_data;  // index in D
     std::uint32_t unit = 0;        // alignments: elements of a 32-byte sector or a 128-byte line
+    std::int32_t offset = 0;       // alignments: rows may be padded
     friend bool operator==(const Variable&, const Variable&) = default;
 };
 

@@ -103,14 +103,12 @@ std::array<Indices, 3> active_indices(const KernelDescription& description, cons
     return out;
 }
 
-IndexRanges index_ranges(const KernelDescription& description, std::span<const std::vector<double>> points) {
+IndexRanges index_ranges(const KernelDescription& description, std::span<const std::vector<double>> points,
+                         std::span<const std::array<Indices, 3>> found) {
     IndexRanges ranges;
     for (std::uint32_t i = 0; i < description.data.size(); ++i)
         if (description.data[i].is_extent)
             ranges.extent[static_cast<std::size_t>(description.data[i].dimension)] = i;
-    std::vector<std::array<Indices, 3>> found;
-    for (const std::vector<double>& point : points)
-        found.push_back(active_indices(description, make_arguments(description, point)));
     for (std::size_t d = 0; d < 3; ++d) {
         if (!description.dimensions[d]) {
             ranges.end[d].constant = 1;

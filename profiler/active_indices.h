@@ -15,16 +15,24 @@ namespace trimtab::profiler {
 
 struct Indices {
     std::uint64_t first = 0;
-    std::optional<std::uint64_t> end;  // none: no guard bounds them
+    std::optional<std::uint64_t> end;  // none: nothing bounds them
+    friend bool operator==(const Indices&, const Indices&) = default;
 };
 
 // For each dimension, from guards that may turn indices away at the start and at the end.
 [[nodiscard]] std::array<Indices, 3> active_indices(const analysis::KernelDescription& description,
                                                     const Arguments& arguments);
 
-// Linear forms for what active_indices says at each of `points` (D with extents); a dimension whose bound is
-// none, or not linear in D, ends at its extent.
+// Corrects them, where a guard says less than the kernel does (indices that begin later, or end earlier), by
+// running single threads at `data`.
+[[nodiscard]] std::array<Indices, 3> observed_indices(const analysis::KernelDescription& description,
+                                                      Backend& backend, std::span<const double> data,
+                                                      std::uint64_t instruction_limit);
+
+// Linear forms for `found`, which is alongside `points` (D with extents); a dimension whose bound is none, or
+// not linear in D, ends at its extent.
 [[nodiscard]] IndexRanges index_ranges(const analysis::KernelDescription& description,
-                                       std::span<const std::vector<double>> points);
+                                       std::span<const std::vector<double>> points,
+                                       std::span<const std::array<Indices, 3>> found);
 
 }  // namespace trimtab::profiler

@@ -8,37 +8,57 @@ namespace trimtab::profiler {
 
 namespace {
 
-struct Place {
-    std::uint64_t at = 0;
-    double weight = 1;
-};
-
 // std::minstd_rand gives the same numbers everywhere; the distributions of <random> need not.
 double uniform(std::minstd_rand& random) {
     return static_cast<double>(random() - std::minstd_rand::min()) /
            (static_cast<double>(std::minstd_rand::max()) - std::minstd_rand::min() + 1.0);
 }
 
-std::vector<Place> places(const BlockRange& range, std::uint64_t wanted, std::minstd_rand& random) {
+// A part of a dimension: its first block, its last, or those between.
+struct Part {
+    std::uint64_t first = 0, count = 1;
+};
+
+std::vector<Part> parts(const BlockRange& range) {
     const std::uint64_t count = range.end - range.first;
-    std::vector<Place> out;
-    wanted = std::max<std::uint64_t>(wanted, 3);
-    if (count <= wanted) {
-        for (std::uint64_t at = range.first; at < range.end; ++at) out.push_back({at, 1});
-        return out;
+    if (count == 1) return {{range.first, 1}};
+    std::vector<Part> out{{range.first, 1}, {range.end - 1, 1}};
+    if (count > 2) out.push_back({range.first + 1, count - 2});
+    return out;
+}
+
+using Combination = std::array<Part, 3>;
+double size(const Combination& combination) {
+    return static_cast<double>(combination[0].count) * static_cast<double>(combination[1].count) *
+           static_cast<double>(combination[2].count);
+}
+
+void shuffle(std::vector<std::uint64_t>& values, std::minstd_rand& random) {
+    for (std::size_t i = values.size(); i > 1; --i)
+        std::swap(values[i - 1], values[static_cast<std::size_t>(uniform(random) * static_cast<double>(i))]);
+}
+
+// `count` blocks (even, or 1) of a combination.
+std::vector<std::array<std::uint64_t, 3>> spread(const Combination& combination, std::uint64_t count,
+                                                 std::minstd_rand& random) {
+    const std::uint64_t pairs = std::max<std::uint64_t>(1, count / 2);
+    std::vector<std::array<std::uint64_t, 3>> out(2 * pairs);
+    for (std::size_t d = 0; d < 3; ++d) {
+        const Part& part = combination[d];
+        // One of each pair lies in the lower half, in a stretch of its own.
+        std::vector<std::uint64_t> stretches(pairs);
+        for (std::uint64_t p = 0; p < pairs; ++p) stretches[p] = p;
+        if (d > 0) shuffle(stretches, random);
+        for (std::uint64_t p = 0; p < pairs; ++p) {
+            const double share =
+                (static_cast<double>(stretches[p]) + uniform(random)) / static_cast<double>(2 * pairs);
+            auto at = static_cast<std::uint64_t>(share * static_cast<double>(part.count));
+            if (d > 0 && uniform(random) < 0.5) at = part.count - 1 - at;
+            out[2 * p][d] = part.first + at;
+            out[2 * p + 1][d] = part.first + part.count - 1 - at;
+        }
     }
-    const std::uint64_t pairs = (wanted - 2) / 2;
-    const double span =
-        static_cast<double>(count - 2) / static_cast<double>(std::max<std::uint64_t>(1, 2 * pairs));
-    if (pairs == 0)
-        out.push_back({range.first + 1 + static_cast<std::uint64_t>(uniform(random) * span), span});
-    out.push_back({range.first, 1});
-    for (std::uint64_t n = 0; n < pairs; ++n) {
-        const auto at = static_cast<std::uint64_t>(1 + (static_cast<double>(n) + uniform(random)) * span);
-        out.push_back({range.first + at, span});
-        out.push_back({range.end - 1 - at, span});
-    }
-    out.push_back({range.end - 1, 1});
+    if (count == 1) out.resize(1);
     return out;
 }
 
@@ -52,25 +72,40 @@ std::vector<BlockClass> sample_blocks(const std::array<BlockRange, 3>& ranges, c
                                       double wanted, std::uint32_t seed) {
     std::minstd_rand random(seed * 2654435761u + 1);
     random.discard(3);
-    std::size_t long_dimensions = 0;
-    for (const BlockRange& range : ranges) long_dimensions += range.end - range.first > 1 ? 1 : 0;
-    const double each =
-        std::pow(std::max(wanted, 1.0), 1.0 / static_cast<double>(std::max<std::size_t>(1, long_dimensions)));
-    std::array<std::vector<Place>, 3> chosen;
-    for (std::size_t d = 0; d < 3; ++d)
-        chosen[d] = places(ranges[d], static_cast<std::uint64_t>(std::max(1.0, each)), random);
-    std::vector<BlockClass> classes;
-    for (const Place& z : chosen[2])
-        for (const Place& y : chosen[1])
-            for (const Place& x : chosen[0]) {
-                const double weight = x.weight * y.weight * z.weight;
-                auto same = std::ranges::find(classes, weight, &BlockClass::weight);
-                if (same == classes.end()) {
-                    classes.push_back({.weight = weight, .blocks = {}});
-                    same = classes.end() - 1;
-                }
-                same->blocks.push_back(linear(grid, x.at, y.at, z.at));
+    std::vector<Combination> combinations;
+    double roots = 0, all = 1;
+    for (const Part& z : parts(ranges[2]))
+        for (const Part& y : parts(ranges[1]))
+            for (const Part& x : parts(ranges[0])) {
+                combinations.push_back({x, y, z});
+                roots += std::sqrt(size(combinations.back()));
             }
+    for (const BlockRange& range : ranges) all *= static_cast<double>(range.end - range.first);
+
+    std::vector<BlockClass> classes;
+    const auto add = [&](double weight, std::uint64_t block) {
+        auto same = std::ranges::find(classes, weight, &BlockClass::weight);
+        if (same == classes.end()) {
+            classes.push_back({.weight = weight, .blocks = {}});
+            same = classes.end() - 1;
+        }
+        same->blocks.push_back(block);
+    };
+    for (const Combination& combination : combinations) {
+        const double blocks = size(combination);
+        const double share = all <= wanted ? blocks : wanted * std::sqrt(blocks) / roots;
+        if (share >= blocks || blocks <= 2) {
+            for (std::uint64_t k = 0; k < combination[2].count; ++k)
+                for (std::uint64_t j = 0; j < combination[1].count; ++j)
+                    for (std::uint64_t i = 0; i < combination[0].count; ++i)
+                        add(1, linear(grid, combination[0].first + i, combination[1].first + j,
+                                      combination[2].first + k));
+            continue;
+        }
+        const auto count = share < 1.5 ? 1 : 2 * static_cast<std::uint64_t>(std::lround(share / 2));
+        for (const auto& at : spread(combination, count, random))
+            add(blocks / static_cast<double>(count), linear(grid, at[0], at[1], at[2]));
+    }
     for (BlockClass& one : classes) std::ranges::sort(one.blocks);
     return classes;
 }

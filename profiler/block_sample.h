@@ -13,9 +13,11 @@ struct BlockRange {
     std::uint64_t first = 0, end = 1;  // block indices of one dimension
 };
 
-// About `wanted` blocks of the box `ranges`: in each dimension the first and the last, which meet the guards,
-// and some between them at random, in pairs that mirror each other, so that work that grows evenly along a
-// dimension averages out exactly. Blocks of equal weight share a class. `seed` decides the places.
+// About `wanted` blocks of the box `ranges`. The first and last of each dimension, which meet the guards, are
+// told from those between; every combination is sampled, those that stand for more blocks more. Blocks of a
+// combination are spread like rooks that do not threaten each other, at random, and in pairs that mirror each
+// other, so that as many rows as may be are met and work that grows evenly along a dimension averages out
+// exactly. Blocks of equal weight share a class. `seed` decides the places.
 [[nodiscard]] std::vector<BlockClass> sample_blocks(const std::array<BlockRange, 3>& ranges,
                                                     const trimtab_dim3& grid, double wanted,
                                                     std::uint32_t seed);

@@ -153,8 +153,9 @@ double Planner::value_at(std::size_t parameter, std::size_t level) const {
         // Where the total is read a thread goes on by it: more work than threads.
         case Role::bound:
             return level_size(options_, level, aligned && !total) * (one_dimension ? 4 : 1) * (total ? 4 : 1);
+        // What an unrolled loop leaves over: 1, 2 and 3 of four.
         case Role::size:
-            return level_size(options_, level, false);
+            return level_size(options_, level, false) + (level == 4 ? 1 : 0);
         case Role::part:
             return std::floor(level_size(options_, level, false) / 4);
         case Role::small:
@@ -278,7 +279,7 @@ std::vector<std::vector<double>> Planner::data_points(std::size_t& held_out_from
     } else {
         if (symbols.size() == 2) together(4);
         for (std::size_t s = 0; s < symbols.size() && s < 5; ++s)
-            for (const std::size_t level : {std::size_t{2}, 4 + s % 2}) {
+            for (const std::size_t level : {std::size_t{2}, 4 + s % 2, std::size_t{6}}) {
                 std::vector<std::size_t> levels(symbols.size(), 0);
                 levels[s] = level;
                 add(levels);
@@ -290,10 +291,10 @@ std::vector<std::vector<double>> Planner::data_points(std::size_t& held_out_from
             add(levels);
         }
     }
-    // A trip count may be far below the sizes of the arrays.
+    // A trip count may be below the sizes of the arrays.
     for (const std::size_t symbol : symbols) {
         if (roles_[symbol] != Role::size || symbols.size() > 6) continue;
-        std::vector<double> data = with(data_at(1), symbol, 8);
+        std::vector<double> data = with(data_at(1), symbol, std::floor(options_.least / 2.0));
         if (std::ranges::find(points, data) == points.end()) points.push_back(std::move(data));
     }
     held_out_from = points.size();

@@ -7,7 +7,7 @@
 
 #include "profiler/active_indices.h"
 #include "profiler/arguments.h"
-#include "profiler/block_sample.h"
+#include "profiler/sampled_launch.h"
 
 namespace trimtab::profiler {
 
@@ -18,6 +18,9 @@ using model::Metric;
 
 // Warps that a point samples, where the budget allows.
 constexpr double most_warps = 64, least_warps = 12, probe_warps = 8;
+
+// Of the budget, for the boxes of one point.
+constexpr double box_share = 0.05;
 
 // Metrics that differ by less are taken as equal.
 constexpr double same_share = 1e-6;
@@ -58,8 +61,8 @@ class KernelProfiler {
         return measure({.data = data, .extent = planner_.extent_of(data), .block = blocks[0]}, probe_warps,
                        false, seed);
     }
-    std::vector<BoxOfBlocks> boxes_of(const PlannedPoint& point, const std::array<BlockRange, 3>& active,
-                                      const trimtab_dim3& grid, std::uint32_t seed) const;
+    std::expected<void, Error> find_work();
+    void find_ranges(const std::vector<std::vector<double>>& points);
     std::expected<void, Error> find_roles();
     std::expected<void, Error> find_cost();
     std::expected<void, Error> find_data_dependence();
@@ -86,89 +89,73 @@ Error KernelProfiler::failed(const MeasureError& error) const {
     return {.message = fmt::format("kernel {} is not profiled: {}", description_.name, error.message)};
 }
 
-// Boxes of several blocks: two and four side by side, whole rows, and everything, as far as they are
-// affordable.
-std::vector<BoxOfBlocks> KernelProfiler::boxes_of(const PlannedPoint& point,
-                                                  const std::array<BlockRange, 3>& active,
-                                                  const trimtab_dim3& grid, std::uint32_t seed) const {
-    const double block_warps = std::ceil(point.block.x * point.block.y * point.block.z / 32.0);
-    const double affordable = 0.05 * static_cast<double>(options_.instruction_budget) /
-                              (block_warps * std::max(1.0, warp_cost_ * cost_growth_));
-    std::array<std::uint32_t, 3> all{};
-    for (std::size_t d = 0; d < 3; ++d) all[d] = static_cast<std::uint32_t>(active[d].end - active[d].first);
-    std::vector<std::array<std::uint32_t, 3>> shapes{{2, 1, 1},
-                                                     {1, 2, 1},
-                                                     {2, 2, 1},
-                                                     {4, 1, 1},
-                                                     {1, 4, 1},
-                                                     {1, 1, 2},
-                                                     {2, 2, 2},
-                                                     {all[0], 1, 1},
-                                                     {1, all[1], 1},
-                                                     {all[0], 2, 1},
-                                                     {all[0], all[1] / 2, 1},
-                                                     {all[0], all[1], 1},
-                                                     {all[0], all[1], 2},
-                                                     {all[0], all[1], all[2]}};
-    std::vector<BoxOfBlocks> boxes;
-    std::vector<std::array<std::uint32_t, 3>> seen{{1, 1, 1}};
-    double spent = 0;
-    for (const auto& shape : shapes) {
-        bool fits = std::ranges::find(seen, shape) == seen.end();
-        double blocks = 1;
-        for (std::size_t d = 0; d < 3; ++d) {
-            fits = fits && shape[d] >= 1 && shape[d] <= all[d];
-            blocks *= shape[d];
-        }
-        if (!fits || blocks + spent > affordable) continue;
-        seen.push_back(shape);
-        const auto places = static_cast<std::size_t>(std::clamp(0.1 * affordable / blocks, 1.0, 4.0));
-        boxes.push_back(sample_boxes(active, grid, shape, places, seed));
-        spent += blocks * static_cast<double>(boxes.back().groups.size());
-    }
-    return boxes;
-}
-
 KernelProfiler::Measured KernelProfiler::measure(const PlannedPoint& point, double warps, bool boxes,
                                                  unsigned seed) {
-    const Arguments arguments = make_arguments(description_, point.data);
-    const auto indices = active_indices(description_, arguments);
-    const std::array<std::uint32_t, 3> extent{point.extent.x, point.extent.y, point.extent.z},
-        block{point.block.x, point.block.y, point.block.z};
-    std::array<std::uint32_t, 3> grid{};
-    std::array<BlockRange, 3> active;
-    MeasuredLaunch launch;
-    launch.blocks = 1;
-    std::uint32_t place = 17;
-    for (std::size_t d = 0; d < 3; ++d) {
-        grid[d] = (extent[d] + block[d] - 1) / block[d];
-        const std::uint64_t end = std::min<std::uint64_t>(indices[d].end.value_or(extent[d]), extent[d]);
-        active[d].first = std::min<std::uint64_t>(indices[d].first / block[d], grid[d] - 1);
-        active[d].end =
-            std::clamp<std::uint64_t>((end + block[d] - 1) / block[d], active[d].first + 1, grid[d]);
-        launch.blocks *= active[d].end - active[d].first;
-        place = place * 31 + block[d] + extent[d] * 7;
-    }
-    launch.kernel = description_.name;
-    launch.grid = {grid[0], grid[1], grid[2]};
-    launch.block = point.block;
-    launch.arguments = &arguments;
+    SampledLaunch sampled(description_, profile_.ranges, point.data, point.extent, point.block, warps);
+    MeasuredLaunch& launch = sampled.launch();
     launch.seed = seed;
     launch.instruction_limit = options_.instruction_budget;
-    const double block_warps = std::ceil(block[0] * block[1] * block[2] / 32.0);
-    launch.classes = sample_blocks(active, launch.grid, warps / block_warps, place);
-    if (boxes) launch.boxes = boxes_of(point, active, launch.grid, place);
+    if (boxes) {
+        const double block_warps = std::ceil(point.block.x * point.block.y * point.block.z / 32.0);
+        sampled.add_boxes(box_share * static_cast<double>(options_.instruction_budget) /
+                          (block_warps * std::max(1.0, warp_cost_ * cost_growth_)));
+    }
     Measured measured = backend_.measure(launch);
     if (!measured) return measured;
     warp_instructions_ += measured->warp_instructions;
     for (std::size_t b = 0; b < launch.boxes.size(); ++b) {
+        const std::array<std::uint32_t, 3>& blocks = launch.boxes[b].blocks;
         ProfilePoint& box = profile_.points.emplace_back();
         box.data = point.data;
-        for (std::size_t d = 0; d < 3; ++d) box.box[d] = double{1} * block[d] * launch.boxes[b].blocks[d];
+        box.box = {double(point.block.x) * blocks[0], double(point.block.y) * blocks[1],
+                   double(point.block.z) * blocks[2]};
         box.held_out = point.held_out;
         box.metrics[static_cast<std::size_t>(Metric::footprint_sectors)] = measured->box_sectors[b];
     }
     return measured;
+}
+
+// Which indices do something at each of `points`? Guards tell, unless runs at the first few say otherwise.
+void KernelProfiler::find_ranges(const std::vector<std::vector<double>>& points) {
+    constexpr std::size_t checked = 3;
+    std::vector<std::array<Indices, 3>> found;
+    bool guards_tell = true;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        found.push_back(active_indices(description_, make_arguments(description_, points[i])));
+        if (i >= checked && guards_tell) continue;
+        const auto observed =
+            observed_indices(description_, backend_, points[i], options_.instruction_budget / 100);
+        guards_tell = guards_tell && std::ranges::equal(observed, found.back());
+        found.back() = observed;
+    }
+    profile_.ranges = index_ranges(description_, points, found);
+}
+
+// Sizes at which the kernel does something at all: where a parameter must lie below others (a plane of a
+// volume, a step of a factorisation), it is made a part of them.
+std::expected<void, Error> KernelProfiler::find_work() {
+    const auto works = [&]() -> std::expected<bool, MeasureError> {
+        const std::vector<double> base = planner_.data_at(0);
+        find_ranges({base});
+        const Measured measured = probe(base);
+        if (!measured && !measured.error().limit) return std::unexpected(measured.error());
+        return !measured || value(*measured, Metric::active_blocks) > 0;
+    };
+    std::expected<bool, MeasureError> done = works();
+    for (std::size_t i = 0; done && !*done && i < planner_.roles().size(); ++i) {
+        const Role role = planner_.roles()[i];
+        if (role != Role::size && role != Role::bound && role != Role::offset) continue;
+        planner_.set_role(i, Role::part);
+        done = works();
+        if (done && !*done) planner_.set_role(i, role);
+    }
+    if (!done) return std::unexpected(failed(done.error()));
+    if (!*done)
+        return std::unexpected(
+            Error{.message = fmt::format(
+                      "kernel {} is not profiled: no thread of it did anything at the planned sizes",
+                      description_.name)});
+    return {};
 }
 
 // What does each parameter do to a few blocks? A parameter that makes work grow beyond all measure is kept
@@ -263,6 +250,7 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
     if (planner_.blocks_at(planner_.data_at(0)).empty())
         return std::unexpected(Error{
             .message = fmt::format("kernel {} is not profiled: its block cannot change", description_.name)});
+    if (auto found = find_work(); !found) return std::unexpected(found.error());
     if (auto found = find_roles(); !found) return std::unexpected(found.error());
     if (auto found = find_cost(); !found) return std::unexpected(found.error());
 
@@ -275,6 +263,9 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
 
     const std::vector<PlannedPoint> points = planner_.points();
     std::vector<std::vector<double>> data;
+    for (const PlannedPoint& point : points)
+        if (data.empty() || data.back() != point.data) data.push_back(point.data);
+    find_ranges(data);
     for (std::size_t i = 0; i < points.size(); ++i) {
         if (progress) progress(i, points.size());
         const Measured measured = measure(points[i], warps_, points[i].boxes, 0);
@@ -286,7 +277,6 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
         point.box = {double(points[i].block.x), double(points[i].block.y), double(points[i].block.z)};
         point.held_out = points[i].held_out;
         for (std::size_t m = 0; m < model::metric_count; ++m) point.metrics[m] = measured->values[m];
-        if (data.empty() || data.back() != points[i].data) data.push_back(points[i].data);
     }
     if (progress) progress(points.size(), points.size());
     if (profile_.points.empty())
@@ -295,7 +285,6 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
                       "kernel {} is not profiled: no warp of it did anything at the planned sizes",
                       description_.name)});
     if (auto found = find_data_dependence(); !found) return std::unexpected(found.error());
-    profile_.ranges = index_ranges(description_, data);
     for (std::size_t i = 0; i < description_.data.size(); ++i)
         profile_.varied.push_back(planner_.roles()[i] != Role::fixed || !matters_[i]);
     profile_.warp_instructions = warp_instructions_;

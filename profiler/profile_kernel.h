@@ -16,7 +16,7 @@ struct ProfileOptions {
     PlanOptions plan;
     // Warp instructions that a profile aims at: sizes and sampled blocks are chosen to stay near it. (Not
     // time, which differs from machine to machine: the same kernel has the same profile everywhere.)
-    std::uint64_t instruction_budget = 20'000'000;
+    std::uint64_t instruction_budget = 12'000'000;
 };
 
 // Points done and in all.

@@ -22,7 +22,7 @@ KernelFits sample_fits() {
                       {.kind = VariableKind::lanes_x},
                       {.kind = VariableKind::warp_rows},
                       {.kind = VariableKind::box_x},
-                      {.kind = VariableKind::alignment, .data = 1, .unit = 8}};
+                      {.kind = VariableKind::alignment, .data = 1, .unit = 8, .offset = -1}};
     FittedMetric sectors;
     sectors.metric = Metric::load_sectors;
     sectors.form = Form::polynomial;

@@ -12,6 +12,43 @@ namespace {
 
 using namespace testing;
 
+IndexRanges ranges_of(const KernelDescription& kernel, const std::vector<std::vector<double>>& points) {
+    std::vector<std::array<Indices, 3>> found;
+    for (const auto& point : points) found.push_back(active_indices(kernel, make_arguments(kernel, point)));
+    return index_ranges(kernel, points, found);
+}
+
+// Threads with k < x < n do something.
+class BetweenBackend : public Backend {
+  public:
+    std::int32_t n = 0, k = 0;
+    [[nodiscard]] std::string_view name() const override { return "between"; }
+    [[nodiscard]] std::string_view version() const override { return "1"; }
+    [[nodiscard]] std::expected<Measurement, MeasureError> measure(const MeasuredLaunch& launch) override {
+        const auto x = static_cast<std::int32_t>(launch.classes.at(0).blocks.at(0) % launch.grid.x);
+        Measurement out;
+        out.values[static_cast<std::size_t>(model::Metric::active_blocks)] = x > k && x < n ? 1 : 0;
+        return out;
+    }
+};
+
+TEST(ActiveIndices, AreObservedWhereGuardsSayLess) {
+    const KernelDescription kernel = KernelBuilder("k3", {true, false, false})
+                                         .integer("k")
+                                         .integer("n")
+                                         .guard(Dimension::x, argument(1))
+                                         .build();
+    BetweenBackend backend;
+    for (const auto& [k, n, end] : {std::array{16, 256, 256}, {0, 300, 300}, {5, 100, 256}}) {
+        backend.k = k;
+        backend.n = n;
+        const std::vector<double> data{double(k), double(end), double(end)};
+        const auto found = observed_indices(kernel, backend, data, 1000);
+        EXPECT_EQ(found[0].first, static_cast<std::uint64_t>(k) + 1);
+        EXPECT_EQ(found[0].end, static_cast<std::uint64_t>(n));
+    }
+}
+
 TEST(ActiveIndices, AreLinearFormsOfTheGuards) {
     // 3 <= i < n - t - 1, j without a guard.
     const KernelDescription kernel =
@@ -25,7 +62,7 @@ TEST(ActiveIndices, AreLinearFormsOfTheGuards) {
             .build();
     const std::vector<std::vector<double>> points{
         {64, 0, 64, 32}, {128, 0, 128, 32}, {64, 16, 64, 32}, {200, 7, 200, 40}};
-    const IndexRanges ranges = index_ranges(kernel, points);
+    const IndexRanges ranges = ranges_of(kernel, points);
     EXPECT_EQ(ranges.first[0], (LinearForm{.constant = 3, .terms = {}}));
     EXPECT_EQ(ranges.end[0], (LinearForm{.constant = -1, .terms = {{0, 1}, {1, -1}}}));
     EXPECT_EQ(ranges.end[1], (LinearForm{.constant = 0, .terms = {{3, 1}}}));  // its extent
@@ -46,7 +83,7 @@ TEST(ActiveIndices, WhatIsNotLinearIsTheExtent) {
     EXPECT_EQ(found[1].end, 1u);
     const std::vector<std::vector<double>> points{
         {64, 64, 4096}, {128, 64, 8192}, {64, 128, 8192}, {128, 128, 16384}};
-    EXPECT_EQ(index_ranges(kernel, points).end[0], (LinearForm{.constant = 0, .terms = {{2, 1}}}));
+    EXPECT_EQ(ranges_of(kernel, points).end[0], (LinearForm{.constant = 0, .terms = {{2, 1}}}));
 }
 
 TEST(ActiveIndices, AGuardThatNothingPassesIsNoBound) {

@@ -40,11 +40,27 @@ TEST(BlockSample, AveragesWhatGrowsEvenlyExactly) {
     }
 }
 
+TEST(BlockSample, MeetsManyRows) {
+    const std::array<BlockRange, 3> ranges{{{0, 64}, {0, 256}, {0, 1}}};
+    std::set<std::uint64_t> rows, columns;
+    std::size_t blocks = 0;
+    for (const BlockClass& one : sample_blocks(ranges, {64, 256, 1}, 40, 5))
+        for (const std::uint64_t block : one.blocks) {
+            rows.insert(block / 64);
+            columns.insert(block % 64);
+            ++blocks;
+        }
+    EXPECT_LE(blocks, 48u);
+    EXPECT_GE(rows.size(), 25u);
+    EXPECT_GE(columns.size(), 25u);
+}
+
 TEST(BlockSample, IsTheSameEverywhereAndOtherForOtherSeeds) {
     const std::array<BlockRange, 3> ranges{{{0, 1000}, {0, 1}, {0, 1}}};
     const auto first = sample_blocks(ranges, {1000, 1, 1}, 6, 1);
     ASSERT_EQ(first.size(), 2u);
     EXPECT_EQ(first[0].blocks, (std::vector<std::uint64_t>{0, 999}));
+    EXPECT_EQ(first[1].blocks.size(), 6u);
     const auto again = sample_blocks(ranges, {1000, 1, 1}, 6, 1),
                other = sample_blocks(ranges, {1000, 1, 1}, 6, 2);
     EXPECT_EQ(first[1].blocks, again[1].blocks);

@@ -146,7 +146,7 @@ TEST(ProfileKernel, FailuresAreOneLine) {
     EXPECT_EQ(backend.launches, 0);
     backend.instructions = [](const auto&) { return 1e12; };
     EXPECT_THAT(profile_kernel(kernel_of({"n"}), backend, {}).error().text(),
-                HasSubstr("ran more than 20000000 warp instructions"));
+                HasSubstr("ran more than 12000000 warp instructions"));
     backend.fault = "trap in block 0";
     EXPECT_EQ(profile_kernel(kernel_of({"n"}), backend, {}).error().text(),
               "kernel k is not profiled: trap in block 0");
