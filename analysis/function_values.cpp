@@ -181,7 +181,7 @@ Symbolic FunctionValues::address(std::uint32_t instruction) const {
     for (std::size_t i = 0; i < made.operands.size(); i++) {
         const Operand& operand = made.operands[i];
         if (operand.kind != Operand::Kind::address) continue;
-        const Symbolic offset =
+        Symbolic offset =
             SymbolTable::constant(static_cast<std::uint64_t>(operand.offset) + operand.bits, 64);
         if (operand.reg != no_index) {
             const ValueIndex base = ssa_.use(instruction, static_cast<std::uint16_t>(i));

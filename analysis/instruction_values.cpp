@@ -168,7 +168,7 @@ std::optional<Symbolic> FunctionValues::moved(std::uint32_t instruction, const V
         const Symbolic extended = fit(low, width, false);
         return extended.width == width ? std::optional(extended) : std::nullopt;
     }
-    const Symbolic source = operand_value(from, ssa_.use(instruction, 1), width);
+    Symbolic source = operand_value(from, ssa_.use(instruction, 1), width);
     if (source.width == 0 || (source.width != width && from.kind != Operand::Kind::symbol))
         return std::nullopt;
     return source;

@@ -156,7 +156,7 @@ void FunctionValues::fault(std::uint32_t instruction, const Symbolic& value) {
     // blockIdx.x * 256 + threadIdx.x: say which number the source has built in.
     for (const Term& term : shown.terms)
         if (term.atoms.size() == 1 && table_->atom(term.atoms[0]).kind == Atom::Kind::block_index &&
-            term.coefficient > 1 && names.find("threadIdx") != std::string::npos)
+            term.coefficient > 1 && names.contains("threadIdx"))
             built_in = term.coefficient;
     // What follows from a value that was blamed already is no news.
     if (tainted && names.empty()) {

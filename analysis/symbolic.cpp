@@ -249,7 +249,7 @@ Symbolic SymbolTable::truncate_atom(AtomIndex index, unsigned from, unsigned wid
     if (wide.kind == Kind::operation) {
         const auto operation = decode_operation(wide.text);
         if (operation && operation->op == Operator::cvt && wide.operands[0].width <= from) {
-            const Symbolic source = wide.operands[0];
+            Symbolic source = wide.operands[0];
             if (source.width == width) return source;
             if (source.width > width) return truncate(source, width);
         }

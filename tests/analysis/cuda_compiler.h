@@ -9,11 +9,11 @@
 
 namespace trimtab::analysis {
 
-inline void PrintTo(Verdict verdict, std::ostream* out) {
-    *out << name(verdict);
+inline std::ostream& operator<<(std::ostream& out, Verdict verdict) {
+    return out << name(verdict);
 }
-inline void PrintTo(const Reason& reason, std::ostream* out) {
-    *out << "rule " << reason.rule << ", " << reason.source << ": " << reason.text;
+inline std::ostream& operator<<(std::ostream& out, const Reason& reason) {
+    return out << "rule " << reason.rule << ", " << reason.source << ": " << reason.text;
 }
 
 }  // namespace trimtab::analysis

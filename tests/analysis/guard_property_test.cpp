@@ -103,7 +103,7 @@ class GuardProperty : public testing::TestWithParam<const char*> {
         for (unsigned k = 0; k < kernel_count; k++) {
             const std::string body = std::string(parameters) + " { " + random.test(k) + " }\n";
             const std::string number = std::to_string(k);
-            sources_.push_back(body);
+            sources.push_back(body);
             host += "extern \"C\" bool passes" + number + body;
             device += "__device__ __forceinline__ bool passes" + number + body + "__global__ void k" +
                       number +
@@ -114,22 +114,22 @@ class GuardProperty : public testing::TestWithParam<const char*> {
                       "    if (passes" +
                       number + "(x, y, z, a, b, c)) o[x + 1000 * y + 1000000 * z] = 1;\n}\n";
         }
-        kernels_ = describe_ptx(compile_cuda(device, std::string("-fwrapv ") + GetParam()));
+        kernels = describe_ptx(compile_cuda(device, std::string("-fwrapv ") + GetParam()));
         const std::string path = compile_host_library(host);
-        library_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        ASSERT_NE(library_, nullptr) << ::dlerror();
+        library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        ASSERT_NE(library, nullptr) << ::dlerror();
     }
     void TearDown() override {
-        if (library_ != nullptr) ::dlclose(library_);
+        if (library != nullptr) ::dlclose(library);
     }
 
     Condition condition(unsigned k) const {
-        return reinterpret_cast<Condition>(::dlsym(library_, ("passes" + std::to_string(k)).c_str()));
+        return reinterpret_cast<Condition>(::dlsym(library, ("passes" + std::to_string(k)).c_str()));
     }
 
-    std::vector<std::string> sources_;
-    std::vector<KernelDescription> kernels_;
-    void* library_ = nullptr;
+    std::vector<std::string> sources;
+    std::vector<KernelDescription> kernels;
+    void* library = nullptr;
 };
 INSTANTIATE_TEST_SUITE_P(Clang, GuardProperty, testing::Values("-O1", "-O3"),
                          [](const auto& info) { return std::string(info.param + 1); });
@@ -156,7 +156,7 @@ TEST_P(GuardProperty, CoveredTailsNeverWork) {
     RandomConditions random(99);
     unsigned covering = 0, allowed_dimensions = 0, tested = 0;
     for (unsigned k = 0; k < kernel_count; k++) {
-        const KernelDescription& kernel = kernel_named(kernels_, "k" + std::to_string(k));
+        const KernelDescription& kernel = kernel_named(kernels, "k" + std::to_string(k));
         const Condition passes = condition(k);
         ASSERT_NE(passes, nullptr);
         if (kernel.verdict == Verdict::fixed) continue;
@@ -201,7 +201,7 @@ TEST_P(GuardProperty, CoveredTailsNeverWork) {
                         ASSERT_FALSE(passes(x, y, z, launch.a, launch.b, launch.c))
                             << "thread " << x << ", " << y << ", " << z << " of extent " << extent[0] << ", "
                             << extent[1] << ", " << extent[2] << " works, with a = " << launch.a
-                            << ", b = " << launch.b << ", c = " << launch.c << " in " << sources_[k];
+                            << ", b = " << launch.b << ", c = " << launch.c << " in " << sources[k];
                     }
                 }
             }

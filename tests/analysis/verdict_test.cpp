@@ -43,7 +43,8 @@ std::vector<std::byte> arguments(const KernelDescription& kernel, Values... valu
         const KernelParameter& parameter = kernel.parameters[index++];
         EXPECT_EQ(parameter.size, sizeof value);
         bytes.resize(std::max<std::size_t>(bytes.size(), parameter.offset + sizeof value));
-        std::memcpy(bytes.data() + parameter.offset, &value, sizeof value);
+        const auto* from = reinterpret_cast<const std::byte*>(&value);
+        std::copy_n(from, sizeof value, bytes.data() + parameter.offset);
     };
     (put(values), ...);
     EXPECT_EQ(index, kernel.parameters.size());
@@ -69,16 +70,16 @@ std::string blocks(const KernelDescription& kernel, const std::vector<std::byte>
     return text;
 }
 
-void* const pointer = nullptr;
+const void* const pointer = nullptr;
 
 // Every kernel at every optimisation level that programs are built with.
 class Verdicts : public testing::TestWithParam<const char*> {
   protected:
     const KernelDescription& describe(std::string_view source, const std::string& name) {
-        kernels_ = describe_ptx(compile_cuda(source, GetParam()));
-        return kernel_named(kernels_, name);
+        kernels = describe_ptx(compile_cuda(source, GetParam()));
+        return kernel_named(kernels, name);
     }
-    std::vector<KernelDescription> kernels_;
+    std::vector<KernelDescription> kernels;
 };
 INSTANTIATE_TEST_SUITE_P(Clang, Verdicts, testing::Values("-O1", "-O2", "-O3"),
                          [](const auto& info) { return std::string(info.param + 1); });
@@ -490,13 +491,13 @@ TEST_P(Verdicts, AtomicsByWhatBecomesOfTheirResult) {
             if (g < n) __nvvm_atom_add_gen_f(c, 1.0f);
         })",
              "unused");
-    EXPECT_EQ(kernel_named(kernels_, "unused").verdict, Verdict::covering);
-    EXPECT_FALSE(kernel_named(kernels_, "unused").uses_float_atomics);
-    EXPECT_EQ(kernel_named(kernels_, "used").verdict, Verdict::fixed);
-    EXPECT_EQ(kernel_named(kernels_, "exchanged").verdict, Verdict::fixed);
-    EXPECT_EQ(kernel_named(kernels_, "within_block").verdict, Verdict::fixed);
-    EXPECT_EQ(kernel_named(kernels_, "floating").verdict, Verdict::covering);
-    EXPECT_TRUE(kernel_named(kernels_, "floating").uses_float_atomics);
+    EXPECT_EQ(kernel_named(kernels, "unused").verdict, Verdict::covering);
+    EXPECT_FALSE(kernel_named(kernels, "unused").uses_float_atomics);
+    EXPECT_EQ(kernel_named(kernels, "used").verdict, Verdict::fixed);
+    EXPECT_EQ(kernel_named(kernels, "exchanged").verdict, Verdict::fixed);
+    EXPECT_EQ(kernel_named(kernels, "within_block").verdict, Verdict::fixed);
+    EXPECT_EQ(kernel_named(kernels, "floating").verdict, Verdict::covering);
+    EXPECT_TRUE(kernel_named(kernels, "floating").uses_float_atomics);
 }
 
 TEST_P(Verdicts, CallsAreFollowed) {
@@ -521,11 +522,11 @@ TEST_P(Verdicts, CallsAreFollowed) {
             if (g < n) o[g] = f(g);
         })",
              "plain");
-    EXPECT_EQ(kernel_named(kernels_, "plain").verdict, Verdict::covering);
-    EXPECT_EQ(kernel_named(kernels_, "by_lane").verdict, Verdict::fixed);
-    EXPECT_EQ(kernel_named(kernels_, "prints").verdict, Verdict::fixed);
-    EXPECT_THAT(kernel_named(kernels_, "prints").reasons, Contains(Field(&Reason::text, HasSubstr("print"))));
-    EXPECT_THAT(kernel_named(kernels_, "through_pointer").reasons,
+    EXPECT_EQ(kernel_named(kernels, "plain").verdict, Verdict::covering);
+    EXPECT_EQ(kernel_named(kernels, "by_lane").verdict, Verdict::fixed);
+    EXPECT_EQ(kernel_named(kernels, "prints").verdict, Verdict::fixed);
+    EXPECT_THAT(kernel_named(kernels, "prints").reasons, Contains(Field(&Reason::text, HasSubstr("print"))));
+    EXPECT_THAT(kernel_named(kernels, "through_pointer").reasons,
                 Contains(Field(&Reason::text, HasSubstr("through a pointer"))));
 }
 
