@@ -122,6 +122,7 @@ void Block::start_warp(std::uint32_t index) {
     w.shared_bytes = info.static_shared_bytes + std::uint64_t{launch.request.dynamic_shared_bytes};
     w.stop = Warp::Stop::none;
     w.active = false;
+    w.is_footprint_wanted = worker_.counts().footprints && linear_index_ % warp_count_ == index;
     w.spins = 0;
     w.last_spun = -1;
     w.executed = 0;

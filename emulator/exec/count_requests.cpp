@@ -135,6 +135,7 @@ void count_global(Warp& w, const Op* op, Shape shape) {
         count.sectors += pieces(w.at.first, w.at.end, sector_shift);
         count.lines += pieces(w.at.first, w.at.end, line_shift);
         if (counts.footprints) counts.block_footprint.insert(w.at.first, w.at.end);
+        if (w.is_footprint_wanted) counts.warp_footprint.insert(w.at.first, w.at.end);
         if (info.access != Access::write) return;
         if (whole) {
             count.full_segments += warp_lanes * bytes >> segment_shift;
@@ -149,7 +150,9 @@ void count_global(Warp& w, const Op* op, Shape shape) {
         const u64 sectors = near_sectors(w, w.mask);
         count.sectors += static_cast<u64>(std::popcount(sectors));
         count.lines += lines_of(sectors);
-        if (counts.footprints) counts.block_footprint.insert_sectors(w.at.first >> line_shift << 2, sectors);
+        const u64 first = w.at.first >> line_shift << 2;
+        if (counts.footprints) counts.block_footprint.insert_sectors(first, sectors);
+        if (w.is_footprint_wanted) counts.warp_footprint.insert_sectors(first, sectors);
         if (info.access == Access::write) count_near_store(w, count, bytes);
         return;
     }
@@ -159,6 +162,10 @@ void count_global(Warp& w, const Op* op, Shape shape) {
     if (counts.footprints) {
         for (unsigned i = 0; i < sorted.count; i++)
             counts.block_footprint.insert_sector(sorted.address[i] >> sector_shift);
+    }
+    if (w.is_footprint_wanted) {
+        for (unsigned i = 0; i < sorted.count; i++)
+            counts.warp_footprint.insert_sector(sorted.address[i] >> sector_shift);
     }
     if (info.access == Access::write) count_far_store(w, count, bytes, sorted);
 }

@@ -60,6 +60,8 @@ struct LaunchCounters {
     std::uint64_t max_dependent_rounds = 0;   // of one warp
     std::uint64_t max_warp_instructions = 0;  // of one warp
     std::uint64_t block_sectors = 0;          // distinct global sectors a block, summed over active blocks
+    // Distinct global sectors a warp, summed over the warps that are looked at: one of each block, in turn.
+    std::uint64_t footprint_warps = 0, warp_sectors = 0;
     // Distinct global 32-byte sectors and 128-byte lines touched by each group of CountingPlan::groups.
     std::vector<std::uint64_t> group_sectors, group_lines;
     std::uint64_t total_sectors = 0;  // by all blocks that were run; 0 unless CountingPlan::footprints

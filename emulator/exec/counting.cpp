@@ -172,6 +172,11 @@ void finish_warp_counts(Warp& w, WorkerCounts& counts, const KernelCode& code) {
         own = {};
     }
     w.touched.clear();
+    if (w.is_footprint_wanted) {
+        if (w.active) counts.footprint_warps++;
+        counts.warp_sectors += counts.warp_footprint.sectors();
+        counts.warp_footprint.clear();
+    }
     if (!w.active) return;
     counts.active_warps++;
     counts.dependent_rounds += w.dependent_rounds;
@@ -225,6 +230,8 @@ LaunchCounters gather_counters(const CompiledKernel& kernel, const KernelCode& c
         all.max_dependent_rounds = std::max(all.max_dependent_rounds, worker->max_dependent_rounds);
         all.max_warp_instructions = std::max(all.max_warp_instructions, worker->max_warp_instructions);
         all.block_sectors += worker->block_sectors;
+        all.footprint_warps += worker->footprint_warps;
+        all.warp_sectors += worker->warp_sectors;
     }
     for (const auto& function : code.functions) {
         for (std::size_t i = 0; i < function->counted_at.size(); i++) {

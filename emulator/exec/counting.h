@@ -25,8 +25,8 @@ struct WorkerCounts {
     std::uint64_t blocks = 0, warps = 0, active_blocks = 0, active_warps = 0;
     std::uint64_t barriers = 0, branches = 0, divergent_branches = 0;
     std::uint64_t dependent_rounds = 0, max_dependent_rounds = 0, max_warp_instructions = 0;
-    std::uint64_t block_sectors = 0;
-    SectorSet block_footprint, total_footprint;
+    std::uint64_t block_sectors = 0, footprint_warps = 0, warp_sectors = 0;
+    SectorSet warp_footprint, block_footprint, total_footprint;
 };
 
 // The counts of every worker as the launch's.

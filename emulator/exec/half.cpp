@@ -55,28 +55,55 @@ double round_to_format(double value, int significand, int min_exponent, ptx::Rou
 }
 
 double half_to_real(std::uint16_t bits) {
-    const int exponent = (bits >> 10) & 0x1f, fraction = bits & 0x3ff;
-    double magnitude = 0;
-    if (exponent == 0)
-        magnitude = std::ldexp(fraction, -24);
-    else if (exponent == 31)
-        magnitude = fraction == 0 ? INFINITY : NAN;
-    else
-        magnitude = std::ldexp(fraction + 1024, exponent - 25);
-    return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+    const std::uint64_t sign = std::uint64_t{bits & 0x8000u} << 48;
+    const std::uint64_t exponent = (bits >> 10) & 0x1fu, fraction = bits & 0x3ffu;
+    if (exponent == 31)
+        return std::bit_cast<double>(sign | 0x7ff0000000000000u | (fraction == 0 ? 0 : 0x0008000000000000u));
+    if (exponent == 0) {
+        const double magnitude = static_cast<double>(fraction) * 0x1p-24;
+        return std::bit_cast<double>(sign | std::bit_cast<std::uint64_t>(magnitude));
+    }
+    return std::bit_cast<double>(sign | (exponent + 1008) << 52 | fraction << 42);
 }
 
 double bfloat_to_real(std::uint16_t bits) {
     return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16));
 }
 
+namespace {
+
+// To nearest by adding and taking away a number whose last place is the unit wanted.
+std::uint16_t nearest(double value, int significand, int min_exponent, int max_exponent) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    const std::uint16_t sign = static_cast<std::uint16_t>(bits >> 48) & 0x8000u;
+    const auto magnitude = std::bit_cast<double>(bits & 0x7fffffffffffffffu);
+    const int fraction_bits = significand - 1, bias = 1 - min_exponent;
+    const auto infinity = static_cast<std::uint16_t>((max_exponent + 1 + bias) << fraction_bits);
+    int exponent = static_cast<int>((bits >> 52) & 0x7ff) - 1023;
+    if (exponent > max_exponent) return sign | infinity;
+    if (exponent < min_exponent) exponent = min_exponent;
+    const auto power = [](int e) {
+        return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52);
+    };
+    const double shifter = 1.5 * power(exponent - fraction_bits + 52);
+    const double rounded = (magnitude + shifter) - shifter;
+    // In units of the last place; rounding up to the next power of two carries into the exponent by itself.
+    const auto units = static_cast<std::uint32_t>(rounded * power(fraction_bits - exponent));
+    return sign | static_cast<std::uint16_t>(
+                      (static_cast<std::uint32_t>(exponent - min_exponent) << fraction_bits) + units);
+}
+
+}  // namespace
+
 std::uint16_t real_to_half(double value, ptx::Rounding rounding) {
     if (std::isnan(value)) return 0x7fff;
+    if (rounding == ptx::Rounding::rn || rounding == ptx::Rounding::none) return nearest(value, 11, -14, 15);
     return pack(round_to_format(value, 11, -14, rounding), 11, -14, 15, rounding);
 }
 
 std::uint16_t real_to_bfloat(double value, ptx::Rounding rounding) {
     if (std::isnan(value)) return 0x7fff;
+    if (rounding == ptx::Rounding::rn || rounding == ptx::Rounding::none) return nearest(value, 8, -126, 127);
     return pack(round_to_format(value, 8, -126, rounding), 8, -126, 127, rounding);
 }
 

@@ -33,10 +33,12 @@ const Op* predicate_copy(Warp& w, const Op* op);
 const Op* lane_function(Warp& w, const Op* op);
 
 // special.cpp
-const Op* read_clock(Warp& w, const Op* op);         // d, d_bytes; imm: bits to shift right by
-const Op* read_global_timer(Warp& w, const Op* op);  // likewise, ns
-const Op* local_address(Warp& w, const Op* op);      // d = the frame's local memory + imm; d_bytes
-const Op* carry(Warp& w, const Op* op);              // add, sub, mad with a carry; e: the carry's mask
+const Op* rounded(Warp& w, const Op* op);              // inner, rounding as imm says: a ptx::Rounding
+const Op* read_clock(Warp& w, const Op* op);           // d, d_bytes; imm: bits to shift right by
+const Op* read_global_timer(Warp& w, const Op* op);    // likewise, ns
+const Op* read_grid_workspace(Warp& w, const Op* op);  // as read_clock
+const Op* local_address(Warp& w, const Op* op);        // d = the frame's local memory + imm; d_bytes
+const Op* carry(Warp& w, const Op* op);                // add, sub, mad with a carry; e: the carry's mask
 
 // parameters.cpp: the frame's parameter storage at imm; elements in info
 const Op* load_parameter(Warp& w, const Op* op);

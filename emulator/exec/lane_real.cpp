@@ -1,6 +1,5 @@
-// Floating-point instructions that are computed lane by lane: directed rounding, tests, selections.
+// Floating-point instructions that are computed lane by lane: tests, selections, signed extrema.
 #include <bit>
-#include <cfenv>
 #include <cmath>
 
 #include "emulator/exec/lane_function.h"
@@ -9,12 +8,11 @@ namespace trimtab::emulator {
 namespace {
 
 using ptx::Opcode;
-using ptx::Rounding;
 using ptx::Type;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// imm of this file: the rounding, and flags.
+// imm of this file: flags.
 constexpr u64 ftz_flag = 0x100, sat_flag = 0x200, nan_flag = 0x400, xorsign_flag = 0x800;
 
 template <class T>
@@ -44,59 +42,6 @@ u64 bits_of(T value, u64 flags) {
     if (sizeof(T) == 4 && (flags & ftz_flag) != 0 && std::fpclassify(value) == FP_SUBNORMAL)
         value = std::copysign(T{0}, value);
     return std::bit_cast<typename Bits<T>::Type>(value);
-}
-
-// The host's rounding mode for as long as it lives. What is computed in it goes through volatile variables,
-// so that the compiler neither moves nor folds it.
-class RoundingScope {
-  public:
-    explicit RoundingScope(u64 imm) : before_(std::fegetround()) {
-        int mode = FE_TONEAREST;
-        switch (static_cast<Rounding>(imm & 0xff)) {
-            case Rounding::rz:
-                mode = FE_TOWARDZERO;
-                break;
-            case Rounding::rm:
-                mode = FE_DOWNWARD;
-                break;
-            case Rounding::rp:
-                mode = FE_UPWARD;
-                break;
-            default:
-                break;
-        }
-        std::fesetround(mode);
-    }
-    ~RoundingScope() { std::fesetround(before_); }
-    RoundingScope(const RoundingScope&) = delete;
-    RoundingScope& operator=(const RoundingScope&) = delete;
-
-  private:
-    int before_;
-};
-
-enum class Arithmetic : std::uint8_t { add, subtract, multiply, fused, divide, root, reciprocal };
-
-template <class T, Arithmetic operation>
-u64 rounded(const Op& op, u64 x, u64 y, u64 z, u64) {
-    volatile T a = value_of<T>(x, op.imm), b = value_of<T>(y, op.imm), c = value_of<T>(z, op.imm);
-    volatile T result{};
-    {
-        const RoundingScope scope(op.imm);
-        if constexpr (operation == Arithmetic::add) result = a + b;
-        if constexpr (operation == Arithmetic::subtract) result = a - b;
-        if constexpr (operation == Arithmetic::multiply) result = a * b;
-        if constexpr (operation == Arithmetic::fused) result = std::fma(a, b, c);
-        if constexpr (operation == Arithmetic::divide) result = a / b;
-        if constexpr (operation == Arithmetic::root) result = std::sqrt(a);
-        if constexpr (operation == Arithmetic::reciprocal) result = T{1} / a;
-    }
-    return bits_of<T>(result, op.imm);
-}
-
-template <Arithmetic operation>
-LaneFunction of_type(Type type) {
-    return type == Type::f64 ? &rounded<double, operation> : &rounded<float, operation>;
 }
 
 template <class T, bool maximum>
@@ -165,7 +110,7 @@ LaneChoice real_lane_function(const ptx::Instruction& instruction) {
     const ptx::Modifiers& modifiers = instruction.modifiers;
     const Type type = instruction.type;
     if (instruction.opcode == Opcode::set) return comparison_lane_function(instruction);
-    u64 imm = static_cast<u64>(modifiers.rounding);
+    u64 imm = 0;
     if (modifiers.ftz) imm |= ftz_flag;
     if (modifiers.sat) imm |= sat_flag;
     if (modifiers.nan_) imm |= nan_flag;
@@ -176,21 +121,6 @@ LaneChoice real_lane_function(const ptx::Instruction& instruction) {
     }
     if (type != Type::f32 && type != Type::f64) return {};
     switch (instruction.opcode) {
-        case Opcode::add:
-            return {of_type<Arithmetic::add>(type), imm};
-        case Opcode::sub:
-            return {of_type<Arithmetic::subtract>(type), imm};
-        case Opcode::mul:
-            return {of_type<Arithmetic::multiply>(type), imm};
-        case Opcode::fma:
-        case Opcode::mad:
-            return {of_type<Arithmetic::fused>(type), imm};
-        case Opcode::div:
-            return {of_type<Arithmetic::divide>(type), imm};
-        case Opcode::sqrt:
-            return {of_type<Arithmetic::root>(type), imm};
-        case Opcode::rcp:
-            return {of_type<Arithmetic::reciprocal>(type), imm};
         case Opcode::min:
             return {type == Type::f64 ? extremum<double, false> : extremum<float, false>, imm};
         case Opcode::max:

@@ -73,6 +73,7 @@ struct LaunchRequest {
     std::uint32_t sm_count = 1;                   // %nsmid; block b runs on SM b % sm_count
     std::uint64_t instruction_limit = 0;          // warp instructions in all; 0: none. Reached: Fault::limit
     unsigned threads = 0;                         // host threads; 0: as many as there are cores
+    bool cooperative = false;                     // the grid may wait for all of itself
     std::function<void(std::string_view)> print;  // vprintf's output; empty: stdout
 };
 

@@ -75,6 +75,7 @@ class Lowering {
     [[nodiscard]] bool lower_select(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_convert(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_carry(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_directed(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_lane_function(const ptx::Instruction& instruction);
     void emit_operands(Handler run, const ptx::Instruction& instruction, unsigned d_bytes,
                        const std::vector<std::pair<unsigned, ptx::Type>>& sources);

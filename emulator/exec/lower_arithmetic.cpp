@@ -31,6 +31,10 @@ LaneKey key_of(const ptx::Instruction& instruction) {
     return key;
 }
 
+bool is_directed(ptx::Rounding rounding) {
+    return rounding == ptx::Rounding::rz || rounding == ptx::Rounding::rm || rounding == ptx::Rounding::rp;
+}
+
 struct Shape {  // widths of an instruction's operands
     unsigned d = 0;
     std::vector<std::pair<unsigned, Type>> sources;
@@ -142,6 +146,7 @@ bool Lowering::lower_arithmetic(const ptx::Instruction& instruction) {
     } else if (is_real(instruction.type) && opcode != Opcode::set && opcode != Opcode::slct &&
                opcode != Opcode::testp && !instruction.modifiers.xorsign_abs) {
         handler = lanes_.real(key);
+        if (handler == nullptr && is_directed(key.rounding)) return lower_directed(instruction);
     } else if (!ptx::is_float(instruction.type)) {
         handler = lanes_.integer(key);
     }
@@ -151,6 +156,20 @@ bool Lowering::lower_arithmetic(const ptx::Instruction& instruction) {
     if (handler == nullptr) return lower_lane_function(instruction);
     emit_operands(handler, instruction, shape.d, sources);
     out_.ops.back().imm = imm;
+    return true;
+}
+
+// add.rz and the like: what rounds to nearest, run in another mode of the host's.
+bool Lowering::lower_directed(const ptx::Instruction& instruction) {
+    LaneKey key = key_of(instruction);
+    key.rounding = ptx::Rounding::rn;
+    const Handler inner = lanes_.real(key);
+    const Shape shape = shape_of(instruction);
+    if (inner == nullptr || shape.sources.size() != instruction.sources().size()) return false;
+    emit_operands(run::rounded, instruction, shape.d, shape.sources);
+    Op& op = out_.ops.back();
+    op.inner = inner;
+    op.imm = static_cast<std::uint64_t>(instruction.modifiers.rounding);
     return true;
 }
 

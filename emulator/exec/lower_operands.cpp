@@ -162,6 +162,8 @@ OperandRef Lowering::special(const ptx::Operand& operand, unsigned bytes) {
         case SpecialRegister::is_explicit_cluster:
             return bytes == 0 ? mask_constant(0) : no_operand;
         case SpecialRegister::other:
+            if (operand.text == "%envreg1") return timer(run::read_grid_workspace, 4, 32);
+            if (operand.text == "%envreg2") return timer(run::read_grid_workspace, 4, 0);
             fail(function_.body[current_],
                  "the emulator does not have the special register '" + operand.text + "'");
             return no_operand;

@@ -42,6 +42,7 @@ struct alignas(64) Op {
         const void* info = nullptr;  // MemoryInfo, CallInfo, ... by handler
         const Op* target;            // branches
         LaneFunction lane;
+        Handler inner;  // what a wrapper runs
     };
     std::uint32_t index = 0;    // of the PTX instruction in its function
     OperandRef e = no_operand;  // a second destination or a fourth source

@@ -1,8 +1,10 @@
-// Clocks, local addresses, and arithmetic with a carry.
+// Clocks, local addresses, directed rounding, and arithmetic with a carry.
+#include <cfenv>
 #include <chrono>
 
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/warp.h"
+#include "emulator/exec/worker.h"
 
 namespace trimtab::emulator::run {
 namespace {
@@ -50,6 +52,24 @@ void carry_lanes(Warp& w, const Op* op) {
 
 }  // namespace
 
+// The inner handler is out of the compiler's sight: it neither moves nor folds what is computed in between.
+const Op* rounded(Warp& w, const Op* op) {
+    switch (static_cast<ptx::Rounding>(op->imm)) {
+        case ptx::Rounding::rz:
+            std::fesetround(FE_TOWARDZERO);
+            break;
+        case ptx::Rounding::rm:
+            std::fesetround(FE_DOWNWARD);
+            break;
+        default:
+            std::fesetround(FE_UPWARD);
+            break;
+    }
+    const Op* next = op->inner(w, op);
+    std::fesetround(FE_TONEAREST);
+    return next;
+}
+
 // As many cycles as instructions would take at one a cycle: it only ever grows.
 const Op* read_clock(Warp& w, const Op* op) {
     w.clock += 8;
@@ -62,6 +82,14 @@ const Op* read_global_timer(Warp& w, const Op* op) {
     write_all(w, op,
               static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()) >>
                   op->imm);
+    return op + 1;
+}
+
+// Other grids have none: cooperative_groups traps where such a grid synchronizes.
+const Op* read_grid_workspace(Warp& w, const Op* op) {
+    Launch& launch = w.worker->launch();
+    const auto address = reinterpret_cast<std::uintptr_t>(launch.grid_workspace.data());
+    write_all(w, op, launch.request.cooperative ? address >> op->imm : 0);
     return op + 1;
 }
 

@@ -72,7 +72,8 @@ struct Warp {
     std::byte* shared = nullptr;
     std::uint64_t shared_bytes = 0;
     Stop stop = Stop::none;
-    bool active = false;  // it met a barrier or memory (model/metrics.h); counted launches
+    bool active = false;               // it met a barrier or memory (model/metrics.h); counted launches
+    bool is_footprint_wanted = false;  // its own, besides the block's; counted launches
     alignas(64) std::int32_t lane_mask[warp_lanes] = {};  // -1 where `mask` has the lane, 0 elsewhere
     LaneAddresses at;
 

@@ -215,6 +215,9 @@ CachedRange Worker::find_range(std::uint64_t address, Access access) {
     const Program& program = launch_.program;
     if (address >= program.variables_first() && address < program.variables_end()) {
         found = {program.variables_first(), program.variables_end(), 0};
+    } else if (const auto first = reinterpret_cast<std::uint64_t>(launch_.grid_workspace.data());
+               address >= first && address < first + sizeof(launch_.grid_workspace)) {
+        found = {first, first + sizeof(launch_.grid_workspace), 0};
     } else if (const auto [first, end] = launch_.program.heap().range(); address >= first && address < end) {
         found = {first, end, 0};
     } else {

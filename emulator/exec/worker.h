@@ -1,6 +1,7 @@
 // What one host thread needs to run blocks: pools of frames and warps, ranges of memory met before, counters.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -44,6 +45,9 @@ struct Launch {
     std::mutex mutex;  // of what follows, and of printing
     std::optional<Fault> fault;
     std::uint64_t fault_block = 0;
+    // What a cooperative grid synchronizes through: cooperative_groups finds it by %envreg1 and %envreg2, and
+    // uses the second word as its barrier (cooperative_groups/details/driver_abi.h).
+    alignas(8) std::array<std::uint32_t, 2> grid_workspace{sizeof(grid_workspace), 0};
     std::vector<SectorSet> group_footprints;                        // of CountingPlan::groups
     std::map<std::uint64_t, std::vector<std::uint32_t>> groups_of;  // by block
 

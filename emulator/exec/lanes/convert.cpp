@@ -26,11 +26,37 @@ struct Integer {
     }
 };
 
-// Rounded towards zero and saturating. A NaN becomes 0, or 1 << 63 (1 << 31) where either type is wide.
-template <class R>
-struct Truncate {
+// To an integral value of the same type.
+enum class Integral : std::uint8_t { nearest, zero, down, up };
+template <Integral mode>
+[[gnu::always_inline]] inline float integral(float a) {
+    if constexpr (mode == Integral::nearest) return __builtin_rintf(a);
+    if constexpr (mode == Integral::zero) return __builtin_truncf(a);
+    if constexpr (mode == Integral::down) return __builtin_floorf(a);
+    return __builtin_ceilf(a);
+}
+template <Integral mode>
+[[gnu::always_inline]] inline double integral(double a) {
+    if constexpr (mode == Integral::nearest) return __builtin_rint(a);
+    if constexpr (mode == Integral::zero) return __builtin_trunc(a);
+    if constexpr (mode == Integral::down) return __builtin_floor(a);
+    return __builtin_ceil(a);
+}
+template <Integral mode>
+struct RoundToIntegral {
     template <class A>
-    R operator()(A a) const {
+    A operator()(A a) const {
+        return canonical(integral<mode>(a));
+    }
+};
+
+// Rounded and saturating. A NaN becomes 0, or 1 << 63 (1 << 31) where either type is wide.
+template <class R, Integral mode>
+struct ToInteger {
+    template <class A>
+    R operator()(A real) const {
+        // Conversion itself rounds towards zero.
+        const A a = mode == Integral::zero ? real : integral<mode>(real);
         constexpr bool is_signed = std::is_signed_v<R>;
         constexpr R smallest = is_signed ? static_cast<R>(u64{1} << (sizeof(R) * 8 - 1)) : R{0};
         constexpr R largest = static_cast<R>(~smallest);
@@ -129,17 +155,37 @@ Handler integer_from(const LaneKey& key) {
     }
 }
 
-template <class A>
-Handler truncation(const LaneKey& key) {
-    switch (key.type) {
+template <class A, Integral mode>
+Handler to_integer(ptx::Type type) {
+    switch (type) {
         case Type::u32:
-            return &map<Truncate<u32>, u32, A>;
+            return &map<ToInteger<u32, mode>, u32, A>;
         case Type::s32:
-            return &map<Truncate<s32>, s32, A>;
+            return &map<ToInteger<s32, mode>, s32, A>;
         case Type::u64:
-            return &map<Truncate<u64>, u64, A>;
+            return &map<ToInteger<u64, mode>, u64, A>;
         case Type::s64:
-            return &map<Truncate<s64>, s64, A>;
+            return &map<ToInteger<s64, mode>, s64, A>;
+        case Type::f32:
+        case Type::f64:
+            return &map<RoundToIntegral<mode>, A, A>;
+        default:
+            return nullptr;
+    }
+}
+
+// To an integer, or an integral value of the same type.
+template <class A>
+Handler rounding_to_integral(const LaneKey& key) {
+    switch (key.rounding) {
+        case ptx::Rounding::rni:
+            return to_integer<A, Integral::nearest>(key.type);
+        case ptx::Rounding::rzi:
+            return to_integer<A, Integral::zero>(key.type);
+        case ptx::Rounding::rmi:
+            return to_integer<A, Integral::down>(key.type);
+        case ptx::Rounding::rpi:
+            return to_integer<A, Integral::up>(key.type);
         default:
             return nullptr;
     }
@@ -179,15 +225,13 @@ Handler convert_handler(const LaneKey& key) {
     if (!from_real && !to_real) return integer_from(key);
     if (key.d_bytes != width(key.type) || (from_real && key.a_bytes != width(key.source_type)))
         return nullptr;
-    if (from_real && to_real) {
-        if (key.type == Type::f64 && key.source_type == Type::f32) return &map<Widen, double, float>;
-        if (key.type == Type::f32 && key.source_type == Type::f64 && key.rounding == ptx::Rounding::rn)
-            return &map<Narrow, float, double>;
-        return nullptr;
+    if (from_real && to_real && key.type != key.source_type) {
+        if (key.type == Type::f64) return &map<Widen, double, float>;
+        return key.rounding == ptx::Rounding::rn ? Handler{&map<Narrow, float, double>} : nullptr;
     }
     if (from_real) {
-        if (key.rounding != ptx::Rounding::rzi) return nullptr;
-        return key.source_type == Type::f32 ? truncation<float>(key) : truncation<double>(key);
+        return key.source_type == Type::f32 ? rounding_to_integral<float>(key)
+                                            : rounding_to_integral<double>(key);
     }
     if (key.rounding != ptx::Rounding::rn) return nullptr;
     return key.type == Type::f32 ? from_integer<ToReal32, float>(key) : from_integer<ToReal64, double>(key);
