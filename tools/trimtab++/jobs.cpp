@@ -56,7 +56,11 @@ void append_cuda_options(Command& command, const CommandLine& line, const Toolch
 void append_instrumentation(Command& command, const CommandLine& line, const Toolchain& tools) {
     command.push_back("-fpass-plugin=" + tools.plugin);
     command.emplace_back("-fno-discard-value-names");
-    if (!line.debug) command.insert(command.end(), {"-Xarch_device", "-gline-tables-only"});
+    // Relative to the folder of the build: the same sources give the same fat binary wherever they lie.
+    if (!line.debug) {
+        command.insert(command.end(),
+                       {"-Xarch_device", "-gline-tables-only", "-Xarch_device", "-fdebug-compilation-dir=."});
+    }
 }
 
 // One step with -MD writes the rules that clang would: named after -o or the input, for the input's object.
