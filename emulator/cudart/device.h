@@ -25,6 +25,7 @@ struct Device {
     int ordinal = 0;
     // Held while work runs on the device, so that work of several host threads is done one after the other.
     std::mutex execution;
+    LaunchTimes launch_times;  // under `execution`
 
     // Below: under State::mutex.
     cudaError_t fault = cudaSuccess;  // of a kernel; every call fails with it until cudaDeviceReset
@@ -38,7 +39,6 @@ struct Device {
     std::array<std::size_t, cudaLimitStackSize + 16> limits{};
     cudaFuncCache cache_config = cudaFuncCachePreferNone;
     std::set<int> peers;
-    LaunchTimes launch_times;
     // What cudaMallocAsync and the like may still give: the description's memory less what is used.
     [[nodiscard]] std::uint64_t total_bytes() const {
         return static_cast<std::uint64_t>(description.values.dram_bytes);

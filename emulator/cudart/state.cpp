@@ -54,6 +54,13 @@ void wait_for_execution(Device& device) {
     const std::lock_guard lock(device.execution);
 }
 
+void forget_launch_times(State& state) {
+    for (const auto& device : state.devices) {
+        const std::lock_guard lock(device->execution);
+        device->launch_times = {};
+    }
+}
+
 double earliest_start_ns(State& state, const CUstream_st& stream) {
     const Device& device = *state.devices[static_cast<std::size_t>(stream.device)];
     double earliest = std::max(device.host_ns, stream.ready_ns);

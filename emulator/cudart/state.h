@@ -120,6 +120,10 @@ cudaError_t run(Device& device, const Operation& operation, Work& work);
 // When work given to the stream now may begin. With State::mutex.
 [[nodiscard]] double earliest_start_ns(State& state, const CUstream_st& stream);
 
+// Device code has gone: what was measured of its kernels must not be taken for another's. Without
+// State::mutex.
+void forget_launch_times(State& state);
+
 // Waits until no host thread is running work on the device. Without State::mutex.
 void wait_for_execution(Device& device);
 

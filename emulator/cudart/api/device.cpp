@@ -160,7 +160,7 @@ cudaError_t cudaDeviceReset() {
     State& state = State::instance();
     if (state.devices.empty()) return finish(cudaErrorNoDevice);
     Device& device = state.current();
-    wait_for_execution(device);
+    forget_launch_times(state);
     const std::lock_guard lock(state.mutex);
     state.heap.release_device(device.ordinal);
     state.modules.unload(device.ordinal);

@@ -86,7 +86,9 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* fileName
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
-    return locked_call([=](State& state) {
+    return call([=](State& state) {
+        forget_launch_times(state);
+        const std::lock_guard lock(state.mutex);
         Module* module = library_of(state, library);
         if (module == nullptr) return cudaErrorInvalidResourceHandle;
         state.libraries.erase(module);

@@ -69,6 +69,7 @@ void __cudaRegisterFatBinaryEnd(void**) {}
 
 void __cudaUnregisterFatBinary(void** handle) {
     State& state = State::instance();
+    forget_launch_times(state);
     const std::lock_guard lock(state.mutex);
     state.modules.remove(module_of_handle(handle));
 }
