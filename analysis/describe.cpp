@@ -7,6 +7,7 @@
 
 #include "analysis/data_parameters.h"
 #include "analysis/parameters.h"
+#include "analysis/pointees.h"
 #include "analysis/proof.h"
 #include "analysis/register_estimate.h"
 
@@ -78,6 +79,7 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
     SymbolTable table;
     Proof proof = prove(table, *image.module, kernel);
     description.data = data_parameters(table, proof, description.parameters);
+    infer_pointees(table, proof, description.parameters);
     description.dimensions = proof.dimensions;
     description.reads_total = proof.reads_total;
     description.block_stays_one = proof.block_stays_one;

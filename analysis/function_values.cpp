@@ -111,7 +111,10 @@ void FunctionValues::evaluate_phi(ValueIndex index) {
     values_[index] = unknown(index, Atom::Kind::opaque);
     if (first == nullptr) return;
     const Symbolic shared = table_->unclean_part(*first);
-    if (!shared.terms.empty()) values_[index] = table_->add(shared, values_[index]);
+    if (shared.terms.empty()) return;
+    // Without loop headers, what comes from outside a loop cannot be told from what comes around it.
+    values_[index] =
+        flow_.reducible ? table_->add(shared, values_[index]) : unknown(index, Atom::Kind::tainted);
 }
 
 bool FunctionValues::check_phis() {

@@ -339,6 +339,86 @@ TEST(DescribeFatBinary, FaultsNameTheImage) {
     EXPECT_THAT(broken.error().text(), testing::StartsWith("gemm (sm_75 cubin)"));
 }
 
+ptx::FatBinaryImage cubin_image() {
+    ptx::FatBinaryImage image = ptx_image(read_file(data_folder + "guarded.sm_75.cubin"), 75);
+    image.kind = ptx::FatBinaryImage::Kind::cubin;
+    return image;
+}
+// What guarded.sm_75.cubin was made from, by nvcc 13.0.
+constexpr std::string_view guarded_source = R"(
+    __global__ void k(float* o, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) o[i] = 1;
+    })";
+
+TEST(DescribeFatBinary, TakesRegistersFromTheCubinBesideThePtx) {
+    ptx::FatBinary binary;
+    const std::string text = compile_cuda(guarded_source, "-O3");
+    binary.images = {cubin_image(), ptx_image(text, 61), ptx_image(text, 75)};
+    const auto described = describe_fat_binary(binary, {}, "program");
+    ASSERT_TRUE(described.has_value()) << described.error().text();
+    const KernelDescription& kernel = described->kernels.front();
+    EXPECT_EQ(kernel.verdict, Verdict::covering);
+    ASSERT_EQ(kernel.images.size(), 2u);
+    EXPECT_EQ(kernel.images[0].registers_from, "ptxas sm_75 (proxy for sm_61)");
+    EXPECT_EQ(kernel.images[1].registers_from, "ptxas sm_75");
+    EXPECT_EQ(kernel.images[1].registers, 8u);
+}
+
+TEST(DescribeFatBinary, MachineCodeWithoutItsPtxIsNotProved) {
+    // sm_75 may have been compiled from other source than sm_80's PTX shows.
+    ptx::FatBinary binary;
+    binary.images = {cubin_image(), ptx_image(compile_cuda(guarded_source, "-O3"), 80)};
+    const auto described = describe_fat_binary(binary, {}, "program");
+    ASSERT_TRUE(described.has_value()) << described.error().text();
+    const KernelDescription& kernel = described->kernels.front();
+    EXPECT_EQ(kernel.verdict, Verdict::fixed);
+    ASSERT_EQ(kernel.reasons.size(), 1u);
+    EXPECT_THAT(kernel.reasons[0].text, HasSubstr("machine code for sm_75 without the PTX"));
+    EXPECT_EQ(kernel.images.back().architecture, "sm_75");
+}
+
+TEST(DescribeFatBinary, LinksThePartsOfRelocatableCode) {
+    constexpr std::string_view header = "extern __device__ float half_of(const float* x, int i);\n";
+    const std::string caller = compile_cuda(std::string(header) + R"(
+        __global__ void k(float* o, const float* x, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) o[i] = half_of(x, i);
+        })",
+                                            "-O3 -fgpu-rdc");
+    const std::string callee = compile_cuda(
+        std::string(header) + "__device__ float half_of(const float* x, int i) { return x[i] / 2; }",
+        "-O3 -fgpu-rdc");
+    ptx::FatBinary binary;
+    binary.images = {ptx_image(caller, 75)};
+    const auto alone = describe_fat_binary(binary, {}, "program");
+    ASSERT_TRUE(alone.has_value()) << alone.error().text();
+    EXPECT_EQ(alone->kernels.front().verdict, Verdict::fixed);
+    EXPECT_THAT(alone->kernels.front().reasons.front().text, HasSubstr("whose code is not in the image"));
+    binary.images.push_back(ptx_image(callee, 75));
+    const auto linked = describe_fat_binary(binary, {}, "program");
+    ASSERT_TRUE(linked.has_value()) << linked.error().text();
+    EXPECT_EQ(linked->modules.size(), 1u);
+    EXPECT_EQ(linked->kernels.front().verdict, Verdict::covering);
+}
+
+TEST(Pointees, AreInferredWhereNoNameSaysThem) {
+    const auto kernels = describe_ptx(compile_cuda(R"(
+        extern "C" __global__ void k(float* a, const int* b, double* c, unsigned char* d, long long* f, short* g,
+                                     unsigned n) {
+            unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) { a[i] = a[i] + b[i]; c[i] *= 2; d[i] = 1; f[i] += g[i]; }
+        })",
+                                                   "-O3"));
+    ASSERT_EQ(kernels.size(), 1u);
+    const std::vector<std::string> expected{"float", "int", "double", "unsigned char", "long long", "short"};
+    for (std::size_t i = 0; i < expected.size(); i++) {
+        EXPECT_TRUE(kernels[0].parameters[i].is_pointer);
+        EXPECT_EQ(kernels[0].parameters[i].pointee, expected[i]);
+    }
+    EXPECT_FALSE(kernels[0].parameters[6].is_pointer);
+}
+
 // --- long code ---
 
 TEST(LongCode, IsDescribedInLinearTime) {
