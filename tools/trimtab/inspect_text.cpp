@@ -81,26 +81,27 @@ void add_interface(std::string& out, const KernelDescription& kernel) {
             image.max_threads == 0 ? "" : fmt::format(", at most {} threads", image.max_threads));
 }
 
-std::string percent(double error) {
-    return fmt::format("{:.2g} %", error * 100);
+bool is_zero(const driver_gen::FittedMetric& metric) {
+    return std::ranges::all_of(metric.pieces, [](const auto& piece) { return piece.numerator.empty(); });
 }
 
 void add_fits(std::string& out, const driver_gen::KernelFits& fits) {
-    out += "  metrics    (error on the points fitted | on points held out, mean and largest)\n";
+    out += "  metrics    per active warp, block or launch; errors in and out of sample\n";
+    std::vector<std::string_view> zero;
     for (const driver_gen::FittedMetric& metric : fits.metrics) {
-        const driver_gen::FitQuality& quality = metric.quality;
-        out += fmt::format("    {} | {}, {} of {} points | {}, {} of {}{}\n", model::name(metric.metric),
-                           percent(quality.mean_error), percent(quality.max_error), quality.points,
-                           percent(quality.held_out_mean_error), percent(quality.held_out_max_error),
-                           quality.held_out_points,
-                           metric.data_dependent ? "; depends on the arrays' contents" : "");
-        std::string text = driver_gen::to_text(fits, metric.metric);
+        if (is_zero(metric)) {
+            zero.push_back(model::name(metric.metric));
+            continue;
+        }
+        const std::string text = driver_gen::to_text(fits, metric.metric);
         for (std::size_t start = 0; start < text.size();) {
             const std::size_t end = std::min(text.find('\n', start), text.size());
-            out += "      " + text.substr(start, end - start) + "\n";
+            out += "    " + text.substr(start, end - start) + "\n";
             start = end + 1;
         }
+        if (metric.data_dependent) out += "        depends on what the arrays hold\n";
     }
+    if (!zero.empty()) out += fmt::format("    0: {}\n", fmt::join(zero, ", "));
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ std::expected<KernelFile, Error> load_source(const std::string& path, const std:
     if (!compiler) return bad("trimtab++ is not installed beside trimtab: a CUDA source needs it", path);
     const TemporaryFolder folder;
     const std::string object = folder.file("kernels.o");
-    std::vector<std::string> command{*compiler, "-O3"};
+    std::vector<std::string> command{*compiler, "--trimtab-quiet", "-O3"};
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-c", path, "-o", object});
     const Outcome outcome = run_program(command, false);

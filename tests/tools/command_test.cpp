@@ -1,0 +1,363 @@
+// The trimtab command as its users meet it: exit codes, one-line errors, text and JSON, on files that
+// trimtab++ and clang++ make.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* kernels_source = R"(
+#include <cstdio>
+#include <cstdlib>
+template <typename T> __global__ void scale(const T *in, T *out, T factor, int rows, int columns) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (y < rows && x < columns) out[y * columns + x] = factor * in[y * columns + x];
+}
+__global__ void row_sums(const float *in, float *out, int rows, int columns) {
+    int y = blockIdx.x * blockDim.x + threadIdx.x;
+    if (y < rows) {
+        float sum = 0;
+        for (int x = 0; x < columns; ++x) sum += in[y * columns + x];
+        out[y] = sum;
+    }
+}
+__global__ void block_sums(const float *in, float *out, int n) {
+    __shared__ float part[256];
+    part[threadIdx.x] = blockIdx.x * 256 + threadIdx.x < n ? in[blockIdx.x * 256 + threadIdx.x] : 0;
+    __syncthreads();
+    for (int width = 128; width > 0; width /= 2) {
+        if (threadIdx.x < width) part[threadIdx.x] += part[threadIdx.x + width];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = part[0];
+}
+int main(int argc, char **argv) {
+    const int rows = 100, columns = 70, n = rows * columns;
+    float *in, *out;
+    cudaMalloc(&in, n * sizeof(float));
+    cudaMalloc(&out, n * sizeof(float));
+    cudaMemset(in, 0, n * sizeof(float));
+    scale<float><<<dim3((columns + 31) / 32, (rows + 31) / 32), dim3(32, 32)>>>(in, out, 2.0f, rows, columns);
+    block_sums<<<(n + 255) / 256, 256>>>(in, out, n);
+    cudaDeviceProp device;
+    cudaGetDeviceProperties(&device, 0);
+    printf("%s: %s\n", device.name, cudaGetErrorString(cudaDeviceSynchronize()));
+    return argc > 1 ? atoi(argv[1]) : 0;
+}
+)";
+
+struct Outcome {
+    int code = -1;
+    std::string out, err;
+    [[nodiscard]] Json json() const { return Json::parse(out, nullptr, false); }
+};
+
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+class Command : public testing::Test {
+  protected:
+    // One folder and one compile of each kind for all tests.
+    static void SetUpTestSuite() {
+        folder_ = fs::path(testing::TempDir()) / "trimtab_command_test";
+        fs::remove_all(folder_);
+        fs::create_directories(folder_);
+        setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
+        std::ofstream(folder_ / "kernels.cu") << kernels_source;
+        const std::string wrapper = TRIMTAB_BINARY_DIR "/bin/trimtab++ --trimtab-quiet -O3 kernels.cu ";
+        ASSERT_EQ(shell(wrapper + "-o program").code, 0) << shell(wrapper + "-o program").err;
+        ASSERT_EQ(shell(wrapper + "-S --cuda-device-only -o kernels.ptx").code, 0);
+        // What a compiler without Trimtab makes.
+        ASSERT_EQ(
+            shell(TRIMTAB_CLANG " -x cuda --cuda-path=" TRIMTAB_CUDA
+                                " --cuda-gpu-arch=sm_75 --cuda-include-ptx=all -Wno-unknown-cuda-version "
+                                "-O3 -c kernels.cu -o plain.o")
+                .code,
+            0);
+    }
+
+    static Outcome shell(const std::string& command) {
+        const std::string full = "cd '" + folder_.string() + "' && { " + command + "; } >out.txt 2>err.txt";
+        const int status = std::system(full.c_str());
+        return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                .out = text_of(folder_ / "out.txt"),
+                .err = text_of(folder_ / "err.txt")};
+    }
+    static Outcome trimtab(const std::string& arguments) {
+        return shell(TRIMTAB_BINARY_DIR "/bin/trimtab " + arguments);
+    }
+    // Fails with one line that names what is wrong.
+    static void expect_failure(const std::string& arguments, int code, const std::string& message) {
+        const Outcome outcome = trimtab(arguments);
+        EXPECT_EQ(outcome.code, code) << arguments << "\n" << outcome.out << outcome.err;
+        EXPECT_THAT(outcome.err, StartsWith("trimtab: ")) << arguments;
+        EXPECT_THAT(outcome.err, HasSubstr(message)) << arguments;
+        EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    }
+
+    static inline fs::path folder_;
+};
+
+TEST_F(Command, HelpAndVersionAreAnswers) {
+    EXPECT_EQ(trimtab("--version").code, 0);
+    EXPECT_THAT(trimtab("--version").out, StartsWith("trimtab "));
+    for (const char* subcommand : {"", "devices", "inspect", "select", "predict", "run"}) {
+        const Outcome outcome = trimtab(std::string(subcommand) + " --help");
+        EXPECT_EQ(outcome.code, 0);
+        EXPECT_THAT(outcome.out, HasSubstr("Usage: "));
+    }
+}
+
+TEST_F(Command, WrongUsageIsTwo) {
+    expect_failure("", 2, "subcommand is required");
+    expect_failure("slect program", 2, "did you mean select?");
+    expect_failure("devices --bogus", 2, "--bogus");
+    expect_failure("inspect", 2, "BINARY is required");
+    expect_failure("inspect program --driver --json", 2, "excludes");
+    expect_failure("inspect program --flowchart", 2, "--kernel");
+    expect_failure("predict program --kernel scale --block 32", 2, "--grid is required");
+    expect_failure("run", 2, "PROGRAM is required");
+}
+
+TEST_F(Command, BadFilesAreThree) {
+    expect_failure("inspect nosuch", 3, "nosuch: no such file");
+    expect_failure("inspect .", 3, "is a folder");
+    expect_failure("inspect kernels.txt", 3, "no such file");
+    std::ofstream(folder_ / "notes.txt") << "nothing";
+    expect_failure("inspect notes.txt", 3, "neither a CUDA source");
+    std::ofstream(folder_ / "broken.ptx") << text_of(folder_ / "kernels.ptx").substr(0, 2000);
+    expect_failure("inspect broken.ptx", 3, "broken.ptx:");
+    const std::string program = text_of(folder_ / "program");
+    for (const std::size_t kept : {program.size() / 2, program.size() / 4, std::size_t{100}}) {
+        std::ofstream(folder_ / "cut", std::ios::binary) << program.substr(0, kept);
+        expect_failure("inspect cut", 3, "cut: ");
+    }
+    std::string damaged = program;
+    const std::size_t magic = damaged.find("TRIMTAB1");
+    ASSERT_NE(magic, std::string::npos);
+    damaged[magic + 20] = '\x01';
+    std::ofstream(folder_ / "damaged", std::ios::binary) << damaged;
+    expect_failure("inspect damaged", 3,
+                   "damaged: section trimtab_data, byte 0: the record is no JSON object");
+}
+
+TEST_F(Command, DevicesListsAndShowsThem) {
+    EXPECT_THAT(trimtab("devices").out, HasSubstr("rtx2070super"));
+    const Json list = trimtab("devices --json").json();
+    ASSERT_TRUE(list.is_array());
+    EXPECT_GE(list.size(), 17u);
+    const Json one = trimtab("devices GTX1080Ti --json").json();
+    EXPECT_EQ(one["slug"], "gtx1080ti");
+    EXPECT_EQ(one["values"]["sm_count"]["value"], 28);
+    EXPECT_FALSE(one["values"]["sm_count"]["source"].get<std::string>().empty());
+    EXPECT_THAT(trimtab("devices gtx1080ti").out, HasSubstr("dram_bytes_per_s"));
+    expect_failure("devices gtx1080", 3, "did you mean");
+}
+
+TEST_F(Command, InspectTellsWhatIsKnownAndWhyAKernelIsLeftAlone) {
+    const Outcome text = trimtab("inspect program");
+    EXPECT_EQ(text.code, 0) << text.err;
+    EXPECT_THAT(text.out, HasSubstr("void scale<float>(float const*, float*, float, int, int)"));
+    EXPECT_THAT(text.out, HasSubstr("kernels.cu:"));
+    EXPECT_THAT(text.out, HasSubstr("exits where"));
+    EXPECT_THAT(text.out, HasSubstr("load_sectors = "));
+    EXPECT_THAT(text.out, HasSubstr("held out"));
+    EXPECT_THAT(text.out, HasSubstr("verdict    fixed"));
+    EXPECT_THAT(text.out, HasSubstr("rule 2"));
+
+    const Json json = trimtab("inspect program --json").json();
+    EXPECT_EQ(json["instrumented"], true);
+    ASSERT_EQ(json["kernels"].size(), 3u);
+    std::size_t fitted = 0;
+    for (const Json& kernel : json["kernels"]) {
+        EXPECT_EQ(kernel["description"]["verdict"] == "fixed", !kernel.contains("fits"));
+        EXPECT_EQ(kernel.contains("fits"), kernel.contains("driver_source"));
+        fitted += kernel.contains("fits") ? 1 : 0;
+    }
+    EXPECT_EQ(fitted, 2u);
+    EXPECT_EQ(trimtab("inspect program --kernel row_sums --json").json()["kernels"].size(), 1u);
+    EXPECT_THAT(trimtab("inspect program --kernel row_sums --profile").out, HasSubstr("held out"));
+    expect_failure("inspect program --kernel row_sum", 3, "did you mean row_sums?");
+    expect_failure("inspect /bin/true", 1, "holds no CUDA kernels");
+}
+
+TEST_F(Command, InspectDescribesWhatTrimtabDidNotBuild) {
+    for (const char* file : {"plain.o", "kernels.ptx"}) {
+        const Json json = trimtab(std::string("inspect --json ") + file).json();
+        EXPECT_EQ(json["instrumented"], false) << file;
+        ASSERT_EQ(json["kernels"].size(), 3u) << file;
+        for (const Json& kernel : json["kernels"]) EXPECT_FALSE(kernel.contains("fits")) << file;
+    }
+    expect_failure("inspect plain.o --driver", 1, "no driver program");
+}
+
+TEST_F(Command, InspectPrintsADriverProgramThatCompiles) {
+    const Outcome driver = trimtab("inspect program --kernel row_sums --driver -o driver.c");
+    EXPECT_EQ(driver.code, 0) << driver.err;
+    EXPECT_TRUE(driver.out.empty());
+    const Outcome compiled =
+        shell("cc -std=c99 -ffp-contract=off -c driver.c -o driver.o -I" TRIMTAB_SOURCE_DIR "/include");
+    EXPECT_EQ(compiled.code, 0) << compiled.err;
+    expect_failure("inspect program --kernel block_sums --driver", 1, "no driver program for block_sums");
+    expect_failure("inspect program --kernel row_sums --driver -o /nosuch/x.c", 3, "/nosuch/x.c");
+}
+
+TEST_F(Command, InspectDrawsTheFlowChart) {
+    const Outcome dot = trimtab("inspect program --kernel row_sums --dot");
+    EXPECT_THAT(dot.out, StartsWith("digraph"));
+    EXPECT_THAT(dot.out, HasSubstr("row_sums"));
+    EXPECT_THAT(dot.out, HasSubstr("columns"));  // of a fitted function
+    if (shell("dot -V").code != 0) GTEST_SKIP() << "Graphviz is not installed";
+    const Outcome svg = trimtab("inspect program --kernel row_sums --flowchart -o chart.svg");
+    EXPECT_EQ(svg.code, 0) << svg.err;
+    EXPECT_THAT(text_of(folder_ / "chart.svg"), HasSubstr("</svg>"));
+    EXPECT_THAT(trimtab("inspect kernels.ptx --kernel block_sums --flowchart").out, HasSubstr("</svg>"));
+}
+
+TEST_F(Command, SelectRanksEveryLegalBlock) {
+    const Outcome outcome = trimtab(
+        "select program --kernel scale --device gtx1080ti --arg rows=1000 --arg columns=3000 --extent "
+        "3000,1000 "
+        "--json");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const Json json = outcome.json();
+    EXPECT_EQ(json["kernel"], "void scale<float>(float const*, float*, float, int, int)");
+    EXPECT_EQ(json["device"], "gtx1080ti");
+    EXPECT_EQ(json["data"]["columns"], 3000);
+    EXPECT_EQ(json["data"]["extent.y"], 1000);
+    const Json& ranking = json["ranking"];
+    EXPECT_EQ(ranking.size(), 464u);
+    double last = 0;
+    for (const Json& entry : ranking) {
+        EXPECT_GE(entry["ns"], last);
+        last = entry["ns"];
+        EXPECT_EQ(entry["bx"].get<int>() * entry["by"].get<int>() % 32, 0);
+        EXPECT_GT(entry["metrics"]["load_sectors"], 0);
+    }
+    for (const char* size : {"bx", "by", "bz"}) EXPECT_EQ(json["chosen"][size], ranking[0][size]);
+    // A row of the matrix is contiguous: narrow blocks waste sectors.
+    EXPECT_GE(json["chosen"]["bx"], 32);
+    EXPECT_LT(ranking.back()["bx"], 4);
+
+    // The guards say the same extent.
+    const Json implied =
+        trimtab("select program --kernel scale --device gtx1080ti --arg rows=1000 --arg 4=3000 --json")
+            .json();
+    EXPECT_EQ(implied["chosen"], json["chosen"]);
+    const Json few =
+        trimtab(
+            "select program --kernel scale --device gtx1080ti --arg rows=1000 --arg columns=3000 "
+            "--candidates '1,32;16,16;33,1;32,64' --json")
+            .json();
+    EXPECT_EQ(few["ranking"].size(), 2u);
+    EXPECT_EQ(few["chosen"]["bx"], 16);
+}
+
+TEST_F(Command, SelectProfilesWhatHasNoProfile) {
+    const std::string rest = " --kernel row_sums --device h100 --arg 2=100000 --arg 3=64 --json";
+    const Json from_ptx = trimtab("select kernels.ptx" + rest).json();
+    const Json from_object = trimtab("select plain.o" + rest).json();
+    const Json from_source = trimtab("select kernels.cu" + rest).json();
+    ASSERT_TRUE(from_ptx.is_object() && from_source.is_object());
+    EXPECT_EQ(from_ptx["ranking"].size(), 32u);  // one dimension
+    EXPECT_EQ(from_ptx["chosen"], from_object["chosen"]);
+    EXPECT_EQ(from_source["ranking"].size(), 32u);
+    EXPECT_EQ(from_source["data"]["rows"], 100000);
+}
+
+TEST_F(Command, SelectSaysWhatIsWrong) {
+    const std::string scale = "select program --kernel scale --device gtx1080ti ";
+    expect_failure(scale + "--arg columns=3000", 3, "give --arg rows=VALUE");
+    expect_failure(scale + "--arg colums=3000", 3, "did you mean columns?");
+    expect_failure(scale + "--arg columns=many --arg rows=3", 3, "\"many\" is no");
+    expect_failure(scale + "--arg columns=3 --arg rows=3 --extent 3,0", 3, "--extent");
+    expect_failure(scale + "--arg columns=3 --arg rows=3 --candidates 3,b", 3, "--candidates");
+    expect_failure("select program --kernel scal --device h100", 3, "did you mean scale?");
+    expect_failure("select program --kernel scale --device h10", 3, "did you mean \"h100\"?");
+    expect_failure("select program --device h100", 3, "say which with --kernel");
+    const std::string fixed = "select program --kernel block_sums --arg n=1000 --extent 1024";
+    expect_failure(fixed, 1, "shared memory");
+    const Json json = trimtab(fixed + " --json").json();
+    EXPECT_TRUE(json["chosen"].is_null());
+    EXPECT_THAT(json["reason"].get<std::string>(), HasSubstr("shared memory"));
+    expect_failure(scale + "--arg columns=300 --arg rows=300 --candidates 3,3", 1, "no block is legal");
+}
+
+TEST_F(Command, PredictUsesTheDriverOrEmulates) {
+    const std::string scale =
+        "predict program --kernel scale --device gtx1080ti --arg rows=1000 --arg columns=3000 --grid 94,125 "
+        "--block 32,8 --json ";
+    const Json driver = trimtab(scale).json(), measured = trimtab(scale + "--measure").json();
+    EXPECT_EQ(driver["by"], "driver");
+    EXPECT_EQ(measured["by"], "emulation");
+    EXPECT_GT(measured["blocks_emulated"], 1);
+    EXPECT_EQ(driver["occupancy"]["blocks_per_sm"], 8);
+    // Two ways to the same metrics.
+    EXPECT_NEAR(driver["ns"].get<double>() / measured["ns"].get<double>(), 1, 0.25);
+    for (const char* exact : {"load_requests", "store_requests", "load_lines"})
+        EXPECT_NEAR(driver["metrics"][exact].get<double>(), measured["metrics"][exact].get<double>(), 0.05);
+
+    // Fixed kernels too; more data, more time.
+    double last = 0;
+    for (const int blocks : {100, 10000, 100000}) {
+        const Outcome sums = trimtab(
+            "predict program --kernel block_sums --device h100 --arg n=" + std::to_string(blocks * 256) +
+            " --grid " + std::to_string(blocks) + " --block 256 --json");
+        ASSERT_EQ(sums.code, 0) << sums.err;
+        EXPECT_EQ(sums.json()["by"], "emulation");
+        EXPECT_GT(sums.json()["metrics"]["barriers"], 8);
+        EXPECT_GT(sums.json()["ns"], last);
+        last = sums.json()["ns"];
+    }
+}
+
+TEST_F(Command, PredictSaysWhatCannotBeLaunched) {
+    const std::string sums = "predict program --kernel block_sums --device h100 ";
+    expect_failure(sums + "--grid 4 --block 256", 3, "give --arg n=VALUE");
+    expect_failure(sums + "--arg n=4 --grid 4 --block 2048", 1, "2048 threads");
+    expect_failure(sums + "--arg n=4 --grid 4 --block 256 --dynamic-shared 400000", 1, "does not fit");
+    expect_failure(sums + "--arg n=4 --grid 4,70000 --block 256", 1, "limits");
+    expect_failure(sums + "--arg n=4 --grid 0 --block 256", 3, "--grid");
+}
+
+TEST_F(Command, RunChoosesAndReports) {
+    const Outcome outcome = trimtab("run --device gtx1080ti --report report.jsonl -- ./program 7");
+    EXPECT_EQ(outcome.code, 7) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("NVIDIA GeForce GTX 1080 Ti: no error"));
+    const std::string report = text_of(folder_ / "report.jsonl");
+    EXPECT_EQ(std::ranges::count(report, '\n'), 2) << report;
+    EXPECT_THAT(report, HasSubstr("\"by\":\"driver\""));
+
+    EXPECT_EQ(trimtab("run --device h100 --report report.html -- ./program").code, 0);
+    const std::string page = text_of(folder_ / "report.html");
+    EXPECT_THAT(page, HasSubstr("2 launches"));
+    EXPECT_THAT(page, HasSubstr("h100"));
+    EXPECT_THAT(page, HasSubstr("</html>"));
+}
+
+TEST_F(Command, RunSaysWhatIsWrong) {
+    expect_failure("run -- ./nosuch", 3, "./nosuch: no such program");
+    expect_failure("run -- ./kernels.cu", 3, "no such program");  // not executable
+    expect_failure("run --device h10 -- ./program", 3, "did you mean \"h100\"?");
+    EXPECT_EQ(trimtab("run -- /bin/sh -c 'exit 9'").code, 9);
+}
+
+}  // namespace
