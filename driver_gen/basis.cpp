@@ -97,16 +97,15 @@ std::vector<Exponents> BasisBuilder::data_terms() {
 // is left over, and in whether anything is; around it may be loops that are not.
 std::vector<Exponents> BasisBuilder::remainder_terms(const std::vector<Exponents>& data) {
     std::vector<Exponents> all;
-    if (!spec_.remainders) return all;
+    if (spec_.unrolled == 0) return all;
     for (const std::uint32_t parameter : fit_.data)
-        for (const std::uint32_t unit : {2u, 4u, 8u, 16u})
-            for (const VariableKind kind : {VariableKind::remainder, VariableKind::has_remainder}) {
-                const Exponents left_over{{variable({.kind = kind, .data = parameter, .unit = unit}), 1}};
-                for (const Exponents& term : data)
-                    if (std::ranges::all_of(term, [](const auto& factor) { return factor.second == 1; }) &&
-                        term.size() <= 1)
-                        add(all, product(left_over, term));
-            }
+        for (const VariableKind kind : {VariableKind::remainder, VariableKind::has_remainder}) {
+            const Exponents left_over{
+                {variable({.kind = kind, .data = parameter, .unit = spec_.unrolled}), 1}};
+            for (const Exponents& term : data)
+                if (term.empty() || (spec_.data_degree != 1 && term.size() == 1 && term[0].second == 1))
+                    add(all, product(left_over, term));
+        }
     return all;
 }
 

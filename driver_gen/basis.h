@@ -34,7 +34,7 @@ struct FormSpec {
     std::string name;              // "polynomial, degree 1 in D; lanes"
     std::vector<Variable> exact;   // functions of the launch that are taken whole: boxes, covered_warps
     std::int32_t data_degree = 0;  // 0: the terms that FitVariables::data_terms gives, or none
-    bool remainders = false;       // what unrolled loops leave over
+    std::uint32_t unrolled = 0;    // also what loops that are unrolled so many times leave over
     bool lines = false;            // alignments to 128-byte lines, else to 32-byte sectors
     bool data_inverse = false;     // also D^-1
     BoxTerms box = BoxTerms::none;

@@ -42,12 +42,16 @@ FormSpec form(std::string name, std::int32_t degree, bool inverse, BoxTerms box,
     return spec;
 }
 
-FormSpec unrolled(FormSpec spec) {
-    spec.name += ", unrolled";
-    spec.remainders = true;
-    spec.cost += 0.05;
-    spec.handicap *= 1.05;
-    return spec;
+// Compilers unroll by these.
+void add_unrolled(std::vector<FormSpec>& forms, const FormSpec& spec) {
+    for (const std::uint32_t times : {4u, 8u, 2u, 16u}) {
+        FormSpec more = spec;
+        more.name += ", unrolled by " + std::to_string(times);
+        more.unrolled = times;
+        more.cost += 0.05 + 0.001 * static_cast<double>(times);
+        more.handicap *= 1.05;
+        forms.push_back(std::move(more));
+    }
 }
 
 // A count per warp, with terms of its own in D.
@@ -59,7 +63,7 @@ std::vector<FormSpec> count_forms() {
         FormSpec plain = form(name, degree, false, none, 0.8 + 0.2 * degree);
         plain.handicap = 0.7 + 0.3 * degree;
         forms.push_back(plain);
-        forms.push_back(unrolled(plain));
+        if (degree < 3) add_unrolled(forms, plain);
         FormSpec with_warp = form(name + ", warp", degree, false, warp, 1.3 + 0.2 * degree);
         with_warp.handicap = plain.handicap;
         forms.push_back(with_warp);
@@ -76,9 +80,10 @@ std::vector<FormSpec> count_forms() {
 std::vector<FormSpec> given_count_forms() {
     using enum BoxTerms;
     const FormSpec plain = form("as other counts", 0, false, none, 0.5);
-    std::vector<FormSpec> forms{plain, unrolled(plain), form("as other counts, warp", 0, false, warp, 0.6),
+    std::vector<FormSpec> forms{plain, form("as other counts, warp", 0, false, warp, 0.6),
                                 form("as other counts and inverse, borders", 0, true, bordered, 0.8)};
     forms.back().handicap = 1.2;
+    add_unrolled(forms, plain);
     // Where it has terms of its own after all, it must show it.
     for (FormSpec own : count_forms()) {
         own.handicap *= 1.5;

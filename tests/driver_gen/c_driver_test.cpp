@@ -57,7 +57,7 @@ KernelFits random_fits(std::mt19937& random) {
         if (variable.kind == VariableKind::data) variable.data = 1;
         if (variable.kind >= VariableKind::alignment) {
             variable.unit = 8;
-            fits.variables.push_back(variable);
+            if (variable.kind < VariableKind::remainder) fits.variables.push_back(variable);
             variable.data = 0;
             variable.offset = kind % 3 - 1;
         }

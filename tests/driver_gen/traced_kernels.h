@@ -1,13 +1,12 @@
 // Address streams of small kernels, counted thread by thread: an independent reference for fits of metrics.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <random>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +34,14 @@ struct TracedKernel {
     profiler::IndexRanges ranges;
     std::function<void(Thread&, const std::vector<double>&)> run;  // for a thread inside the ranges
 };
+
+inline std::vector<std::uint64_t> distinct(std::vector<std::uint64_t> values, std::uint64_t unit) {
+    for (std::uint64_t& value : values) value /= unit;
+    std::ranges::sort(values);
+    const auto repeats = std::ranges::unique(values);
+    values.erase(repeats.begin(), repeats.end());
+    return values;
+}
 
 // Some boxes of a dimension, and how many each stands for: the first, the last, and others spread between, at
 // random but in pairs that mirror each other (so that what grows evenly is averaged exactly).
@@ -80,11 +87,11 @@ inline profiler::ProfilePoint trace(const TracedKernel& kernel, const std::vecto
             for (const auto& [x, nx] : sample(grid[0], each, random))
                 chosen.push_back({{x, y, z}, nx * ny * nz});
     for (const auto& [at, alike] : chosen) {
-        std::set<std::uint64_t> touched;
+        std::vector<std::uint64_t> touched;
         double active_warps = 0;
         const unsigned threads = block[0] * block[1] * block[2];
         for (unsigned first = 0; first < threads; first += 32) {
-            std::vector<std::set<std::uint64_t>> sectors, lines;
+            std::vector<std::vector<std::uint64_t>> addresses;  // of each request
             std::vector<bool> stores;
             for (unsigned t = first; t < std::min(threads, first + 32); ++t) {
                 Thread thread{.i = at[0] * block[0] + t % block[0],
@@ -98,30 +105,29 @@ inline profiler::ProfilePoint trace(const TracedKernel& kernel, const std::vecto
                              static_cast<double>(g[d]) < range[2 * d + 1];
                 if (!inside) continue;
                 kernel.run(thread, data);
-                if (thread.accesses.size() > sectors.size()) {
-                    sectors.resize(thread.accesses.size());
-                    lines.resize(thread.accesses.size());
+                if (thread.accesses.size() > addresses.size()) {
+                    addresses.resize(thread.accesses.size());
                     stores.resize(thread.accesses.size());
                 }
                 for (std::size_t a = 0; a < thread.accesses.size(); ++a) {
                     stores[a] = thread.accesses[a].first;
-                    sectors[a].insert(thread.accesses[a].second / 32);
-                    lines[a].insert(thread.accesses[a].second / 128);
-                    touched.insert(thread.accesses[a].second / 32);
+                    addresses[a].push_back(thread.accesses[a].second);
                 }
             }
-            if (sectors.empty()) continue;
+            if (addresses.empty()) continue;
             ++active_warps;
-            for (std::size_t a = 0; a < sectors.size(); ++a) {
+            for (std::size_t a = 0; a < addresses.size(); ++a) {
                 (stores[a] ? store_requests : requests) += alike;
-                (stores[a] ? store_sectors : load_sectors) += alike * static_cast<double>(sectors[a].size());
-                if (!stores[a]) load_lines += alike * static_cast<double>(lines[a].size());
+                std::vector<std::uint64_t> sectors = distinct(addresses[a], 32);
+                touched.insert(touched.end(), sectors.begin(), sectors.end());
+                (stores[a] ? store_sectors : load_sectors) += alike * static_cast<double>(sectors.size());
+                if (!stores[a]) load_lines += alike * static_cast<double>(distinct(addresses[a], 128).size());
             }
         }
         if (active_warps == 0) continue;
         active += alike;
         warps += alike * active_warps;
-        footprint += alike * static_cast<double>(touched.size());
+        footprint += alike * static_cast<double>(distinct(std::move(touched), 1).size());
     }
     profiler::ProfilePoint point;
     point.data = data;
