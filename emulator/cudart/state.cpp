@@ -78,6 +78,7 @@ double earliest_start_ns(State& state, const CUstream_st& stream) {
 }
 
 cudaError_t run(Device& device, const Operation& operation, Work& work) {
+    if (!operation.run) return cudaSuccess;  // nothing to do, but in its order
     if (operation.calls_program) return operation.run(work);
     const std::lock_guard lock(device.execution);
     return operation.run(work);
