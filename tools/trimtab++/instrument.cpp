@@ -53,6 +53,15 @@ std::string include_folder(const Toolchain& tools) {
                                                                    : TRIMTAB_SOURCE_INCLUDE;
 }
 
+// Whether a launch of it could take another block: none does where every dimension that it reads stays as wide
+// as one thread, as in a kernel of one-thread blocks.
+bool has_choice(const analysis::KernelDescription& kernel) {
+    if (kernel.verdict == analysis::Verdict::fixed) return false;
+    for (std::size_t d = 0; d < kernel.dimensions.size(); ++d)
+        if (kernel.dimensions[d] && !kernel.block_stays_one[d]) return true;
+    return false;
+}
+
 // All that is known of one source file while its kernels get their drivers.
 class Instrumentation {
   public:
@@ -134,7 +143,7 @@ class Instrumentation {
     void profile(driver_gen::Bundle& bundle, analysis::DescribedFatBinary& described) {
         std::vector<driver_gen::BundleKernel*> chosen;
         for (driver_gen::BundleKernel& kernel : bundle.kernels)
-            if (kernel.description->verdict != analysis::Verdict::fixed) chosen.push_back(&kernel);
+            if (has_choice(*kernel.description)) chosen.push_back(&kernel);
         if (chosen.empty()) return;
 
         auto program = emulator::load_program(std::move(described.modules.front()));
