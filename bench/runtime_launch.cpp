@@ -79,7 +79,7 @@ class Fixture {
     char host_function_ = 0;
     int n_ = 0, step_ = 1, bound_ = 10;
     float* out_ = nullptr;
-    void* arguments_[4] = {&n_, &out_, &step_, &bound_};
+    void* arguments_[4] = {&n_, static_cast<void*>(&out_), &step_, &bound_};
 };
 
 // Time a launch, and what it is over the bare call: measured beside it, in the same run.

@@ -36,7 +36,7 @@ int scale_numbers() {
 bool has_loaded(const char* library) {
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
-        if (line.find(library) != std::string::npos) return true;
+        if (line.contains(library)) return true;
     }
     return false;
 }

@@ -509,6 +509,36 @@ TEST_F(RuntimeApi, OccupancyAndFunctionAttributesFollowTheDevice) {
     EXPECT_STREQ(name, "_Z12scale_kernelPfif");
 }
 
+TEST_F(RuntimeApi, StreamOrderedMemoryAndHintsWork) {
+    cudaStream_t stream = nullptr;
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    int* value = nullptr;
+    ASSERT_EQ(cudaMallocAsync(reinterpret_cast<void**>(&value), sizeof(int), stream), cudaSuccess);
+    ASSERT_EQ(cudaMemsetAsync(value, 0, sizeof(int), stream), cudaSuccess);
+    ASSERT_EQ(launch(kernels::add_one, 1, 1, stream, value), cudaSuccess);
+    int result = 0;
+    ASSERT_EQ(cudaMemcpyAsync(&result, value, sizeof(int), cudaMemcpyDeviceToHost, stream), cudaSuccess);
+    cudaMemPool_t pool = nullptr;
+    ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
+    unsigned long long used = 0;
+    ASSERT_EQ(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), cudaSuccess);
+    EXPECT_EQ(used, sizeof(int));
+    ASSERT_EQ(cudaFreeAsync(value, stream), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    EXPECT_EQ(result, 1);
+    ASSERT_EQ(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), cudaSuccess);
+    EXPECT_EQ(used, 0u);
+    EXPECT_EQ(cudaFreeAsync(value, stream), cudaErrorInvalidValue);
+
+    int* managed = nullptr;
+    ASSERT_EQ(cudaMallocManaged(reinterpret_cast<void**>(&managed), 400, cudaMemAttachGlobal), cudaSuccess);
+    const cudaMemLocation device{.type = cudaMemLocationTypeDevice, .id = 0};
+    EXPECT_EQ(cudaMemPrefetchAsync(managed, 400, device, 0, stream), cudaSuccess);
+    EXPECT_EQ(cudaMemPrefetchAsync(managed, 401, device, 0, stream), cudaErrorInvalidValue);
+    EXPECT_EQ(cudaMemAdvise(managed, 400, cudaMemAdviseSetReadMostly, device), cudaSuccess);
+    cudaGetLastError();
+}
+
 TEST_F(RuntimeApi, WhatTheEmulatorLacksSaysSo) {
     ::testing::internal::CaptureStderr();
     cudaTextureObject_t texture = 0;

@@ -122,8 +122,8 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* pciBusId) {
     return query([=](State& state) {
         if (device == nullptr || pciBusId == nullptr) return cudaErrorInvalidValue;
         for (const auto& candidate : state.devices) {
-            if (std::string_view(pciBusId).find(fmt::format("{:02x}:00", candidate->ordinal + 1)) ==
-                std::string_view::npos)
+            // With or without the domain in front.
+            if (!std::string_view(pciBusId).contains(fmt::format("{:02x}:00", candidate->ordinal + 1)))
                 continue;
             *device = candidate->ordinal;
             return cudaSuccess;

@@ -95,7 +95,7 @@ void __cudaRegisterManagedVar(void** handle, void** hostVarPtrAddress, char*, co
     State& state = State::instance();
     const std::lock_guard lock(state.mutex);
     state.modules.add_variable(
-        module_of_handle(handle), hostVarPtrAddress,
+        module_of_handle(handle), static_cast<const void*>(hostVarPtrAddress),
         {.module = nullptr, .name = deviceName, .size_bytes = size, .managed_pointer = hostVarPtrAddress});
 }
 

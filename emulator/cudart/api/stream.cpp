@@ -282,7 +282,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
     return locked_call([=](State& state) {
         if (ms == nullptr) return cudaErrorInvalidValue;
-        for (const cudaEvent_t event : {start, end}) {
+        for (cudaEvent_t event : {start, end}) {
             if (!state.events.contains(event) || !event->recorded ||
                 (event->flags & cudaEventDisableTiming) != 0)
                 return cudaErrorInvalidResourceHandle;
