@@ -7,7 +7,7 @@
 
 #include "trimtab/error.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming)
 class App;
 }
 

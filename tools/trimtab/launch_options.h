@@ -10,7 +10,7 @@
 #include "tools/trimtab/kernel_file.h"
 #include "trimtab/error.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming)
 class App;
 }
 

@@ -12,8 +12,6 @@
 #include <filesystem>
 #include <string_view>
 
-extern char** environ;
-
 namespace trimtab::tools {
 
 namespace fs = std::filesystem;
@@ -89,7 +87,7 @@ Outcome run_program(const std::vector<std::string>& command, bool capture_messag
 }
 
 std::optional<std::string> find_program(const std::string& name) {
-    if (name.find('/') != std::string::npos) return is_program(name) ? std::optional(name) : std::nullopt;
+    if (name.contains('/')) return is_program(name) ? std::optional(name) : std::nullopt;
     const char* path = std::getenv("PATH");
     std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
     while (!name.empty()) {

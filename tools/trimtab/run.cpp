@@ -34,7 +34,7 @@ bool section_contains(const std::string& path, const char* section, std::string_
     const auto bytes = ptx::read_elf_section(path, section);
     if (!bytes || !*bytes) return false;
     const std::string_view text(reinterpret_cast<const char*>((*bytes)->data()), (*bytes)->size());
-    return text.find(needle) != std::string_view::npos;
+    return text.contains(needle);
 }
 
 // A CUDA program that was not linked by trimtab++.

@@ -34,7 +34,7 @@ Written written_launch(trimtab_dim3 extent, const trimtab_device& device) {
     std::uint32_t grid[3], block[3];
     for (int d = 0; d < 3; ++d) {
         block[d] = 1;
-        while (extents[d] / block[d] > max_grid[d] && extents[d] % (block[d] * 2) == 0) block[d] *= 2;
+        while (double(extents[d]) / block[d] > max_grid[d] && extents[d] % (block[d] * 2) == 0) block[d] *= 2;
         grid[d] = extents[d] / block[d];
     }
     return {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}};
