@@ -50,35 +50,41 @@ std::string time_key(const Heap& heap, const TimedLaunch& launch) {
     const auto append = [&key](const auto& value) {
         key.append(reinterpret_cast<const char*>(&value), sizeof value);
     };
-    append(launch.info);
+    append(reinterpret_cast<std::uintptr_t>(launch.info));
     append(launch.grid);
     append(launch.block);
     append(launch.dynamic_shared_bytes);
-    for (std::size_t i = 0; i < launch.parameters.size(); i += sizeof(void*)) {
-        void* word = nullptr;
+    for (std::size_t i = 0; i < launch.parameters.size(); i += sizeof(std::uintptr_t)) {
+        std::uintptr_t word = 0;
         std::memcpy(&word, launch.parameters.data() + i, std::min(sizeof word, launch.parameters.size() - i));
-        append(heap.owns(word) ? nullptr : word);
+        append(heap.owns(reinterpret_cast<const void*>(word)) ? std::uintptr_t{0} : word);
     }
     return key;
 }
 
+LaunchRequest request_of(const Device& device, const TimedLaunch& launch) {
+    const double sm_count = std::max(1.0, device.description.values.sm_count);
+    return {.kernel = launch.info->name,
+            .grid = launch.grid,
+            .block = launch.block,
+            .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+            .parameters = launch.parameters,
+            .blocks = {},
+            .counting = {},
+            .sm_count = static_cast<std::uint32_t>(sm_count),
+            .instruction_limit = 0,
+            .threads = 0,
+            .cooperative = false,
+            .print = {}};
+}
+
 std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memory, const TimedLaunch& launch,
                                               bool is_whole) {
-    const trimtab_device& values = device.description.values;
-    LaunchCounts counts(values, launch);
-    LaunchRequest request{.kernel = launch.info->name,
-                          .grid = launch.grid,
-                          .block = launch.block,
-                          .dynamic_shared_bytes = launch.dynamic_shared_bytes,
-                          .parameters = launch.parameters,
-                          .blocks = {},
-                          .counting = {},
-                          .sm_count = static_cast<std::uint32_t>(std::max(1.0, values.sm_count)),
-                          .instruction_limit = 0,
-                          .threads = 0,
-                          .print = {}};
+    LaunchCounts counts(device.description.values, launch);
+    LaunchRequest request = request_of(device, launch);
+    request.cooperative = is_whole;
     const std::uint64_t blocks = launch.block_count();
-    std::vector<Stretch> stretches = stretches_of(blocks, launch.block.x * launch.block.y * launch.block.z);
+    std::vector<Stretch> stretches = counts.stretches();
     if (is_whole) stretches = {{.first = 0, .count = blocks, .counted = true}};
     for (const Stretch& stretch : stretches) {
         if (stretch.count != blocks) {
@@ -88,24 +94,19 @@ std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memo
         request.counting = stretch.counted ? counts.plan(stretch) : CountingPlan{};
         const auto result = emulator::launch(*launch.program, memory, request);
         if (!result) return std::unexpected(result.error());
-        if (stretch.counted) counts.add(result->counters);
+        if (stretch.counted) counts.add(stretch, result->counters);
     }
     return counts.time();
 }
 
-std::expected<void, Fault> run_only(Device& device, GlobalMemory& memory, const TimedLaunch& launch) {
-    const double sm_count = std::max(1.0, device.description.values.sm_count);
-    const LaunchRequest request{.kernel = launch.info->name,
-                                .grid = launch.grid,
-                                .block = launch.block,
-                                .dynamic_shared_bytes = launch.dynamic_shared_bytes,
-                                .parameters = launch.parameters,
-                                .blocks = {},
-                                .counting = {},
-                                .sm_count = static_cast<std::uint32_t>(sm_count),
-                                .instruction_limit = 0,
-                                .threads = 0,
-                                .print = {}};
+// `time`: of an earlier launch like it.
+std::expected<void, Fault> run_only(Device& device, GlobalMemory& memory, const TimedLaunch& launch,
+                                    bool cooperative, const LaunchTime& time) {
+    // Waking the other cores takes as long as this many warp instructions.
+    constexpr double worth_sharing = 20000;
+    LaunchRequest request = request_of(device, launch);
+    request.cooperative = cooperative;
+    request.threads = time.warp_instructions < worth_sharing ? 1 : 0;
     const auto result = emulator::launch(*launch.program, memory, request);
     if (!result) return std::unexpected(result.error());
     return {};
@@ -120,7 +121,7 @@ cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, 
     LaunchTime time;
     std::expected<void, Fault> done;
     if (device.launch_times.recall(key, time)) {
-        done = run_only(device, memory, launch);
+        done = run_only(device, memory, launch, cooperative, time);
     } else if (const auto timed = run_and_time(device, memory, launch, cooperative)) {
         time = *timed;
         device.launch_times.record(key, time);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include "emulator/mem/metrics.h"
 #include "model/occupancy.h"
@@ -19,17 +19,39 @@ constexpr std::uint64_t counted_stretches = 8;
 // A recorded time counts as the same again within this part.
 constexpr double steady_difference = 0.01;
 
-template <typename Sums>
-void add_to(Sums& sum, const Sums& more) {
-    if (sum.size() < more.size()) sum.resize(more.size());
-    for (std::size_t i = 0; i < more.size(); ++i) sum[i] += more[i];
+void mark_counted(std::vector<Stretch>& stretches, const Stretch& run) {
+    std::vector<Stretch> out;
+    const auto add = [&out](std::uint64_t first, std::uint64_t end, bool counted) {
+        if (first >= end) return;
+        if (!out.empty() && out.back().counted == counted)
+            out.back().count += end - first;
+        else
+            out.push_back({.first = first, .count = end - first, .counted = counted});
+    };
+    for (const Stretch& stretch : stretches) {
+        const std::uint64_t end = stretch.first + stretch.count;
+        const std::uint64_t from = std::clamp(run.first, stretch.first, end),
+                            to = std::clamp(run.first + run.count, stretch.first, end);
+        add(stretch.first, from, stretch.counted);
+        add(from, to, true);
+        add(to, end, stretch.counted);
+    }
+    stretches = std::move(out);
+}
+
+std::uint64_t threads_of(const trimtab_dim3& block) {
+    return std::uint64_t{block.x} * block.y * block.z;
+}
+
+std::uint64_t counted_blocks(std::uint64_t threads_per_block) {
+    return std::max<std::uint64_t>(counted_threads / threads_per_block, counted_stretches);
 }
 
 }  // namespace
 
-std::vector<Stretch> stretches_of(std::uint64_t blocks, std::uint64_t threads_per_block) {
-    const std::uint64_t wanted =
-        std::max<std::uint64_t>(counted_threads / threads_per_block, counted_stretches);
+std::vector<Stretch> stretches_of(std::uint64_t blocks, std::uint64_t threads_per_block,
+                                  const Stretch& whole) {
+    const std::uint64_t wanted = counted_blocks(threads_per_block);
     if (blocks <= 2 * wanted) return {{.first = 0, .count = blocks, .counted = true}};
     const std::uint64_t each = wanted / counted_stretches;
     std::vector<Stretch> out;
@@ -41,30 +63,72 @@ std::vector<Stretch> stretches_of(std::uint64_t blocks, std::uint64_t threads_pe
         out.push_back({.first = first, .count = each, .counted = true});
         next = first + each;
     }
+    mark_counted(out, whole);
     return out;
 }
 
 LaunchCounts::LaunchCounts(const trimtab_device& device, const TimedLaunch& launch)
     : device_(device), launch_(launch) {
-    const std::uint32_t threads = launch.block.x * launch.block.y * launch.block.z;
+    const auto threads = static_cast<std::uint32_t>(threads_of(launch.block));
     resident_blocks_ = std::max(
         1u, model::occupancy(device, launch.image, threads, launch.dynamic_shared_bytes).blocks_per_sm);
+    const auto program = model::performance_model(model::default_model);
+    if (!program) return;
+    program_ = *program;
+    inputs_ = model::input_values(*program_, device, launch.image,
+                                  {.extent = {.x = launch.grid.x * launch.block.x,
+                                              .y = launch.grid.y * launch.block.y,
+                                              .z = launch.grid.z * launch.block.z},
+                                   .block = launch.block,
+                                   .dynamic_shared_bytes = static_cast<double>(launch.dynamic_shared_bytes)});
+    const BlockBox grid{.first = {}, .count = {launch.grid.x, launch.grid.y, launch.grid.z}};
+    boxes_ =
+        boxes_of_blocks(requested_boxes(*program_, inputs_, everything_active(launch.grid, launch.block)),
+                        grid, launch.block);
+    std::erase(boxes_, grid);  // of which the counters tell anyway
+}
+
+std::vector<Stretch> LaunchCounts::stretches() const {
+    // Boxes that are too large to be counted are left to be judged from the others.
+    const std::uint64_t threads = threads_of(launch_.block), most = counted_blocks(threads);
+    Stretch whole;
+    for (const BlockBox& box : boxes_) {
+        const std::uint64_t first = box.first_index(launch_.grid), end = box.last_index(launch_.grid) + 1;
+        const std::uint64_t from = whole.count == 0 ? first : std::min(first, whole.first),
+                            to = std::max(end, whole.first + whole.count);
+        if (to - from <= most) whole = {.first = from, .count = to - from, .counted = true};
+    }
+    return stretches_of(launch_.block_count(), threads, whole);
+}
+
+std::vector<const BlockBox*> LaunchCounts::boxes_in(const Stretch& stretch) const {
+    std::vector<const BlockBox*> out;
+    for (const BlockBox& box : boxes_)
+        if (box.first_index(launch_.grid) >= stretch.first &&
+            box.last_index(launch_.grid) < stretch.first + stretch.count)
+            out.push_back(&box);
+    return out;
 }
 
 CountingPlan LaunchCounts::plan(const Stretch& stretch) const {
     CountingPlan plan{.count = true, .footprints = true, .groups = {}};
-    const auto sm_count = static_cast<std::uint64_t>(std::max(1.0, device_.sm_count));
-    for (const std::uint64_t blocks : {resident_blocks_, resident_blocks_ * sm_count}) {
-        if (blocks < 2 || blocks >= stretch.count) continue;
-        std::vector<std::uint64_t>& group = plan.groups.emplace_back(blocks);
-        std::iota(group.begin(), group.end(), stretch.first);
-    }
+    for (const BlockBox* box : boxes_in(stretch)) plan.groups.push_back(box->indices(launch_.grid));
     return plan;
 }
 
-void LaunchCounts::add(const LaunchCounters& more) {
+void LaunchCounts::add(const Stretch& stretch, const LaunchCounters& more) {
+    const auto add_footprint = [this](const BlockBox& box, std::uint64_t sectors) {
+        const ThreadBox threads = box.threads(launch_.block);
+        footprints_.push_back(
+            {.x = threads[0], .y = threads[1], .z = threads[2], .sectors = static_cast<double>(sectors)});
+    };
+    const std::vector<const BlockBox*> boxes = boxes_in(stretch);
+    for (std::size_t i = 0; i < boxes.size() && i < more.group_sectors.size(); ++i)
+        add_footprint(*boxes[i], more.group_sectors[i]);
+    if (stretch.count == launch_.block_count() && stretch.count > 1)
+        add_footprint({.first = {}, .count = {launch_.grid.x, launch_.grid.y, launch_.grid.z}},
+                      more.total_sectors);
     LaunchCounters& sum = sum_;
-    ++stretches_;
     sum.blocks += more.blocks;
     sum.warps += more.warps;
     sum.active_blocks += more.active_blocks;
@@ -98,44 +162,27 @@ void LaunchCounts::add(const LaunchCounters& more) {
     sum.max_dependent_rounds = std::max(sum.max_dependent_rounds, more.max_dependent_rounds);
     sum.max_warp_instructions = std::max(sum.max_warp_instructions, more.max_warp_instructions);
     sum.block_sectors += more.block_sectors;
-    add_to(sum.group_sectors, more.group_sectors);
-    add_to(sum.group_lines, more.group_lines);
-    sum.total_sectors += more.total_sectors;
+    sum.footprint_warps += more.footprint_warps;
+    sum.warp_sectors += more.warp_sectors;
 }
 
 LaunchTime LaunchCounts::time() const {
-    const auto program = model::performance_model(model::default_model);
-    if (!program) return {.duration_ns = device_.launch_overhead_ns, .part_of_device = 1};
+    if (program_ == nullptr) return {.duration_ns = device_.launch_overhead_ns, .part_of_device = 1};
     const std::uint64_t blocks = launch_.block_count();
-    const model::MetricValues values = metrics(*launch_.program, launch_.info->name, sum_, blocks);
-    const double block_threads = static_cast<double>(launch_.block.x) * launch_.block.y * launch_.block.z;
-    const auto stretches = static_cast<double>(stretches_);
-
-    std::vector<FootprintSample> footprints;
-    const auto sample = [&](double box_blocks, std::uint64_t sectors, double samples) {
-        if (sectors > 0 && samples > 0)
-            footprints.push_back({.box_threads = block_threads * box_blocks,
-                                  .sectors = static_cast<double>(sectors) / samples});
-    };
-    sample(1, sum_.block_sectors, static_cast<double>(sum_.active_blocks));
-    const double blocks_a_stretch = static_cast<double>(sum_.blocks) / stretches;
-    const CountingPlan groups = plan({.first = 0, .count = sum_.blocks / stretches_, .counted = true});
-    for (std::size_t i = 0; i < groups.groups.size() && i < sum_.group_sectors.size(); ++i)
-        sample(static_cast<double>(groups.groups[i].size()), sum_.group_sectors[i], stretches);
-    if (blocks_a_stretch > 1) sample(blocks_a_stretch, sum_.total_sectors, stretches);
-
-    const model::Launch shape{.extent = {.x = launch_.grid.x * launch_.block.x,
-                                         .y = launch_.grid.y * launch_.block.y,
-                                         .z = launch_.grid.z * launch_.block.z},
-                              .block = launch_.block,
-                              .dynamic_shared_bytes = static_cast<double>(launch_.dynamic_shared_bytes)};
-    const auto inputs = model::input_values(**program, device_, launch_.image, shape);
-    const auto result = (*program)->evaluate(inputs, measured_metrics(values, std::move(footprints)));
+    std::vector<FootprintSample> footprints = footprints_in_block(sum_, launch_.block);
+    footprints.insert(footprints.end(), footprints_.begin(), footprints_.end());
+    const auto result = program_->evaluate(
+        inputs_,
+        measured_metrics(metrics(*launch_.program, launch_.info->name, sum_, blocks), std::move(footprints)));
 
     const double resident = static_cast<double>(resident_blocks_) * std::max(1.0, device_.sm_count);
     const bool is_time = std::isfinite(result.time_ns) && result.time_ns > 0;
+    double warp_instructions = 0;
+    for (const ClassCount& count : sum_.by_class) warp_instructions += static_cast<double>(count.warp);
     return {.duration_ns = is_time ? result.time_ns : device_.launch_overhead_ns,
-            .part_of_device = std::min(1.0, static_cast<double>(blocks) / resident)};
+            .part_of_device = std::min(1.0, static_cast<double>(blocks) / resident),
+            .warp_instructions =
+                warp_instructions * static_cast<double>(blocks) / static_cast<double>(sum_.blocks)};
 }
 
 bool LaunchTimes::recall(const std::string& key, LaunchTime& time) {

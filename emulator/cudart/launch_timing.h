@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "emulator/exec/launch.h"
+#include "emulator/mem/footprint_boxes.h"
+#include "emulator/mem/footprint_shape.h"
+#include "model/rational_program.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::emulator::cudart {
@@ -27,31 +30,40 @@ struct TimedLaunch {
 struct LaunchTime {
     double duration_ns = 0;
     double part_of_device = 1;  // of its SMs' blocks that the grid fills, at most 1
+    double warp_instructions = 0;
 };
 
 // Runs of consecutive blocks, in the order in which they are to run, each counted or not. Counting costs
-// time: of a large grid only evenly spread runs are counted, and stand for all.
+// time: of a large grid only evenly spread runs are counted, and stand for all; and `whole`, if it has
+// blocks.
 struct Stretch {
     std::uint64_t first = 0, count = 0;
     bool counted = false;
 };
-[[nodiscard]] std::vector<Stretch> stretches_of(std::uint64_t blocks, std::uint64_t threads_per_block);
+[[nodiscard]] std::vector<Stretch> stretches_of(std::uint64_t blocks, std::uint64_t threads_per_block,
+                                                const Stretch& whole);
 
 // What the counted stretches of one launch add up to.
 class LaunchCounts {
   public:
     LaunchCounts(const trimtab_device& device, const TimedLaunch& launch);
-    // How to count a stretch: footprints of the blocks on an SM and of a wave among it.
+    [[nodiscard]] std::vector<Stretch> stretches() const;
+    // How to count a stretch: with the footprints of those boxes that the model asks for and that lie in it.
     [[nodiscard]] CountingPlan plan(const Stretch& stretch) const;
-    void add(const LaunchCounters& counters);
+    void add(const Stretch& stretch, const LaunchCounters& counters);
     [[nodiscard]] LaunchTime time() const;
 
   private:
+    [[nodiscard]] std::vector<const BlockBox*> boxes_in(const Stretch& stretch) const;
+
     const trimtab_device& device_;
     const TimedLaunch& launch_;
+    const model::RationalProgram* program_ = nullptr;
+    std::vector<double> inputs_;     // of program_
+    std::vector<BlockBox> boxes_;    // smallest first
     std::uint64_t resident_blocks_;  // on an SM; at least 1
     LaunchCounters sum_;
-    std::uint64_t stretches_ = 0;
+    std::vector<FootprintSample> footprints_;  // of boxes of several blocks
 };
 
 // The times of launches that were counted, by kernel, shape and arguments other than addresses. A launch

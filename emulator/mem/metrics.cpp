@@ -32,24 +32,6 @@ struct Traffic {
     }
 };
 
-// A power law through the two samples next to `box_threads`, or the nearest pair beyond them.
-double footprint_of(const std::vector<FootprintSample>& samples, double box_threads) {
-    if (samples.empty() || box_threads <= 0) return 0;
-    if (samples.size() == 1) return samples[0].sectors * box_threads / samples[0].box_threads;
-    auto above = std::find_if(
-        samples.begin() + 1, samples.end() - 1,
-        [box_threads](const FootprintSample& sample) { return sample.box_threads >= box_threads; });
-    const FootprintSample& low = *(above - 1);
-    const FootprintSample& high = *above;
-    if (low.sectors <= 0 || high.sectors <= 0) return ratio(high.sectors * box_threads, high.box_threads);
-    double exponent = std::log(high.sectors / low.sectors) / std::log(high.box_threads / low.box_threads);
-    // Beyond the samples, more threads touch no less, and no more than in proportion.
-    const bool beyond = box_threads < low.box_threads || box_threads > high.box_threads;
-    if (beyond) exponent = std::clamp(exponent, 0.0, 1.0);
-    const FootprintSample& from = box_threads < low.box_threads ? low : high;
-    return from.sectors * std::pow(box_threads / from.box_threads, exponent);
-}
-
 }  // namespace
 
 model::MetricValues metrics(const Program& program, std::string_view kernel_name,
@@ -124,20 +106,34 @@ model::MetricValues metrics(const Program& program, std::string_view kernel_name
 
 model::RationalProgram::MetricFunction measured_metrics(const model::MetricValues& values,
                                                         std::vector<FootprintSample> footprints) {
-    std::sort(footprints.begin(), footprints.end(), [](const FootprintSample& a, const FootprintSample& b) {
-        return std::pair(a.box_threads, a.sectors) < std::pair(b.box_threads, b.sectors);
-    });
-    // Of boxes of one size the largest footprint counts: a smaller one was cut off by the grid's edge.
-    const auto last = std::unique(
-        footprints.rbegin(), footprints.rend(),
-        [](const FootprintSample& a, const FootprintSample& b) { return a.box_threads == b.box_threads; });
-    footprints.erase(footprints.begin(), last.base());
-    std::erase_if(footprints, [](const FootprintSample& sample) { return sample.box_threads <= 0; });
-    return [values, footprints = std::move(footprints)](Metric metric, double x, double y, double z) {
-        if (metric == Metric::footprint_sectors && !footprints.empty())
-            return footprint_of(footprints, x * y * z);
-        return values[static_cast<std::size_t>(metric)];
-    };
+    return
+        [values, shape = FootprintShape(std::move(footprints))](Metric metric, double x, double y, double z) {
+            if (metric == Metric::footprint_sectors && !shape.empty()) return shape.sectors(x, y, z);
+            return values[static_cast<std::size_t>(metric)];
+        };
+}
+
+std::vector<FootprintSample> footprints_in_block(const LaunchCounters& counters, const trimtab_dim3& block) {
+    std::vector<FootprintSample> samples;
+    const double x = block.x, y = block.y, z = block.z;
+    if (counters.active_blocks > 0)
+        samples.push_back({.x = x,
+                           .y = y,
+                           .z = z,
+                           .sectors = static_cast<double>(counters.block_sectors) /
+                                      static_cast<double>(counters.active_blocks)});
+    if (counters.footprint_warps > 0) {
+        FootprintSample warp;
+        warp.x = std::min(x, 32.0);
+        warp.y = std::clamp(std::floor(32 / warp.x), 1.0, y);
+        warp.z = std::clamp(std::floor(32 / (warp.x * warp.y)), 1.0, z);
+        // Where no box of threads is a warp, its part of one.
+        const double threads = warp.x * warp.y * warp.z;
+        warp.sectors = static_cast<double>(counters.warp_sectors) /
+                       static_cast<double>(counters.footprint_warps) * threads / std::min(x * y * z, 32.0);
+        if (threads < x * y * z) samples.push_back(warp);
+    }
+    return samples;
 }
 
 }  // namespace trimtab::emulator

@@ -3,6 +3,7 @@
 
 #include "emulator/exec/counters.h"
 #include "emulator/exec/launch.h"
+#include "emulator/mem/footprint_shape.h"
 #include "model/metrics.h"
 #include "model/rational_program.h"
 
@@ -18,12 +19,12 @@ namespace trimtab::emulator {
 [[nodiscard]] model::MetricValues metrics(const Program& program, std::string_view kernel,
                                           const LaunchCounters& counters, std::uint64_t total_blocks);
 
+// The footprints of a block and of a warp of it, from active blocks and warps.
+[[nodiscard]] std::vector<FootprintSample> footprints_in_block(const LaunchCounters& counters,
+                                                               const trimtab_dim3& block);
+
 // A metric function for model::RationalProgram over one counted launch: every metric as measured;
-// footprint_sectors for a box of another size is interpolated between the block's and the groups' footprints
-// by volume, and scaled beyond them.
-struct FootprintSample {
-    double box_threads = 0, sectors = 0;
-};
+// footprint_sectors as measured for boxes of the samples' shapes, else judged from them (footprint_shape.h).
 [[nodiscard]] model::RationalProgram::MetricFunction measured_metrics(
     const model::MetricValues& values, std::vector<FootprintSample> footprints);
 

@@ -450,20 +450,5 @@ TEST_F(Counters, BarriersDivergenceAndSharedMemory) {
     EXPECT_EQ(uncounted.warp_instructions, 0u);
 }
 
-TEST(MeasuredMetrics, FootprintsOfOtherBoxes) {
-    model::MetricValues values{};
-    values[static_cast<std::size_t>(Metric::load_requests)] = 5;
-    const auto measured = measured_metrics(values, {{128, 64}, {512, 128}, {512, 100}, {2048, 256}});
-    EXPECT_EQ(measured(Metric::load_requests, 1, 2, 3), 5);
-    EXPECT_DOUBLE_EQ(measured(Metric::footprint_sectors, 16, 8, 1), 64);
-    EXPECT_DOUBLE_EQ(measured(Metric::footprint_sectors, 32, 16, 1), 128);
-    EXPECT_DOUBLE_EQ(measured(Metric::footprint_sectors, 16, 16, 1), 64 * std::sqrt(2.0));
-    EXPECT_DOUBLE_EQ(measured(Metric::footprint_sectors, 64, 64, 2),
-                     512);  // four times the threads, twice as much
-    EXPECT_DOUBLE_EQ(measured(Metric::footprint_sectors, 32, 1, 1), 32);
-    const auto single = measured_metrics(values, {{128, 64}});
-    EXPECT_DOUBLE_EQ(single(Metric::footprint_sectors, 256, 1, 1), 128);
-}
-
 }  // namespace
 }  // namespace trimtab::emulator::test

@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "emulator/exec/launch.h"
+#include "emulator/mem/footprint_boxes.h"
 #include "emulator/mem/metrics.h"
+#include "model/performance_model.h"
+#include "profiler/active_indices.h"
 
 namespace trimtab::tools {
 
@@ -20,9 +26,9 @@ constexpr std::uint64_t most_samples = 24;
 using emulator::SparseMemory;
 
 SparseMemory::Fill fill_of(const std::string& pointee) {
-    if (pointee.find("double") != std::string::npos) return SparseMemory::Fill::f64;
-    if (pointee.find("float") != std::string::npos) return SparseMemory::Fill::f32;
-    if (pointee.find("half") != std::string::npos) return SparseMemory::Fill::f16;
+    if (pointee.contains("double")) return SparseMemory::Fill::f64;
+    if (pointee.contains("float")) return SparseMemory::Fill::f32;
+    if (pointee.contains("half")) return SparseMemory::Fill::f16;
     // Unknown contents as small integers: as indices they stay inside the arrays.
     return SparseMemory::Fill::integer;
 }
@@ -35,19 +41,46 @@ std::set<std::uint64_t> spread(std::uint64_t total, std::uint64_t count) {
     return blocks;
 }
 
-std::vector<std::uint64_t> neighbours(std::uint64_t total, std::uint64_t count) {
-    count = std::min(count, total);
-    const std::uint64_t first = (total - count) / 2;
-    std::vector<std::uint64_t> blocks(count);
-    for (std::uint64_t i = 0; i < count; ++i) blocks[i] = first + i;
-    return blocks;
+// The blocks whose indices pass the guards; all of them where guards say nothing.
+emulator::BlockBox active_blocks(const analysis::KernelDescription& description,
+                                 const std::vector<std::byte>& argument_bytes, trimtab_dim3 grid,
+                                 trimtab_dim3 block) {
+    emulator::BlockBox within{.first = {}, .count = {grid.x, grid.y, grid.z}};
+    const std::array<std::uint64_t, 3> threads{block.x, block.y, block.z};
+    const auto indices = profiler::active_indices(description, {.bytes = argument_bytes, .pointers = {}});
+    for (std::size_t d = 0; d < 3; ++d) {
+        if (!description.dimensions[d]) continue;
+        const std::uint64_t first = indices[d].first / threads[d];
+        const std::uint64_t end =
+            indices[d].end ? std::min(within.count[d], (*indices[d].end + threads[d] - 1) / threads[d])
+                           : within.count[d];
+        if (first >= end) continue;
+        within.first[d] = first;
+        within.count[d] = end - first;
+    }
+    return within;
+}
+
+// Those of `boxes` that are run with at most so many blocks in all; boxes share many.
+std::vector<emulator::BlockBox> affordable_boxes(const std::vector<emulator::BlockBox>& boxes,
+                                                 trimtab_dim3 grid, std::uint64_t most_blocks) {
+    std::vector<emulator::BlockBox> chosen;
+    std::set<std::uint64_t> blocks;
+    for (const emulator::BlockBox& box : boxes) {
+        if (box.blocks() > most_blocks) break;  // the smallest come first
+        std::set<std::uint64_t> with = blocks;
+        for (const std::uint64_t index : box.indices(grid)) with.insert(index);
+        if (with.size() > most_blocks) continue;
+        blocks = std::move(with);
+        chosen.push_back(box);
+    }
+    return chosen;
 }
 
 }  // namespace
 
 std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& question, trimtab_dim3 grid,
-                                                    trimtab_dim3 block, std::uint32_t dynamic_shared_bytes,
-                                                    std::uint32_t blocks_per_sm) {
+                                                    trimtab_dim3 block, std::uint32_t dynamic_shared_bytes) {
     const FileKernel& kernel = question.file.kernels[question.kernel];
     const analysis::KernelDescription& description = kernel.record.description;
     if (kernel.module == nullptr)
@@ -86,9 +119,6 @@ std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& questi
     std::set<std::uint64_t> blocks =
         spread(total, std::clamp<std::uint64_t>(affordable, 1, std::min(total, most_samples)));
     request.counting.footprints = true;
-    for (const std::uint64_t size : {std::uint64_t{blocks_per_sm}, std::uint64_t{blocks_per_sm} * 8})
-        if (size > 1 && size <= std::max<std::uint64_t>(affordable, 2))
-            request.counting.groups.push_back(neighbours(total, size));
     request.blocks.assign(blocks.begin(), blocks.end());
     request.instruction_limit = budget * 4;
     const auto result = launch();
@@ -96,16 +126,41 @@ std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& questi
 
     MeasuredLaunch measured;
     measured.values = emulator::metrics(**program, description.name, result->counters, total);
-    const double threads = double(block.x) * block.y * block.z;
-    std::vector<emulator::FootprintSample> footprints{
-        {threads, measured.values[static_cast<std::size_t>(model::Metric::footprint_sectors)]}};
-    for (std::size_t i = 0; i < request.counting.groups.size() && i < result->counters.group_sectors.size();
-         ++i)
-        footprints.push_back({threads * static_cast<double>(request.counting.groups[i].size()),
-                              static_cast<double>(result->counters.group_sectors[i])});
-    measured.metric = emulator::measured_metrics(measured.values, std::move(footprints));
     measured.blocks_run = result->counters.blocks;
     measured.blocks = total;
+    std::vector<emulator::FootprintSample> footprints =
+        emulator::footprints_in_block(result->counters, block);
+
+    // The boxes that the model asks about, as far as they are affordable.
+    const auto model = model::performance_model(model::default_model);
+    if (!model) return std::unexpected(model.error());
+    const auto inputs =
+        model::input_values(**model, question.device.values, question.image,
+                            {.extent = {.x = grid.x * block.x, .y = grid.y * block.y, .z = grid.z * block.z},
+                             .block = block,
+                             .dynamic_shared_bytes = static_cast<double>(dynamic_shared_bytes)});
+    const std::uint64_t block_cost =
+        std::max<std::uint64_t>(result->warp_instructions / std::max<std::uint64_t>(blocks.size(), 1), 1);
+    const auto boxes = affordable_boxes(
+        emulator::boxes_of_blocks(emulator::requested_boxes(**model, inputs, measured.values),
+                                  active_blocks(description, question.arguments.bytes, grid, block), block),
+        grid, budget / block_cost);
+    if (!boxes.empty()) {
+        for (const emulator::BlockBox& box : boxes) request.counting.groups.push_back(box.indices(grid));
+        request.blocks = request.counting.groups.back();
+        // Where some blocks do much more than those before, the footprints of these will have to do.
+        if (const auto more = launch()) {
+            for (std::size_t i = 0; i < boxes.size(); ++i) {
+                const emulator::ThreadBox threads = boxes[i].threads(block);
+                footprints.push_back({.x = threads[0],
+                                      .y = threads[1],
+                                      .z = threads[2],
+                                      .sectors = static_cast<double>(more->counters.group_sectors[i])});
+            }
+            measured.blocks_run += more->counters.blocks;
+        }
+    }
+    measured.metric = emulator::measured_metrics(measured.values, std::move(footprints));
     return measured;
 }
 

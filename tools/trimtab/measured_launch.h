@@ -17,11 +17,10 @@ struct MeasuredLaunch {
     std::uint64_t blocks_run = 0, blocks = 0;       // sampled, of the launch
 };
 
-// `blocks_per_sm` resident together: their joint footprint is measured too. Arrays are where the command line
-// says, else in regions of their own, filled deterministically.
+// Footprints are measured of those boxes that the default model asks for, where that is affordable. Arrays
+// are where the command line says, else in regions of their own, filled deterministically.
 [[nodiscard]] std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& question,
                                                                   trimtab_dim3 grid, trimtab_dim3 block,
-                                                                  std::uint32_t dynamic_shared_bytes,
-                                                                  std::uint32_t blocks_per_sm);
+                                                                  std::uint32_t dynamic_shared_bytes);
 
 }  // namespace trimtab::tools

@@ -48,8 +48,7 @@ std::expected<void, Error> require_scalars(const analysis::KernelDescription& ke
 
 std::expected<Prediction, Error> predict(const Options& options, const LaunchQuestion& question,
                                          trimtab_dim3 grid, trimtab_dim3 block,
-                                         const model::RationalProgram& program,
-                                         const model::Occupancy& occupancy) {
+                                         const model::RationalProgram& program) {
     const analysis::KernelDescription& kernel = question.description();
     const auto& fits = question.file.kernels[question.kernel].record.fits;
     const model::Launch launch{.extent = {grid.x * block.x, grid.y * block.y, grid.z * block.z},
@@ -76,9 +75,8 @@ std::expected<Prediction, Error> predict(const Options& options, const LaunchQue
     }
     if (const auto complete = require_scalars(kernel, question.arguments); !complete)
         return std::unexpected(complete.error());
-    const auto measured =
-        measure_launch(question, grid, block, static_cast<std::uint32_t>(options.launch.dynamic_shared_bytes),
-                       occupancy.blocks_per_sm);
+    const auto measured = measure_launch(question, grid, block,
+                                         static_cast<std::uint32_t>(options.launch.dynamic_shared_bytes));
     if (!measured) return std::unexpected(measured.error());
     const auto result = program.evaluate(inputs, measured->metric);
     Prediction prediction{.ns = result.time_ns,
@@ -154,7 +152,7 @@ int run(const Options& options) {
                          options.launch.dynamic_shared_bytes);
     if (occupancy.blocks_per_sm == 0)
         return refuse("the block does not fit an SM (threads, registers or shared memory)");
-    const auto prediction = predict(options, *question, *grid, *block, **program, occupancy);
+    const auto prediction = predict(options, *question, *grid, *block, **program);
     if (!prediction) return fail(prediction.error());
     if (!prediction->launchable) return refuse("the block or the grid is beyond the device's limits");
     print_prediction(options, *question, *grid, *block, occupancy, *prediction);
