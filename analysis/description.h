@@ -85,8 +85,8 @@ struct KernelDescription {
     std::vector<Guard> guards;
     // The kernel reads the total nctaid * ntid of a dimension: there the new extent must equal the old one.
     std::array<bool, 3> reads_total{};
-    // The kernel reads ctaid of a dimension and never tid or ntid: there the block must be 1 as written, and
-    // stays 1.
+    // The kernel reads ctaid (or ntid, or nctaid) of a dimension and never tid: there the block must be 1 as
+    // written, and stays 1.
     std::array<bool, 3> block_stays_one{};
     Verdict verdict = Verdict::fixed;
     bool race_free_proved = false;  // else assumed

@@ -20,10 +20,9 @@ namespace trimtab::analysis {
 struct LaunchReads {
     std::array<bool, 3> thread_index{}, block_index{}, block_size{}, grid_size{};
 
-    // blockIdx alone: legal where the block is 1 there, and then it is the global index itself.
+    // No threadIdx: legal where the block is 1 there, and then blockIdx is the global index itself.
     [[nodiscard]] bool block_stays_one(std::size_t dimension) const {
-        return (block_index[dimension] || grid_size[dimension]) && !thread_index[dimension] &&
-               !block_size[dimension];
+        return reads(dimension) && !thread_index[dimension];
     }
     [[nodiscard]] bool reads(std::size_t dimension) const {
         return thread_index[dimension] || block_index[dimension] || block_size[dimension] ||

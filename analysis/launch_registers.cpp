@@ -88,13 +88,13 @@ Symbolic FunctionValues::special(ptx::SpecialRegister special, unsigned width) c
     const auto found = launch_register(special);
     if (!found) return {};
     const Dimension dimension = found->dimension;
-    // Alone, blockIdx is the index itself in a dimension whose block stays 1.
+    // In a dimension whose block stays 1, blockIdx is the index itself.
     const bool one = reads_.block_stays_one(static_cast<std::size_t>(dimension));
     switch (found->kind) {
         case Atom::Kind::thread_index:
             return table_->thread_index(dimension, width);
         case Atom::Kind::block_size:
-            return table_->block_size(dimension, width);
+            return one ? SymbolTable::constant(1, width) : table_->block_size(dimension, width);
         case Atom::Kind::block_index:
             return one ? table_->global_index(dimension, width) : table_->block_index(dimension, width);
         default:

@@ -425,6 +425,22 @@ TEST_P(Verdicts, BlockIndexAloneStaysOne) {
     EXPECT_FALSE(is_legal(*limits, {32, 2, 1}));
 }
 
+TEST_P(Verdicts, BlockSizeWithoutThreadIndexIsOne) {
+    // blockDim.y counts in the index, threadIdx.y does not: right where the block is 1 in y.
+    const auto& kernel = describe(R"(
+        __global__ void k(float* o, int n) {
+            unsigned block = gridDim.x * blockIdx.y + blockIdx.x;
+            unsigned i = block * blockDim.x * blockDim.y + threadIdx.x;
+            if (i < n) o[i] = 1;
+        })",
+                                  "k");
+    EXPECT_EQ(kernel.verdict, Verdict::dividing);
+    EXPECT_TRUE(kernel.block_stays_one[1]);
+    const auto bytes = arguments(kernel, pointer, 4000);
+    EXPECT_EQ(blocks(kernel, bytes, {4, 4, 1}, {256, 1, 1}), "divide x");
+    EXPECT_THAT(blocks(kernel, bytes, {4, 4, 1}, {128, 2, 1}), HasSubstr("without threadIdx.y"));
+}
+
 TEST_P(Verdicts, DimensionsNeverReadMustBeOne) {
     const auto& kernel = describe(std::string(plane_header) + R"(
         __global__ void k(float* o, int n) { if (gx() < n) o[gx()] = 1; })",
