@@ -28,7 +28,7 @@ ROOMS = {
 # Read everything, and nothing reads them.
 OUTER_FOLDERS = ["tests", "bench", "samples"]
 SOURCE_SUFFIXES = (".h", ".hpp", ".cpp", ".cc", ".c", ".cu", ".cuh")
-MAX_LINES = 500
+MAX_LINES = 600  # about 500: a file that grows past this has more than one job
 # Slow to compile: a header that pulls them in makes every file that includes it pay. One that only .cpp files
 # include, to share what they do with such a library, is no worse than they are.
 HEAVY_HEADERS = re.compile(r"nlohmann/json\.hpp|spdlog/|CLI/|sqlite3\.h|llvm/|lapacke\.h|tbb/")

@@ -1,7 +1,7 @@
-#include "kernels.h"
-
 #include <cassert>
 #include <cstdio>
+
+#include "kernels.h"
 
 __constant__ float table[4];
 __device__ float offset = 0.5f;
@@ -14,7 +14,9 @@ __global__ void add_table_kernel(float* values, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) values[i] += table[i % 4] + offset;
 }
-__global__ void write_at_kernel(int* values, long index, int value) { values[index] = value; }
+__global__ void write_at_kernel(int* values, long index, int value) {
+    values[index] = value;
+}
 __global__ void reverse_kernel(int* values) {
     extern __shared__ int staged[];
     staged[threadIdx.x] = values[threadIdx.x];
@@ -24,8 +26,12 @@ __global__ void reverse_kernel(int* values) {
 __global__ void __launch_bounds__(64) at_most_64_kernel(int* value) {
     if (threadIdx.x == 0) *value = blockDim.x;
 }
-__global__ void greet_kernel(int number) { printf("greetings from %d\n", number); }
-__global__ void refuse_kernel(int* value) { assert(*value == 0); }
+__global__ void greet_kernel(int number) {
+    printf("greetings from %d\n", number);
+}
+__global__ void refuse_kernel(int* value) {
+    assert(*value == 0);
+}
 __global__ void spin_kernel(float* values, int n, int rounds) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
@@ -33,7 +39,9 @@ __global__ void spin_kernel(float* values, int n, int rounds) {
     for (int r = 0; r < rounds; ++r) v = v * 1.5f + 0.25f;
     values[i] = v;
 }
-__global__ void add_one_kernel(int* value) { *value += 1; }
+__global__ void add_one_kernel(int* value) {
+    *value += 1;
+}
 
 namespace kernels {
 const void* const scale = reinterpret_cast<const void*>(&scale_kernel);
@@ -45,6 +53,10 @@ const void* const greet = reinterpret_cast<const void*>(&greet_kernel);
 const void* const refuse = reinterpret_cast<const void*>(&refuse_kernel);
 const void* const spin = reinterpret_cast<const void*>(&spin_kernel);
 const void* const add_one = reinterpret_cast<const void*>(&add_one_kernel);
-const void* table_symbol() { return &table; }
-const void* offset_symbol() { return &offset; }
+const void* table_symbol() {
+    return &table;
+}
+const void* offset_symbol() {
+    return &offset;
+}
 }  // namespace kernels

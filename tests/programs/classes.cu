@@ -10,9 +10,15 @@ __global__ void apply(float* x, int n, F f) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i] = f(x[i]);
 }
-__device__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
-__device__ int twice(int v) { return 2 * v; }
-__device__ int thrice(int v) { return 3 * v; }
+__device__ int fibonacci(int n) {
+    return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
+__device__ int twice(int v) {
+    return 2 * v;
+}
+__device__ int thrice(int v) {
+    return 3 * v;
+}
 typedef int (*Function)(int);
 __device__ Function table[2] = {twice, thrice};
 struct Shape {
@@ -46,7 +52,9 @@ __global__ void dispatch(int* out, int n) {
     }
     out[i] = v;
 }
-static int fibonacci_host(int n) { return n < 2 ? n : fibonacci_host(n - 1) + fibonacci_host(n - 2); }
+static int fibonacci_host(int n) {
+    return n < 2 ? n : fibonacci_host(n - 1) + fibonacci_host(n - 2);
+}
 int main() {
     const int n = 130;
     float* x;

@@ -112,7 +112,7 @@ void read_flags(CommandLine& line, const llvm::opt::InputArgList& arguments) {
     line.relocatable = arguments.hasArg(options::OPT_r);
     line.static_link = arguments.hasArg(options::OPT_static, options::OPT_static_pie);
     for (const std::string& value : arguments.getAllArgValues(options::OPT_mllvm))
-        line.names_sqrt_precision |= value.find("__CUDA_PREC_SQRT") != std::string::npos;
+        line.names_sqrt_precision |= value.contains("__CUDA_PREC_SQRT");
 }
 
 }  // namespace

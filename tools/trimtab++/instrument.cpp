@@ -53,8 +53,8 @@ std::string include_folder(const Toolchain& tools) {
                                                                    : TRIMTAB_SOURCE_INCLUDE;
 }
 
-// Whether a launch of it could take another block: none does where every dimension that it reads stays as wide
-// as one thread, as in a kernel of one-thread blocks.
+// Whether a launch of it could take another block: none does where every dimension that it reads stays as
+// wide as one thread, as in a kernel of one-thread blocks.
 bool has_choice(const analysis::KernelDescription& kernel) {
     if (kernel.verdict == analysis::Verdict::fixed) return false;
     for (std::size_t d = 0; d < kernel.dimensions.size(); ++d)

@@ -21,7 +21,7 @@ bool is_there(const fs::path& path) {
 
 // A program of LLVM 22: where Trimtab was built with it, else on PATH by its versioned name.
 std::optional<std::string> find_llvm_program(const std::string& name) {
-    if (const fs::path built_with = fs::path(TRIMTAB_LLVM_PREFIX) / "bin" / name; is_there(built_with))
+    if (fs::path built_with = fs::path(TRIMTAB_LLVM_PREFIX) / "bin" / name; is_there(built_with))
         return built_with;
     for (const std::string& candidate : {name + "-22", name})
         if (auto found = llvm::sys::findProgramByName(candidate)) return *found;
@@ -52,7 +52,7 @@ std::expected<std::string, Error> find_own_library(const std::string& name) {
     const fs::path self = fs::read_symlink("/proc/self/exe", error);
     const fs::path prefix = self.parent_path().parent_path();
     for (const char* folder : {TRIMTAB_LIBDIR, "lib"})
-        if (const fs::path path = prefix / folder / name; is_there(path)) return path;
+        if (fs::path path = prefix / folder / name; is_there(path)) return path;
     return std::unexpected(
         Error{name + " is missing beside trimtab++ (looked in " + (prefix / TRIMTAB_LIBDIR).string() + ")"});
 }
