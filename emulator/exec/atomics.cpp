@@ -2,6 +2,7 @@
 // memory needs the host's atomic operations.
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "emulator/exec/address_resolution.h"
 #include "emulator/exec/half.h"
@@ -97,19 +98,38 @@ u64 exchange(std::byte* host, AtomicOp operation, Type type, u64 operand, u64 sw
     }
 }
 
+// Shared memory is the block's own, and its warps take turns.
+template <class T>
+u64 exchange_alone(std::byte* host, AtomicOp operation, Type type, u64 operand, u64 swap, bool& changed) {
+    T old;
+    std::memcpy(&old, host, sizeof old);
+    const T wanted = static_cast<T>(next_value(operation, type, old, operand, swap));
+    std::memcpy(host, &wanted, sizeof wanted);
+    changed = changed || wanted != old;
+    return old;
+}
+
 template <class T>
 void each_lane(Warp& w, const Op* op, const MemoryInfo& info, LaneAddresses::Shape shape) {
     const T* b = w.lanes<T>(op->b);
     const T* c = op->c == no_operand ? nullptr : w.lanes<T>(op->c);
     T* d = op->d == no_operand ? nullptr : w.lanes<T>(op->d);
-    bool changed = false;
+    const bool alone = info.space == ptx::Space::shared || info.space == ptx::Space::shared_cluster;
+    const bool adds = info.atomic == AtomicOp::add && !ptx::is_float(info.type);
+    bool changed = adds;
     for (u32 rest = w.mask; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         std::byte* host = w.at.host;
         if (shape == LaneAddresses::Shape::contiguous) host += lane * sizeof(T);
         if (shape == LaneAddresses::Shape::scattered) host = w.at.of_lane(lane);
-        const u64 old =
-            exchange<T>(host, info.atomic, info.type, b[lane], c == nullptr ? 0 : c[lane], changed);
+        const u64 swap = c == nullptr ? 0 : c[lane];
+        u64 old = 0;
+        if (alone)
+            old = exchange_alone<T>(host, info.atomic, info.type, b[lane], swap, changed);
+        else if (adds)
+            old = __atomic_fetch_add(reinterpret_cast<T*>(host), b[lane], __ATOMIC_SEQ_CST);
+        else
+            old = exchange<T>(host, info.atomic, info.type, b[lane], swap, changed);
         if (d != nullptr) d[lane] = static_cast<T>(old);
     }
     // Atomics that change nothing are how lanes wait for a lock.

@@ -82,6 +82,7 @@ struct FunctionCode {
     std::string error;  // not empty: it cannot be lowered
     std::deque<MemoryInfo> memory;
     std::deque<CallInfo> calls;
+    std::deque<CallValue> spills;  // parameters whose address is taken: from storage to local memory
     std::deque<BranchTable> tables;
     std::deque<RegionInfo> regions;
     std::vector<std::uint32_t> counted_at;  // by instruction: the slot of its region; counted code

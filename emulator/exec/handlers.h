@@ -43,6 +43,7 @@ const Op* carry(Warp& w, const Op* op);                // add, sub, mad with a c
 // parameters.cpp: the frame's parameter storage at imm; elements in info
 const Op* load_parameter(Warp& w, const Op* op);
 const Op* store_parameter(Warp& w, const Op* op);
+const Op* spill_parameter(Warp& w, const Op* op);  // info: CallValue, from caller_offset to callee_offset
 
 // atomics.cpp
 const Op* atomic(Warp& w, const Op* op);

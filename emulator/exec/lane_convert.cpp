@@ -98,6 +98,7 @@ u64 real_to_integer(double value, const Conversion& how) {
 
 template <class To>
 To narrowed(long double value, Rounding rounding) {
+    if (rounding == Rounding::rn || rounding == Rounding::none) return static_cast<To>(value);
     const int before = std::fegetround();
     int mode = FE_TONEAREST;
     if (rounding == Rounding::rz) mode = FE_TOWARDZERO;

@@ -1,9 +1,13 @@
 #include "emulator/exec/lower.h"
 
 #include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
 
 #include "emulator/exec/describe.h"
 #include "emulator/exec/handlers.h"
+#include "emulator/exec/register_slots.h"
 #include "emulator/exec/rounds.h"
 
 namespace trimtab::emulator {
@@ -75,16 +79,25 @@ void Lowering::run() {
     finish();
 }
 
-// Registers of one width lie together, the widest first, so that all are aligned.
+// Slots of one width lie together, the widest first, so that all are aligned.
 void Lowering::lay_out_registers() {
+    constexpr std::array<unsigned, 5> widths = {16, 8, 4, 2, 0};
+    const auto class_of = [&](ptx::RegisterIndex reg) {
+        const auto at = std::find(widths.begin(), widths.end(), width_of(reg));
+        return static_cast<std::uint32_t>(at - widths.begin());
+    };
+    const RegisterSlots slots = assign_slots(function_, flow_, widths.size(), class_of);
+    std::array<std::uint32_t, widths.size()> first{};
+    for (std::size_t i = 0; i < widths.size(); i++) {
+        first[i] = register_bytes_;
+        register_bytes_ += slots.count[i] * (widths[i] == 0 ? 4 : widths[i] * warp_lanes);
+    }
     registers_.assign(function_.registers.size(), no_operand);
-    for (const unsigned wanted : {16u, 8u, 4u, 2u, 0u}) {
-        for (ptx::RegisterIndex i = 0; i < function_.registers.size(); i++) {
-            const unsigned width = width_of(i);
-            if (width != wanted) continue;
-            registers_[i] = operand_ref(Base::registers, register_bytes_);
-            register_bytes_ += width == 0 ? 4 : width * warp_lanes;
-        }
+    for (ptx::RegisterIndex reg = 0; reg < registers_.size(); reg++) {
+        if (slots.slot[reg] == ptx::no_index) continue;
+        const std::uint32_t own = class_of(reg);
+        const unsigned bytes = widths[own] == 0 ? 4 : widths[own] * warp_lanes;
+        registers_[reg] = operand_ref(Base::registers, first[own] + slots.slot[reg] * bytes);
     }
     carry_ = operand_ref(Base::registers, register_bytes_);
     register_bytes_ = align_up(register_bytes_ + 4, 64);
@@ -117,8 +130,36 @@ void Lowering::lay_out_variables() {
         locals_[variable.name] = {out_.local_bytes, static_cast<std::uint32_t>(variable.size_bytes)};
         out_.local_bytes += static_cast<std::uint32_t>(variable.size_bytes);
     }
+    if (!is_entry_) spill_parameters();
     out_.parameter_bytes = align_up(out_.parameter_bytes, 16);
     out_.local_bytes = align_up(out_.local_bytes, 16);
+}
+
+// PTX ISA, "mov": a function's parameter whose address is taken lives in local memory.
+void Lowering::spill_parameters() {
+    std::set<std::string_view> taken;
+    for (const ptx::Instruction& instruction : function_.body) {
+        if (instruction.opcode == ptx::Opcode::call) continue;
+        for (const ptx::Operand& operand : instruction.operands) {
+            const bool is_address = operand.kind == ptx::Operand::Kind::address;
+            if (operand.kind == ptx::Operand::Kind::symbol ||
+                (is_address && instruction.modifiers.space != ptx::Space::param)) {
+                taken.insert(operand.text);
+            }
+        }
+    }
+    for (const ptx::Variable& parameter : function_.parameters) {
+        if (!taken.contains(parameter.name)) continue;
+        const Place from = parameters_[parameter.name];
+        out_.local_bytes = align_up(out_.local_bytes, std::max(parameter.alignment_bytes, 8u));
+        locals_[parameter.name] = {out_.local_bytes, from.bytes};
+        CallValue& spill = out_.spills.emplace_back();
+        spill.caller_offset = from.offset;
+        spill.callee_offset = out_.local_bytes;
+        spill.bytes = from.bytes;
+        out_.local_bytes += from.bytes;
+        emit(run::spill_parameter).info = &spill;
+    }
 }
 
 bool Lowering::is_divergence_join(std::uint32_t instruction) const {

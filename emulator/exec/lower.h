@@ -43,6 +43,7 @@ class Lowering {
     // --- lower.cpp: the function as a whole
     void lay_out_registers();
     void lay_out_variables();
+    void spill_parameters();
     void find_joins();
     void lower_instruction(std::uint32_t index);
     void lower_guarded(std::uint32_t index);

@@ -98,10 +98,13 @@ MemoryInfo& Lowering::memory_info(const ptx::Instruction& instruction, ptx::Spac
 
 bool Lowering::lower_load(const ptx::Instruction& instruction) {
     if (instruction.operands.size() < 2) return false;
-    const ptx::Space space = instruction.modifiers.space;
-    if (space == ptx::Space::param && instruction.operands[1].reg == ptx::no_index)
-        return lower_parameter_access(instruction, true);
-    if (space == ptx::Space::param && !is_entry_) return false;
+    ptx::Space space = instruction.modifiers.space;
+    if (space == ptx::Space::param) {
+        const ptx::Operand& place = instruction.operands[1];
+        if (place.reg == ptx::no_index && !locals_.contains(place.text))
+            return lower_parameter_access(instruction, true);
+        if (!is_entry_) space = ptx::Space::local;  // its address was taken
+    }
     const auto elements = elements_of(instruction.operands[0]);
     const unsigned bytes = ptx::size_bytes(instruction.type);
     if (elements.empty() || elements.size() > 8 || bytes * elements.size() > 32) return false;
@@ -139,8 +142,14 @@ bool Lowering::lower_load(const ptx::Instruction& instruction) {
 
 bool Lowering::lower_store(const ptx::Instruction& instruction) {
     if (instruction.operands.size() < 2) return false;
-    const ptx::Space space = instruction.modifiers.space;
-    if (space == ptx::Space::param) return lower_parameter_access(instruction, false);
+    ptx::Space space = instruction.modifiers.space;
+    if (space == ptx::Space::param) {
+        const ptx::Operand& place = instruction.operands[0];
+        if (place.reg == ptx::no_index && !locals_.contains(place.text))
+            return lower_parameter_access(instruction, false);
+        if (is_entry_) return false;
+        space = ptx::Space::local;
+    }
     const auto elements = elements_of(instruction.operands[1]);
     const unsigned bytes = ptx::size_bytes(instruction.type);
     if (elements.empty() || elements.size() > 8 || bytes * elements.size() > 32) return false;

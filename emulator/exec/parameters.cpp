@@ -78,4 +78,16 @@ const Op* store_parameter(Warp& w, const Op* op) {
     return op + 1;
 }
 
+const Op* spill_parameter(Warp& w, const Op* op) {
+    const auto& spill = *static_cast<const CallValue*>(op->info);
+    const std::size_t stride = w.frame->function->parameter_bytes;
+    const std::byte* from = w.frame->registers + w.frame->function->register_bytes + spill.caller_offset;
+    std::byte* to = w.local.data() + w.frame->local_base + spill.callee_offset;
+    for (std::uint32_t rest = w.mask; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        std::memcpy(to + std::size_t{lane} * w.local_stride, from + lane * stride, spill.bytes);
+    }
+    return op + 1;
+}
+
 }  // namespace trimtab::emulator::run

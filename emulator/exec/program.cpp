@@ -73,8 +73,8 @@ std::optional<Error> Program::lay_out_variables() {
 
 std::optional<Error> Program::initialise(const ptx::Variable& variable) {
     const VariableStorage& storage = variables_.at(variable.name);
-    std::memcpy(storage.host, variable.initial.data(),
-                std::min<std::size_t>(variable.initial.size(), storage.size_bytes));
+    std::copy_n(variable.initial.data(), std::min<std::size_t>(variable.initial.size(), storage.size_bytes),
+                storage.host);
     for (const ptx::Variable::Relocation& relocation : variable.relocations) {
         const auto address = symbol_address(relocation.symbol);
         if (!address) {

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "emulator/exec/instruction_registers.h"
+
 namespace trimtab::emulator {
 namespace {
 
@@ -37,21 +39,6 @@ bool is_fence(const ptx::Instruction& instruction) {
         default:
             return false;
     }
-}
-
-template <class Visit>
-void visit_registers(const ptx::Operand& operand, const Visit& visit) {
-    if (operand.reg != ptx::no_index) visit(operand.reg);
-    for (const ptx::Operand& element : operand.elements) visit_registers(element, visit);
-}
-template <class Visit>
-void visit_reads(const ptx::Instruction& instruction, const Visit& visit) {
-    for (const ptx::Operand& operand : instruction.sources()) visit_registers(operand, visit);
-    if (instruction.guard != ptx::no_index) visit(instruction.guard);
-}
-template <class Visit>
-void visit_writes(const ptx::Instruction& instruction, const Visit& visit) {
-    for (const ptx::Operand& operand : instruction.destinations()) visit_registers(operand, visit);
 }
 
 std::vector<std::uint32_t> sorted(const std::unordered_set<std::uint32_t>& set) {

@@ -150,10 +150,10 @@ Frame* Worker::take_frame(Warp& w, const Op* op, const FunctionCode& function) {
                                 max_local_bytes >> 10, depth));
         return nullptr;
     }
-    std::unique_ptr<Frame> frame;
-    auto& free = free_frames_[&function];
+    Frame* frame = nullptr;
+    std::vector<Frame*>& free = free_frames_[&function];
     if (free.empty()) {
-        frame = std::make_unique<Frame>();
+        frame = frames_.emplace_back(std::make_unique<Frame>()).get();
         frame->function = &function;
         const std::size_t bytes =
             function.register_bytes + std::size_t{function.parameter_bytes} * warp_lanes + sizeof(LaneBytes);
@@ -163,7 +163,7 @@ Frame* Worker::take_frame(Warp& w, const Op* op, const FunctionCode& function) {
         frame->constants =
             const_cast<std::byte*>(reinterpret_cast<const std::byte*>(function.constants.data()));
     } else {
-        frame = std::move(free.back());
+        frame = free.back();
         free.pop_back();
     }
     frame->caller = caller;
@@ -171,12 +171,11 @@ Frame* Worker::take_frame(Warp& w, const Op* op, const FunctionCode& function) {
     frame->local_base = local_base;
     frame->local_end = local_end;
     frame->lanes = w.path_lanes;
-    return frame.release();
+    return frame;
 }
 
 void Worker::give_back(Frame* frame) {
-    std::unique_ptr<Frame> owned(frame);
-    free_frames_[frame->function].push_back(std::move(owned));
+    free_frames_[frame->function].push_back(frame);
 }
 
 const FunctionCode* Worker::function_at(std::uint64_t address) const {

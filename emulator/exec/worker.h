@@ -99,9 +99,10 @@ class Worker {
 
     Launch& launch_;
     WorkerCounts counts_;
-    std::vector<CachedRange> ranges_;  // by instruction of the kernel's numbering
-    std::vector<CachedRange> recent_;  // by 64 KiB of the address
-    std::map<const FunctionCode*, std::vector<std::unique_ptr<Frame>>> free_frames_;
+    std::vector<CachedRange> ranges_;             // by instruction of the kernel's numbering
+    std::vector<CachedRange> recent_;             // by 64 KiB of the address
+    std::vector<std::unique_ptr<Frame>> frames_;  // all that were ever made
+    std::map<const FunctionCode*, std::vector<Frame*>> free_frames_;
     std::vector<std::unique_ptr<Warp>> free_warps_;
 };
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 
 #include "tests/emulator/compile.h"
@@ -193,11 +194,17 @@ KERNEL flags_between_blocks(volatile int* flags, int* out) {  // each waits for 
 KERNEL forever(volatile int* flag) { while (*flag == 0); }
 )";
 
-class Control : public testing::Test {
+// With the compiler's flags as parameter: code that is not optimised keeps everything in local memory and
+// passes parameters by address.
+class Control : public testing::TestWithParam<const char*> {
   protected:
-    static void SetUpTestSuite() { program_ = load(compile_cuda(source)); }
-    static void TearDownTestSuite() { program_.reset(); }
-    void SetUp() override { ASSERT_NE(program_, nullptr); }
+    static void TearDownTestSuite() { programs_.clear(); }
+    void SetUp() override {
+        auto [at, is_new] = programs_.try_emplace(GetParam());
+        if (is_new) at->second = load(compile_cuda(source, GetParam()));
+        program_ = at->second;
+        ASSERT_NE(program_, nullptr);
+    }
 
     template <class T, class... Arguments>
     std::vector<T> output(const char* kernel, std::size_t size, const Grid& grid,
@@ -209,10 +216,14 @@ class Control : public testing::Test {
     }
     static Grid block(std::uint32_t threads) { return {{1, 1, 1}, {threads, 1, 1}}; }
 
-    static std::shared_ptr<Program> program_;
+    static std::map<std::string, std::shared_ptr<Program>> programs_;
+    std::shared_ptr<Program> program_;
     HostMemory memory_;
 };
-std::shared_ptr<Program> Control::program_;
+std::map<std::string, std::shared_ptr<Program>> Control::programs_;
+
+INSTANTIATE_TEST_SUITE_P(Flags, Control, testing::Values("-O3", "-O0"),
+                         [](const auto& info) { return std::string(info.param).substr(1, 2); });
 
 int walk(int x) {
     int sum = 0;
@@ -228,12 +239,12 @@ int walk(int x) {
     return sum;
 }
 
-TEST_F(Control, NestedPaths) {
+TEST_P(Control, NestedPaths) {
     const auto out = output<int>("paths", 100, block(100));
     for (int i = 0; i < 100; i++) EXPECT_EQ(out[i], walk(i) + (i > 50 ? walk(i / 2) : 7)) << i;
 }
 
-TEST_F(Control, LanesComeTogetherAgain) {
+TEST_P(Control, LanesComeTogetherAgain) {
     const auto out = output<unsigned>("converge", 96, block(32));
     unsigned thirds[3] = {};
     for (unsigned i = 0; i < 32; i++) thirds[i % 3] |= 1u << i;
@@ -244,13 +255,13 @@ TEST_F(Control, LanesComeTogetherAgain) {
     }
 }
 
-TEST_F(Control, Recursion) {
+TEST_P(Control, Recursion) {
     const auto out = output<int>("recursion", 45, block(45));
     const int fibonacci[] = {0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377};
     for (int i = 0; i < 45; i++) EXPECT_EQ(out[i], fibonacci[i % 15]);
 }
 
-TEST_F(Control, EndlessRecursionIsAFault) {
+TEST_P(Control, EndlessRecursionIsAFault) {
     std::vector<int> out(32);
     const auto result = try_run(*program_, memory_, "overflow", block(32), Parameters(memory_.add(out)));
     ASSERT_FALSE(result);
@@ -258,7 +269,7 @@ TEST_F(Control, EndlessRecursionIsAFault) {
     EXPECT_THAT(result.error().message, testing::HasSubstr("kernel overflow: the stack"));
 }
 
-TEST_F(Control, IndirectCalls) {
+TEST_P(Control, IndirectCalls) {
     const auto out = output<double>("pointers", 40, block(40), 1);
     for (int i = 0; i < 40; i++) {
         double expected = 2.0 * i;
@@ -270,7 +281,7 @@ TEST_F(Control, IndirectCalls) {
     for (int i = 0; i < 32; i++) EXPECT_EQ(areas[i], i & 1 ? i * i + 3 : -i - 3);
 }
 
-TEST_F(Control, StructuresByValue) {
+TEST_P(Control, StructuresByValue) {
     struct Wide {
         double a;
         int b[3];
@@ -280,7 +291,7 @@ TEST_F(Control, StructuresByValue) {
     for (int i = 0; i < 32; i++) EXPECT_EQ(out[i], 3 + 30 + i);
 }
 
-TEST_F(Control, Switches) {
+TEST_P(Control, Switches) {
     const auto out = output<int>("cases", 64, block(64));
     for (int i = 0; i < 64; i++) {
         const int expected[] = {5,      17 + i, i,  -3, __builtin_popcount(static_cast<unsigned>(i)) * 11,
@@ -289,7 +300,7 @@ TEST_F(Control, Switches) {
     }
 }
 
-TEST_F(Control, Barriers) {
+TEST_P(Control, Barriers) {
     for (const int threads : {1, 31, 33, 256, 1000, 1024}) {
         std::vector<int> data(static_cast<std::size_t>(threads));
         std::iota(data.begin(), data.end(), 0);
@@ -314,14 +325,14 @@ TEST_F(Control, Barriers) {
     for (int i = 0; i < 64; i++) EXPECT_EQ(boxes[i], (63 - i) * 3);
 }
 
-TEST_F(Control, DeadlockIsAFault) {
+TEST_P(Control, DeadlockIsAFault) {
     const auto result = try_run(*program_, memory_, "lost_barrier", block(128), Parameters(64));
     ASSERT_FALSE(result);
     EXPECT_THAT(result.error().message,
                 testing::HasSubstr("deadlock: barrier 1 waits for 96 threads, 64 have come"));
 }
 
-TEST_F(Control, Shuffles) {
+TEST_P(Control, Shuffles) {
     const auto out = output<int>("shuffles", 128, block(32));
     for (int i = 0; i < 32; i++) {
         EXPECT_EQ(out[4 * i], 10 * (i >= 3 ? i - 3 : i));
@@ -331,7 +342,7 @@ TEST_F(Control, Shuffles) {
     }
 }
 
-TEST_F(Control, Votes) {
+TEST_P(Control, Votes) {
     const auto out = output<unsigned>("votes", 192, block(32));
     for (unsigned i = 0; i < 32; i++) {
         const unsigned* o = &out[6 * i];
@@ -345,7 +356,7 @@ TEST_F(Control, Votes) {
     }
 }
 
-TEST_F(Control, MembersWaitForEachOther) {
+TEST_P(Control, MembersWaitForEachOther) {
     const auto out = output<int>("meet_in_loop", 32, block(32));
     int even = 0, odd = 0;
     for (int i = 0; i < 4; i++) {
@@ -359,7 +370,7 @@ TEST_F(Control, MembersWaitForEachOther) {
     for (int i = 2; i < 32; i++) EXPECT_EQ(others[i], i ^ 1);
 }
 
-TEST_F(Control, LocksWithinAWarp) {
+TEST_P(Control, LocksWithinAWarp) {
     const auto counter = variable_storage(*program_, "counter");
     ASSERT_TRUE(counter);
     for (const unsigned threads : {1u, 3u}) {
@@ -373,7 +384,7 @@ TEST_F(Control, LocksWithinAWarp) {
     }
 }
 
-TEST_F(Control, WarpsAndBlocksThatWaitForLaterOnes) {
+TEST_P(Control, WarpsAndBlocksThatWaitForLaterOnes) {
     std::vector<int> flags(9), out(8);
     int* pointer = memory_.add(flags);
     run(*program_, memory_, "flags_between_warps", block(256), Parameters(pointer, memory_.add(out)));
@@ -387,7 +398,7 @@ TEST_F(Control, WarpsAndBlocksThatWaitForLaterOnes) {
     }
 }
 
-TEST_F(Control, EndlessLoopsReachTheLimit) {
+TEST_P(Control, EndlessLoopsReachTheLimit) {
     std::vector<int> flag(1);
     LaunchRequest request;
     const Parameters parameters(memory_.add(flag));

@@ -70,6 +70,10 @@ struct ToInteger {
         return a != a ? of_nan : clamped;
     }
 };
+template <bool ftz, bool sat>
+struct Finish {
+    float operator()(float a) const { return finish<ftz, sat>(a); }
+};
 struct Narrow {
     float operator()(double a) const { return canonical(static_cast<float>(a)); }
 };
@@ -219,6 +223,13 @@ unsigned width(Type type) {
 }  // namespace
 
 Handler convert_handler(const LaneKey& key) {
+    if (key.type == Type::f32 && key.source_type == Type::f32 && key.rounding == ptx::Rounding::none) {
+        if (key.ftz)
+            return key.sat ? Handler{&map<Finish<true, true>, float, float>}
+                           : &map<Finish<true, false>, float, float>;
+        return key.sat ? Handler{&map<Finish<false, true>, float, float>}
+                       : &map<Finish<false, false>, float, float>;
+    }
     if (key.ftz || key.sat) return nullptr;
     const bool from_real = key.source_type == Type::f32 || key.source_type == Type::f64;
     const bool to_real = key.type == Type::f32 || key.type == Type::f64;
