@@ -55,8 +55,12 @@ struct Basis {
 [[nodiscard]] Basis make_basis(const FormSpec& spec, const FitVariables& fit);
 // A metric per warp that counts executions: requests, instructions.
 [[nodiscard]] bool is_count(model::Metric metric);
-// Forms for a metric, cheapest first; `given_terms`: FitVariables::data_terms are to be used.
-[[nodiscard]] std::vector<FormSpec> forms_for(model::Metric metric, bool given_terms);
+struct FormHints {
+    bool given_terms = false;  // FitVariables::data_terms are to be used
+    bool settles = false;      // the values hardly change as the sizes grow: borders, not loops
+};
+// Forms for a metric, cheapest first.
+[[nodiscard]] std::vector<FormSpec> forms_for(model::Metric metric, const FormHints& hints);
 // The metrics whose terms in D are this one's too (FitVariables::data_terms); empty: it has its own.
 [[nodiscard]] std::vector<model::Metric> requests_of(model::Metric metric);
 

@@ -19,6 +19,9 @@ using Rows = std::vector<std::size_t>;
 // matter.
 constexpr double floor_share = 0.02;
 
+// Sizes differ by a factor of four or more: a value that keeps within this factor does not follow them.
+constexpr double settled_range = 1.5;
+
 struct PieceFit {
     std::optional<Condition> when;  // variable: index in FormSpec::cut_variables
     Rows rows;
@@ -267,7 +270,10 @@ FittedMetric MetricFitter::fit(std::vector<Variable>& variables) {
         return fitted;
     }
 
-    const std::vector<FormSpec> specs = forms_for(metric_, !fit_variables_.data_terms.empty());
+    const auto [low, high] = std::ranges::minmax(points_, {}, &FitPoint::value);
+    const std::vector<FormSpec> specs =
+        forms_for(metric_, {.given_terms = !fit_variables_.data_terms.empty(),
+                            .settles = low.value > 0 && high.value < settled_range * low.value});
     std::vector<FormFit> tried;
     for (const FormSpec& spec : specs) {
         auto form = fit_form(spec);

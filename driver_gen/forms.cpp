@@ -146,6 +146,15 @@ std::vector<FormSpec> footprint_forms() {
     return forms;
 }
 
+// What grows with D must be exact, or much better, where the values settle.
+void settle(std::vector<FormSpec>& forms) {
+    for (FormSpec& spec : forms) spec.handicap *= spec.data_degree > 0 ? 2 : 1;
+    for (FormSpec spec : settling_forms()) {
+        spec.cost += 0.1;
+        forms.push_back(std::move(spec));
+    }
+}
+
 }  // namespace
 
 bool is_count(Metric metric) {
@@ -160,7 +169,7 @@ bool is_count(Metric metric) {
     }
 }
 
-std::vector<FormSpec> forms_for(Metric metric, bool given_terms) {
+std::vector<FormSpec> forms_for(Metric metric, const FormHints& hints) {
     std::vector<FormSpec> forms;
     const auto add = [&](std::vector<FormSpec> more) { std::ranges::move(more, std::back_inserter(forms)); };
     switch (metric) {
@@ -192,7 +201,8 @@ std::vector<FormSpec> forms_for(Metric metric, bool given_terms) {
             add(settling_forms());
             break;
         default:
-            add(given_terms ? given_count_forms() : count_forms());
+            add(hints.given_terms ? given_count_forms() : count_forms());
+            if (hints.settles) settle(forms);
             break;
     }
     std::ranges::sort(forms, [](const FormSpec& a, const FormSpec& b) {
