@@ -11,7 +11,7 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 
-constexpr std::string_view annotate = "; annotate the kernel if you know which blocks are right";
+constexpr std::string_view by_hand = "; its block is best chosen by hand";
 
 enum class Class : std::uint8_t {
     pure,
@@ -213,7 +213,7 @@ std::optional<std::string> special_refusal(const ptx::Instruction& instruction) 
         if (operand.kind != Operand::Kind::special || is_launch_register(operand.special))
             return std::nullopt;
         return fmt::format("{} ({}), which re-blocking changes{}", special_group(operand.special),
-                           operand.text, annotate);
+                           operand.text, by_hand);
     };
     for (const Operand& operand : instruction.operands) {
         if (auto text = check(operand)) return text;
@@ -245,13 +245,13 @@ std::optional<std::string> memory_refusal(const ptx::Instruction& instruction) {
             break;
         case volatile_:
             return fmt::format("accesses volatile memory ({}), as threads do that wait for each other{}",
-                               instruction.mnemonic, annotate);
+                               instruction.mnemonic, by_hand);
         default:
-            return fmt::format("orders memory with other threads ({}){}", instruction.mnemonic, annotate);
+            return fmt::format("orders memory with other threads ({}){}", instruction.mnemonic, by_hand);
     }
     if (modifiers.cache == ptx::CacheOp::cv)
         return fmt::format("reads memory past the caches ({}), as threads do that wait for each other{}",
-                           instruction.mnemonic, annotate);
+                           instruction.mnemonic, by_hand);
     return std::nullopt;
 }
 
@@ -271,18 +271,17 @@ std::optional<std::string> atomic_refusal(const FunctionValues& values, std::uin
             break;
         default:
             return fmt::format("has {}, whose outcome depends on the order of threads{}", made.mnemonic,
-                               annotate);
+                               by_hand);
     }
     if (modifiers.semantics != ptx::MemorySemantics::relaxed)
-        return fmt::format("orders memory with other threads ({}){}", made.mnemonic, annotate);
+        return fmt::format("orders memory with other threads ({}){}", made.mnemonic, by_hand);
     if (modifiers.scope == ptx::Scope::cta || modifiers.scope == ptx::Scope::cluster)
-        return fmt::format("has {}, atomic within a block only, and blocks change{}", made.mnemonic,
-                           annotate);
+        return fmt::format("has {}, atomic within a block only, and blocks change{}", made.mnemonic, by_hand);
     if (made.opcode == Opcode::red) return std::nullopt;
     for (const Operand& destination : made.destinations())
         if (destination.kind == Operand::Kind::vector)
             return fmt::format("uses the result of {}, which depends on the order of threads{}",
-                               made.mnemonic, annotate);
+                               made.mnemonic, by_hand);
     const ptx::ValueIndex result = values.ssa().definition(instruction);
     if (result == ptx::no_index) return std::nullopt;
     const auto is_result = [result](ptx::ValueIndex value) { return value == result; };
@@ -290,11 +289,11 @@ std::optional<std::string> atomic_refusal(const FunctionValues& values, std::uin
         for (const ptx::Ssa::Use& use : uses)
             if (is_result(use.value))
                 return fmt::format("uses the result of {}, which depends on the order of threads{}",
-                                   made.mnemonic, annotate);
+                                   made.mnemonic, by_hand);
     for (const ptx::Value& value : values.ssa().values)
         if (value.kind == ptx::Value::Kind::phi && std::ranges::any_of(value.incoming, is_result))
             return fmt::format("uses the result of {}, which depends on the order of threads{}",
-                               made.mnemonic, annotate);
+                               made.mnemonic, by_hand);
     return std::nullopt;
 }
 
@@ -302,17 +301,17 @@ std::optional<std::string> call_refusal(const ptx::Instruction& instruction, con
     const std::size_t at = instruction.destination_count;
     const Operand* target = at < instruction.operands.size() ? &instruction.operands[at] : nullptr;
     if (target == nullptr || target->kind != Operand::Kind::symbol)
-        return fmt::format("calls a function through a pointer{}", annotate);
+        return fmt::format("calls a function through a pointer{}", by_hand);
     const std::string& name = target->text;
     if (name == "vprintf") return "prints (printf): the order of lines would change; take the printf out";
-    if (name == "malloc" || name == "free") return fmt::format("calls {} on the device{}", name, annotate);
+    if (name == "malloc" || name == "free") return fmt::format("calls {} on the device{}", name, by_hand);
     if (name == "__assertfail") return "has an assert: build with -DNDEBUG";
     if (name.starts_with("cudaLaunch") || name.starts_with("cudaGetParameterBuffer") ||
         name.starts_with("__cudaCDP"))
         return "launches kernels from the device";
     const ptx::Function* function = module.function(name);
     if (function == nullptr || function->body.empty())
-        return fmt::format("calls '{}', whose code is not in the image{}", name, annotate);
+        return fmt::format("calls '{}', whose code is not in the image{}", name, by_hand);
     return std::nullopt;
 }
 
@@ -342,7 +341,7 @@ std::optional<std::string> refusal(const FunctionValues& values, const ptx::Modu
     if (auto text = special_refusal(instruction)) return text;
     if (is_shared(instruction.modifiers.space) || is_shared(instruction.modifiers.to_space) ||
         names_shared_variable(instruction, function, module))
-        return fmt::format("uses shared memory, which belongs to one block{}", annotate);
+        return fmt::format("uses shared memory, which belongs to one block{}", by_hand);
     switch (class_of(instruction.opcode)) {
         case Class::pure:
         case Class::control:
@@ -359,16 +358,16 @@ std::optional<std::string> refusal(const FunctionValues& values, const ptx::Modu
         case Class::barrier:
             if (std::ranges::find(instruction.suffixes, "warp") != instruction.suffixes.end())
                 return fmt::format("waits for the other threads of its warp ({}){}", instruction.mnemonic,
-                                   annotate);
+                                   by_hand);
             return fmt::format("waits for the other threads of its block ({}){}", instruction.mnemonic,
-                               annotate);
+                               by_hand);
         case Class::warp:
-            return fmt::format("exchanges values within a warp ({}){}", instruction.mnemonic, annotate);
+            return fmt::format("exchanges values within a warp ({}){}", instruction.mnemonic, by_hand);
         case Class::fence:
             return fmt::format("has a memory fence ({}), as threads do that talk to each other{}",
-                               instruction.mnemonic, annotate);
+                               instruction.mnemonic, by_hand);
         case Class::shared:
-            return fmt::format("copies into shared memory ({}){}", instruction.mnemonic, annotate);
+            return fmt::format("copies into shared memory ({}){}", instruction.mnemonic, by_hand);
         case Class::trap:
             return fmt::format("may trap ({}): take the assertion out", instruction.mnemonic);
         case Class::cluster:
@@ -377,7 +376,7 @@ std::optional<std::string> refusal(const FunctionValues& values, const ptx::Modu
             break;
     }
     return fmt::format("has '{}', which is not on the list of instructions that re-blocking allows{}",
-                       instruction.mnemonic, annotate);
+                       instruction.mnemonic, by_hand);
 }
 
 }  // namespace trimtab::analysis

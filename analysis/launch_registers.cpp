@@ -167,7 +167,7 @@ void FunctionValues::fault(std::uint32_t instruction, const Symbolic& value) {
     if (built_in)
         text += fmt::format("; a block of {} threads seems to be built in: write blockDim for it", *built_in);
     else
-        text += "; index by the global thread index alone, or annotate the kernel";
+        text += "; index by the global thread index alone";
     faults_.push_back({1, instruction, std::move(text)});
 }
 

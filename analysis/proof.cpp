@@ -72,11 +72,10 @@ class Prover {
     }
     void check_variable(const ptx::Variable& variable) {
         if (variable.space != ptx::Space::shared && variable.space != ptx::Space::shared_cluster) return;
-        refuse(
-            2, fmt::format("ptx:{}", variable.line),
-            fmt::format("the kernel uses {}shared memory, which belongs to one block; annotate the kernel if "
-                        "you know which blocks are right",
-                        variable.size_bytes == 0 ? "dynamic " : ""));
+        refuse(2, fmt::format("ptx:{}", variable.line),
+               fmt::format("the kernel uses {}shared memory, which belongs to one block; its block is best "
+                           "chosen by hand",
+                           variable.size_bytes == 0 ? "dynamic " : ""));
     }
 
     bool follow(const LaunchReads& reads) {

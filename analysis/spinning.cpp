@@ -127,8 +127,7 @@ std::vector<Fault> spinning_loops(const SymbolTable& table, const FunctionValues
             faults.push_back(
                 {2, load,
                  "has a loop that goes on until memory that it writes has a certain value: other "
-                 "threads may have to run first; annotate the kernel if each thread reads back "
-                 "only what it wrote itself"});
+                 "threads may have to run first; give the loop a bound that its arguments or constants set"});
             break;
         }
     }
