@@ -5,12 +5,13 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 all_stages=(setup style build tests tidy gcc sanitize)
+default_stages=(setup style build tests gcc)
 
 usage() {
     cat <<END
-usage: scripts/test.sh [--only STAGE,...] [--skip STAGE,...] [--verbose]
+usage: scripts/test.sh [--all | --only STAGE,...] [--skip STAGE,...] [--verbose]
 
-Runs, in this order:
+Runs, in this order (tidy and sanitize, the longest, only with --all or --only):
   setup      scripts/setup.sh
   style      clang-format, which room includes which, the scripts' own checks
   build      the default preset: Release, clang (build/)
@@ -26,7 +27,7 @@ END
 }
 
 verbose=false
-stages=("${all_stages[@]}")
+stages=("${default_stages[@]}")
 parse_stages() {
     local stage
     IFS=, read -r -a parsed <<<"$1"
@@ -39,6 +40,7 @@ while (($# > 0)); do
         --only | --skip)
             (($# > 1)) || usage_error "$1 needs stages"
             parse_stages "$2"
+            if [[ $1 == --only ]]; then stages=("${all_stages[@]}"); fi
             kept=()
             for stage in "${stages[@]}"; do
                 named=false
@@ -48,6 +50,7 @@ while (($# > 0)); do
             stages=("${kept[@]}")
             shift
             ;;
+        --all) stages=("${all_stages[@]}") ;;
         --verbose) verbose=true ;;
         -h | --help) usage && exit 0 ;;
         *) usage_error "unknown argument '$1'" ;;
