@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 #include "emulator/exec/block.h"
@@ -101,8 +103,8 @@ void count_spaces(Warp& w, const Op* op) {
 Shape resolve_each(Warp& w, const Op* op, Shape shape) {
     const MemoryInfo& info = info_of(op);
     spread(w, op, shape);
-    if (info.counted) count_spaces(w, op);
     const std::uint64_t bytes = info.total_bytes;
+    std::array<std::uint64_t, warp_lanes> hosts{};
     std::uint64_t first_host = 0;
     bool same_host = true;  // one local address is another place for each lane
     for (std::uint32_t rest = w.mask; rest != 0; rest &= rest - 1) {
@@ -122,10 +124,13 @@ Shape resolve_each(Warp& w, const Op* op, Shape shape) {
             }
             host = address + range.delta;
         }
-        w.at.address[lane] = host;
+        hosts[lane] = host;
         if (rest == w.mask) first_host = host;
         same_host = same_host && host == first_host;
     }
+    // Only what is valid is counted: addresses that wrap around have no span.
+    if (info.counted) count_spaces(w, op);
+    std::copy(hosts.begin(), hosts.end(), w.at.address);
     w.at.delta = 0;
     w.at.host = reinterpret_cast<std::byte*>(first_host);
     return same_host ? Shape::uniform : Shape::scattered;
