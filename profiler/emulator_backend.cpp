@@ -15,10 +15,11 @@ using emulator::InstructionCount;
 using emulator::LaunchCounters;
 
 // Changes with whatever may change a count: the executor, the sampling, the metrics.
-constexpr std::string_view backend_version = "1";
+constexpr std::string_view backend_version = "2";
 
-// Weights are fractions; counters are whole: all are taken this many times.
-constexpr double weight_scale = 1024;
+// Weights are fractions; counters are whole: all are taken this many times. Fine enough for rounding to stay
+// below what counts as exact, coarse enough for 64 bits.
+constexpr double weight_scale = 65536;
 
 void add(std::uint64_t& sum, std::uint64_t value, std::uint64_t weight) {
     sum += value * weight;

@@ -54,6 +54,7 @@ double level_size(const PlanOptions& options, std::size_t level, bool aligned) {
 }
 
 constexpr std::array<double, level_count> small_values{1, 2, 3, 4, 5, 6, 7, 8, 8};
+constexpr std::array<double, level_count> exponent_values{6, 7, 8, 7, 8, 9, 6, 10, 9};
 
 // Ordinary shapes first; a mixture of widths, of sizes, and of what is no power of two.
 constexpr std::array<std::array<std::uint32_t, 3>, 8> blocks_1d{
@@ -118,14 +119,25 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
     for (std::size_t i = 0; i < base.size(); ++i) base[i] = value_at(i, 0);
     const auto before = indices(base);
     for (std::size_t i = 0; i < base.size(); ++i) {
-        if (roles_[i] != Role::size) continue;
+        if (roles_[i] != Role::size && roles_[i] != Role::part) continue;
         std::vector<double> changed = base;
         changed[i] = value_at(i, 2);
-        if (description.data[i].bounds || !same(before, indices(changed))) roles_[i] = Role::bound;
+        if (roles_[i] == Role::size && (description.data[i].bounds || !same(before, indices(changed))))
+            roles_[i] = Role::bound;
+        // Four more make sixteen times as many indices: 1 << n.
+        std::vector<double> few = base, more = base;
+        few[i] = 4;
+        more[i] = 8;
+        const auto at_few = indices(few), at_more = indices(more);
+        for (std::size_t d = 0; d < 3; ++d)
+            if (at_few[d].end && at_more[d].end && *at_more[d].end >= 12 * *at_few[d].end)
+                roles_[i] = Role::exponent;
     }
+    for (std::size_t i = 0; i < base.size(); ++i) base[i] = value_at(i, 0);
+    const auto bounded = indices(base);
     for (std::size_t d = 0; d < 3; ++d)
         free_extent_[d] =
-            description.dimensions[d] && extents_[d] && (!before[d].end || description.reads_total[d]);
+            description.dimensions[d] && extents_[d] && (!bounded[d].end || description.reads_total[d]);
 }
 
 bool Planner::halve_sizes() {
@@ -160,6 +172,8 @@ double Planner::value_at(std::size_t parameter, std::size_t level) const {
             return std::floor(level_size(options_, level, false) / 4);
         case Role::small:
             return small_values[level];
+        case Role::exponent:
+            return exponent_values[level];
         case Role::pitch:
         case Role::offset:
             return 0;
@@ -175,6 +189,7 @@ bool Planner::is_symbol(std::size_t parameter) const {
         case Role::size:
         case Role::part:
         case Role::small:
+        case Role::exponent:
             return true;
         case Role::extent:
             return free_extent_[static_cast<std::size_t>(description_.data[parameter].dimension)];
@@ -187,7 +202,8 @@ bool Planner::is_symbol(std::size_t parameter) const {
 void Planner::finish(std::vector<double>& data) const {
     double widest = 1;
     for (std::size_t i = 0; i < data.size(); ++i)
-        if (is_symbol(i) && roles_[i] != Role::small) widest = std::max(widest, data[i]);
+        if (is_symbol(i) && roles_[i] != Role::small && roles_[i] != Role::exponent)
+            widest = std::max(widest, data[i]);
     for (std::size_t i = 0; i < data.size(); ++i)
         if (roles_[i] == Role::pitch) data[i] = widest;
     const auto indices = active_indices(description_, make_arguments(description_, data));

@@ -13,7 +13,7 @@
 namespace trimtab::profiler {
 
 // Changes whenever the same description and options may give other points.
-inline constexpr std::string_view plan_version = "1";
+inline constexpr std::string_view plan_version = "2";
 
 struct PlanOptions {
     std::uint32_t least = 64, most = 256;  // sizes; a launch of one dimension gets four times as many threads
@@ -21,14 +21,15 @@ struct PlanOptions {
 
 // How a data parameter is varied.
 enum class Role : std::uint8_t {
-    extent,  // threads of the launch: what the guards ask for, or a size of its own
-    bound,   // sets which indices pass the guards
-    size,    // a trip count or a stride
-    part,    // shortens a loop together with others: kept below the sizes
-    small,   // work grows very fast with it
-    pitch,   // changes addresses alone: at least as large as every size
-    offset,  // only moves addresses: 0
-    fixed    // a flag, or floating-point: 1
+    extent,    // threads of the launch: what the guards ask for, or a size of its own
+    bound,     // sets which indices pass the guards
+    size,      // a trip count or a stride
+    part,      // shortens a loop together with others: kept below the sizes
+    small,     // work grows very fast with it
+    exponent,  // the number of indices that pass the guards doubles with it: 1 << n
+    pitch,     // changes addresses alone: at least as large as every size
+    offset,    // only moves addresses: 0
+    fixed      // a flag, or floating-point: 1
 };
 
 struct PlannedPoint {

@@ -64,6 +64,7 @@ class KernelProfiler {
     std::expected<void, Error> find_work();
     void find_ranges(const std::vector<std::vector<double>>& points);
     std::expected<void, Error> find_roles();
+    double planned_cost(const std::vector<PlannedPoint>& points, double warps) const;
     std::expected<void, Error> find_cost();
     std::expected<void, Error> find_data_dependence();
     Error failed(const MeasureError& error) const;
@@ -207,8 +208,23 @@ std::expected<void, Error> KernelProfiler::find_roles() {
     return {};
 }
 
+// Warps that the points run when each samples about `warps`.
+double KernelProfiler::planned_cost(const std::vector<PlannedPoint>& points, double warps) const {
+    double total = 0;
+    for (const PlannedPoint& point : points) {
+        SampledLaunch sampled(description_, profile_.ranges, point.data, point.extent, point.block, warps);
+        double blocks = 0;
+        for (const BlockClass& one : sampled.launch().classes)
+            blocks += static_cast<double>(one.blocks.size());
+        total += blocks * std::ceil(point.block.x * point.block.y * point.block.z / 32.0) * warp_cost_ *
+                 (point.held_out ? cost_growth_ : 1);
+    }
+    return total;
+}
+
 // Sizes and samples such that the whole profile stays near its budget.
 std::expected<void, Error> KernelProfiler::find_cost() {
+    const auto budget = static_cast<double>(options_.instruction_budget);
     for (;;) {
         const Measured low = probe(planner_.data_at(0)), high = probe(planner_.data_at(2));
         const bool too_much = (!low && low.error().limit) || (!high && high.error().limit);
@@ -218,12 +234,12 @@ std::expected<void, Error> KernelProfiler::find_cost() {
             const double least = std::max(1.0, value(*low, Metric::warp_instructions));
             warp_cost_ = std::max(1.0, value(*high, Metric::warp_instructions));
             cost_growth_ = std::max(1.0, warp_cost_ / least);
-            double total = 0;
-            for (const PlannedPoint& point : planner_.points())
-                total += warp_cost_ * (point.held_out ? std::sqrt(cost_growth_) : 1);
-            const double affordable = static_cast<double>(options_.instruction_budget) / total;
-            warps_ = std::clamp(0.6 * affordable, least_warps, most_warps);
-            if (affordable >= least_warps / 2) return {};
+            const std::vector<PlannedPoint> points = planner_.points();
+            for (const double warps : {most_warps, 40.0, 24.0, least_warps}) {
+                warps_ = warps;
+                if (planned_cost(points, warps) <= budget) return {};
+            }
+            if (planned_cost(points, least_warps) <= 2 * budget) return {};
         }
         if (planner_.halve_sizes()) continue;
         if (too_much) return std::unexpected(failed({.limit = true, .message = {}}));

@@ -1,0 +1,152 @@
+// Kernels compiled by clang, profiled by the emulator at small sizes, fitted, and asked about large ones.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "analysis/describe.h"
+#include "driver_gen/fit_kernel.h"
+#include "profiler/emulator_backend.h"
+#include "profiler/profile_kernel.h"
+#include "profiler/sampled_launch.h"
+
+namespace trimtab::driver_gen {
+namespace {
+
+using model::Metric;
+
+constexpr const char* source = R"(
+#define GLOBAL extern "C" __global__
+GLOBAL void product(const float* a, const float* b, float* c, int n, int m, int k) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= n || y >= m) return;
+    float s = 0;
+    for (int i = 0; i < k; i++) s += a[y * k + i] * b[i * n + x];
+    c[y * n + x] = s;
+}
+GLOBAL void trailing(double* a, int n, int k) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x > k && x < n && y > k && y < n) a[y * n + x] -= a[y * n + k] * a[k * n + x];
+}
+GLOBAL void powers(const int* a, int* b, int log_n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < (1 << log_n)) b[i] = a[i] + 1;
+}
+GLOBAL void rows(const int* first, const float* v, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float s = 0;
+    for (int k = first[i]; k < first[i + 1]; k++) s += v[k];
+    y[i] = s;
+}
+)";
+
+class ProfileToDriver : public ::testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        std::string folder = ::testing::TempDir() + "kernels_XXXXXX";
+        ASSERT_NE(mkdtemp(folder.data()), nullptr);
+        std::ofstream(folder + "/k.cu") << source;
+        const std::string command = std::string(TRIMTAB_CLANG) +
+                                    " -x cuda --cuda-device-only -S -O3 --cuda-gpu-arch=sm_75 "
+                                    "-Wno-unknown-cuda-version --cuda-path=" TRIMTAB_CUDA " -o " +
+                                    folder + "/k.ptx " + folder + "/k.cu";
+        ASSERT_EQ(std::system(command.c_str()), 0);
+        std::stringstream text;
+        text << std::ifstream(folder + "/k.ptx").rdbuf();
+        std::filesystem::remove_all(folder);
+        auto module = ptx::parse(text.str(), "k.ptx");
+        ASSERT_TRUE(module) << module.error().text();
+        const analysis::Image image{
+            .module = &*module, .architecture = "sm_75", .resources = {}, .resources_from = {}};
+        auto described = analysis::describe({&image, 1}, {});
+        ASSERT_TRUE(described) << described.error().text();
+        kernels_ = std::move(*described);
+        auto program = emulator::load_program(*module);
+        ASSERT_TRUE(program) << program.error().text();
+        backend_ = profiler::make_emulator_backend(*program);
+    }
+    static void TearDownTestSuite() { backend_.reset(); }
+
+    static const analysis::KernelDescription& kernel(std::string_view name) {
+        return *std::ranges::find(kernels_, name, &analysis::KernelDescription::name);
+    }
+    // Relative errors of `bounds`' metrics at D, against running the emulator there.
+    static void expect_near(const analysis::KernelDescription& description, const profiler::Profile& profile,
+                            const KernelFits& fits, const std::vector<double>& data, trimtab_dim3 extent,
+                            const std::vector<trimtab_dim3>& blocks,
+                            const std::vector<std::pair<Metric, double>>& bounds) {
+        for (const trimtab_dim3 block : blocks) {
+            profiler::SampledLaunch launch(description, profile.ranges, data, extent, block, 32);
+            const auto measured = backend_->measure(launch.launch());
+            ASSERT_TRUE(measured) << measured.error().message;
+            for (const auto& [metric, bound] : bounds) {
+                const double truth = measured->values[static_cast<std::size_t>(metric)];
+                EXPECT_NEAR(fits.evaluate(metric, data, block.x, block.y, block.z) / truth, 1, bound)
+                    << model::name(metric) << " block " << block.x << "," << block.y;
+            }
+        }
+    }
+
+    static inline std::vector<analysis::KernelDescription> kernels_;
+    static inline std::unique_ptr<profiler::Backend> backend_;
+};
+
+TEST_F(ProfileToDriver, AMatrixProductAtEightTimesTheSize) {
+    const analysis::KernelDescription& product = kernel("product");
+    const auto profile = profiler::profile_kernel(product, *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    const auto fits = fit_kernel(*profile);
+    ASSERT_TRUE(fits);
+    // D: n, m, k, extent.x, extent.y.
+    expect_near(product, *profile, *fits, {1024, 2048, 512, 1024, 2048}, {1024, 2048, 1},
+                {{32, 8, 1}, {16, 16, 1}, {128, 1, 1}, {8, 32, 1}},
+                {{Metric::warp_instructions, 0.01},
+                 {Metric::fp32_instructions, 1e-9},
+                 {Metric::load_requests, 1e-9},
+                 {Metric::load_sectors, 0.05},
+                 {Metric::store_sectors, 0.05},
+                 {Metric::active_warps, 1e-9},
+                 {Metric::active_blocks, 1e-9},
+                 {Metric::footprint_sectors, 0.05}});
+    // The same kernel has the same profile every time.
+    EXPECT_EQ(*profiler::profile_kernel(product, *backend_, {}), *profile);
+}
+
+TEST_F(ProfileToDriver, IndicesThatBeginAfterAParameter) {
+    const analysis::KernelDescription& trailing = kernel("trailing");
+    const auto profile = profiler::profile_kernel(trailing, *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    for (const std::size_t d : {0, 1}) {
+        EXPECT_EQ(profile->ranges.first[d], (profiler::LinearForm{.constant = 1, .terms = {{1, 1}}}));
+        EXPECT_EQ(profile->ranges.end[d], (profiler::LinearForm{.constant = 0, .terms = {{0, 1}}}));
+    }
+    const auto fits = fit_kernel(*profile);
+    ASSERT_TRUE(fits);
+    expect_near(trailing, *profile, *fits, {1000, 300, 1000, 1000}, {1000, 1000, 1},
+                {{32, 8, 1}, {64, 4, 1}, {16, 16, 1}},
+                {{Metric::active_blocks, 1e-9}, {Metric::active_warps, 0.02}, {Metric::load_requests, 1e-9}});
+    EXPECT_TRUE(fits->uncertain(std::vector<double>{1000, 1000, 1000, 1000}));  // nothing is left to do
+}
+
+TEST_F(ProfileToDriver, AnExponentDoesNotRunForEver) {
+    const auto profile = profiler::profile_kernel(kernel("powers"), *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    EXPECT_LT(profile->warp_instructions, 5'000'000u);
+    for (const profiler::ProfilePoint& point : profile->points) EXPECT_LE(point.data[0], 10);
+}
+
+TEST_F(ProfileToDriver, WorkThatTheArraysDecideIsSaidToBe) {
+    const auto profile = profiler::profile_kernel(kernel("rows"), *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    const auto fits = fit_kernel(*profile);
+    ASSERT_TRUE(fits);
+    EXPECT_TRUE(fits->find(Metric::load_requests)->data_dependent);
+    EXPECT_FALSE(fits->find(Metric::store_requests)->data_dependent);
+}
+
+}  // namespace
+}  // namespace trimtab::driver_gen
