@@ -10,6 +10,9 @@
 
 namespace trimtab::emulator {
 
+struct Surface;  // texture.h
+struct Texture;
+
 enum class Access : std::uint8_t { read, write, read_write };
 
 class GlobalMemory {
@@ -26,6 +29,16 @@ class GlobalMemory {
     [[nodiscard]] virtual Range range_of(std::uint64_t address, Access access) = 0;
     // "12 bytes past the end of an allocation of 400 bytes at 0x...", for the fault's message.
     [[nodiscard]] virtual std::string explain(std::uint64_t address) const = 0;
+    // What the handle of a texture or surface object stands for; nullptr: there is no such object. Valid
+    // until the launch ends. Thread-safe.
+    [[nodiscard]] virtual const Texture* texture(std::uint64_t handle) const {
+        (void)handle;
+        return nullptr;
+    }
+    [[nodiscard]] virtual const Surface* surface(std::uint64_t handle) const {
+        (void)handle;
+        return nullptr;
+    }
 };
 
 // For profiling: any address is valid. Pages of 64 KiB appear when first touched and are filled
