@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
+#include "emulator/cudart/checked_run.h"
 #include "emulator/cudart/errors.h"
 #include "model/occupancy.h"
 
@@ -75,7 +77,9 @@ LaunchRequest request_of(const Device& device, const TimedLaunch& launch) {
             .instruction_limit = 0,
             .threads = 0,
             .cooperative = false,
-            .print = {}};
+            .order_seed = 0,
+            .print = {},
+            .observer = nullptr};
 }
 
 std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memory, const TimedLaunch& launch,
@@ -114,9 +118,11 @@ std::expected<void, Fault> run_only(Device& device, GlobalMemory& memory, const 
 
 // Runs the kernel. Its faults are the device's, not the call's: they show at the next call.
 cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, bool cooperative,
-                       Work& work) {
+                       const LaunchCheck* check, Work& work) {
     work.engine = Engine::compute;
     HeapMemory memory(state.heap);
+    std::optional<CheckedRun> checked;
+    if (check != nullptr) checked.emplace(state, device, launch, *check);
     const std::string key = time_key(state.heap, launch);
     LaunchTime time;
     std::expected<void, Fault> done;
@@ -130,6 +136,10 @@ cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, 
     }
     work.duration_ns = time.duration_ns;
     work.part_of_device = time.part_of_device;
+    if (checked) {
+        if (done) checked->finish(memory, request_of(device, launch), time.warp_instructions);
+        checked->tell();
+    }
     if (!done) {
         state.say(done.error().message);
         const std::lock_guard lock(state.mutex);
@@ -217,11 +227,13 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
                        .block = from_cuda(call.block),
                        .dynamic_shared_bytes = static_cast<std::uint32_t>(call.dynamic_shared_bytes),
                        .parameters = parameter_buffer(function, call.arguments)};
-    return Operation{.type = cudaGraphNodeTypeKernel,
-                     .run = [&state, &device, launch = std::move(launch), cooperative = call.cooperative](
-                                Work& work) { return run_kernel(state, device, launch, cooperative, work); },
-                     .synchronous = false,
-                     .calls_program = false};
+    return Operation{
+        .type = cudaGraphNodeTypeKernel,
+        .run = [&state, &device, launch = std::move(launch), cooperative = call.cooperative,
+                check = take_next_check()](
+                   Work& work) { return run_kernel(state, device, launch, cooperative, check.get(), work); },
+        .synchronous = false,
+        .calls_program = false};
 }
 
 cudaError_t launch_kernel(State& state, const KernelCall& call) {

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <random>
 
+#include "emulator/exec/observer.h"
 #include "emulator/exec/paths.h"
 #include "emulator/exec/worker.h"
 
@@ -68,6 +71,8 @@ Block::Block(Worker& worker, std::uint64_t linear_index, std::vector<LaneBytes> 
     warp_count_ = (thread_count_ + warp_lanes - 1) / warp_lanes;
     live_threads_ = thread_count_;
     warps_.resize(warp_count_);
+    if (request.observer != nullptr) request.observer->block_started(*this);
+    if (request.order_seed != 0) draw_turns();
 }
 
 Block::~Block() = default;
@@ -76,6 +81,13 @@ trimtab_dim3 Block::thread_index(std::uint32_t warp, unsigned lane) const {
     const trimtab_dim3& size = worker_.launch().request.block;
     const std::uint32_t thread = warp * warp_lanes + lane;
     return {thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
+}
+
+void Block::draw_turns() {
+    turns_.resize(warp_count_);
+    std::iota(turns_.begin(), turns_.end(), 0u);
+    std::seed_seq seed{worker_.launch().request.order_seed, linear_index_};
+    std::shuffle(turns_.begin(), turns_.end(), std::mt19937(seed));
 }
 
 void Block::start_warp(std::uint32_t index) {
@@ -162,8 +174,9 @@ bool Block::can_go_on(const Warp& w) const {
 Block::State Block::run() {
     while (finished_ < warp_count_) {
         bool progress = false, only_spinning = true;
-        for (std::uint32_t i = 0; i < warp_count_; i++) {
-            if (i >= started_) start_warp(i);
+        for (std::uint32_t turn = 0; turn < warp_count_; turn++) {
+            const std::uint32_t i = turns_.empty() ? turn : turns_[turn];
+            while (i >= started_) start_warp(started_);
             Warp* const w = warps_[i].get();
             if (w == nullptr) continue;
             if (w->stop == Warp::Stop::fault) return State::fault;
@@ -193,6 +206,7 @@ Block::State Block::run() {
         if (progress && only_spinning) return State::running;
     }
     if (worker_.counts().enabled) worker_.finish_block(linear_index_, active_);
+    if (LaunchObserver* observer = worker_.launch().request.observer) observer->block_finished(*this);
     return State::done;
 }
 

@@ -56,6 +56,8 @@ class Block {
         Reduction gathered, finished;
     };
 
+    // The order in which warps take their turns (LaunchRequest::order_seed).
+    void draw_turns();
     void start_warp(std::uint32_t index);
     void finish_warp(std::uint32_t index);
     [[nodiscard]] bool is_complete(const Barrier& barrier) const;
@@ -71,7 +73,8 @@ class Block {
     std::vector<LaneBytes> shared_;
     std::vector<std::unique_ptr<Warp>> warps_;  // null: exited, or not started
     std::uint32_t started_ = 0, finished_ = 0;
-    bool active_ = false;  // one of its warps was (model/metrics.h)
+    std::vector<std::uint32_t> turns_;  // empty: by index
+    bool active_ = false;               // one of its warps was (model/metrics.h)
     std::array<Barrier, barrier_count> barriers_;
 };
 

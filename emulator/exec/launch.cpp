@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <random>
 #include <set>
 #include <thread>
 
@@ -21,6 +23,8 @@ namespace {
 
 constexpr std::uint32_t max_threads_per_block = 1024;
 constexpr std::uint32_t max_shared_bytes = 256u << 10;  // more than any GPU lets a block have
+constexpr std::uint64_t max_shuffled_blocks = std::uint64_t{1}
+                                              << 26;  // the list of a larger grid would not fit
 
 std::unexpected<Fault> invalid(const LaunchRequest& request, const std::string& why) {
     return std::unexpected(
@@ -91,7 +95,7 @@ std::expected<LaunchResult, Fault> launch(Program& program, GlobalMemory& memory
     auto blocks = blocks_to_run(request, layer * grid.z);
     if (!blocks) return invalid(request, blocks.error());
 
-    const KernelCode& code = kernel->code(request.counting.count);
+    const KernelCode& code = kernel->code(request.counting.count, request.observer != nullptr);
     Launch state(program, memory, request, *kernel, code);
     state.parameters = parameter_lanes(code, request.parameters);
     state.group_footprints.resize(request.counting.groups.size());
@@ -101,9 +105,17 @@ std::expected<LaunchResult, Fault> launch(Program& program, GlobalMemory& memory
     }
     state.blocks = std::move(*blocks);
     state.block_count = state.blocks.empty() ? layer * grid.z : state.blocks.size();
+    if (request.order_seed != 0 && state.block_count <= max_shuffled_blocks) {
+        if (state.blocks.empty()) {
+            state.blocks.resize(state.block_count);
+            std::iota(state.blocks.begin(), state.blocks.end(), std::uint64_t{0});
+        }
+        std::shuffle(state.blocks.begin(), state.blocks.end(), std::mt19937_64(request.order_seed));
+    }
     unsigned workers =
         request.threads != 0 ? request.threads : std::max(1u, std::thread::hardware_concurrency());
     workers = static_cast<unsigned>(std::min<std::uint64_t>(workers, state.block_count));
+    if (request.observer != nullptr) workers = 1;
     std::vector<std::unique_ptr<Worker>> made(workers);
     for (auto& worker : made) worker = std::make_unique<Worker>(state);
     if (workers == 1) {

@@ -23,6 +23,7 @@ namespace trimtab::emulator {
 // loaded, but for its variables' storage. An instruction that the emulator lacks is an error that names it,
 // its line and its kernel; the other kernels still load (CompiledKernel::error says so at launch).
 class Program;
+class LaunchObserver;
 
 struct KernelInfo {
     std::string name;
@@ -70,11 +71,15 @@ struct LaunchRequest {
     // Empty: every block. Else only these linear indices, in this order: what a sampled profile runs.
     std::vector<std::uint64_t> blocks;
     CountingPlan counting;
-    std::uint32_t sm_count = 1;                   // %nsmid; block b runs on SM b % sm_count
-    std::uint64_t instruction_limit = 0;          // warp instructions in all; 0: none. Reached: Fault::limit
-    unsigned threads = 0;                         // host threads; 0: as many as there are cores
-    bool cooperative = false;                     // the grid may wait for all of itself
+    std::uint32_t sm_count = 1;           // %nsmid; block b runs on SM b % sm_count
+    std::uint64_t instruction_limit = 0;  // warp instructions in all; 0: none. Reached: Fault::limit
+    unsigned threads = 0;                 // host threads; 0: as many as there are cores
+    bool cooperative = false;             // the grid may wait for all of itself
+    // Not 0: blocks start, and the warps of a block take turns, in an order drawn from it. Results that
+    // change with it depend on what CUDA leaves open.
+    std::uint64_t order_seed = 0;
     std::function<void(std::string_view)> print;  // vprintf's output; empty: stdout
+    LaunchObserver* observer = nullptr;           // told of what the launch does (observer.h); `threads` is 1
 };
 
 // Why a launch did not finish.

@@ -1,0 +1,51 @@
+// A launch run again in other shapes and other orders: does it leave the same bytes? What `trimtab verify`
+// asks of the emulator.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trimtab/driver.h"
+
+namespace trimtab::emulator::cudart {
+
+struct LaunchShapeToCheck {
+    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+};
+
+// One run that did not leave what the launch as written left.
+struct LaunchDifference {
+    LaunchShapeToCheck shape;
+    std::uint64_t order_seed = 0;          // LaunchRequest::order_seed of the run
+    std::string fault;                     // not empty: it faulted, and the launch as written does not
+    std::uint64_t words = 0;               // of 8 bytes, that differ
+    std::uint64_t address = 0;             // of the first of them
+    std::string place;                     // "byte 16 of an allocation of 400 bytes"
+    std::uint64_t written = 0, found = 0;  // what is there: as written, and after the run
+};
+
+struct LaunchCheckResult {
+    bool ran = false;  // false: the launch as written faulted, and there is nothing to hold runs against
+    std::uint64_t runs = 0;  // beside the launch as written
+    std::uint64_t rounded =
+        0;  // words that differ by no more than the order of floating-point atomics explains
+    std::vector<LaunchDifference> as_written;  // the launch as written, in another order: a race of its own
+    std::vector<LaunchDifference> reshaped;
+};
+
+struct LaunchCheck {
+    std::vector<LaunchShapeToCheck> shapes;
+    std::uint64_t seed = 1;
+    bool adds_floats = false;  // its floating-point atomics may round differently
+    std::function<void(const LaunchCheckResult&)> done;
+};
+
+}  // namespace trimtab::emulator::cudart
+
+// The next launch of this thread is checked whenever it runs (at once, or at each launch of the graph that is
+// being captured); null: no longer. Memory is left as the launch as written leaves it.
+extern "C" void trimtab_cudart_check_next_launch(
+    std::shared_ptr<const trimtab::emulator::cudart::LaunchCheck> check);
