@@ -1,0 +1,54 @@
+// Cases with what every rule chooses in them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/selection_quality/decision.h"
+#include "bench/selection_quality/measured_table.h"
+#include "bench/selection_quality/scores.h"
+
+namespace trimtab::bench {
+
+struct StudiedCase {
+    MeasuredCase measured;
+    model::Device device;
+    CaseLaunches launches;
+    std::vector<MeasuredBlock> legal;  // a kernel that reads only x has by = 1
+    MeasuredBlock best;
+    std::vector<PredictedBlock> predicted;  // by the default model, best first
+    std::map<std::string, Block> choices;   // by rule
+
+    // Of what a rule chose; none where it chose nothing that was timed.
+    [[nodiscard]] std::optional<double> efficiency(const std::string& rule) const;
+    [[nodiscard]] const MeasuredBlock* find_legal(Block block) const;
+    // Of predicted and measured times.
+    [[nodiscard]] double rank_correlation() const;
+    [[nodiscard]] double mean_absolute_error() const;  // of predicted times, relative
+};
+
+struct Study {
+    std::vector<std::string> rules;  // in the order of reports
+    std::vector<StudiedCase> cases;
+    std::vector<std::string> skipped;  // a line each
+    std::vector<std::string> notes;
+    double profile_seconds = 0, decide_seconds = 0;
+
+    void choose(StudiedCase& one, const std::string& rule, Block block);
+};
+
+enum class Dimensions { all, one, two };
+[[nodiscard]] Summary summarise(const Study& study, const std::string& rule, Dimensions dimensions,
+                                const std::string& gpu = "", const std::string& app = "");
+
+// Rules that need no model: guesses, maximum occupancy, the best fixed block in hindsight, the best of all.
+void add_plain_rules(Study& study);
+// What another table found best: "oracle" for another day's.
+void add_other_day(Study& study, const std::vector<MeasuredCase>& other);
+// A file of choices (gpu,app,kernel,n,bx,by) as a rule.
+[[nodiscard]] std::expected<void, Error> add_choices(Study& study, const std::string& rule,
+                                                     const std::string& path);
+
+}  // namespace trimtab::bench
