@@ -10,6 +10,7 @@
 
 #include "emulator/exec/block.h"
 #include "emulator/exec/handlers.h"
+#include "emulator/exec/observer.h"
 #include "emulator/exec/paths.h"
 #include "emulator/exec/worker.h"
 
@@ -44,6 +45,8 @@ void Block::contribute(unsigned number, std::uint32_t true_lanes, std::uint32_t 
 
 void Block::release(unsigned number) {
     Barrier& barrier = barriers_[number];
+    if (LaunchObserver* observer = worker_.launch().request.observer)
+        observer->barrier_completes(*this, number, barrier.arrived);
     barrier.waiting = 0;
     barrier.threads = 0;
     std::fill(barrier.arrived.begin(), barrier.arrived.end(), 0);
@@ -123,6 +126,8 @@ const Op* meet(Warp& w, const Op* op, bool waits) {
         w.active = true;
         w.worker->counts().barriers++;
     }
+    if (LaunchObserver* observer = w.worker->launch().request.observer)
+        observer->meets_barrier(w, op, number, threads);
     if (w.block->meet_barrier(w, number, threads) || !waits) return op + 1;
     w.paths[static_cast<std::size_t>(w.current)].barrier = number;
     return suspend_path(w, Path::State::at_barrier, op + 1);

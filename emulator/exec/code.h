@@ -103,7 +103,7 @@ class CompiledKernel {
   public:
     CompiledKernel(const Program& program, const ptx::Function& function);
     [[nodiscard]] const KernelInfo& info() const;
-    [[nodiscard]] const KernelCode& code(bool counted) const;
+    [[nodiscard]] const KernelCode& code(bool counted, bool observed = false) const;
     [[nodiscard]] const ptx::Function& function() const { return *function_; }
     // Functions in the order of the kernel's numbering, the kernel first; and the first number of each.
     [[nodiscard]] const std::vector<const ptx::Function*>& reached() const;
@@ -115,18 +115,18 @@ class CompiledKernel {
     void prepare() const;
     void find_reached() const;
     void lay_out_shared() const;
-    void lower(KernelCode& code, bool counted) const;
+    void lower(KernelCode& code, bool counted, bool observed) const;
 
     const Program* program_;
     const ptx::Function* function_;
-    mutable std::once_flag prepared_, counted_once_;
+    mutable std::once_flag prepared_, counted_once_, observed_once_[2];
     mutable KernelInfo info_;
     mutable std::vector<const ptx::Function*> reached_;
     mutable std::vector<std::uint32_t> bases_;
     // Offsets in shared memory by name ("function/name" for those of a function's body).
     mutable std::map<std::string, std::uint32_t, std::less<>> shared_offsets_;
     mutable std::unordered_set<const ptx::Function*> called_by_name_;
-    mutable KernelCode plain_, counted_;
+    mutable KernelCode plain_, counted_, observed_[2];  // observed: not counted, counted
 };
 
 }  // namespace trimtab::emulator

@@ -7,7 +7,9 @@
 #include <cmath>
 
 #include "emulator/exec/handlers.h"
+#include "emulator/exec/observer.h"
 #include "emulator/exec/paths.h"
+#include "emulator/exec/worker.h"
 
 namespace trimtab::emulator::run {
 namespace {
@@ -22,6 +24,13 @@ struct Assembly {
     const Op* next = nullptr;
 };
 
+// The lanes that act are known.
+Assembly complete(Warp& w, const Op* op, OperandRef members, std::uint32_t lanes) {
+    if (LaunchObserver* observer = w.worker->launch().request.observer)
+        observer->warp_synchronizes(w, op, members, lanes);
+    return {lanes, op + 1};
+}
+
 Assembly assemble(Warp& w, const Op* op, OperandRef members) {
     if (members == no_operand) return {w.mask, op + 1};
     const auto first = static_cast<unsigned>(std::countr_zero(w.path_lanes));
@@ -29,7 +38,7 @@ Assembly assemble(Warp& w, const Op* op, OperandRef members) {
     Path& own = w.paths[static_cast<std::size_t>(w.current)];
     const bool forced = own.forced;
     own.forced = false;
-    if ((wanted & ~w.path_lanes) == 0 || forced) return {w.path_lanes, op + 1};
+    if ((wanted & ~w.path_lanes) == 0 || forced) return complete(w, op, members, w.path_lanes);
     // bar.warp.sync may be met at different places; data is only exchanged at one.
     const auto stands_here = [&](const Path& path) {
         return path.state == Path::State::at_collective &&
@@ -46,7 +55,7 @@ Assembly assemble(Warp& w, const Op* op, OperandRef members) {
         path.pc = path.pc + 1;
     }
     w.set_mask(there);
-    return {there, op + 1};
+    return complete(w, op, members, there);
 }
 
 // The mask goes back to the path's own lanes.

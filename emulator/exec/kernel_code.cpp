@@ -44,7 +44,7 @@ void CompiledKernel::prepare() const {
         info_.parameter_bytes = function_->parameter_bytes();
         find_reached();
         lay_out_shared();
-        lower(plain_, false);
+        lower(plain_, false, false);
         info_.error = plain_.functions.front()->error;
         std::uint32_t local = 0;
         for (const auto& function : plain_.functions) {
@@ -57,10 +57,15 @@ void CompiledKernel::prepare() const {
     });
 }
 
-const KernelCode& CompiledKernel::code(bool counted) const {
+const KernelCode& CompiledKernel::code(bool counted, bool observed) const {
     prepare();
+    if (observed) {
+        KernelCode& code = observed_[counted ? 1 : 0];
+        std::call_once(observed_once_[counted ? 1 : 0], [&] { lower(code, counted, true); });
+        return code;
+    }
     if (!counted) return plain_;
-    std::call_once(counted_once_, [this] { lower(counted_, true); });
+    std::call_once(counted_once_, [this] { lower(counted_, true, false); });
     return counted_;
 }
 
@@ -124,8 +129,8 @@ void CompiledKernel::lay_out_shared() const {
     for (std::string& name : dynamic) shared_offsets_[std::move(name)] = size;
 }
 
-void CompiledKernel::lower(KernelCode& code, bool counted) const {
-    KernelLowering lowering{*program_, *this, code, shared_offsets_, counted, {}};
+void CompiledKernel::lower(KernelCode& code, bool counted, bool observed) const {
+    KernelLowering lowering{*program_, *this, code, shared_offsets_, counted, observed, {}};
     for (std::size_t i = 0; i < reached_.size(); i++) {
         auto& made = code.functions.emplace_back(std::make_unique<FunctionCode>());
         made->source = reached_[i];

@@ -21,7 +21,7 @@ struct KernelLowering {
     const CompiledKernel& kernel;
     KernelCode& code;
     const std::map<std::string, std::uint32_t, std::less<>>& shared_offsets;
-    bool counted = false;
+    bool counted = false, observed = false;
     std::map<const ptx::Function*, FunctionCode*> functions;
 };
 

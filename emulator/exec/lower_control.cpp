@@ -1,6 +1,7 @@
 // Branches, calls, barriers, and what talks to the other lanes of a warp.
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/lower.h"
+#include "emulator/exec/observer.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -271,6 +272,8 @@ bool Lowering::lower_simple(const ptx::Instruction& instruction) {
     switch (instruction.opcode) {
         case Opcode::membar:
         case Opcode::fence:
+            if (kernel_.observed) emit(run::observe_fence);
+            return true;
         case Opcode::prefetch:
         case Opcode::prefetchu:
         case Opcode::applypriority:

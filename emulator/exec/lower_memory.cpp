@@ -2,6 +2,7 @@
 #include "emulator/exec/address_resolution.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/lower.h"
+#include "emulator/exec/observer.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -93,6 +94,10 @@ MemoryInfo& Lowering::memory_info(const ptx::Instruction& instruction, ptx::Spac
             info.resolve = lanes_.global(wide);
             break;
     }
+    if (kernel_.observed && space != ptx::Space::local && space != ptx::Space::param) {
+        info.unobserved = info.resolve;
+        info.resolve = resolve_observed;
+    }
     return info;
 }
 
@@ -172,6 +177,7 @@ bool Lowering::lower_store(const ptx::Instruction& instruction) {
     if (handler == nullptr || !to.valid) return false;
     MemoryInfo& info = memory_info(instruction, space, Access::write, bytes,
                                    static_cast<unsigned>(elements.size()), to.wide);
+    info.register_bytes = static_cast<std::uint8_t>(width);
     for (std::size_t i = 0; i < refs.size(); i++) info.elements[i] = refs[i];
     Op& op = emit(handler);
     op.a = to.base;

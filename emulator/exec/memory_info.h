@@ -37,6 +37,7 @@ struct CachedRange {
 
 struct MemoryInfo {
     Resolve resolve = nullptr;
+    Resolve unobserved = nullptr;  // observed launches: what `resolve` would be in others
     ptx::Space space = ptx::Space::generic;
     Access access = Access::read;
     bool counted = false;
@@ -46,7 +47,8 @@ struct MemoryInfo {
     std::uint8_t element_count = 1;  // of a vector
     std::uint8_t total_bytes = 0;    // element_bytes * element_count
     std::uint8_t alignment_bytes = 0;
-    bool wide_address = true;  // the address register has 64 bits, not 32
+    std::uint8_t register_bytes = 0;  // of a stored element
+    bool wide_address = true;         // the address register has 64 bits, not 32
     ptx::AtomicOp atomic = ptx::AtomicOp::none;
     ptx::Type type = ptx::Type::none;  // atomics
     OperandRef elements[8] = {};       // no_operand: a sink

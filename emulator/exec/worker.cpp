@@ -10,6 +10,7 @@
 
 #include "emulator/exec/block.h"
 #include "emulator/exec/describe.h"
+#include "emulator/exec/observer.h"
 #include "emulator/exec/paths.h"
 
 namespace trimtab::emulator {
@@ -90,6 +91,7 @@ const Op* Worker::fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane, 
     const trimtab_dim3& block = w.block->index();
     const ptx::Instruction& instruction = launch_.kernel.instruction(op->index);
     const ptx::Function& function = launch_.kernel.function_of(op->index);
+    if (launch_.request.observer != nullptr) launch_.request.observer->faults(w, op, kind, lane, what);
     std::string message = fmt::format(
         "kernel {}: {} by thread ({},{},{}) of block ({},{},{}) at {}: {}", launch_.kernel.function().name,
         what, thread.x, thread.y, thread.z, block.x, block.y, block.z,

@@ -1,0 +1,22 @@
+#include "emulator/exec/observer.h"
+
+#include "emulator/exec/worker.h"
+
+namespace trimtab::emulator {
+
+LaneAddresses::Shape resolve_observed(Warp& w, const Op* op) {
+    const MemoryInfo& info = *static_cast<const MemoryInfo*>(op->info);
+    const LaneAddresses::Shape shape = info.unobserved(w, op);
+    if (shape == LaneAddresses::Shape::fault) return shape;
+    return w.worker->launch().request.observer->accesses(w, op, shape);
+}
+
+namespace run {
+
+const Op* observe_fence(Warp& w, const Op* op) {
+    w.worker->launch().request.observer->fence(w);
+    return op + 1;
+}
+
+}  // namespace run
+}  // namespace trimtab::emulator
