@@ -74,7 +74,7 @@ void append_dependency_options(Command& command, const CommandLine& line, const 
 }
 
 bool holds_fat_binary(const std::string& path) {
-    const llvm::StringRef extension(fs::path(path).extension().c_str());
+    const std::string extension = fs::path(path).extension().string();
     if (extension != ".o" && extension != ".a" && extension != ".lo" && extension != ".so") return false;
     auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
     return buffer && (*buffer)->getBuffer().contains("__cudaRegisterFatBinary");
