@@ -102,9 +102,12 @@ Backend::Backend(const Settings& settings, Log& log) {
     set(registration.register_host_var, "__cudaRegisterHostVar");
     set(registration.register_unified_table, "__cudaRegisterUnifiedTable");
     set(registration.init_module, "__cudaInitModule");
-    if (kind_ == BackendKind::emulator)
-        calls_.emulated_device =
-            reinterpret_cast<decltype(calls_.emulated_device)>(dlsym(library_, "trimtab_cudart_device"));
+    if (kind_ != BackendKind::emulator) return;
+    const auto set_own = [this](auto& pointer, const char* name) {
+        pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(dlsym(library_, name));
+    };
+    set_own(calls_.emulated_device, "trimtab_cudart_device");
+    set_own(calls_.check_next_launch, "trimtab_cudart_check_next_launch");
 }
 
 void* Backend::find(const char* name) const {

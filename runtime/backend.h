@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "emulator/cudart/launch_check.h"
 #include "runtime/log.h"
 #include "runtime/settings.h"
 #include "trimtab/driver.h"
@@ -45,7 +46,7 @@ using LaunchKernelExC = cudaError_t (*)(const cudaLaunchConfig_t* config, const 
 using LaunchKernelHandle = cudaError_t (*)(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                            std::size_t dynamic_shared_bytes, cudaStream_t stream);
 
-// What runtime/ itself calls. No pointer is null once a backend is loaded, emulated_device aside.
+// What runtime/ itself calls. No pointer is null once a backend is loaded, the emulator's own aside.
 struct BackendCalls {
     LaunchKernel launch_kernel = nullptr, launch_kernel_ptsz = nullptr;
     LaunchKernelHandle launch_kernel_handle = nullptr, launch_kernel_handle_ptsz = nullptr;
@@ -61,8 +62,9 @@ struct BackendCalls {
     decltype(&cudaGetLastError) get_last_error = nullptr;
     decltype(&cudaGetErrorName) get_error_name = nullptr;
     RegistrationCalls registration;
-    // The emulator's alone: device `ordinal` and its slug; null past the last.
+    // The emulator's alone. Device `ordinal` and its slug; null past the last.
     const trimtab_device* (*emulated_device)(int ordinal, const char** slug) = nullptr;
+    decltype(&trimtab_cudart_check_next_launch) check_next_launch = nullptr;
 };
 
 class Backend {

@@ -16,7 +16,8 @@ std::array<std::uint64_t, 3> extent_of(const LaunchShape& shape) {
             std::uint64_t{shape.grid.z} * shape.block.z};
 }
 
-// Empty if the launch may be changed at all.
+}  // namespace
+
 std::string stands_in_the_way(const analysis::KernelDescription& description, const LaunchShape& shape) {
     if (description.verdict == analysis::Verdict::fixed) {
         return description.reasons.empty() ? "the kernel must keep its block" : description.reasons[0].text;
@@ -29,8 +30,6 @@ std::string stands_in_the_way(const analysis::KernelDescription& description, co
         return "it is launched without its arguments";
     return {};
 }
-
-}  // namespace
 
 std::string_view name(By by) {
     switch (by) {

@@ -28,6 +28,10 @@ struct Decision {
 
 [[nodiscard]] Decision as_written(const LaunchShape& shape, std::string reason);
 
+// Empty if a launch of the kernel may be changed at all, whatever is predicted; else why not.
+[[nodiscard]] std::string stands_in_the_way(const analysis::KernelDescription& description,
+                                            const LaunchShape& shape);
+
 // Another block only where it is legal for these arguments, its prediction can be relied on, and it is
 // predicted to be faster than the block as written. `driver` is not null.
 [[nodiscard]] Decision choose(const analysis::KernelDescription& description, const trimtab_driver& driver,

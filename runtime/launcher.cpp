@@ -1,5 +1,6 @@
 #include "runtime/launcher.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace trimtab::runtime {
 Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report,
                    Log& log)
     : mode_(settings.mode),
-      tells_(report.is_open() || log.wants(LogLevel::info)),
+      verification_(settings.verify, calls, log),
+      tells_(report.is_open() || log.wants(LogLevel::info) || verification_.is_on()),
       calls_(calls),
       bundles_(bundles),
       report_(report),
@@ -128,9 +130,40 @@ void Launcher::give_up(const RegisteredKernel& kernel, const LaunchShape& shape,
     }
 }
 
+void Launcher::verify(const RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
+                      const Pending& pending, const Decision& decision) noexcept {
+    try {
+        LaunchToVerify launch;
+        launch.kernel = kernel.name;
+        Dl_info object{};
+        if (dladdr(kernel.host_function, &object) != 0 && object.dli_fname != nullptr)
+            launch.object = object.dli_fname;
+        launch.shape = shape;
+        launch.chosen = decision.block;
+        const std::uint32_t ordinal = devices_.current();
+        const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
+        launch.device = device.get();
+        if (pending.plan != nullptr) {
+            launch.description = pending.plan->description();
+            if (launch.description == nullptr) launch.left_alone = pending.plan->left_alone();
+        }
+        if (keep != nullptr) launch.left_alone = keep;
+        if (launch.description != nullptr && device != nullptr) {
+            launch.image = image_of(kernel, *pending.plan, ordinal, *device);
+            if (launch.left_alone.empty()) launch.left_alone = stands_in_the_way(*launch.description, shape);
+        }
+        launch.key.resize(launch.description == nullptr ? 0 : pending.plan->key().words());
+        if (!launch.key.empty() && (shape.arguments != nullptr || !pending.plan->key().reads_arguments()))
+            pending.plan->key().write(shape, ordinal, launch.key.data());
+        verification_.prepare(launch);
+    } catch (const std::exception& error) {
+        log_.warn_once(fmt::format("{} is not verified: {}", kernel.name, error.what()));
+    }
+}
+
 void Launcher::tell(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
                     const Decision& decision) noexcept {
-    if (!tells_) return;
+    if (!report_.is_open() && !log_.wants(LogLevel::info)) return;
     try {
         const std::shared_ptr<const KnownDevice> device = devices_.device(devices_.current());
         LaunchRecord record{.kernel = kernel.name,

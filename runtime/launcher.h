@@ -14,6 +14,7 @@
 #include "runtime/registrations.h"
 #include "runtime/report.h"
 #include "runtime/settings.h"
+#include "runtime/verification.h"
 
 namespace trimtab::runtime {
 
@@ -48,11 +49,14 @@ class Launcher {
     // The changed launch failed with `status`: this shape goes out as written from now on.
     void give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
                  cudaError_t status) noexcept;
+    void verify(const RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
+                const Pending& pending, const Decision& decision) noexcept;
     void tell(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
               const Decision& decision) noexcept;
 
     const Mode mode_;
-    const bool tells_;  // a line for each launch is wanted
+    Verification verification_;
+    const bool tells_;  // a line for each launch is wanted, or each is verified
     const BackendCalls& calls_;
     Bundles& bundles_;
     Report& report_;
@@ -80,6 +84,12 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
     } else {
         const Decision decision = decide(*kernel, shape, keep, pending);
         tell(*kernel, shape, pending, decision);
+        if (verification_.is_on()) {
+            verify(*kernel, shape, keep, pending, decision);
+            const cudaError_t status = forward(shape.grid, shape.block);
+            verification_.finish();
+            return status;
+        }
         if (mode_ == Mode::on) {
             grid = decision.grid;
             block = decision.block;

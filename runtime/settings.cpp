@@ -49,6 +49,15 @@ ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
     read(log_variable, get, "warn", out.settings.log, out.warnings);
     if (const char* path = get("TRIMTAB_REPORT")) out.settings.report_path = path;
     if (const char* device = get("TRIMTAB_DEVICE")) out.settings.device = device;
+    if (const char* verify = get("TRIMTAB_VERIFY")) out.settings.verify = verify;
+    for (const char* name : {"TRIMTAB_CROSSCHECK", "TRIMTAB_LEARN", "TRIMTAB_CAPTURE"}) {
+        const char* given = get(name);
+        if (given == nullptr || *given == '\0' || std::string_view(given) == "off" ||
+            std::string_view(given) == "0")
+            continue;
+        out.warnings.push_back(
+            fmt::format("{}={}: this version of Trimtab does not have it; it changes nothing", name, given));
+    }
     return out;
 }
 

@@ -1,4 +1,5 @@
-// The environment of an instrumented program: TRIMTAB, TRIMTAB_DEVICE, TRIMTAB_LOG, TRIMTAB_REPORT.
+// The environment of an instrumented program: TRIMTAB, TRIMTAB_DEVICE, TRIMTAB_LOG, TRIMTAB_REPORT,
+// TRIMTAB_VERIFY.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ struct Settings {
     LogLevel log = LogLevel::warn;
     std::string report_path;  // empty: no report
     std::string device;       // TRIMTAB_DEVICE as given; empty: a GPU if there is one, else the emulator
+    std::string verify;       // TRIMTAB_VERIFY as given: runtime/verification.h
 };
 
 struct ReadSettings {

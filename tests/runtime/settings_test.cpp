@@ -37,6 +37,16 @@ TEST(Settings, ReadsEveryValue) {
     EXPECT_EQ(read({{"TRIMTAB_DEVICE", "k20c,h100"}}).settings.device, "k20c,h100");
 }
 
+TEST(Settings, WhatIsNotThereYetIsSaid) {
+    const ReadSettings out =
+        read({{"TRIMTAB_CROSSCHECK", "top:3"}, {"TRIMTAB_LEARN", "1"}, {"TRIMTAB_CAPTURE", "gemm:2"}});
+    ASSERT_EQ(out.warnings.size(), 3u);
+    for (const std::string& warning : out.warnings)
+        EXPECT_THAT(warning, HasSubstr("this version of Trimtab does not have it"));
+    EXPECT_TRUE(read({{"TRIMTAB_CROSSCHECK", "off"}, {"TRIMTAB_LEARN", "0"}, {"TRIMTAB_CAPTURE", ""}})
+                    .warnings.empty());
+}
+
 TEST(Settings, ABadValueGivesOneLineAndTheDefault) {
     const ReadSettings out = read({{"TRIMTAB", "ON "}, {"TRIMTAB_LOG", "verbose"}});
     EXPECT_EQ(out.settings.mode, Mode::on);

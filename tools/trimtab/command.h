@@ -24,6 +24,7 @@ void add_inspect(CLI::App& app, Action& action);
 void add_select(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
+void add_verify(CLI::App& app, Action& action);
 
 // "trimtab: <message>" on stderr.
 int fail(ExitCode code, std::string_view message);

@@ -99,7 +99,6 @@ void add_fits(std::string& out, const driver_gen::KernelFits& fits) {
             out += "    " + text.substr(start, end - start) + "\n";
             start = end + 1;
         }
-        if (metric.data_dependent) out += "        depends on what the arrays hold\n";
     }
     if (!zero.empty()) out += fmt::format("    0: {}\n", fmt::join(zero, ", "));
 }

@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
     add_select(app, action);
     add_predict(app, action);
     add_run(app, action);
+    add_verify(app, action);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -9,12 +9,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <string_view>
 
-#include "model/device.h"
-#include "ptx/binary.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/process.h"
+#include "tools/trimtab/program_setup.h"
 #include "tools/trimtab/report_html.h"
 
 namespace trimtab::tools {
@@ -23,45 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* runtime_library = "libtrimtab.so";
-
 struct Options {
     std::string device, report;
     std::vector<std::string> program;
 };
-
-bool section_contains(const std::string& path, const char* section, std::string_view needle) {
-    const auto bytes = ptx::read_elf_section(path, section);
-    if (!bytes || !*bytes) return false;
-    const std::string_view text(reinterpret_cast<const char*>((*bytes)->data()), (*bytes)->size());
-    return text.contains(needle);
-}
-
-// A CUDA program that was not linked by trimtab++.
-bool needs_preload(const std::string& program) {
-    if (!ptx::is_elf(program) || section_contains(program, ".dynstr", runtime_library)) return false;
-    if (section_contains(program, ".dynstr", "libcuda")) return true;
-    const auto fat_binaries = ptx::read_elf_section(program, ".nv_fatbin");
-    return fat_binaries && fat_binaries->has_value();
-}
-
-// One device or several, "gpu" or a description: a misspelt one would only be warned of by the program.
-std::expected<std::string, Error> checked_device(const std::string& text) {
-    std::string list;
-    for (std::size_t start = 0; start <= text.size();) {
-        const std::size_t end = std::min(text.find(',', start), text.size());
-        const std::string name = text.substr(start, end - start);
-        start = end + 1;
-        std::string use = name;
-        if (name != "gpu") {
-            const auto device = model::find_device(name);
-            if (!device) return std::unexpected(device.error());
-            use = name.ends_with(".json") ? fs::absolute(name).string() : device->slug;
-        }
-        list += (list.empty() ? "" : ",") + use;
-    }
-    return list;
-}
 
 int write_page(const std::string& page_path, const std::string& lines_path,
                const std::vector<std::string>& command) {
@@ -81,16 +44,7 @@ int run(const Options& options) {
         if (!device) return fail(device.error());
         setenv("TRIMTAB_DEVICE", device->c_str(), 1);
     }
-    if (needs_preload(*program)) {
-        const auto library = find_own_library(runtime_library);
-        if (!library)
-            return fail(
-                ExitCode::bad_input,
-                fmt::format("{} is not installed with trimtab, and the program needs it", runtime_library));
-        const char* others = std::getenv("LD_PRELOAD");
-        const std::string list = others != nullptr && *others != '\0' ? *library + ":" + others : *library;
-        setenv("LD_PRELOAD", list.c_str(), 1);
-    }
+    if (const auto error = preload_runtime(*program)) return fail(*error);
     std::vector<std::string> command = options.program;
     command.front() = *program;
     if (options.report.ends_with(".html")) {

@@ -1,0 +1,13 @@
+// Every block that a launch may have.
+#pragma once
+
+#include <vector>
+
+#include "trimtab/driver.h"
+
+namespace trimtab::runtime {
+
+// In order of z, y, x.
+[[nodiscard]] std::vector<trimtab_dim3> legal_block_list(const trimtab_limits& limits);
+
+}  // namespace trimtab::runtime

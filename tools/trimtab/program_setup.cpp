@@ -1,0 +1,69 @@
+#include "tools/trimtab/program_setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "model/device.h"
+#include "ptx/binary.h"
+#include "tools/trimtab/process.h"
+
+namespace trimtab::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* runtime_library = "libtrimtab.so";
+
+bool section_contains(const std::string& path, const char* section, std::string_view needle) {
+    const auto bytes = ptx::read_elf_section(path, section);
+    if (!bytes || !*bytes) return false;
+    const std::string_view text(reinterpret_cast<const char*>((*bytes)->data()), (*bytes)->size());
+    return text.contains(needle);
+}
+
+// A CUDA program that was not linked by trimtab++.
+bool needs_preload(const std::string& program) {
+    if (!ptx::is_elf(program) || section_contains(program, ".dynstr", runtime_library)) return false;
+    if (section_contains(program, ".dynstr", "libcuda")) return true;
+    const auto fat_binaries = ptx::read_elf_section(program, ".nv_fatbin");
+    return fat_binaries && fat_binaries->has_value();
+}
+
+}  // namespace
+
+std::expected<std::string, Error> checked_device(const std::string& text) {
+    std::string list;
+    for (std::size_t start = 0; start <= text.size();) {
+        const std::size_t end = std::min(text.find(',', start), text.size());
+        const std::string name = text.substr(start, end - start);
+        start = end + 1;
+        std::string use = name;
+        if (name != "gpu") {
+            const auto device = model::find_device(name);
+            if (!device) return std::unexpected(device.error());
+            use = name.ends_with(".json") ? fs::absolute(name).string() : device->slug;
+        }
+        list += (list.empty() ? "" : ",") + use;
+    }
+    return list;
+}
+
+std::optional<Error> preload_runtime(const std::string& program) {
+    if (!needs_preload(program)) return std::nullopt;
+    const auto library = find_own_library(runtime_library);
+    if (!library)
+        return Error{.message = fmt::format("{} is not installed with trimtab, and the program needs it",
+                                            runtime_library),
+                     .file = program};
+    const char* others = std::getenv("LD_PRELOAD");
+    const std::string list = others != nullptr && *others != '\0' ? *library + ":" + others : *library;
+    setenv("LD_PRELOAD", list.c_str(), 1);
+    return std::nullopt;
+}
+
+}  // namespace trimtab::tools

@@ -1,0 +1,169 @@
+// trimtab verify: does any block that a launch may get change what it computes?
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "analysis/description.h"
+#include "tools/trimtab/command.h"
+#include "tools/trimtab/kernel_file.h"
+#include "tools/trimtab/process.h"
+#include "tools/trimtab/program_setup.h"
+#include "tools/trimtab/verification_report.h"
+
+namespace trimtab::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Options {
+    std::string device = "rtx2070super", blocks = "8", launches = "4", output = ".";
+    std::uint64_t seed = 1;
+    bool json = false;
+    std::vector<std::string> program;
+};
+
+// "all" is 0 to the runtime.
+std::optional<std::uint64_t> count_of(const std::string& text) {
+    if (text == "all") return 0;
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
+    return value;
+}
+
+std::string read_text(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string bug_report(const VerifiedKernel& kernel, const Options& options) {
+    std::string out = fmt::format(
+        "trimtab verify: a block that was taken for legal changes what the kernel computes\n"
+        "\n"
+        "kernel   {}\n"
+        "name     {}\n"
+        "in       {}\n"
+        "command  {}\n"
+        "options  --device {} --blocks {} --launches {} --seed {}\n",
+        kernel.demangled, kernel.name, kernel.object, fmt::join(options.program, " "), options.device,
+        options.blocks, options.launches, options.seed);
+    if (kernel.differences.front().as_written)
+        out +=
+            "\nThe launch as written gives other results in another order of warps and blocks: the program "
+            "has a race,\nor the emulator an error. The proof took it for free of races.\n";
+    constexpr std::size_t most = 20;
+    for (std::size_t i = 0; i < std::min(kernel.differences.size(), most); ++i)
+        out += fmt::format("\n{}\n{}\n", kernel.differences[i].text,
+                           Json::parse(kernel.differences[i].line).dump(1));
+    if (kernel.differences.size() > most)
+        out += fmt::format("\n... and {} launches more\n", kernel.differences.size() - most);
+    const auto file = load_kernels(kernel.object);
+    if (!file) return out + "\nno more is known: " + file.error().text() + "\n";
+    const auto found = find_kernel(*file, kernel.name);
+    if (!found) return out + "\nno more is known: " + found.error().text() + "\n";
+    const FileKernel& known = file->kernels[*found];
+    out += "\ndescription\n" + analysis::to_json(known.record.description).dump(1) + "\n";
+    if (known.ptx != nullptr) out += "\nPTX of its module\n" + *known.ptx + "\n";
+    return out;
+}
+
+// A name that is free, for a report must not take another's place.
+std::string report_path(const Options& options, const VerifiedKernel& kernel) {
+    const std::string base = base_name(kernel.demangled);
+    for (unsigned number = 1;; ++number) {
+        const fs::path path = fs::path(options.output) / fmt::format("trimtab-bug-{}-{}.txt", base, number);
+        std::error_code ignored;
+        if (!fs::exists(path, ignored)) return path.string();
+    }
+}
+
+int tell(const Options& options, const VerificationReport& report) {
+    std::vector<std::string> files;
+    for (const VerifiedKernel& kernel : report.kernels) {
+        if (kernel.differences.empty()) continue;
+        const std::string path = report_path(options, kernel);
+        std::ofstream file(path, std::ios::binary);
+        if (!(file << bug_report(kernel, options)) || !file.flush())
+            return fail(Error{.message = "the bug report cannot be written", .file = path});
+        files.push_back(path);
+    }
+    if (options.json) {
+        Json json = to_json(report);
+        json["bug_reports"] = files;
+        fmt::print("{}\n", json.dump(2));
+    } else {
+        fmt::print("{}", to_text(report));
+        for (const std::string& path : files) fmt::print("bug report: {}\n", path);
+    }
+    return code(report.difference_count() == 0 ? ExitCode::ok : ExitCode::no);
+}
+
+int verify(const Options& options) {
+    const auto program = find_program(options.program.front());
+    if (!program) return fail(Error{.message = "no such program", .file = options.program.front()});
+    const auto blocks = count_of(options.blocks), launches = count_of(options.launches);
+    if (!blocks) return fail(ExitCode::usage, "--blocks wants a number above 0, or all");
+    if (!launches) return fail(ExitCode::usage, "--launches wants a number above 0, or all");
+    const auto device = checked_device(options.device);
+    if (!device) return fail(device.error());
+    if (device->contains("gpu")) return fail(ExitCode::usage, "verify runs on the emulator: name a device");
+    if (const auto error = preload_runtime(*program)) return fail(*error);
+    const TemporaryFolder folder;
+    const std::string lines = folder.file("verify.jsonl");
+    const Json plan = {{"file", lines}, {"blocks", *blocks}, {"launches", *launches}, {"seed", options.seed}};
+    setenv("TRIMTAB_VERIFY", plan.dump().c_str(), 1);
+    setenv("TRIMTAB_DEVICE", device->c_str(), 1);
+    setenv("TRIMTAB", "on", 1);
+    std::vector<std::string> command = options.program;
+    command.front() = *program;
+    const Outcome outcome = run_program(command, false);
+    if (!outcome.started) return fail(Error{.message = "cannot be run", .file = *program});
+    std::fflush(stdout);
+    const int result = tell(options, read_verification(read_text(lines)));
+    if (result != code(ExitCode::ok) || outcome.exit_code == 0) return result;
+    return fail(Error{.message = fmt::format("the program ended with status {}", outcome.exit_code),
+                      .file = *program});
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Action& action) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand(
+        "verify",
+        "Run a program on the emulator, each launch with the other blocks that it may get too, in random "
+        "orders, and compare the memory: trimtab verify -- ./program arguments");
+    command
+        ->add_option("--device", options->device, "The GPU to emulate: slug, name, or a description in JSON")
+        ->capture_default_str();
+    command->add_option("--blocks", options->blocks, "Other blocks to try for a launch, or all")
+        ->capture_default_str();
+    command
+        ->add_option("--launches", options->launches,
+                     "Launches of equal shape and data to check (and then the 8th, 16th ...), or all")
+        ->capture_default_str();
+    command->add_option("--seed", options->seed, "Of the blocks that are tried and of the orders")
+        ->capture_default_str();
+    command->add_option("-o,--output", options->output, "The folder that bug reports are written to")
+        ->check(CLI::ExistingDirectory)
+        ->capture_default_str();
+    command->add_flag("--json", options->json, "Print JSON");
+    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")
+        ->required()
+        ->expected(-1);
+    command->positionals_at_end();
+    command->callback([options, &action] { action = [options] { return verify(*options); }; });
+}
+
+}  // namespace trimtab::tools
