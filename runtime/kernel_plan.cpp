@@ -19,9 +19,10 @@ std::string why_left_alone(const BundledKernel* kernel, std::string reason) {
 
 }  // namespace
 
-KernelPlan::KernelPlan(std::shared_ptr<const BundledKernel> kernel, std::string reason)
-    : kernel_(std::move(kernel)),
-      left_alone_(why_left_alone(kernel_.get(), std::move(reason))),
+KernelPlan::KernelPlan(Bundles::Found found)
+    : kernel_(std::move(found.kernel)),
+      bundle_(found.bundle),
+      left_alone_(why_left_alone(kernel_.get(), std::move(found.reason))),
       key_(kernel_ == nullptr ? ArgumentKey{} : ArgumentKey{kernel_->description}),
       memory_(key_.words()) {
     if (kernel_ != nullptr && left_alone_.empty()) driver_ = kernel_->driver;

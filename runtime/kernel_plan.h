@@ -17,8 +17,8 @@ namespace trimtab::runtime {
 
 class KernelPlan {
   public:
-    // `kernel` may be null: then every launch goes out as written, for `reason`.
-    KernelPlan(std::shared_ptr<const BundledKernel> kernel, std::string reason);
+    // Where `found` has no kernel, every launch goes out as written, for its reason.
+    explicit KernelPlan(Bundles::Found found);
 
     [[nodiscard]] const analysis::KernelDescription* description() const {
         return kernel_ == nullptr ? nullptr : &kernel_->description;
@@ -26,6 +26,8 @@ class KernelPlan {
     // Null: every launch goes out as written, and left_alone() says why.
     [[nodiscard]] const trimtab_driver* driver() const { return driver_; }
     [[nodiscard]] const std::string& left_alone() const { return left_alone_; }
+    // What it was found in; null: nothing.
+    [[nodiscard]] const trimtab_bundle* bundle() const { return bundle_; }
     [[nodiscard]] const ArgumentKey& key() const { return key_; }
     [[nodiscard]] const ChoiceMemory& memory() const { return memory_; }
 
@@ -44,6 +46,7 @@ class KernelPlan {
 
   private:
     std::shared_ptr<const BundledKernel> kernel_;
+    const trimtab_bundle* bundle_ = nullptr;
     std::string left_alone_;
     const trimtab_driver* driver_ = nullptr;
     ArgumentKey key_;

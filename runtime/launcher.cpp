@@ -50,7 +50,7 @@ const KernelPlan& Launcher::plan_of(RegisteredKernel& kernel) {
     } else {
         found.reason = hash.error().text();
     }
-    const KernelPlan& plan = plans_.emplace_back(std::move(found.kernel), std::move(found.reason));
+    const KernelPlan& plan = plans_.emplace_back(std::move(found));
     if (plan.driver() == nullptr)
         log_.debug(fmt::format("{} is launched as written: {}", kernel.name, plan.left_alone()));
     kernel.plan.store(&plan, std::memory_order_release);

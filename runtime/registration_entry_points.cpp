@@ -83,13 +83,13 @@ cudaError_t cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFuncAddr) {
 void trimtab_register_bundle(const trimtab_bundle* bundle) {
     Process& process = Process::instance();
     process.bundles().add(bundle);
-    process.registrations().forget_plans();
+    process.registrations().forget_plans(nullptr);
 }
 
 void trimtab_unregister_bundle(const trimtab_bundle* bundle) {
     Process& process = Process::instance();
     process.bundles().remove(bundle);
-    process.registrations().forget_plans();
+    process.registrations().forget_plans(bundle);
 }
 
 }  // extern "C"

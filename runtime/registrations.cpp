@@ -104,9 +104,15 @@ void Registrations::hand_on(FatBinary& fat_binary) const {
     fat_binary.pending.clear();
 }
 
-void Registrations::forget_plans() {
+void Registrations::forget_plans(const trimtab_bundle* leaving) {
     const std::lock_guard lock(mutex_);
-    for (RegisteredKernel& kernel : all_kernels_) kernel.plan.store(nullptr, std::memory_order_release);
+    for (RegisteredKernel& kernel : all_kernels_) {
+        const KernelPlan* plan = kernel.plan.load(std::memory_order_acquire);
+        if (plan == nullptr) continue;
+        const bool forget =
+            leaving != nullptr ? plan->bundle() == leaving : plan->bundle() == nullptr || kernel.adopted;
+        if (forget) kernel.plan.store(nullptr, std::memory_order_release);
+    }
 }
 
 }  // namespace trimtab::runtime

@@ -58,8 +58,9 @@ class Registrations {
     }
     // A kernel that another runtime registered, known by its name alone.
     [[nodiscard]] RegisteredKernel* adopt(const void* host_function, const char* name);
-    // Makes every kernel look for its driver program again.
-    void forget_plans();
+    // Makes kernels look for their driver programs again: those that rest on this bundle, which is leaving;
+    // or, of null, those that have found none, or only by their name, for a new bundle has come.
+    void forget_plans(const trimtab_bundle* leaving);
 
   private:
     void hand_on(FatBinary& fat_binary) const;

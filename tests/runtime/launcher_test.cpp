@@ -335,7 +335,7 @@ TEST_F(LauncherTest, ABundleThatLeavesTakesItsDriverWithIt) {
     launch(1000, dim(32), dim(32));
     expect_last(dim(8), dim(128));
     bundles_->remove(&bundle_->bundle());
-    registrations_.forget_plans();
+    registrations_.forget_plans(&bundle_->bundle());
     launch(1000, dim(32), dim(32));
     expect_last(dim(32), dim(32));
     registrations_.remove_fat_binary(handle_);
