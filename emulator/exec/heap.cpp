@@ -42,6 +42,14 @@ void DeviceHeap::release(std::uint64_t address) {
     free_.erase(at);
 }
 
+bool DeviceHeap::is_allocated(std::uint64_t address, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto after = used_.upper_bound(address);
+    if (after == used_.begin()) return false;
+    const auto& [first, size] = *std::prev(after);
+    return address - first < size && bytes <= size - (address - first);
+}
+
 std::pair<std::uint64_t, std::uint64_t> DeviceHeap::range() {
     const std::lock_guard lock(mutex_);
     return {first_, first_ == 0 ? 0 : first_ + size_bytes};

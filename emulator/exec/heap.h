@@ -16,6 +16,8 @@ class DeviceHeap {
 
     [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes);  // 0: no room
     void release(std::uint64_t address);                        // what is no allocation is ignored
+    // Does one allocation hold all these bytes?
+    [[nodiscard]] bool is_allocated(std::uint64_t address, std::uint64_t bytes);
     // [first, end) of host addresses, empty before the first allocation.
     [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> range();
 

@@ -64,6 +64,7 @@ std::optional<Error> Program::lay_out_variables() {
     arena_bytes_ = size;
     for (const auto& [variable, offset] : places) {
         variables_[variable->name] = {start + offset, arena_ + offset, variable->size_bytes};
+        placed_.push_back({.variable = variable, .first = start + offset});
     }
     for (const auto& [variable, offset] : places) {
         if (auto error = initialise(*variable)) return error;
@@ -96,6 +97,15 @@ std::optional<VariableStorage> Program::storage(std::string_view name) const {
     const auto found = variables_.find(name);
     if (found == variables_.end()) return std::nullopt;
     return found->second;
+}
+
+const Program::PlacedVariable* Program::variable_at(std::uint64_t address) const {
+    const auto after = std::upper_bound(
+        placed_.begin(), placed_.end(), address,
+        [](std::uint64_t value, const PlacedVariable& placed) { return value < placed.first; });
+    if (after == placed_.begin()) return nullptr;
+    const PlacedVariable& placed = *(after - 1);
+    return address - placed.first < placed.variable->size_bytes ? &placed : nullptr;
 }
 
 std::optional<std::uint64_t> Program::symbol_address(std::string_view name) const {

@@ -37,6 +37,12 @@ class Program {
     [[nodiscard]] const std::vector<std::unique_ptr<CompiledKernel>>& kernels() const { return kernels_; }
     [[nodiscard]] const CompiledKernel* kernel(std::string_view name) const;
     [[nodiscard]] std::optional<VariableStorage> storage(std::string_view name) const;
+    // The variable that holds the address; nullptr: the padding between variables, or none of this program's.
+    struct PlacedVariable {
+        const ptx::Variable* variable = nullptr;
+        std::uint64_t first = 0;
+    };
+    [[nodiscard]] const PlacedVariable* variable_at(std::uint64_t address) const;
     // The address of a function or of a module variable that is neither shared nor local.
     [[nodiscard]] std::optional<std::uint64_t> symbol_address(std::string_view name) const;
     [[nodiscard]] const ptx::Function* function_at(std::uint64_t address) const;
@@ -57,6 +63,7 @@ class Program {
     DeviceHeap heap_;
     std::unordered_map<std::string_view, const ptx::Function*> functions_;  // definitions win
     std::unordered_map<std::string_view, VariableStorage> variables_;
+    std::vector<PlacedVariable> placed_;  // by address
     std::vector<LaneBytes> storage_;
     std::byte* arena_ = nullptr;
     std::size_t arena_bytes_ = 0;

@@ -1,0 +1,229 @@
+// The host's side of the checks, and what concerns whole warps and blocks.
+#include "emulator/check/checker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "emulator/exec/block.h"
+#include "emulator/exec/describe.h"
+#include "emulator/exec/worker.h"
+
+namespace trimtab::emulator::check {
+namespace {
+
+std::array<std::uint32_t, 3> triple(const trimtab_dim3& size) {
+    return {size.x, size.y, size.z};
+}
+
+const ptx::Instruction& instruction_of(const Warp& w, const Op* op) {
+    return w.worker->launch().kernel.instruction(op->index);
+}
+
+// "bar.sync" is met by whole warps, "barrier.sync" only where it says .aligned (PTX ISA, "bar, barrier").
+bool needs_whole_warps(const ptx::Instruction& instruction) {
+    return instruction.opcode == ptx::Opcode::bar || instruction.modifiers.aligned;
+}
+
+}  // namespace
+
+void Checker::allocated(const void* first, std::uint64_t size_bytes, bool is_tracked) {
+    RawStack stack = capture_stack();
+    const std::lock_guard lock(mutex_);
+    log_.allocate(reinterpret_cast<std::uint64_t>(first), size_bytes, is_tracked && checks_.init,
+                  std::move(stack));
+}
+
+void Checker::released(const void* first) {
+    RawStack stack = capture_stack();
+    const std::lock_guard lock(mutex_);
+    log_.release(reinterpret_cast<std::uint64_t>(first), std::move(stack));
+}
+
+void Checker::filled(const void* first, std::uint64_t bytes) {
+    if (!checks_.init) return;
+    const std::lock_guard lock(mutex_);
+    log_.write(reinterpret_cast<std::uint64_t>(first), bytes);
+}
+
+void Checker::copied(const void* to, const void* from, std::uint64_t bytes) {
+    if (!checks_.init) return;
+    const std::lock_guard lock(mutex_);
+    log_.copy(reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from), bytes);
+}
+
+void Checker::begin_launch() {
+    launch_mutex_.lock();
+    ordering_ = {};
+    blocks_.clear();
+    global_accesses_.clear();
+    reports_own_fault_ = false;
+}
+
+void Checker::end_launch() {
+    blocks_.clear();
+    global_accesses_.clear();
+    launch_mutex_.unlock();
+}
+
+std::vector<Report> Checker::reports() const {
+    const std::lock_guard lock(mutex_);
+    return reports_.all();
+}
+
+std::string Checker::json() const {
+    return to_json(check::text_of(checks_), reports());
+}
+
+void Checker::block_started(const Block& block) {
+    const std::uint32_t warps = (block.thread_count() + warp_lanes - 1) / warp_lanes;
+    ordering_.start_block(block.linear_index(), warps);
+    blocks_[block.linear_index()] = {};
+}
+
+void Checker::block_finished(const Block& block) {
+    ordering_.finish_block(block.linear_index());
+    blocks_.erase(block.linear_index());
+}
+
+Checker::OpenBlock& Checker::open_block(const Warp& w) {
+    return blocks_[w.block->linear_index()];
+}
+
+AccessPlace Checker::access_of(const Warp& w, std::uint32_t instruction, unsigned lane) const {
+    const Launch& launch = w.worker->launch();
+    const ptx::Instruction& found = launch.kernel.instruction(instruction);
+    AccessPlace access;
+    access.source = place_text(launch.program.module(), found);
+    access.instruction = instruction_text(launch.kernel.function_of(instruction), found);
+    access.ptx_line = found.line;
+    access.thread = triple(w.block->thread_index(w.index, lane));
+    access.block = triple(w.block->index());
+    return access;
+}
+
+AccessPlace Checker::access_of(const Warp& w, const Stamp& stamp) const {
+    AccessPlace access = access_of(w, stamp.instruction, 0);
+    const trimtab_dim3& grid = w.worker->launch().request.grid;
+    const std::uint64_t block = ordering_.linear_index_of(stamp.block);
+    access.thread = triple(w.block->thread_index(stamp.thread / warp_lanes, stamp.thread % warp_lanes));
+    access.block = {static_cast<std::uint32_t>(block % grid.x),
+                    static_cast<std::uint32_t>(block / grid.x % grid.y),
+                    static_cast<std::uint32_t>(block / grid.x / grid.y)};
+    return access;
+}
+
+Report* Checker::found(const Warp& w, const Op* op, unsigned lane, const char* check, const char* kind,
+                       std::uint32_t other_instruction) {
+    const std::string& kernel = w.worker->launch().kernel.function().name;
+    Report* const report = reports_.add({kernel, op->index, other_instruction, kind});
+    if (report == nullptr) return nullptr;
+    report->check = check;
+    report->kind = kind;
+    report->kernel = kernel;
+    report->access = access_of(w, op->index, lane);
+    return report;
+}
+
+void Checker::fence(const Warp& w) {
+    if (!checks_.race) return;
+    ordering_.enter(w.block->linear_index(), w.index);
+    ordering_.fence();
+}
+
+void Checker::meets_barrier(const Warp& w, const Op* op, unsigned number, std::uint32_t threads) {
+    if (!checks_.sync) return;
+    Meeting& meeting = open_block(w).meetings[number];
+    const auto lane = static_cast<unsigned>(std::countr_zero(w.path_lanes));
+    if (!meeting.is_open) {
+        meeting = {.arrived = {}, .instruction = op->index, .warp = w.index, .lane = lane, .is_open = true};
+        meeting.arrived.resize(warp_lanes);
+    }
+    const std::lock_guard lock(mutex_);
+    const auto first_of_all = [&] {
+        AccessPlace access = access_of(w, meeting.instruction, meeting.lane);
+        access.thread = triple(w.block->thread_index(meeting.warp, meeting.lane));
+        return access;
+    };
+    if (meeting.arrived[w.index] != 0 && needs_whole_warps(instruction_of(w, op))) {
+        if (Report* report = found(w, op, lane, "sync", "divergent barrier", meeting.instruction)) {
+            report->text =
+                fmt::format("{} of the warp's lanes meet barrier {} apart from {} others of theirs",
+                            std::popcount(w.path_lanes), number, std::popcount(meeting.arrived[w.index]));
+            if (meeting.warp == w.index) report->other.push_back(first_of_all());
+        }
+    } else if (meeting.instruction != op->index && threads == 0) {
+        if (Report* report = found(w, op, lane, "sync", "divergent barrier", meeting.instruction)) {
+            report->text = fmt::format(
+                "barrier {} is met here by some threads of the block and elsewhere by others", number);
+            report->other.push_back(first_of_all());
+        }
+    }
+    meeting.arrived[w.index] |= w.path_lanes;
+}
+
+void Checker::barrier_completes(const Block& block, unsigned number, std::span<const std::uint32_t> arrived) {
+    if (checks_.sync) {
+        if (const auto open = blocks_.find(block.linear_index()); open != blocks_.end())
+            open->second.meetings[number].is_open = false;
+    }
+    if (checks_.race) ordering_.synchronize_warps(block.linear_index(), arrived);
+}
+
+void Checker::warp_synchronizes(Warp& w, const Op* op, OperandRef members, std::uint32_t lanes) {
+    if (members == no_operand) return;
+    if (checks_.race) {
+        ordering_.enter(w.block->linear_index(), w.index);
+        ordering_.synchronize_lanes(lanes);
+    }
+    if (!checks_.sync) return;
+    const std::uint32_t* masks = w.lanes<std::uint32_t>(members);
+    const std::lock_guard lock(mutex_);
+    for (std::uint32_t rest = w.path_lanes & lanes; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        if (((masks[lane] >> lane) & 1u) == 0) {
+            if (Report* report = found(w, op, lane, "sync", "lane outside its mask"))
+                report->text =
+                    fmt::format("lane {} is not in the mask 0x{:08x} that it gives", lane, masks[lane]);
+        } else if (const std::uint32_t missing = masks[lane] & w.live & ~lanes; missing != 0) {
+            if (Report* report = found(w, op, lane, "sync", "lanes missing"))
+                report->text = fmt::format("the mask 0x{:08x} names lanes that do not come: 0x{:08x}",
+                                           masks[lane], missing);
+        }
+    }
+}
+
+void Checker::add_allocation(Report& report, const AllocationLog::Allocation& allocation) const {
+    report.allocation_bytes = allocation.size_bytes;
+    report.allocated = symbols_of(allocation.allocated);
+    report.freed = symbols_of(allocation.freed);
+}
+
+void Checker::faults(Warp& w, const Op* op, Fault::Kind kind, unsigned lane, const std::string& what) {
+    if (reports_own_fault_) return;
+    const std::lock_guard lock(mutex_);
+    if (checks_.sync && kind == Fault::Kind::illegal_instruction && what.starts_with("deadlock")) {
+        if (Report* report = found(w, op, lane, "sync", "deadlock")) report->text = what;
+        return;
+    }
+    if (!checks_.memory) return;
+    if (kind == Fault::Kind::misaligned_address) {
+        if (Report* report = found(w, op, lane, "memory", "misaligned address")) report->text = what;
+        return;
+    }
+    if (kind != Fault::Kind::illegal_address) return;
+    const ptx::Space space = instruction_of(w, op).modifiers.space;
+    const bool is_global = space == ptx::Space::global || space == ptx::Space::generic;
+    const std::uint64_t address = w.at.address[lane];
+    const AllocationLog::Allocation* freed = is_global ? log_.freed(address) : nullptr;
+    Report* const report =
+        found(w, op, lane, "memory", freed != nullptr ? "use after free" : "out of bounds");
+    if (report == nullptr) return;
+    report->text = what;
+    const AllocationLog::Allocation* allocation =
+        freed != nullptr || !is_global ? freed : log_.nearest(address);
+    if (allocation != nullptr) add_allocation(*report, *allocation);
+}
+
+}  // namespace trimtab::emulator::check
