@@ -35,7 +35,8 @@ struct Register {
 struct Operand {
     enum class Kind : std::uint8_t {
         none,
-        reg,        // `reg`; `negated` for !%p
+        reg,        // `reg`; `negated` for !%p and a video instruction's -%r; `text`: the part that one
+                    // picks, "b0" to "b3", "h0", "h1", "h10", "b3210" ...
         immediate,  // `bits`, as an integer of 64 bits or, where `type` is f32 or f64, that type's bits
         special,    // `special`
         symbol,     // the address of, or call target, `text`; + `offset`

@@ -4,6 +4,40 @@
 #include "ptx/parser.h"
 
 namespace trimtab::ptx {
+namespace {
+
+bool is_video(Opcode opcode) {
+    switch (opcode) {
+        case Opcode::vabsdiff:
+        case Opcode::vabsdiff2:
+        case Opcode::vabsdiff4:
+        case Opcode::vadd:
+        case Opcode::vadd2:
+        case Opcode::vadd4:
+        case Opcode::vavrg2:
+        case Opcode::vavrg4:
+        case Opcode::vmad:
+        case Opcode::vmax:
+        case Opcode::vmax2:
+        case Opcode::vmax4:
+        case Opcode::vmin:
+        case Opcode::vmin2:
+        case Opcode::vmin4:
+        case Opcode::vset:
+        case Opcode::vset2:
+        case Opcode::vset4:
+        case Opcode::vshl:
+        case Opcode::vshr:
+        case Opcode::vsub:
+        case Opcode::vsub2:
+        case Opcode::vsub4:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
 
 bool Parser::instruction() {
     Instruction made;
@@ -21,7 +55,7 @@ bool Parser::instruction() {
     else
         ok = operands(made, *decoded);
     if (!ok || !tokens_.expect(';', "',' or ';'")) return false;
-    if (selector_seen_) made.opcode = Opcode::unknown;
+    if (selector_seen_ && !is_video(made.opcode)) made.opcode = Opcode::unknown;
     function_->body.push_back(std::move(made));
     return true;
 }
@@ -188,6 +222,7 @@ bool Parser::simple_operand(Operand& out, const Instruction& instruction) {
         // Video instructions negate an operand: -%r1. No one may miss the sign.
         tokens_.advance();
         selector_seen_ = true;
+        out.negated = true;
         return named_operand(out, instruction);
     }
     if (starts_constant(tokens_.now())) return immediate(out, instruction);
@@ -261,6 +296,7 @@ bool Parser::named_operand(Operand& out, const Instruction& instruction) {
         if (found->width == 1) {
             // .b0 to .h1 pick a part of a video instruction's operand. No one may miss that.
             selector_seen_ = true;
+            out.text = component.substr(1);
             return true;
         }
         const std::string_view letters = component.size() == 2 ? component.substr(1) : "?";

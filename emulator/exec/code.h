@@ -85,6 +85,13 @@ struct FunctionCode {
     std::deque<CallValue> spills;  // parameters whose address is taken: from storage to local memory
     std::deque<BranchTable> tables;
     std::deque<RegionInfo> regions;
+    std::vector<std::shared_ptr<const void>> kept;  // what rarer ops point to
+    template <class Info>
+    Info& keep(Info info) {
+        const auto made = std::make_shared<Info>(std::move(info));
+        kept.push_back(made);
+        return *made;
+    }
     std::vector<std::uint32_t> counted_at;  // by instruction: the slot of its region; counted code
 };
 

@@ -32,8 +32,13 @@ std::string operand_text(const ptx::Function& function, const ptx::Operand& oper
     using Kind = ptx::Operand::Kind;
     const std::string offset = operand.offset == 0 ? "" : fmt::format("{:+}", operand.offset);
     switch (operand.kind) {
-        case Kind::reg:
-            return (operand.negated ? "!" : "") + register_name(function, operand.reg);
+        case Kind::reg: {
+            const bool predicate = function.registers[operand.reg].type == ptx::Type::pred;
+            return (!operand.negated ? ""
+                    : predicate      ? "!"
+                                     : "-") +
+                   register_name(function, operand.reg) + (operand.text.empty() ? "" : "." + operand.text);
+        }
         case Kind::immediate:
             if (operand.type == ptx::Type::f32) return fmt::format("0f{:08X}", operand.bits & 0xffffffffu);
             if (operand.type == ptx::Type::f64) return fmt::format("0d{:016X}", operand.bits);

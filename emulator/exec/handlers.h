@@ -40,6 +40,9 @@ const Op* read_grid_workspace(Warp& w, const Op* op);  // as read_clock
 const Op* local_address(Warp& w, const Op* op);        // d = the frame's local memory + imm; d_bytes
 const Op* carry(Warp& w, const Op* op);                // add, sub, mad with a carry; e: the carry's mask
 
+// video.cpp
+const Op* video(Warp& w, const Op* op);  // info: VideoInfo
+
 // parameters.cpp: the frame's parameter storage at imm; elements in info
 const Op* load_parameter(Warp& w, const Op* op);
 const Op* store_parameter(Warp& w, const Op* op);

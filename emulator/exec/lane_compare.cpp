@@ -103,12 +103,24 @@ bool holds(const Op& op, u64 a, u64 b) {
 u64 to_predicate(const Op& op, u64 a, u64 b, u64, u64) {
     return holds(op, a, b) ? 1 : 0;
 }
+// setp on pairs: p for the lower halves, q for the upper ones.
+u64 low_to_predicate(const Op& op, u64 a, u64 b, u64, u64) {
+    return holds(op, a & 0xffff, b & 0xffff) ? 1 : 0;
+}
+u64 high_to_predicate(const Op& op, u64 a, u64 b, u64, u64) {
+    return holds(op, a >> 16, b >> 16) ? 1 : 0;
+}
 
 u64 to_value(const Op& op, u64 a, u64 b, u64, u64) {
     const auto result = static_cast<Type>((op.imm >> 16) & 0xff);
     if (result == Type::f16x2 || result == Type::bf16x2) {
         const u64 one = result == Type::f16x2 ? 0x3c00 : 0x3f80;
         return (holds(op, a & 0xffff, b & 0xffff) ? one : 0) | (holds(op, a >> 16, b >> 16) ? one << 16 : 0);
+    }
+    const auto compared = static_cast<Type>((op.imm >> 8) & 0xff);
+    if (compared == Type::f16x2 || compared == Type::bf16x2) {  // PTX ISA, set: a mask for each half
+        return (holds(op, a & 0xffff, b & 0xffff) ? 0xffffu : 0u) |
+               (holds(op, a >> 16, b >> 16) ? 0xffff0000u : 0u);
     }
     if (!holds(op, a, b)) return 0;
     switch (result) {
@@ -125,16 +137,18 @@ u64 to_value(const Op& op, u64 a, u64 b, u64, u64) {
 
 }  // namespace
 
-LaneChoice comparison_lane_function(const ptx::Instruction& instruction) {
+LaneChoice comparison_lane_function(const ptx::Instruction& instruction, bool upper) {
     const bool is_set = instruction.opcode == ptx::Opcode::set;
     const Type compared = is_set ? instruction.source_type : instruction.type;
     const bool packed = compared == Type::f16x2 || compared == Type::bf16x2;
     const bool packed_result = instruction.type == Type::f16x2 || instruction.type == Type::bf16x2;
     if (instruction.modifiers.comparison == Comparison::none || ptx::size_bytes(compared) == 0) return {};
-    if (packed && (!is_set || !packed_result)) return {};
+    const bool masks = ptx::size_bytes(instruction.type) == 4 && !ptx::is_float(instruction.type);
+    if (is_set && packed && !packed_result && !masks) return {};
     if (is_set && instruction.modifiers.boolean_op != ptx::BooleanOp::none) return {};
     const u64 imm = static_cast<u64>(instruction.modifiers.comparison) | static_cast<u64>(compared) << 8 |
                     static_cast<u64>(instruction.type) << 16 | (instruction.modifiers.ftz ? ftz_flag : 0);
+    if (!is_set && packed) return {upper ? high_to_predicate : low_to_predicate, imm};
     return {is_set ? to_value : to_predicate, imm};
 }
 

@@ -21,9 +21,10 @@ using Wide = __int128;
 struct Conversion {  // Op::imm taken apart
     Type to, from;
     Rounding rounding;
-    bool sat, ftz, relu;
+    bool sat, ftz, relu, finite;
 };
-constexpr u64 sat_flag = u64{1} << 24, ftz_flag = u64{1} << 25, relu_flag = u64{1} << 26;
+constexpr u64 sat_flag = u64{1} << 24, ftz_flag = u64{1} << 25, relu_flag = u64{1} << 26,
+              finite_flag = u64{1} << 27;
 
 Conversion conversion_of(const Op& op) {
     return {static_cast<Type>(op.imm & 0xff),
@@ -31,7 +32,8 @@ Conversion conversion_of(const Op& op) {
             static_cast<Rounding>((op.imm >> 16) & 0xff),
             (op.imm & sat_flag) != 0,
             (op.imm & ftz_flag) != 0,
-            (op.imm & relu_flag) != 0};
+            (op.imm & relu_flag) != 0,
+            (op.imm & finite_flag) != 0};
 }
 
 bool is_integer(Type type) {
@@ -114,6 +116,12 @@ To narrowed(long double value, Rounding rounding) {
 u64 to_real(long double value, const Conversion& how) {
     if (how.sat) value = value > 0 ? std::min(value, 1.0L) : 0.0L;
     if (how.relu && !std::isnan(value)) value = value > 0 ? value : 0.0L;
+    // .satfinite: the greatest finite magnitude stands for what is beyond it.
+    if (how.finite && !std::isnan(value)) {
+        const bool half = how.to == Type::f16 || how.to == Type::f16x2;
+        const long double greatest = half ? 65504.0L : how.to == Type::tf32 ? 0x1.ffcp127L : 0x1.fep127L;
+        value = std::clamp(value, -greatest, greatest);
+    }
     switch (how.to) {
         case Type::f64:
             if (std::isnan(value)) return 0xfff8000000000000u;
@@ -182,8 +190,10 @@ LaneChoice conversion_lane_function(const ptx::Instruction& instruction) {
     if (modifiers.sat) imm |= sat_flag;
     if (modifiers.ftz) imm |= ftz_flag;
     if (modifiers.relu) imm |= relu_flag;
+    if (const LaneChoice fp8 = fp8_lane_function(instruction); fp8.function != nullptr) return fp8;
     for (const std::string& suffix : instruction.suffixes) {
-        if (suffix == "satfinite" || suffix == "scaled") return {};
+        if (suffix == "satfinite") imm |= finite_flag;
+        if (suffix == "scaled" || suffix == "rs") return {};
     }
     const bool pair = to == Type::f16x2 || to == Type::bf16x2;
     if (pair)

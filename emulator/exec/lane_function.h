@@ -17,6 +17,9 @@ struct LaneChoice {
 [[nodiscard]] LaneChoice real_lane_function(const ptx::Instruction& instruction);
 [[nodiscard]] LaneChoice half_lane_function(const ptx::Instruction& instruction);
 [[nodiscard]] LaneChoice conversion_lane_function(const ptx::Instruction& instruction);
-[[nodiscard]] LaneChoice comparison_lane_function(const ptx::Instruction& instruction);
+[[nodiscard]] LaneChoice fp8_lane_function(const ptx::Instruction& instruction);
+[[nodiscard]] LaneChoice pack_lane_function(const ptx::Instruction& instruction);
+[[nodiscard]] LaneChoice comparison_lane_function(const ptx::Instruction& instruction,
+                                                  bool upper = false);  // setp on pairs
 
 }  // namespace trimtab::emulator

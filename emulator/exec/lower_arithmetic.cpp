@@ -1,8 +1,11 @@
 // Arithmetic, logic, comparisons and conversions: a vectorised handler where there is one, else a lane
 // function.
+#include <algorithm>
+
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/lane_function.h"
 #include "emulator/exec/lower.h"
+#include "emulator/exec/video_info.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -125,6 +128,12 @@ bool Lowering::lower_arithmetic(const ptx::Instruction& instruction) {
         instruction.modifiers.carry_out) {
         return lower_carry(instruction);
     }
+    if (const auto video = video_info(instruction)) {
+        const std::pair<unsigned, Type> word{4, Type::u32};
+        emit_operands(run::video, instruction, 4, {instruction.sources().size(), word});
+        out_.ops.back().info = &out_.keep(*video);
+        return true;
+    }
     if (opcode == Opcode::set && instruction.sources().size() != 2)
         return false;  // with a predicate: not in use
     if (instruction.destination_count != 1) return false;
@@ -217,14 +226,18 @@ bool Lowering::lower_compare(const ptx::Instruction& instruction) {
     }
     const LaneChoice choice = comparison_lane_function(instruction);
     if (choice.function == nullptr) return false;
-    const OperandRef result = temporary(0);
-    Op& compare = emit(run::lane_function);
-    compare.d = result;
-    compare.a = a;
-    compare.b = b;
-    compare.a_bytes = compare.b_bytes = static_cast<std::uint8_t>(width);
-    compare.lane = choice.function;
-    compare.imm = choice.imm;
+    const auto compared = [&](const LaneChoice& how) {
+        const OperandRef d = temporary(0);
+        Op& op = emit(run::lane_function);
+        op.d = d;
+        op.a = a;
+        op.b = b;
+        op.a_bytes = op.b_bytes = static_cast<std::uint8_t>(width);
+        op.lane = how.function;
+        op.imm = how.imm;
+        return d;
+    };
+    const OperandRef result = compared(choice);
     const auto combine = [&](OperandRef from, OperandRef to) {
         Handler logic = run::predicate_copy;
         if (instruction.modifiers.boolean_op == ptx::BooleanOp::and_) logic = run::predicate_and;
@@ -236,11 +249,15 @@ bool Lowering::lower_compare(const ptx::Instruction& instruction) {
         op.b = c;
     };
     if (q != no_operand) {
-        const OperandRef opposite = temporary(0);
-        Op& op = emit(run::predicate_not);
-        op.d = opposite;
-        op.a = result;
-        combine(opposite, q);
+        if (instruction.type == Type::f16x2 || instruction.type == Type::bf16x2) {
+            combine(compared(comparison_lane_function(instruction, true)), q);
+        } else {
+            const OperandRef opposite = temporary(0);
+            Op& op = emit(run::predicate_not);
+            op.d = opposite;
+            op.a = result;
+            combine(opposite, q);
+        }
     }
     combine(result, p);
     return true;
@@ -301,6 +318,17 @@ bool Lowering::lower_convert(const ptx::Instruction& instruction) {
         const unsigned own = ptx::size_bytes(type) == 1 ? 2 : ptx::size_bytes(type);
         return operand.kind == ptx::Operand::Kind::reg ? width_of(operand.reg) : own;
     };
+    if (std::find(instruction.suffixes.begin(), instruction.suffixes.end(), "pack") !=
+        instruction.suffixes.end()) {
+        const LaneChoice choice = pack_lane_function(instruction);
+        if (choice.function == nullptr || sources.size() < 2 || sources.size() > 3) return false;
+        emit_operands(run::lane_function, instruction, 4,
+                      std::vector<std::pair<unsigned, Type>>(sources.size(), {4, instruction.source_type}));
+        Op& op = out_.ops.back();
+        op.lane = choice.function;
+        op.imm = choice.imm;
+        return true;
+    }
     const unsigned d_bytes = width_in_register(instruction.operands[0], instruction.type);
     if (sources.empty() || sources.size() > 2) return false;
     const unsigned a_bytes = width_in_register(sources[0], instruction.source_type);

@@ -282,6 +282,7 @@ bool Lowering::lower_simple(const ptx::Instruction& instruction) {
         case Opcode::pmevent:
         case Opcode::setmaxnreg:
         case Opcode::griddepcontrol:
+        case Opcode::createpolicy:
             return true;
         default:
             return false;

@@ -143,10 +143,12 @@ const std::vector<Case>& cases() {
         {"match.all.sync.b32 %r1|%p1, %r2, -1;", Opcode::match, Type::b32, Type::none, 2},
         {"nanosleep.u32 20;", Opcode::nanosleep, Type::u32, Type::none, 0},
         {"vadd4.u32.u32.u32 %r1, %r2, %r3, %r4;", Opcode::vadd4, Type::u32, Type::u32, 1},
+        {"vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1;", Opcode::vadd, Type::u32, Type::u32, 1},
+        {"vmad.s32.s32.s32 %r1, -%r2.h0, %r3, %r4;", Opcode::vmad, Type::s32, Type::s32, 1},
         // What nobody here can compute stays unknown: formats without a Type, parts of operands, new
         // instructions.
         {"cvt.rn.satfinite.e2m1x2.f32 %rs1, %f1, %f2;", Opcode::unknown, Type::none, Type::f32, 1},
-        {"vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1;", Opcode::unknown, Type::u32, Type::u32, 1},
+        {"add.u32 %r1, %r2.b0, %r3;", Opcode::unknown, Type::u32, Type::none, 1},
         {"tcgen05.commit.cta_group::1.b64 [%rd1];", Opcode::unknown, Type::b64, Type::none, 0},
         {"frobnicate.b32 %r1, %r2, whatever;", Opcode::unknown, Type::b32, Type::none, 1},
     };

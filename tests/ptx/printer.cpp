@@ -29,7 +29,9 @@ std::string print(const Operand& operand, const Function& function) {
     std::string out = operand.negated ? "!" : "";
     switch (operand.kind) {
         case Operand::Kind::reg:
-            return out + register_name(function, operand.reg);
+            if (function.registers[operand.reg].type != Type::pred && operand.negated) out = "-";
+            return out + register_name(function, operand.reg) +
+                   (operand.text.empty() ? "" : "." + operand.text);
         case Operand::Kind::immediate:
             if (operand.type == Type::f32) return fmt::format("0f{:08X}", operand.bits);
             if (operand.type == Type::f64) return fmt::format("0d{:016X}", operand.bits);
