@@ -16,6 +16,8 @@ using ptx::Opcode;
 constexpr unsigned max_steps = 3000;
 constexpr std::size_t max_conditions = 48;
 constexpr unsigned max_path_blocks = 256;
+// A counted loop is followed turn by turn, this often.
+constexpr std::uint8_t max_turns = 34;
 
 std::optional<Operation> operation_of(const SymbolTable& table, const Symbolic& value) {
     const auto index = value.single_atom();
@@ -33,7 +35,7 @@ class Walk {
     Walk(SymbolTable& table, const FunctionValues& kernel) : table_(table), kernel_(kernel) {}
 
     std::vector<ExitCondition> run() {
-        std::vector<bool> on_path(kernel_.flow().blocks.size());
+        std::vector<std::uint8_t> on_path(kernel_.flow().blocks.size());
         return conditions(0, {}, on_path);
     }
 
@@ -55,21 +57,36 @@ class Walk {
                !kernel_.is_frame_access(instruction);
     }
 
-    Conditions conditions(BlockIndex block, const Bindings& bindings, std::vector<bool>& on_path) {
-        // Back where the path has been: a loop, of which it is not known that it ends.
-        if (on_path[block] || ++steps_ > max_steps || path_blocks_ >= max_path_blocks) return {};
+    Conditions conditions(BlockIndex block, const Bindings& bindings, std::vector<std::uint8_t>& on_path) {
+        // Back where the path has been: a loop, of which it is not known that it ends, unless it counts.
+        if (on_path[block] > (counts(block, bindings) ? max_turns : 0) || ++steps_ > max_steps ||
+            path_blocks_ >= max_path_blocks)
+            return {};
         const ptx::BasicBlock& body = kernel_.flow().blocks[block];
         for (std::uint32_t i = body.first; i < body.last; i++)
             if (has_effect(i)) return {};
-        on_path[block] = true;
+        on_path[block]++;
         path_blocks_++;
         Conditions result = leave(block, bindings, on_path);
         path_blocks_--;
-        on_path[block] = false;
+        on_path[block]--;
         return result;
     }
 
-    Conditions leave(BlockIndex block, const Bindings& bindings, std::vector<bool>& on_path) {
+    // Is the block in a loop with a counter whose value is known on this path?
+    bool counts(BlockIndex block, const Bindings& bindings) const {
+        for (std::uint32_t l = kernel_.flow().innermost_loop[block]; l != no_index;
+             l = kernel_.flow().loops[l].parent)
+            for (const ptx::ValueIndex phi : kernel_.phis(kernel_.flow().loops[l].header))
+                if (const auto own = kernel_.value(phi).single_atom(); own) {
+                    const auto bound = bindings.find(*own);
+                    if (bound != bindings.end() && bound->second.width > 1 && bound->second.is_constant())
+                        return true;
+                }
+        return false;
+    }
+
+    Conditions leave(BlockIndex block, const Bindings& bindings, std::vector<std::uint8_t>& on_path) {
         const ptx::BasicBlock& body = kernel_.flow().blocks[block];
         const auto follow = [&](BlockIndex to) { return conditions(to, bind(block, to, bindings), on_path); };
         if (body.first == body.last)

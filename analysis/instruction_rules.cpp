@@ -255,6 +255,34 @@ std::optional<std::string> memory_refusal(const ptx::Instruction& instruction) {
     return std::nullopt;
 }
 
+// Does anything but moves and arithmetic that nobody reads depend on the value?
+bool reaches_a_use(const FunctionValues& values, ptx::ValueIndex value) {
+    const ptx::Ssa& ssa = values.ssa();
+    std::vector<bool> depends(ssa.values.size());
+    depends[value] = true;
+    const auto is_one = [&](ptx::ValueIndex v) { return v != ptx::no_index && depends[v]; };
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (ptx::ValueIndex v = 0; v < ssa.values.size(); v++) {
+            const ptx::Value& made = ssa.values[v];
+            if (depends[v]) continue;
+            bool is_made_of_it = is_one(made.previous) || std::ranges::any_of(made.incoming, is_one);
+            if (made.kind == ptx::Value::Kind::instruction)
+                is_made_of_it |= std::ranges::any_of(
+                    ssa.uses[made.instruction], [&](const ptx::Ssa::Use& use) { return is_one(use.value); });
+            if (is_made_of_it) depends[v] = changed = true;
+        }
+    }
+    const auto& body = values.function().body;
+    for (std::uint32_t i = 0; i < body.size(); i++) {
+        const bool reads =
+            std::ranges::any_of(ssa.uses[i], [&](const ptx::Ssa::Use& use) { return is_one(use.value); });
+        // What writes no register has an effect: a store, a branch.
+        if (reads && (class_of(body[i].opcode) != Class::pure || body[i].destination_count == 0)) return true;
+    }
+    return false;
+}
+
 // Unordered and without a result, so that only the sum counts. inc and dec wrap at a bound that may differ
 // from thread to thread; a block's scope holds for one block only.
 std::optional<std::string> atomic_refusal(const FunctionValues& values, std::uint32_t instruction) {
@@ -283,17 +311,9 @@ std::optional<std::string> atomic_refusal(const FunctionValues& values, std::uin
             return fmt::format("uses the result of {}, which depends on the order of threads{}",
                                made.mnemonic, by_hand);
     const ptx::ValueIndex result = values.ssa().definition(instruction);
-    if (result == ptx::no_index) return std::nullopt;
-    const auto is_result = [result](ptx::ValueIndex value) { return value == result; };
-    for (const auto& uses : values.ssa().uses)
-        for (const ptx::Ssa::Use& use : uses)
-            if (is_result(use.value))
-                return fmt::format("uses the result of {}, which depends on the order of threads{}",
-                                   made.mnemonic, by_hand);
-    for (const ptx::Value& value : values.ssa().values)
-        if (value.kind == ptx::Value::Kind::phi && std::ranges::any_of(value.incoming, is_result))
-            return fmt::format("uses the result of {}, which depends on the order of threads{}",
-                               made.mnemonic, by_hand);
+    if (result != ptx::no_index && reaches_a_use(values, result))
+        return fmt::format("uses the result of {}, which depends on the order of threads{}", made.mnemonic,
+                           by_hand);
     return std::nullopt;
 }
 

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "analysis/inlined_calls.h"
 #include "analysis/instruction_rules.h"
+#include "analysis/parameters.h"
+#include "analysis/promoted_stack.h"
 #include "analysis/races.h"
 #include "analysis/spinning.h"
 
@@ -18,7 +21,11 @@ constexpr std::ptrdiff_t max_reasons_of_a_rule = 3;
 class Prover {
   public:
     Prover(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel)
-        : table_(table), module_(module), kernel_(kernel), reachable_(reachable_functions(module, kernel)) {}
+        : table_(table),
+          module_(module),
+          kernel_(kernel),
+          inlined_(with_inlined_calls(module, kernel)),
+          reachable_(reachable_functions(module, inlined_.function)) {}
 
     Proof run() {
         const LaunchReads reads = launch_reads(reachable_);
@@ -28,6 +35,7 @@ class Prover {
             proof_.block_stays_one[d] = reads.block_stays_one(d);
         }
         check_attributes();
+        simplify();
         if (follow(reads)) {
             check_instructions();
             check_loops();
@@ -46,11 +54,20 @@ class Prover {
         proof_.reasons.push_back({rule, std::move(source), std::move(text)});
     }
     void refuse(const FunctionValues& values, const Fault& fault) {
-        const bool is_kernel = &values.function() == &kernel_;
-        refuse(fault.rule, source_of(module_, values.function().body[fault.instruction]),
-               is_kernel ? "the kernel " + fault.text
-                         : fmt::format("function '{}', which the kernel calls, {}", values.function().name,
-                                       fault.text));
+        const ptx::Function* written =
+            values.function().is_entry ? inlined_.origins[fault.instruction].function : &values.function();
+        refuse(fault.rule, place_of(values, fault.instruction),
+               written == &kernel_ ? "the kernel " + fault.text
+                                   : fmt::format("function '{}', which the kernel calls, {}",
+                                                 demangle(written->name), fault.text));
+    }
+    std::string place_of(const FunctionValues& values, std::uint32_t instruction) const {
+        const ptx::Function& function = values.function();
+        if (!function.is_entry) return source_of(module_, function, instruction);
+        const Inlined::Origin& origin = inlined_.origins[instruction];
+        if (origin.function != &kernel_ && !is_user_source(module_, function.body[instruction].location))
+            return source_of(module_, kernel_, origin.kernel_instruction);
+        return source_of(module_, function, instruction);
     }
 
     std::string kernel_source() const { return fmt::format("ptx:{}", kernel_.line); }
@@ -78,10 +95,19 @@ class Prover {
                            variable.size_bytes == 0 ? "dynamic " : ""));
     }
 
-    bool follow(const LaunchReads& reads) {
+    // The functions as the proof looks at them: calls written out, stack slots as registers.
+    void simplify() {
         for (const ptx::Function* function : reachable_) {
             if (function->body.empty()) continue;  // a declaration: refused where it is called
-            auto values = FunctionValues::make(table_, *function,
+            const ptx::Function& whole = function->is_entry ? inlined_.function : *function;
+            auto promoted = with_promoted_stack(whole);
+            proof_.rewritten.push_back(promoted ? std::move(*promoted) : whole);
+        }
+    }
+
+    bool follow(const LaunchReads& reads) {
+        for (const ptx::Function& function : proof_.rewritten) {
+            auto values = FunctionValues::make(table_, function,
                                                static_cast<std::uint32_t>(proof_.functions.size()), reads);
             if (!values) {
                 refuse(2, fmt::format("ptx:{}", values.error().line), values.error().message);
@@ -141,8 +167,9 @@ class Prover {
         for (const ptx::BlockIndex block : kernel.flow().reverse_post_order) {
             const ptx::BasicBlock& body = kernel.flow().blocks[block];
             for (std::uint32_t i = body.first; i < body.last; i++)
-                if (!is_pure(kernel_.body[i]) && !kernel.parameter_load(i))
-                    return source_of(module_, kernel_.body[i]);
+                if (!is_pure(kernel.function().body[i]) && !kernel.parameter_load(i) &&
+                    !kernel.is_frame_access(i))
+                    return place_of(kernel, i);
         }
         return kernel_source();
     }
@@ -152,17 +179,19 @@ class Prover {
             if (trend(table_, condition.predicate, dimension) != Trend::rises) continue;
             auto exits = to_expression(table_, condition.predicate, ptx::Type::pred);
             if (!exits) continue;
-            const bool has_branch = condition.instruction < kernel_.body.size();
-            proof_.guards.push_back({dimension, std::move(*exits),
-                                     has_branch
-                                         ? module_.source_text(kernel_.body[condition.instruction].location)
-                                         : std::string()});
+            const FunctionValues& kernel = proof_.functions.front();
+            std::string source;
+            if (condition.instruction < kernel.function().body.size())
+                source = place_of(kernel, condition.instruction);
+            if (source.starts_with("ptx:")) source.clear();
+            proof_.guards.push_back({dimension, std::move(*exits), std::move(source)});
         }
     }
 
     SymbolTable& table_;
     const ptx::Module& module_;
     const ptx::Function& kernel_;
+    Inlined inlined_;
     std::vector<const ptx::Function*> reachable_;
     Proof proof_;
 };
@@ -173,9 +202,28 @@ Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& 
     return Prover(table, module, kernel).run();
 }
 
-std::string source_of(const ptx::Module& module, const ptx::Instruction& instruction) {
-    std::string text = module.source_text(instruction.location);
-    return text.empty() ? fmt::format("ptx:{}", instruction.line) : text;
+bool is_user_source(const ptx::Module& module, const ptx::SourceLocation& location) {
+    const auto file = module.files.find(location.file);
+    if (file == module.files.end() || location.line == 0) return false;
+    // Where compilers and toolkits keep their own.
+    return std::ranges::none_of(
+        std::array<std::string_view, 7>{"/lib/clang/", "__clang_", "/usr/include/", "/usr/local/include/",
+                                        "/usr/local/cuda", "/targets/x86_64-linux/include/",
+                                        "/site-packages/nvidia/"},
+        [&](std::string_view part) { return file->second.contains(part); });
+}
+
+std::string source_of(const ptx::Module& module, const ptx::Function& function, std::uint32_t instruction) {
+    const auto& body = function.body;
+    // Code that comes from a compiler's own header stands between lines of the user's.
+    for (std::uint32_t away = 0; away < body.size(); away++) {
+        if (away <= instruction && is_user_source(module, body[instruction - away].location))
+            return module.source_text(body[instruction - away].location);
+        if (instruction + away < body.size() && is_user_source(module, body[instruction + away].location))
+            return module.source_text(body[instruction + away].location);
+    }
+    std::string text = module.source_text(body[instruction].location);
+    return text.empty() ? fmt::format("ptx:{}", body[instruction].line) : text;
 }
 
 }  // namespace trimtab::analysis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <list>
 #include <vector>
 
 #include "analysis/description.h"
@@ -21,13 +22,18 @@ struct Proof {
 
     // What the proof rests on, for who wants to know more of the kernel. Empty where the code could not be
     // followed.
-    std::vector<FunctionValues> functions;  // the kernel first, then what it calls
+    // The kernel first, with the calls that could be written out in place, then what it calls otherwise.
+    std::vector<FunctionValues> functions;
+    std::list<ptx::Function> rewritten;  // theirs
     std::vector<ExitCondition> conditions;
 };
 
 [[nodiscard]] Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel);
 
-// "gemm.cu:14" where the image says so, else "ptx:120".
-[[nodiscard]] std::string source_of(const ptx::Module& module, const ptx::Instruction& instruction);
+// Does the location name a file that is not one of the compiler's or the toolkit's own?
+[[nodiscard]] bool is_user_source(const ptx::Module& module, const ptx::SourceLocation& location);
+// "gemm.cu:14": the user's line that is nearest to the instruction; "ptx:120" where the image names none.
+[[nodiscard]] std::string source_of(const ptx::Module& module, const ptx::Function& function,
+                                    std::uint32_t instruction);
 
 }  // namespace trimtab::analysis

@@ -44,7 +44,7 @@ __global__ void bfs_kernel(const int2*nodes,const int*edges,bool*mask,bool*upd,b
 __global__ void gauss_kernel(float*m,float*a,int size,int t){int x=GX,y=GY;if(x>=size-1-t)return;if(y>=size-t)return;a[size*(x+1+t)+(y+t)]-=m[size*(x+1+t)+t]*a[size*t+(y+t)];}  // covering
 __global__ void bound_256_kernel(float*o,int n){int i=blockIdx.x*blockDim.x+threadIdx.x;if(i<n/4)((float4*)o)[i]=make_float4(1,2,3,4);}  // covering
 __global__ void bs_kernel(float*c,float*p,const float*s,const float*x,const float*t,float r,float v,int n){int i=GX;if(i>=n)return;float q=sqrtf(t[i]);float d1=(logf(s[i]/x[i])+(r+.5f*v*v)*t[i])/(v*q);float d2=d1-v*q;c[i]=s[i]*normcdff(d1)-x[i]*expf(-r*t[i])*normcdff(d2);p[i]=c[i]-s[i]+x[i]*__expf(-r*t[i]);}  // covering
-__global__ void multi_kernel(float*o,int n){int base=(GX)*4;for(int k=0;k<4;k++)if(base+k<n)o[base+k]=k;}  // covering, -O1: dividing
+__global__ void multi_kernel(float*o,int n){int base=(GX)*4;for(int k=0;k<4;k++)if(base+k<n)o[base+k]=k;}  // covering
 __global__ void multi_brk_kernel(float*o,int n){int base=(GX)*4;for(int k=0;k<4;k++){if(base+k>=n)return;o[base+k]=k;}}  // covering, -O1: dividing
 __global__ void batch_kernel(float*o,int n,int m){int b=blockIdx.z;int x=GX,y=GY;if(x<n&&y<m)o[(b*m+y)*n+x]=1;}  // covering
 __global__ void ternary_kernel(float*o,const float*x,int n){int i=GX;if(i<n){int l=i>0?i-1:0,r=i<n-1?i+1:n-1;o[i]=x[l]+x[r];}}  // covering
