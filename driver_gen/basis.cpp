@@ -8,7 +8,6 @@ namespace trimtab::driver_gen {
 
 namespace {
 
-using model::Metric;
 using Exponents = std::vector<std::pair<std::uint32_t, std::int32_t>>;
 
 class BasisBuilder {

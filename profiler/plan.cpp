@@ -141,7 +141,7 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
 }
 
 bool Planner::halve_sizes() {
-    if (options_.least / 2 < smallest_size) return false;
+    if (options_.least < 2 * smallest_size) return false;
     options_.least /= 2;
     options_.most = std::max(options_.least, options_.most / 2);
     return true;

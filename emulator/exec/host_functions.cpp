@@ -93,8 +93,8 @@ void append(std::string& out, const std::string& specification, T... values) {
 }
 
 // One conversion, `specification` being all of it but the conversion's letter and length.
-bool convert(std::string& out, std::string specification, const std::string& length, char letter, Warp& w,
-             unsigned lane, Arguments& arguments) {
+bool convert(std::string& out, const std::string& specification, const std::string& length, char letter,
+             Warp& w, unsigned lane, Arguments& arguments) {
     const bool wide =
         length == "l" || length == "ll" || length == "z" || length == "j" || length == "t" || length == "L";
     switch (letter) {
