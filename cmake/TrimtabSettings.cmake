@@ -41,7 +41,9 @@ function(trimtab_add_library name)
 endfunction()
 
 # trimtab_add_test(<name> <source>... LIBRARIES <library>... [LABELS <label>...]): one GoogleTest program, its cases known to
-# CTest. Label end_to_end: builds and runs whole programs, which only the default build does.
+# CTest. Label end_to_end: builds and runs whole programs, which only the default build does; target unit_tests is what
+# the other tests need.
+add_custom_target(unit_tests)
 function(trimtab_add_test name)
   cmake_parse_arguments(arg "" "" "LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
@@ -50,5 +52,8 @@ function(trimtab_add_test name)
   target_compile_options(${name} PRIVATE -Wno-dangling-else)
   target_compile_definitions(${name} PRIVATE TRIMTAB_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                              TRIMTAB_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  if(NOT "end_to_end" IN_LIST arg_LABELS AND NOT "slow" IN_LIST arg_LABELS)
+    add_dependencies(unit_tests ${name})
+  endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS "${arg_LABELS}")
 endfunction()

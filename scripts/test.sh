@@ -106,7 +106,7 @@ stage_gcc() {
 }
 
 stage_sanitize() {
-    configure sanitize -DTRIMTAB_BENCHMARKS=OFF && build sanitize --target unit_tests &&
+    configure sanitize -DTRIMTAB_BENCHMARKS=OFF && build sanitize unit_tests &&
         UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 ctest --preset sanitize -j "$jobs" "${unit_tests[@]}"
 }
 
