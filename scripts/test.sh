@@ -4,7 +4,7 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-all_stages=(setup style build tests tidy gcc sanitize)
+all_stages=(setup style build tests tidy gcc sanitize threads)
 default_stages=(setup style build tests gcc sanitize)
 
 usage() {
@@ -19,6 +19,7 @@ Runs, in this order (tidy, which may take as long as all others, only with --all
   tidy       clang-tidy on what changed since it was last clean
   gcc        Release, g++ (build-gcc/), and the unit tests
   sanitize   the unit tests with AddressSanitizer and UndefinedBehaviorSanitizer, clang (build-sanitize/)
+  threads    the runtime's tests with ThreadSanitizer, clang (build-threads/); only with --all or --only
 A stage's output is shown only when it fails (it is in build/logs/), unless --verbose. A stage that fails does not stop
 those after it that can still run. Exits 0 if all passed, 1 if not.
 
@@ -108,6 +109,11 @@ stage_gcc() {
 stage_sanitize() {
     configure sanitize -DTRIMTAB_BENCHMARKS=OFF && build sanitize unit_tests &&
         UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 ctest --preset sanitize -j "$jobs" "${unit_tests[@]}"
+}
+
+stage_threads() {
+    configure threads -DTRIMTAB_BENCHMARKS=OFF && build threads &&
+        TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 build-threads/bin/runtime_test
 }
 
 # A stage runs in a shell of its own, so that a failure inside ends the stage and not the script.
