@@ -66,6 +66,17 @@ double half_to_real(std::uint16_t bits) {
     return std::bit_cast<double>(sign | (exponent + 1008) << 52 | fraction << 42);
 }
 
+double fp8_to_real(std::uint8_t bits, bool e5m2) {
+    const int fraction_bits = e5m2 ? 2 : 3, bias = e5m2 ? 15 : 7;
+    const int ones = (1 << fraction_bits) - 1, fraction = bits & ones,
+              exponent = (bits & 0x7f) >> fraction_bits;
+    const double sign = (bits & 0x80) != 0 ? -1.0 : 1.0;
+    if (e5m2 && exponent == 31) return fraction == 0 ? sign * HUGE_VAL : NAN;
+    if (!e5m2 && (bits & 0x7f) == 0x7f) return NAN;
+    const int significand = exponent == 0 ? fraction : ones + 1 + fraction;
+    return sign * std::ldexp(significand, (exponent == 0 ? 1 : exponent) - bias - fraction_bits);
+}
+
 double bfloat_to_real(std::uint16_t bits) {
     return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16));
 }

@@ -40,6 +40,15 @@ const Op* read_grid_workspace(Warp& w, const Op* op);  // as read_clock
 const Op* local_address(Warp& w, const Op* op);        // d = the frame's local memory + imm; d_bytes
 const Op* carry(Warp& w, const Op* op);                // add, sub, mad with a carry; e: the carry's mask
 
+// matrix.cpp
+const Op* matrix_multiply(Warp& w, const Op* op);   // info: MatrixMultiply
+const Op* matrix_address(Warp& w, const Op* op);    // d = a + imm + a place; b: stride; info: MatrixAddresses
+const Op* pack_bytes(Warp& w, const Op* op);        // d = the lowest bytes of a, b, c, e
+const Op* unpack_bytes(Warp& w, const Op* op);      // d, b, c, e = the bytes of a
+const Op* load_matrix(Warp& w, const Op* op);       // ldmatrix; d_bytes: matrices; a_bytes: .trans
+const Op* store_matrix(Warp& w, const Op* op);      // likewise
+const Op* transpose_matrix(Warp& w, const Op* op);  // movmatrix
+
 // video.cpp
 const Op* video(Warp& w, const Op* op);  // info: VideoInfo
 

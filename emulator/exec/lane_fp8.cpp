@@ -43,18 +43,6 @@ u64 narrow(double value, const Op& op) {
     return sign | ((static_cast<u64>(exponent - least) << format.fraction_bits) + units);
 }
 
-double widen(u64 bits, const Op& op) {
-    const Format& format = format_of(op);
-    const double sign = (bits & 0x80) != 0 ? -1.0 : 1.0;
-    const u64 ones = (u64{1} << format.fraction_bits) - 1, fraction = bits & ones;
-    const auto exponent = static_cast<int>((bits & 0x7f) >> format.fraction_bits);
-    if ((op.imm & e5m2_flag) != 0 && exponent == 31) return fraction == 0 ? sign * HUGE_VAL : NAN;
-    if ((op.imm & e5m2_flag) == 0 && (bits & 0x7f) == 0x7f) return NAN;
-    const u64 hidden = exponent == 0 ? 0 : ones + 1;
-    return sign * std::ldexp(static_cast<double>(hidden + fraction),
-                             std::max(exponent, 1) - format.bias - format.fraction_bits);
-}
-
 double f32_value(u64 bits) {
     return std::bit_cast<float>(static_cast<u32>(bits));
 }
@@ -74,7 +62,7 @@ u64 from_halves(const Op& op, u64 a, u64, u64, u64) {
 
 u64 to_halves(const Op& op, u64 a, u64, u64, u64) {
     const auto half = [&](u64 bits) -> u64 {
-        double value = widen(bits, op);
+        double value = fp8_to_real(static_cast<std::uint8_t>(bits), (op.imm & e5m2_flag) != 0);
         if ((op.imm & relu_flag) != 0 && !std::isnan(value) && !(value > 0)) value = 0;
         return (op.imm & bfloat_flag) != 0 ? real_to_bfloat(value) : real_to_half(value);
     };

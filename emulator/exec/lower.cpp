@@ -311,6 +311,13 @@ void Lowering::lower_unguarded(std::uint32_t index) {
         case Opcode::cp:
             done = lower_copy_async(instruction);
             break;
+        case Opcode::wmma:
+        case Opcode::mma:
+        case Opcode::ldmatrix:
+        case Opcode::stmatrix:
+        case Opcode::movmatrix:
+            done = lower_matrix(instruction);
+            break;
         default:
             done = lower_simple(instruction) || lower_arithmetic(instruction);
             break;

@@ -103,6 +103,12 @@ class Lowering {
                                           Access access, unsigned element_bytes, unsigned elements,
                                           bool wide);
 
+    // --- lower_matrix.cpp
+    [[nodiscard]] bool lower_matrix(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_matrix_multiply(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_matrix_transfer(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_matrix_rows(const ptx::Instruction& instruction);
+
     // --- lower_control.cpp
     [[nodiscard]] bool lower_branch(const ptx::Instruction& instruction, std::uint32_t index);
     [[nodiscard]] bool lower_call(const ptx::Instruction& instruction);
