@@ -18,8 +18,6 @@ namespace trimtab::tools {
 
 namespace {
 
-// Warp instructions that a prediction may cost: some seconds.
-constexpr std::uint64_t budget = 40'000'000;
 // More samples than this tell little more of an average.
 constexpr std::uint64_t most_samples = 24;
 
@@ -80,7 +78,8 @@ std::vector<emulator::BlockBox> affordable_boxes(const std::vector<emulator::Blo
 }  // namespace
 
 std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& question, trimtab_dim3 grid,
-                                                    trimtab_dim3 block, std::uint32_t dynamic_shared_bytes) {
+                                                    trimtab_dim3 block, std::uint32_t dynamic_shared_bytes,
+                                                    std::uint64_t budget) {
     const FileKernel& kernel = question.file.kernels[question.kernel];
     const analysis::KernelDescription& description = kernel.record.description;
     if (kernel.module == nullptr)

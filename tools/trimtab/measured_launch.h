@@ -17,10 +17,14 @@ struct MeasuredLaunch {
     std::uint64_t blocks_run = 0, blocks = 0;       // sampled, of the launch
 };
 
+// Warp instructions that a prediction may cost: some seconds.
+inline constexpr std::uint64_t default_instruction_budget = 40'000'000;
+
 // Footprints are measured of those boxes that the default model asks for, where that is affordable. Arrays
-// are where the command line says, else in regions of their own, filled deterministically.
-[[nodiscard]] std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& question,
-                                                                  trimtab_dim3 grid, trimtab_dim3 block,
-                                                                  std::uint32_t dynamic_shared_bytes);
+// are where the command line says, else in regions of their own, filled deterministically. An error where the
+// first block alone runs beyond the budget.
+[[nodiscard]] std::expected<MeasuredLaunch, Error> measure_launch(
+    const LaunchQuestion& question, trimtab_dim3 grid, trimtab_dim3 block, std::uint32_t dynamic_shared_bytes,
+    std::uint64_t instruction_budget = default_instruction_budget);
 
 }  // namespace trimtab::tools
