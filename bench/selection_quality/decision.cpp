@@ -7,7 +7,6 @@
 
 #include "analysis/legal_blocks.h"
 #include "emulator/exec/memory.h"
-#include "tools/trimtab/arguments.h"
 #include "tools/trimtab/ranking.h"
 
 namespace trimtab::bench {
@@ -36,6 +35,7 @@ std::expected<CaseLaunches, Error> launches_of(const ListedKernel& listed, const
             return std::unexpected(complete.error());
         CaseLaunches::Launch launch{
             .weight = sampled.weight,
+            .arguments = *arguments,
             .data = analysis::data_values(description, arguments->bytes, {extent[0], extent[1], 1}),
             .limits = {}};
         // As the tables' programs launch: a grid of just the extent, whatever the block.
@@ -81,6 +81,12 @@ std::vector<PredictedBlock> predict(const CaseLaunches& launches, const model::D
     for (const PredictedBlock& sum : sums) place.emplace(sum.block, place.size());
     std::ranges::sort(sums, {},
                       [&](const PredictedBlock& sum) { return std::pair(sum.ns, place[sum.block]); });
+    std::vector<tools::RankedBlock> ranking;
+    for (const PredictedBlock& sum : sums)
+        ranking.push_back({.block = {sum.block.x, sum.block.y, 1}, .ns = sum.ns});
+    tools::decide_ties(ranking);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        sums[i] = {.block = {ranking[i].block.x, ranking[i].block.y}, .ns = ranking[i].ns};
     return sums;
 }
 

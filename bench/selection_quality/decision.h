@@ -8,6 +8,7 @@
 #include "bench/selection_quality/measured_table.h"
 #include "model/device.h"
 #include "model/rational_program.h"
+#include "tools/trimtab/arguments.h"
 #include "tools/trimtab/kernel_file.h"
 #include "trimtab/error.h"
 
@@ -17,6 +18,7 @@ namespace trimtab::bench {
 struct CaseLaunches {
     struct Launch {
         double weight = 1;
+        tools::LaunchArguments arguments;
         std::vector<double> data;  // D
         trimtab_limits limits{};
     };

@@ -64,6 +64,22 @@ std::string json_report(const Study& study) {
     for (const std::string& gpu : gpus) by_gpu[gpu] = by_rule(study, gpu);
     for (const std::string& app : apps)
         by_app[app] = to_json(summarise(study, "trimtab", Dimensions::all, "", app));
+    Json searches = Json::array(), left_out = Json::array();
+    for (const SearchResult& one : study.searches)
+        searches.push_back({{"kernel", one.kernel},
+                            {"dimensions", one.two_dimensional ? 2 : 1},
+                            {"legal_blocks", one.legal_blocks},
+                            {"decision_us", one.decision_us},
+                            {"evaluate_all_us", one.evaluate_all_us},
+                            {"mean_loss", one.mean_loss},
+                            {"worst_loss", one.worst_loss},
+                            {"launches", one.launches}});
+    for (const LeftOut& one : study.left_out)
+        left_out.push_back({{"app", one.app},
+                            {"cases", one.cases},
+                            {"as_shipped", one.as_shipped},
+                            {"left_out", one.left_out},
+                            {"factors", one.factors}});
     return Json{{"summary", by_rule(study, "")},
                 {"gpus", std::move(by_gpu)},
                 {"apps", std::move(by_app)},
@@ -71,6 +87,8 @@ std::string json_report(const Study& study) {
                  {{"decide", study.decide_seconds},
                   {"profile_and_fit", study.profile_seconds},
                   {"exhaustive_on_gpus", exhaustive_ms / 1e3}}},
+                {"searches", std::move(searches)},
+                {"leave_one_out", std::move(left_out)},
                 {"notes", study.notes},
                 {"skipped", study.skipped},
                 {"cases", std::move(cases)}}

@@ -9,9 +9,16 @@
 #include <fstream>
 #include <set>
 
+#include "bench/selection_quality/constants.h"
+#include "bench/selection_quality/driver_search.h"
+#include "bench/selection_quality/exact_metrics.h"
 #include "bench/selection_quality/fitted_programs.h"
 #include "bench/selection_quality/reports.h"
 #include "model/performance_model.h"
+#if __has_include("model/trimtab_model.h")
+#include "model/trimtab_model.h"
+#endif
+#include "profiler/store.h"
 #include "tools/trimtab/command.h"
 
 namespace trimtab::bench {
@@ -26,7 +33,10 @@ struct Options {
     std::vector<std::string> gpus, apps, names, choices;
     std::uint64_t min_n = 1, max_n = 0xffffffff;
     std::size_t launches = 9;
-    bool json = false, variants = false;
+    std::string model{model::default_model}, leave_one_out;
+    std::size_t perturbed = 0;
+    ExactOptions exact_options;
+    bool json = false, variants = false, ablation = false, exact = false, search = false;
     std::string csv, html;
     ProgramOptions programs{
         .compiler = TRIMTAB_BENCH_COMPILER, .cache_folder = {}, .built_folder = {}, .threads = 2};
@@ -91,7 +101,7 @@ int run(const Options& options) {
     if (!table) return fail(table.error());
     const auto kernels = read_kernel_list(options.kernels);
     if (!kernels) return fail(kernels.error());
-    const auto program = model::performance_model(model::default_model);
+    const auto program = model::performance_model(options.model);
     if (!program) return fail(program.error());
 
     std::vector<const MeasuredCase*> cases;
@@ -129,14 +139,36 @@ int run(const Options& options) {
             !added)
             return fail(added.error());
     }
+    std::vector<std::string> variants;
     if (options.variants)
-        for (const std::string_view name : model::performance_model_names()) {
-            const auto variant = model::performance_model(name);
-            if (!variant) return fail(variant.error());
-            for (StudiedCase& one : study.cases)
-                choose(study, one, fmt::format("model:{}", name),
-                       predict(one.launches, one.device, **variant, one.legal));
-        }
+        for (const std::string_view name : model::performance_model_names()) variants.emplace_back(name);
+#if __has_include("model/trimtab_model.h")
+    if (options.ablation)
+        for (const model::NamedTerm& term : model::trimtab_terms())
+            variants.push_back(fmt::format("trimtab-without-{}", term.name));
+#endif
+    for (const std::string& name : variants) {
+        const auto variant = model::performance_model(name);
+        if (!variant) return fail(variant.error());
+        for (StudiedCase& one : study.cases)
+            choose(study, one, "model:" + name, predict(one.launches, one.device, **variant, one.legal));
+    }
+    if (options.exact) add_exact_rule(study, **program, options.exact_options);
+    if (options.search) {
+        const auto searches = measure_searches(study, **program, TRIMTAB_BENCH_CLANG, TRIMTAB_BENCH_INCLUDE);
+        if (!searches) return fail(searches.error());
+        study.searches = *searches;
+    }
+    if (options.perturbed > 0) {
+        const auto means = perturbed_geomeans(study, **program, 0.3, options.perturbed);
+        study.notes.push_back(
+            fmt::format("{} constants perturbed (sigma 0.3) {} times: geometric mean {:.4f} to "
+                        "{:.4f}, median {:.4f}",
+                        model_constants(**program).size(), means.size(), means.front(), means.back(),
+                        means[means.size() / 2]));
+    }
+    if (!options.leave_one_out.empty())
+        study.left_out = leave_one_app_out(study, **program, options.leave_one_out);
 
     if (!options.csv.empty() && !write_file(options.csv, csv_report(study)))
         return fail({.message = "cannot be written", .file = options.csv});
@@ -189,11 +221,23 @@ int main(int argc, char** argv) {
     app.add_option("--choices", options.choices,
                    "NAME=FILE: choices (gpu,app,kernel,n,bx,by) as a rule; repeatable");
     app.add_flag("--variants", options.variants, "Every performance model as a rule");
+    app.add_flag("--ablation", options.ablation, "The model with each of its terms switched off, as rules");
+    app.add_flag("--exact", options.exact,
+                 "Metrics emulated at the true N, block by block, as a rule (slow once)");
+    app.add_option("--exact-budget", options.exact_options.instruction_budget,
+                   "Warp instructions a launch may cost then")
+        ->capture_default_str();
+    app.add_flag("--search", options.search, "Compile the driver programs; time and loss of their search");
+    app.add_option("--perturb", options.perturbed, "Perturb the model's constants so many times");
+    app.add_option("--leave-one-out", options.leave_one_out,
+                   "GPU: fit the model's constants without one app at a time");
+    app.add_option("--model", options.model, "Performance model of rule \"trimtab\"")->capture_default_str();
     app.add_flag("--json", options.json, "Print JSON");
     app.add_option("--csv", options.csv, "Write every block's measured and predicted time");
     app.add_option("--html", options.html, "Write a page with a heat map a case");
     app.add_option("--threads", options.programs.threads, "Programs profiled at a time")
         ->check(CLI::Range(1, 64));
+    options.exact_options.store_path = profiler::default_store_path();
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -29,11 +29,32 @@ struct StudiedCase {
     [[nodiscard]] double mean_absolute_error() const;  // of predicted times, relative
 };
 
+// The compiled driver program's search on a kernel's launches.
+struct SearchResult {
+    std::string kernel;  // demangled
+    bool two_dimensional = false;
+    std::size_t legal_blocks = 0;          // of the largest case
+    double decision_us = 0;                // mean over the kernel's cases
+    double evaluate_all_us = 0;            // the same by evaluating every legal block
+    double mean_loss = 0, worst_loss = 0;  // predicted time of the search's choice over the least, less 1
+    std::size_t launches = 0;
+};
+
+// An app's cases with the model's constants fitted to the other apps.
+struct LeftOut {
+    std::string app;
+    std::size_t cases = 0;
+    double as_shipped = 0, left_out = 0;  // geometric means
+    std::vector<double> factors;          // of the constants, in order
+};
+
 struct Study {
     std::vector<std::string> rules;  // in the order of reports
     std::vector<StudiedCase> cases;
     std::vector<std::string> skipped;  // a line each
     std::vector<std::string> notes;
+    std::vector<SearchResult> searches;
+    std::vector<LeftOut> left_out;
     double profile_seconds = 0, decide_seconds = 0;
 
     void choose(StudiedCase& one, const std::string& rule, Block block);

@@ -23,10 +23,34 @@ std::string rule_table(const Study& study, const std::string& gpu, Dimensions di
         const Summary s = summarise(study, rule, dimensions, gpu);
         if (s.n == 0) continue;
         if (out.empty())
-            out = fmt::format("\n{:<26} {:>4} {:>8} {:>7} {:>6} {:>6} {:>9} {:>8}\n", title, "n", "geomean",
+            out = fmt::format("\n{:<40} {:>4} {:>8} {:>7} {:>6} {:>6} {:>9} {:>8}\n", title, "n", "geomean",
                               "median", "p10", "min", "min>50us", ">=.95");
-        out += fmt::format("  {:<24} {:>4} {:>8.4f} {:>7.3f} {:>6.3f} {:>6.3f} {:>9.3f} {:>8.2f}\n", rule,
+        out += fmt::format("  {:<38} {:>4} {:>8.4f} {:>7.3f} {:>6.3f} {:>6.3f} {:>9.3f} {:>8.2f}\n", rule,
                            s.n, s.geomean, s.median, s.p10, s.min, s.min_above_50us, s.share95);
+    }
+    return out;
+}
+
+std::string search_table(const Study& study) {
+    if (study.searches.empty()) return "";
+    std::string out = fmt::format("\n{:<76} {:>6} {:>8} {:>8} {:>9} {:>9}\n", "driver programs' search",
+                                  "blocks", "us", "all, us", "loss", "worst");
+    for (const SearchResult& one : study.searches)
+        out += fmt::format("  {:<74.74} {:>6} {:>8.1f} {:>8.1f} {:>9.5f} {:>9.5f}\n", one.kernel,
+                           one.legal_blocks, one.decision_us, one.evaluate_all_us, one.mean_loss,
+                           one.worst_loss);
+    return out;
+}
+
+std::string left_out_table(const Study& study) {
+    if (study.left_out.empty()) return "";
+    std::string out = fmt::format("\n{:<20} {:>5} {:>11} {:>9}  {}\n", "app left out", "cases", "as shipped",
+                                  "left out", "factors of the constants");
+    for (const LeftOut& one : study.left_out) {
+        out += fmt::format("  {:<18} {:>5} {:>11.4f} {:>9.4f} ", one.app, one.cases, one.as_shipped,
+                           one.left_out);
+        for (const double factor : one.factors) out += fmt::format(" {}", factor);
+        out += "\n";
     }
     return out;
 }
@@ -75,6 +99,7 @@ std::string text_report(const Study& study) {
                         *one.efficiency("trimtab"), one.measured.gpu, one.measured.app, one.measured.kernel,
                         one.measured.n, chosen.x, chosen.y, one.best.block.x, one.best.block.y, one.best.ms);
     }
+    out += search_table(study) + left_out_table(study);
     for (const std::string& note : study.notes) out += "\n" + note;
     double exhaustive_ms = 0;
     for (const StudiedCase& one : study.cases)

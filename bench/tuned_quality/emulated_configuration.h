@@ -1,17 +1,13 @@
-// Compiles one configuration and measures its metrics on the emulator, the way `trimtab predict` does, and
-// remembers both, so that a changed model is scored again in a moment.
+// Compiles one configuration and predicts it the way `trimtab predict` does.
 #pragma once
 
 #include <expected>
-#include <memory>
 #include <string>
 
+#include "bench/selection_quality/emulated_metrics.h"
 #include "bench/tuned_quality/tuned_table.h"
 #include "model/device.h"
-#include "model/metrics.h"
 #include "model/rational_program.h"
-#include "profiler/store.h"
-#include "trimtab/driver.h"
 #include "trimtab/error.h"
 
 namespace trimtab::bench {
@@ -26,24 +22,21 @@ struct EmulatorOptions {
 
 class EmulatedConfigurations {
   public:
-    // `store` is for this object alone (one a thread).
+    // One object a thread.
     EmulatedConfigurations(EmulatorOptions options, const std::string& store_path);
 
-    // One launch over the image, as `program` predicts it.
+    // One launch over the image.
     [[nodiscard]] std::expected<double, Error> predict_ns(const Configuration& configuration,
                                                           const model::RationalProgram& program);
-    [[nodiscard]] std::size_t measured() const { return measured_; }  // not remembered before
+    [[nodiscard]] std::size_t measured() const { return memory_.measured(); }  // not remembered before
 
   private:
-    struct Measured;
-    [[nodiscard]] std::expected<Measured, Error> measure(const Configuration& configuration,
-                                                         const model::RationalProgram& program,
-                                                         const std::string& key);
+    [[nodiscard]] std::expected<EmulatedMetrics, Error> measure(const Configuration& configuration,
+                                                                const model::Launch& launch) const;
 
     EmulatorOptions options_;
-    profiler::ProfileStore store_;
+    MetricsMemory memory_;
     std::string key_;  // of everything but the configuration
-    std::size_t measured_ = 0;
 };
 
 }  // namespace trimtab::bench
