@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <string_view>
 
 #include "runtime/libraries.h"
 
@@ -35,6 +36,11 @@ void* stand_in(BackendKind kind, const char* name) {
     if (std::strcmp(name, "cudaGetErrorString") == 0) return reinterpret_cast<void*>(&no_device_text);
     if (std::strcmp(name, "__cudaRegisterFatBinary") == 0) return reinterpret_cast<void*>(&no_fat_binary);
     return reinterpret_cast<void*>(&no_device);
+}
+
+// cuMemAlloc, but not cudaMalloc.
+bool is_of_driver(std::string_view name) {
+    return name.size() > 2 && name.starts_with("cu") && name[2] >= 'A' && name[2] <= 'Z';
 }
 
 struct Loaded {
@@ -72,6 +78,11 @@ Backend::Backend(const Settings& settings, Log& log) {
     const Loaded loaded = load(settings, log);
     kind_ = loaded.kind;
     library_ = loaded.library;
+    if (kind_ == BackendKind::emulator) {
+        driver_ = library_;
+    } else if (kind_ != BackendKind::none) {
+        driver_ = open_real_driver();
+    }
 
     const auto set = [this](auto& pointer, const char* name) {
         pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(find(name));
@@ -111,14 +122,20 @@ Backend::Backend(const Settings& settings, Log& log) {
 }
 
 void* Backend::find(const char* name) const {
-    void* function = kind_ == BackendKind::none ? nullptr : dlsym(library_, name);
+    void* function = look_up(name);
     return function != nullptr ? function : stand_in(kind_, name);
 }
 
+void* Backend::look_up(const char* name) const {
+    if (kind_ == BackendKind::none) return nullptr;
+    if (!is_of_driver(name)) return dlsym(library_, name);
+    return driver_ == nullptr ? nullptr : dlsym(driver_, name);
+}
+
 void* Backend::resolve(const char* name, Log& log) const {
-    if (kind_ != BackendKind::none && dlsym(library_, name) == nullptr) {
-        log.warn(fmt::format("the {} CUDA runtime has no {}",
-                             kind_ == BackendKind::emulator ? "emulated" : "real", name));
+    if (kind_ != BackendKind::none && look_up(name) == nullptr) {
+        log.warn(fmt::format("the {} CUDA {} has no {}", kind_ == BackendKind::emulator ? "emulated" : "real",
+                             is_of_driver(name) ? "driver" : "runtime", name));
     }
     return find(name);
 }

@@ -79,10 +79,12 @@ class Backend {
     [[nodiscard]] void* resolve(const char* name, Log& log) const;
 
   private:
-    [[nodiscard]] void* find(const char* name) const;  // never null
+    [[nodiscard]] void* find(const char* name) const;     // never null
+    [[nodiscard]] void* look_up(const char* name) const;  // null: the backend lacks it
 
     BackendKind kind_ = BackendKind::none;
     void* library_ = nullptr;
+    void* driver_ = nullptr;  // the driver API: CUDA's own, or the emulator's
     BackendCalls calls_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 namespace trimtab::runtime {
@@ -24,6 +25,24 @@ void* open_if_real(const std::string& path, int flags) {
     if (!is_stand_in(library)) return library;
     dlclose(library);
     return nullptr;
+}
+
+// Where the driver's own library lies on Linux, under WSL and with the compatibility package.
+std::vector<std::string> driver_folders() {
+    std::vector<std::string> folders;
+    // Named by the user, as where `trimtab run` has put its own folder before them.
+    if (const char* listed = std::getenv("LD_LIBRARY_PATH"); listed != nullptr) {
+        std::string_view rest = listed;
+        while (!rest.empty()) {
+            const std::size_t colon = rest.find(':');
+            if (const auto folder = rest.substr(0, colon); !folder.empty()) folders.emplace_back(folder);
+            rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
+        }
+    }
+    folders.insert(folders.end(), {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib",
+                                   "/usr/lib/x86_64-linux-gnu/nvidia/current", "/usr/local/nvidia/lib64",
+                                   "/usr/local/cuda/compat"});
+    return folders;
 }
 
 std::vector<std::string> toolkit_folders() {
@@ -87,8 +106,18 @@ bool another_runtime_comes_first() {
            dladdr(reinterpret_cast<void*>(&own_folder), &ours) != 0 && theirs.dli_fbase != ours.dli_fbase;
 }
 
+void* open_real_driver() {
+    const std::string name = "libcuda.so.1";
+    if (void* library = open_if_real(name, RTLD_LAZY | RTLD_LOCAL)) return library;
+    // That name was this library's own: the driver, if it is there, has it too.
+    for (const std::string& folder : driver_folders()) {
+        if (void* library = open_if_real(folder + "/" + name, RTLD_LAZY | RTLD_LOCAL)) return library;
+    }
+    return nullptr;
+}
+
 bool driver_finds_gpu() {
-    void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    void* driver = open_real_driver();
     if (driver == nullptr) return false;
     const auto initialise = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
     const auto device_count = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));

@@ -15,6 +15,9 @@ namespace trimtab::runtime {
 // Does the program find another libcudart.so.13 before Trimtab's stand-in?
 [[nodiscard]] bool another_runtime_comes_first();
 
+// CUDA's driver: libcuda.so.1, but never this library under that name. Null where it is not installed.
+[[nodiscard]] void* open_real_driver();
+
 // Does CUDA's driver find a GPU? This initialises the driver.
 [[nodiscard]] bool driver_finds_gpu();
 // Is NVIDIA's kernel driver there at all? Looks at device files alone.

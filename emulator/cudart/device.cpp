@@ -67,7 +67,7 @@ std::expected<std::vector<std::unique_ptr<Device>>, Error> make_devices(std::str
         auto& device = out.emplace_back(std::make_unique<Device>());
         device->description = std::move(*description);
         device->ordinal = static_cast<int>(out.size()) - 1;
-        device->legacy_stream.device = device->default_pool.device = device->ordinal;
+        device->legacy_stream.device = device->default_pool.device = device->primary.device = device->ordinal;
         device->default_pool.is_default = true;
         set_default_limits(*device);
         if (comma == std::string_view::npos) return out;

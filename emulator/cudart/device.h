@@ -32,6 +32,7 @@ struct Device {
     Timeline timeline;
     double host_ns = 0;  // modelled time up to which the host has waited for the device
     CUstream_st legacy_stream;
+    CUctx_st primary;
     CUmemPoolHandle_st default_pool;
     CUmemPoolHandle_st* current_pool = &default_pool;
     std::uint64_t used_bytes = 0;

@@ -37,11 +37,16 @@ bool within(const dim3& size, double x, double y, double z) {
     return size.x > 0 && size.y > 0 && size.z > 0 && size.x <= x && size.y <= y && size.z <= z;
 }
 
-std::vector<std::byte> parameter_buffer(const ptx::Function& function, void** arguments) {
+std::vector<std::byte> parameter_buffer(const ptx::Function& function, const KernelCall& call) {
     std::vector<std::byte> buffer(function.parameter_bytes());
+    if (call.arguments == nullptr) {
+        std::copy_n(call.packed_arguments.begin(), std::min(call.packed_arguments.size(), buffer.size()),
+                    buffer.begin());
+        return buffer;
+    }
     for (std::size_t i = 0; i < function.parameters.size(); ++i) {
         const ptx::Variable& parameter = function.parameters[i];
-        std::memcpy(buffer.data() + parameter.offset_bytes, arguments[i], parameter.size_bytes);
+        std::memcpy(buffer.data() + parameter.offset_bytes, call.arguments[i], parameter.size_bytes);
     }
     return buffer;
 }
@@ -211,7 +216,7 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
         status != cudaSuccess)
         return std::unexpected(status);
     const ptx::Function& function = *(*loaded)->function;
-    if (call.arguments == nullptr && !function.parameters.empty())
+    if (call.arguments == nullptr && call.packed_arguments.empty() && !function.parameters.empty())
         return std::unexpected(cudaErrorInvalidValue);
     if (call.cooperative) {
         const auto occupancy =
@@ -226,7 +231,7 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
                        .grid = from_cuda(call.grid),
                        .block = from_cuda(call.block),
                        .dynamic_shared_bytes = static_cast<std::uint32_t>(call.dynamic_shared_bytes),
-                       .parameters = parameter_buffer(function, call.arguments)};
+                       .parameters = parameter_buffer(function, call)};
     return Operation{
         .type = cudaGraphNodeTypeKernel,
         .run = [&state, &device, launch = std::move(launch), cooperative = call.cooperative,

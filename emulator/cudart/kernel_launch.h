@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <expected>
+#include <span>
 
 #include "emulator/cudart/state.h"
 
@@ -14,6 +15,7 @@ struct KernelCall {
     const void* function = nullptr;  // host function or cudaKernel_t
     dim3 grid{1, 1, 1}, block{1, 1, 1};
     void** arguments = nullptr;
+    std::span<const std::byte> packed_arguments;  // where `arguments` is null: the parameter buffer
     std::size_t dynamic_shared_bytes = 0;
     cudaStream_t stream = nullptr;
     bool cooperative = false;

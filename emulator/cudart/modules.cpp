@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "emulator/cudart/image_choice.h"
+#include "emulator/cudart/linked_image.h"
 #include "emulator/cudart/registers.h"
 
 namespace trimtab::emulator::cudart {
@@ -51,18 +52,26 @@ Module* Modules::add(const void* wrapper) {
     return module.get();
 }
 
-std::expected<Module*, LoadError> Modules::add_image(const void* image, std::string origin) {
+std::expected<Module*, LoadError> Modules::add_image(const void* image, std::size_t known_bytes,
+                                                     std::string origin) {
     auto module = std::make_unique<Module>();
     module->origin = std::move(origin);
     const auto* bytes = static_cast<const std::byte*>(image);
     if (const std::size_t size = fat_binary_bytes(bytes); size != 0) {
+        if (size > known_bytes)
+            return std::unexpected(
+                LoadError{.code = cudaErrorInvalidKernelImage, .line = module->origin + " is cut short"});
         module->containers.emplace_back(bytes, bytes + size);
     } else if (first_word(image) == static_cast<std::uint32_t>(wrapper_magic)) {
         module->borrowed = fat_binaries_of(image);
     } else if (first_word(image) == elf_magic) {
         return std::unexpected(
             LoadError{.code = cudaErrorNoKernelImageForDevice,
-                      .line = module->origin + " is machine code alone, and the emulator runs PTX"});
+                      .line = module->origin +
+                              " is machine code alone (a cubin), and the emulator runs PTX: load PTX, as "
+                              "nvrtcGetPTX and nvcc -ptx give it, or a fat binary that holds it"});
+    } else if (auto parts = parts_of(bytes, known_bytes)) {
+        module->containers = std::move(*parts);
     } else {
         // PTX text, kept with its NUL.
         const std::size_t size = std::strlen(static_cast<const char*>(image)) + 1;
@@ -78,14 +87,7 @@ void Modules::remove(Module* module) {
         variables_.erase(pointer);
     }
     for (const auto& kernel : module->kernels) kernels_.erase(kernel.get());
-    for (const auto& [device, loaded] : module->loaded) {
-        std::erase_if(placed_variables_, [&](const auto& entry) {
-            return std::any_of(module->variables.begin(), module->variables.end(), [&](const auto& variable) {
-                const auto storage = variable_storage(*loaded->program, variable->name);
-                return storage && storage->address == entry.first;
-            });
-        });
-    }
+    std::erase_if(placed_variables_, [module](const auto& entry) { return entry.second.module == module; });
     std::erase_if(modules_, [module](const auto& entry) { return entry.get() == module; });
 }
 
@@ -145,10 +147,11 @@ std::expected<LoadedModule*, LoadError> Modules::load(Module& module, int device
     auto program = load_program(std::move(chosen->module));
     if (!program) return fail({.code = cudaErrorInvalidKernelImage, .line = program.error().text()});
     loaded->program = std::move(*program);
-    for (const auto& variable : module.variables) {
-        const auto storage = variable_storage(*loaded->program, variable->name);
+    for (const ptx::Variable& variable : module_of(*loaded->program).variables) {
+        const auto storage = variable_storage(*loaded->program, variable.name);
         if (storage)
-            placed_variables_[storage->address] = {.size_bytes = storage->size_bytes, .device = device};
+            placed_variables_[storage->address] = {
+                .size_bytes = storage->size_bytes, .device = device, .module = &module};
     }
     return (module.loaded[device] = std::move(loaded)).get();
 }

@@ -82,8 +82,10 @@ class Modules {
   public:
     // `wrapper` as __cudaRegisterFatBinary gets it. Never null: what is wrong with it shows at the first use.
     Module* add(const void* wrapper);
-    // An image for cudaLibraryLoadData: a fat binary or its wrapper, or PTX text that ends with a NUL.
-    [[nodiscard]] std::expected<Module*, LoadError> add_image(const void* image, std::string origin);
+    // An image for cudaLibraryLoadData: a fat binary or its wrapper, PTX text that ends with a NUL, or what
+    // the driver's linker made. `known_bytes`: how large it is, or SIZE_MAX where nobody knows.
+    [[nodiscard]] std::expected<Module*, LoadError> add_image(const void* image, std::size_t known_bytes,
+                                                              std::string origin);
     void remove(Module* module);
 
     void add_kernel(Module* module, const void* host_function, std::string name);
@@ -112,6 +114,7 @@ class Modules {
     struct PlacedVariable {
         std::uint64_t size_bytes = 0;
         int device = 0;
+        const Module* module = nullptr;
     };
     std::vector<std::unique_ptr<Module>> modules_;
     std::unordered_map<const void*, CUkern_st*> kernels_;

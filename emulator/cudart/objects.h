@@ -38,6 +38,16 @@ struct Capture {
 
 }  // namespace trimtab::emulator::cudart
 
+// A context of the driver API; the runtime uses each device's primary one.
+struct CUctx_st {
+    int device = 0;
+    unsigned flags = 0;
+    unsigned long long id = 0;
+    unsigned retained = 0;         // of a primary context
+    bool used_by_runtime = false;  // likewise
+    bool destroyed = false;        // kept, since other threads may still have it current
+};
+
 struct CUstream_st {
     int device = 0;
     unsigned flags = 0;
@@ -80,6 +90,15 @@ struct CUgraphExec_st {
     };
     std::vector<Node> nodes;
     unsigned long long flags = 0;
+};
+
+// What a program has said of an allocation of managed memory: it is told back, and changes nothing else, for
+// host and device see the same bytes.
+struct ManagedHints {
+    bool read_mostly = false;
+    cudaMemLocation preferred{.type = cudaMemLocationTypeInvalid, .id = 0};
+    cudaMemLocation last_prefetch{.type = cudaMemLocationTypeInvalid, .id = 0};
+    std::vector<int> accessed_by;  // devices, or cudaCpuDeviceId
 };
 
 struct CUmemPoolHandle_st {

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -25,7 +27,8 @@ struct CallConfiguration {
 };
 
 struct ThreadState {
-    int device = 0;
+    int device = 0;  // of the current context; without one, what the next call of the runtime takes
+    std::vector<CUctx_st*> contexts;  // the driver API's stack, the current one last
     cudaError_t last_error = cudaSuccess;
     std::vector<CallConfiguration> configurations;
     cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
@@ -48,6 +51,9 @@ class State {
     std::set<cudaMemPool_t> pools;
     std::set<cudaArray_t> arrays;
     std::set<Module*> libraries;
+    std::map<std::uint64_t, ManagedHints> managed_hints;  // by Allocation::id
+    std::vector<std::unique_ptr<CUctx_st>> contexts;  // but the primary ones
+    std::atomic<bool> initialised = false;            // cuInit, or any call of the runtime's
     unsigned long long next_id = 1;
 
     [[nodiscard]] Device& current() { return *devices[static_cast<std::size_t>(this_thread().device)]; }
@@ -68,6 +74,17 @@ class State {
 // Sets the thread's last error.
 cudaError_t finish(cudaError_t status);
 
+// The runtime works in the thread's current context; where there is none, in its device's primary one, which
+// becomes current.
+inline void enter_context(State& state) {
+    ThreadState& thread = this_thread();
+    if (!thread.contexts.empty()) return;
+    CUctx_st& primary = state.current().primary;
+    thread.contexts.push_back(&primary);
+    primary.used_by_runtime = true;
+    state.initialised = true;
+}
+
 // Runs the body of an API call: turns exceptions into errors, and fails at once where there is no device or a
 // kernel has faulted. Without State::mutex.
 template <typename Body>
@@ -75,6 +92,7 @@ cudaError_t call(const Body& body) noexcept {
     try {
         State& state = State::instance();
         if (state.devices.empty()) return finish(cudaErrorNoDevice);
+        enter_context(state);
         {
             const std::lock_guard lock(state.mutex);
             if (const cudaError_t fault = state.current().fault; fault != cudaSuccess) return finish(fault);

@@ -55,8 +55,14 @@ cudaError_t cudaGetDevice(int* device) {
 }
 
 cudaError_t cudaSetDevice(int device) {
-    return query_device(device, [=](State&, Device&) {
-        this_thread().device = device;
+    return query_device(device, [=](State& state, Device& found) {
+        ThreadState& thread = this_thread();
+        thread.device = device;
+        // Since CUDA 12 it makes the primary context and makes it current.
+        if (thread.contexts.empty()) thread.contexts.emplace_back();
+        thread.contexts.back() = &found.primary;
+        found.primary.used_by_runtime = true;
+        state.initialised = true;
         return cudaSuccess;
     });
 }

@@ -1,4 +1,5 @@
 // Errors and versions.
+#include <cuda.h>
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 
@@ -58,17 +59,33 @@ cudaError_t cudaProfilerStop() {
     return cudaSuccess;
 }
 
-// There is no driver behind the emulator whose entry points could be had.
-cudaError_t cudaGetDriverEntryPointByVersion(const char*, void** funcPtr, unsigned, unsigned long long,
+// The driver API that lies beside this one.
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** funcPtr, unsigned cudaVersion,
+                                             unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* driverStatus) {
-    if (funcPtr != nullptr) *funcPtr = nullptr;
-    if (driverStatus != nullptr) *driverStatus = cudaDriverEntryPointSymbolNotFound;
-    return finish(cudaErrorNotSupported);
+    if (symbol == nullptr || funcPtr == nullptr) return finish(cudaErrorInvalidValue);
+    // Both interfaces number the flags and the answers alike. A name that does not exist is no error here.
+    auto found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    static_cast<void>(cuGetProcAddress(symbol, funcPtr, static_cast<int>(cudaVersion), flags, &found));
+    if (driverStatus != nullptr) *driverStatus = static_cast<cudaDriverEntryPointQueryResult>(found);
+    return finish(cudaSuccess);
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* symbol, void** funcPtr, unsigned cudaVersion,
+                                                  unsigned long long flags,
+                                                  cudaDriverEntryPointQueryResult* driverStatus) {
+    if (flags == cudaEnableDefault) flags = cudaEnablePerThreadDefaultStream;
+    return cudaGetDriverEntryPointByVersion(symbol, funcPtr, cudaVersion, flags, driverStatus);
 }
 
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** funcPtr, unsigned long long flags,
                                     cudaDriverEntryPointQueryResult* driverStatus) {
     return cudaGetDriverEntryPointByVersion(symbol, funcPtr, CUDART_VERSION, flags, driverStatus);
+}
+
+cudaError_t cudaGetDriverEntryPoint_ptsz(const char* symbol, void** funcPtr, unsigned long long flags,
+                                         cudaDriverEntryPointQueryResult* driverStatus) {
+    return cudaGetDriverEntryPointByVersion_ptsz(symbol, funcPtr, CUDART_VERSION, flags, driverStatus);
 }
 
 }  // extern "C"

@@ -66,6 +66,7 @@ auto kernel_maker(const cudaKernelNodeParams* parameters) {
                                  .grid = parameters->gridDim,
                                  .block = parameters->blockDim,
                                  .arguments = parameters->kernelParams,
+                                 .packed_arguments = {},
                                  .dynamic_shared_bytes = parameters->sharedMemBytes,
                                  .stream = nullptr,
                                  .cooperative = false});

@@ -32,6 +32,7 @@ cudaError_t launch(const void* function, const dim3& grid, const dim3& block, vo
                                      .grid = grid,
                                      .block = block,
                                      .arguments = arguments,
+                                     .packed_arguments = {},
                                      .dynamic_shared_bytes = shared_bytes,
                                      .stream = stream,
                                      .cooperative = cooperative});
@@ -142,6 +143,13 @@ cudaError_t cudaFuncSetAttribute(const void* func, cudaFuncAttribute attr, int v
                 if (value < -1 || value > 100) return cudaErrorInvalidValue;
                 kernel.shared_carveout = value;
                 return cudaSuccess;
+            // Of clusters, which are checked when they are launched.
+            case cudaFuncAttributeNonPortableClusterSizeAllowed:
+            case cudaFuncAttributeRequiredClusterWidth:
+            case cudaFuncAttributeRequiredClusterHeight:
+            case cudaFuncAttributeRequiredClusterDepth:
+            case cudaFuncAttributeClusterSchedulingPolicyPreference:
+                return value < 0 ? cudaErrorInvalidValue : cudaSuccess;
             default:
                 return cudaErrorInvalidValue;
         }
@@ -186,6 +194,22 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFuncAddr) 
         *kernelPtr = kernel;
         return cudaSuccess;
     });
+}
+
+// A cudaFunction_t is the driver's CUfunction, which is the kernel here.
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t* functionPtr, const void* symbolPtr) {
+    return __cudaGetKernel(reinterpret_cast<cudaKernel_t*>(functionPtr), symbolPtr);
+}
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attr, int value,
+                                            int device) {
+    const int current = this_thread().device;
+    if (device < 0 || static_cast<std::size_t>(device) >= State::instance().devices.size())
+        return finish(cudaErrorInvalidDevice);
+    this_thread().device = device;
+    const cudaError_t status = cudaFuncSetAttribute(kernel, attr, value);
+    this_thread().device = current;
+    return status;
 }
 
 cudaError_t cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFuncAddr) {

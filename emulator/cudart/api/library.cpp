@@ -1,13 +1,7 @@
 // Libraries of device code loaded while the program runs.
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <vector>
-
+#include "emulator/cudart/library_file.h"
 #include "emulator/cudart/state.h"
 
 using namespace trimtab::emulator::cudart;
@@ -20,10 +14,11 @@ Module* library_of(const State& state, cudaLibrary_t handle) {
     return state.libraries.contains(module) ? module : nullptr;
 }
 
-cudaError_t load_library(cudaLibrary_t* library, const void* code, std::string origin) {
+cudaError_t load_library(cudaLibrary_t* library, const void* code, std::size_t known_bytes,
+                         std::string origin) {
     return locked_call([&](State& state) {
         if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
-        const auto module = state.modules.add_image(code, std::move(origin));
+        const auto module = state.modules.add_image(code, known_bytes, std::move(origin));
         if (!module) return state.failed(module.error());
         const Device& device = state.current();
         const auto loaded =
@@ -68,21 +63,18 @@ extern "C" {
 
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**, unsigned,
                                 cudaLibraryOption*, void**, unsigned) {
-    return load_library(library, code, "library loaded from memory");
+    return load_library(library, code, SIZE_MAX, "library loaded from memory");
 }
 
 cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* fileName, cudaJitOption*, void**,
                                     unsigned, cudaLibraryOption*, void**, unsigned) {
     if (fileName == nullptr) return finish(cudaErrorInvalidValue);
-    std::ifstream file(fileName, std::ios::binary);
+    const auto file = read_library_file(fileName);
     if (!file) {
-        State::instance().say(fmt::format("{}: {}", fileName, std::strerror(errno)));
+        State::instance().say(file.error());
         return finish(cudaErrorFileNotFound);
     }
-    std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    // PTX text must end with a NUL, and a header that is cut short must not be read past.
-    bytes.resize(bytes.size() + 64);
-    return load_library(library, bytes.data(), fileName);
+    return load_library(library, file->bytes.data(), file->size_bytes, fileName);
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {

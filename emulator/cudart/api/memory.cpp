@@ -189,22 +189,6 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     });
 }
 
-// Managed memory lies where host and device both see it: hints change nothing but are checked.
-cudaError_t cudaMemPrefetchAsync(const void* devPtr, size_t count, cudaMemLocation, unsigned,
-                                 cudaStream_t stream) {
-    return call([=](State& state) {
-        if (!lies_in_managed(state, devPtr, count)) return cudaErrorInvalidValue;
-        return submit(state, stream, {});
-    });
-}
-TRIMTAB_SAME_AS(cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz);
-
-cudaError_t cudaMemAdvise(const void* devPtr, size_t count, cudaMemoryAdvise, cudaMemLocation) {
-    return call([=](State& state) {
-        return lies_in_managed(state, devPtr, count) ? cudaSuccess : cudaErrorInvalidValue;
-    });
-}
-
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* devPtr, size_t, unsigned) {
     return call([=](State& state) {
         if (!lies_in_managed(state, devPtr, 1)) return cudaErrorInvalidValue;

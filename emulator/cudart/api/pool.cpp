@@ -202,4 +202,32 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t memPool, const cudaMemAccessDesc*
     });
 }
 
+// Every device reads and writes what a pool gives.
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t memPool,
+                                 cudaMemLocation* location) {
+    return on_pool(memPool, [=](State& state, CUmemPoolHandle_st&) {
+        if (flags == nullptr || location == nullptr || device_of(state, location->id) == nullptr)
+            return cudaErrorInvalidValue;
+        *flags = cudaMemAccessFlagsProtReadWrite;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* memPool, cudaMemLocation* location,
+                                     cudaMemAllocationType) {
+    if (location == nullptr || location->type != cudaMemLocationTypeDevice)
+        return finish(cudaErrorNotSupported);
+    return cudaDeviceGetDefaultMemPool(memPool, location->id);
+}
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* memPool, cudaMemLocation* location, cudaMemAllocationType) {
+    if (location == nullptr || location->type != cudaMemLocationTypeDevice)
+        return finish(cudaErrorNotSupported);
+    return cudaDeviceGetMemPool(memPool, location->id);
+}
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType, cudaMemPool_t memPool) {
+    if (location == nullptr || location->type != cudaMemLocationTypeDevice)
+        return finish(cudaErrorNotSupported);
+    return cudaDeviceSetMemPool(location->id, memPool);
+}
+
 }  // extern "C"

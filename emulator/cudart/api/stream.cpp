@@ -183,6 +183,16 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID, const 
 }
 TRIMTAB_SAME_AS(cudaStreamSetAttribute, cudaStreamSetAttribute_ptsz);
 
+cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID attr, cudaStreamAttrValue* value) {
+    return on_stream(handle, [=](State&, const CUstream_st& stream) {
+        if (value == nullptr) return cudaErrorInvalidValue;
+        *value = {};
+        if (attr == cudaLaunchAttributePriority) value->priority = stream.priority;
+        return cudaSuccess;
+    });
+}
+TRIMTAB_SAME_AS(cudaStreamGetAttribute, cudaStreamGetAttribute_ptsz);
+
 cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src) {
     return locked_call([=](State& state) {
         return state.stream(dst) != nullptr && state.stream(src) != nullptr ? cudaSuccess
