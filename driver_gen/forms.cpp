@@ -178,6 +178,7 @@ std::vector<FormSpec> forms_for(Metric metric, const FormHints& hints) {
             break;
         case Metric::load_sectors:
         case Metric::store_sectors:
+        case Metric::store_partial_sectors:
         case Metric::shared_wavefronts:
             add(request_forms(false));
             break;
@@ -216,6 +217,8 @@ std::vector<Metric> requests_of(Metric metric) {
         case Metric::load_sectors:
         case Metric::load_lines:
             return {Metric::load_requests};
+        case Metric::store_partial_sectors:
+            return {Metric::store_requests};
         case Metric::store_sectors:
         case Metric::store_lines:
             return {Metric::store_requests, Metric::atomic_requests};

@@ -54,6 +54,7 @@ std::span<const DeviceField> device_fields() {
         {"concurrent_kernels", &trimtab_device::concurrent_kernels, false},
         {"copy_engines", &trimtab_device::copy_engines, true},
         {"pcie_bytes_per_s", &trimtab_device::pcie_bytes_per_s, false},
+        {"l2_bytes_per_clock", &trimtab_device::l2_bytes_per_clock, false},
     };
     // compute_capability and struct_bytes are the only members that are no double.
     static_assert(sizeof(trimtab_device) == 8 + std::size(table) * sizeof(double));

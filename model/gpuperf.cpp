@@ -22,7 +22,7 @@
 
 #include <string>
 
-#include "model/occupancy_program.h"
+#include "model/launch_terms.h"
 
 namespace trimtab::model {
 
@@ -31,116 +31,23 @@ namespace {
 constexpr auto sweep = "read off saturated cases in the block sweeps published with KLARAPTOR, GTX 1080 Ti";
 constexpr auto judged = "a round number: results move little with it";
 
-class GpuPerf {
+class GpuPerf : LaunchTerms {
   public:
+    GpuPerf() : LaunchTerms("gpuperf", "3") {}
     RationalProgram build() &&;
 
   private:
-    Value device(const char* field) { return b_.input(std::string("device.") + field); }
-    Value number(double value, std::string_view origin = "") { return b_.constant(value, origin); }
-    // A fit may stray where nothing was measured: what it says is brought back into the metric's range. NaN
-    // becomes `low`.
-    Value clamped(Value raw, Value low, Value high) { return min(max(raw, low), high); }
-    Value share(Value raw) { return clamped(raw, zero_, one_); }
-    Value count(Metric metric) {
-        return clamped(b_.metric(metric, bx_, by_, bz_), zero_, number(1e12, "no count is larger"))
-            .named(name(metric), "", "profile");
-    }
-    Value footprint(Value x, Value y, Value z) {
-        const Value sectors =
-            clamped(b_.metric(Metric::footprint_sectors, x, y, z), one_, number(1e12, "no count is larger"));
-        return sectors * sector_bytes_;
-    }
-    Value box_of_blocks(Value blocks);
-    // sqrt(a^2 + b^2): a smooth maximum, exact on every machine as powers are not.
-    Value smooth_max(Value a, Value b) { return square_root(a * a + b * b); }
-    // 1 while x is small, 1/2 at x = 1, then soon 0.
-    Value smooth_step(Value x) {
-        const Value x2 = x * x;
-        return one_ / (one_ + x2 * x2);
-    }
-
-    void launch_shape();
-    void computation();
     void departures();
-    void footprints();
     void last_level_cache();
     void memory_latency();
     Value wave_cycles(Value blocks, std::string_view wave);
 
-    RationalProgramBuilder b_{"gpuperf", "2"};
-    Value zero_ = number(0), one_ = number(1);
-    Value sector_bytes_ = number(32, "CUDA: a sector"), line_bytes_ = number(128, "CUDA: a cache line");
-    Value bx_ = b_.input("block.x"), by_ = b_.input("block.y"), bz_ = b_.input("block.z");
-    Value gx_ = b_.input("grid.x"), gy_ = b_.input("grid.y"), gz_ = b_.input("grid.z");
-    Value threads_ = (bx_ * by_ * bz_).named("threads_per_block", "threads", "");
-    OccupancyValues occupancy_ = add_occupancy(b_, threads_);
-
-    // Per warp, unless named otherwise. Set by the steps, in order.
-    Value occ_ = one_, warps_ = one_, blocks_ = one_, grid_blocks_ = one_, resident_ = one_,
-          blocks_on_sm_ = one_;
-    Value insts_ = one_, pipe_cycles_ = zero_, ilp_ = one_, serial_cycles_ = zero_;
-    Value barriers_ = zero_, delay_per_transaction_ = zero_;
-    Value requests_ = one_, rounds_ = zero_, rounds_or_one_ = one_, departure_cycles_ = zero_;
-    Value load_bytes_ = zero_, sectors_ = zero_, lines_ = zero_;
-    Value warp_bytes_ = one_, sm_bytes_ = one_, wave_bytes_ = one_, launch_bytes_ = one_;
+    Value delay_per_transaction_ = zero_, departure_cycles_ = zero_;
     Value dram_bytes_ = zero_, miss_ratio_ = zero_, amat_ = one_;
 };
 
-void GpuPerf::launch_shape() {
-    grid_blocks_ = (gx_ * gy_ * gz_).named("grid_blocks", "blocks", "");
-    occ_ = max(occupancy_.blocks_per_sm, one_);
-    warps_ =
-        clamped(b_.metric(Metric::active_warps, bx_, by_, bz_), one_, max(occupancy_.warps_per_block, one_))
-            .named("active_warps", "warps per block", "profile");
-    blocks_ = clamped(b_.metric(Metric::active_blocks, bx_, by_, bz_), one_, max(grid_blocks_, one_))
-                  .named("active_blocks", "blocks", "profile");
-    resident_ = min(blocks_, occ_ * device("sm_count")).named("resident_blocks", "blocks", "a full wave");
-}
-
-// (3) to (5) and (9), (10), for one warp. The busiest pipe is what (5) calls SIMD_width.
-void GpuPerf::computation() {
-    const Value warp_size = device("warp_size");
-    const auto pipe = [&](Metric metric, const char* lanes) {
-        return count(metric) * warp_size / device(lanes);
-    };
-    const Value special = count(Metric::special_function_instructions);
-    const Value all = max(count(Metric::warp_instructions), one_);
-    insts_ = max(all - special, one_).named("insts", "warp instructions", "#insts");
-    pipe_cycles_ =
-        max(max(all / device("schedulers_per_sm"), pipe(Metric::fp32_instructions, "fp32_lanes_per_sm")),
-            max(pipe(Metric::fp64_instructions, "fp64_lanes_per_sm"),
-                pipe(Metric::integer_instructions, "int32_lanes_per_sm")))
-            .named("pipe_cycles", "cycles per warp", "busiest of issue, FP32, FP64, integer");
-    ilp_ = clamped(b_.metric(Metric::instruction_parallelism, bx_, by_, bz_), one_, device("warp_size"))
-               .named("ILP", "instructions", "profile");
-
-    const Value sfu_width = device("special_function_lanes_per_sm");
-    const Value f_sfu = share(special / insts_ - sfu_width / device("fp32_lanes_per_sm"))
-                            .named("F_SFU", "", "(10): visible share of special functions");
-    const Value o_sfu = (special * warp_size / sfu_width * f_sfu).named("O_SFU", "cycles per warp", "(9)");
-    // A pass over shared memory takes the load-store units' addresses or the banks' bytes.
-    const Value pass = max(warp_size / device("load_store_units_per_sm"),
-                           warp_size * number(4, "bytes a lane") / device("shared_bytes_per_clock"));
-    const Value requests = count(Metric::shared_requests);
-    const Value conflicts = max(count(Metric::shared_wavefronts) - requests, zero_);
-    const Value o_bank = (conflicts * pass).named("O_bank", "cycles per warp", "(6): bank conflicts");
-    const Value shared = (requests * pass).named("shared_cycles", "cycles per warp", "passes over the banks");
-    serial_cycles_ = o_sfu + o_bank + shared;
-    barriers_ = count(Metric::barriers);
-}
-
 // The slots of the SM that a warp's requests take to depart.
 void GpuPerf::departures() {
-    const Value loads = count(Metric::load_requests), stores = count(Metric::store_requests),
-                atomics = count(Metric::atomic_requests), local = count(Metric::local_requests);
-    requests_ = max(loads + stores + atomics + local, one_).named("mem_insts", "requests", "#mem_insts");
-    // Half of local accesses are loads, of which the compiler keeps four in flight.
-    const Value local_rounds = local / number(8, "half of them loads, four in flight");
-    rounds_ = (min(count(Metric::dependent_rounds), loads + atomics) + local_rounds)
-                  .named("rounds", "waits per warp", "#mem_insts / MLP");
-    rounds_or_one_ = max(rounds_, one_);
-
     // What a sector and a line add to a request, from the device's two delays. Where these are equal they
     // were measured on streams from DRAM in whole lines, which the bandwidth bound speaks for.
     const Value coalesced = device("departure_delay_coalesced_cycles"),
@@ -154,52 +61,23 @@ void GpuPerf::departures() {
                                .named("delay_per_line", "cycles", "departure delay");
     delay_per_transaction_ = per_sector + per_line;
 
-    const Value store_sectors = count(Metric::store_sectors), store_lines = count(Metric::store_lines);
-    const Value written = store_sectors * per_sector * number(0.7 / 0.55, sweep) +
-                          store_lines * per_line * number(0.9 / 0.55, sweep);
+    const Value written = store_sectors_ * per_sector * number(0.7 / 0.55, sweep) +
+                          store_lines_ * per_line * number(0.9 / 0.55, sweep);
     // Maxwell and Pascal write what does not fill 64 aligned bytes four lanes at a time. Lines of which a
     // store touches less than two sectors are such.
-    const Value written_requests = stores + atomics;
+    const Value written_requests = stores_ + atomics_;
     const Value fragments =
-        max(written_requests * number(8, "groups of four lanes in a warp"), store_sectors) *
+        max(written_requests * number(8, "groups of four lanes in a warp"), store_sectors_) *
         number(2.2, sweep);
-    const Value partial = share(number(2, "sectors of 64 bytes") - store_sectors / max(store_lines, one_));
+    const Value partial = share(number(2, "sectors of 64 bytes") - store_sectors_ / max(store_lines_, one_));
     const Value by_fragments = number(50, "Maxwell") <= device("compute_capability") &&
                                device("compute_capability") < number(70, "Volta");
     const Value store_cycles =
-        select(by_fragments && zero_ < store_lines, written + (fragments - written) * partial, written)
+        select(by_fragments && zero_ < store_lines_, written + (fragments - written) * partial, written)
             .named("store_cycles", "cycles per warp", "slots that stores take");
 
-    const Value local_sectors = local * number(4, "local memory is interleaved: coalesced");
-    const Value load_sectors = count(Metric::load_sectors) + local_sectors;
-    const Value load_lines = count(Metric::load_lines) + local;
-    departure_cycles_ = (load_sectors * per_sector + load_lines * per_line + store_cycles)
+    departure_cycles_ = (load_sectors_ * per_sector + load_lines_ * per_line + store_cycles)
                             .named("departure_cycles", "cycles per warp", "departure delays, summed");
-    load_bytes_ = count(Metric::load_sectors) * sector_bytes_;
-    sectors_ = load_sectors + store_sectors;
-    lines_ = count(Metric::load_lines) + store_lines;
-}
-
-// The footprint of `blocks` consecutive blocks: they fill a row of the grid first, then a plane.
-Value GpuPerf::box_of_blocks(Value blocks) {
-    const auto extent = [&](const char* axis) { return b_.input(std::string("extent.") + axis); };
-    const Value x = min(min(blocks, gx_) * bx_, extent("x"));
-    const Value y = min(floor(clamped(blocks / gx_, one_, gy_) * by_), extent("y"));
-    const Value z = min(floor(clamped(blocks / (gx_ * gy_), one_, gz_) * bz_), extent("z"));
-    return footprint(x, y, z);
-}
-
-void GpuPerf::footprints() {
-    blocks_on_sm_ = min(occ_, ceil(blocks_ / device("sm_count"))).named("blocks_on_SM", "blocks", "");
-    const Value warp_size = device("warp_size");
-    const Value x = min(bx_, warp_size);
-    const Value y = clamped(floor(warp_size / x), one_, by_);
-    const Value z = clamped(floor(warp_size / (x * y)), one_, bz_);
-    warp_bytes_ = (footprint(x, y, z) * min(threads_, warp_size) / (x * y * z))
-                      .named("warp_bytes", "bytes", "footprint of a warp");
-    sm_bytes_ = box_of_blocks(blocks_on_sm_).named("SM_bytes", "bytes", "footprint of the blocks on an SM");
-    wave_bytes_ = box_of_blocks(resident_).named("wave_bytes", "bytes", "footprint of all resident blocks");
-    launch_bytes_ = box_of_blocks(grid_blocks_).named("launch_bytes", "bytes", "footprint of the launch");
 }
 
 // Bytes from DRAM, and the miss ratio of (12) that follows.
@@ -207,8 +85,7 @@ void GpuPerf::last_level_cache() {
     const Value l2 = device("l2_bytes");
     const Value waves = blocks_ / resident_;
     // Blocks that share data are not in step: some of what they share is fetched more than once.
-    const Value block_bytes = footprint(bx_, by_, bz_);
-    const Value sharing = max(resident_ * block_bytes / wave_bytes_, one_).named("sharing", "", "");
+    const Value sharing = max(resident_ * block_bytes_ / wave_bytes_, one_).named("sharing", "", "");
     const Value drift = square_root(sharing).named("drift", "", "fetched again: blocks are not in step");
     const Value misses_all =
         (one_ - smooth_step(launch_bytes_ / (number(0.8, "share of L2 that one array can hold") * l2)))
@@ -287,6 +164,7 @@ Value GpuPerf::wave_cycles(Value blocks, std::string_view wave) {
 RationalProgram GpuPerf::build() && {
     launch_shape();
     computation();
+    requests();
     departures();
     footprints();
     last_level_cache();
@@ -315,11 +193,7 @@ RationalProgram GpuPerf::build() && {
     const Value ns = (overlapped / clock * number(1e9, "ns in a second") + device("launch_overhead_ns"))
                          .named("time", "ns", "");
 
-    const auto within = [&](Value value, const char* limit) { return value <= device(limit); };
-    const Value legal = occupancy_.fits && within(bx_, "max_block_x") && within(by_, "max_block_y") &&
-                        within(bz_, "max_block_z") && within(gx_, "max_grid_x") &&
-                        within(gy_, "max_grid_y") && within(gz_, "max_grid_z");
-    return std::move(b_).finish(ns, (!legal).named("unlaunchable", "", "CUDA launch limits"));
+    return std::move(b_).finish(ns, unlaunchable());
 }
 
 }  // namespace

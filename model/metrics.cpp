@@ -33,6 +33,8 @@ const std::array<MetricInfo, metric_count>& metric_table() {
          "distinct 32-byte sectors of a load request, summed over requests"},
         {store_sectors, "store_sectors", "sectors per active warp",
          "distinct 32-byte sectors of a store or atomic request, summed over requests"},
+        {store_partial_sectors, "store_partial_sectors", "sectors per active warp",
+         "sectors that a store request writes in part, summed over requests"},
         {load_lines, "load_lines", "lines per active warp",
          "distinct 128-byte lines of a load request, summed over requests"},
         {store_lines, "store_lines", "lines per active warp",

@@ -21,13 +21,14 @@ enum class Metric : std::uint8_t {
     control_instructions,  // branches, calls, returns
     load_requests,         // global and generic loads (warp requests) per active warp
     store_requests,
-    atomic_requests,    // atom and red on global memory
-    local_requests,     // loads and stores of local memory
-    shared_requests,    // shared loads, stores and atomics
-    shared_wavefronts,  // the same, each counted as often as bank conflicts repeat it
-    load_sectors,       // distinct 32-byte sectors, summed over the load requests of an active warp
-    store_sectors,      // stores and atomics likewise
-    load_lines,         // distinct 128-byte lines, summed likewise
+    atomic_requests,        // atom and red on global memory
+    local_requests,         // loads and stores of local memory
+    shared_requests,        // shared loads, stores and atomics
+    shared_wavefronts,      // the same, each counted as often as bank conflicts repeat it
+    load_sectors,           // distinct 32-byte sectors, summed over the load requests of an active warp
+    store_sectors,          // stores and atomics likewise
+    store_partial_sectors,  // those of store_sectors, atomics aside, that a request does not write wholly
+    load_lines,             // distinct 128-byte lines, summed likewise
     store_lines,
     barriers,            // per active warp
     divergent_branches,  // per active warp

@@ -8,7 +8,10 @@
 
 #include "model/device_fields.h"
 #include "model/gpuperf.h"
+#include "model/hong_kim.h"
 #include "model/nearest_name.h"
+#include "model/sector_sum.h"
+#include "model/trimtab_model.h"
 
 namespace trimtab::model {
 
@@ -19,7 +22,12 @@ struct ModelEntry {
     std::string_view name;
     RationalProgram (*build)();
 };
-constexpr ModelEntry model_table[] = {{"gpuperf", build_gpuperf}};
+constexpr ModelEntry model_table[] = {
+    {"trimtab", [] { return build_trimtab_model(); }},
+    {"gpuperf", build_gpuperf},
+    {"hong-kim", build_hong_kim},
+    {"sectors", build_sector_sum},
+};
 
 double component(const trimtab_dim3& dim, char axis) {
     if (axis == 'x') return dim.x;
@@ -70,6 +78,11 @@ std::expected<const RationalProgram*, Error> performance_model(std::string_view 
     static const std::vector<RationalProgram> programs = [] {
         std::vector<RationalProgram> list;
         for (const ModelEntry& entry : model_table) list.push_back(entry.build());
+        for (const NamedTerm& term : trimtab_terms()) {
+            TrimtabTerms terms;
+            terms.*term.member = false;
+            list.push_back(build_trimtab_model(terms));
+        }
         return list;
     }();
     const auto found = std::ranges::find(programs, name, &RationalProgram::name);

@@ -12,10 +12,10 @@
 
 namespace trimtab::model {
 
-inline constexpr std::string_view default_model = "gpuperf";
+inline constexpr std::string_view default_model = "trimtab";
 
 [[nodiscard]] const std::vector<std::string_view>& performance_model_names();
-// Built once, kept for the life of the process.
+// Also "trimtab-without-<term>" (trimtab_model.h). Built once, kept for the life of the process.
 [[nodiscard]] std::expected<const RationalProgram*, Error> performance_model(std::string_view name);
 
 // One launch, in the terms of the programs' inputs.

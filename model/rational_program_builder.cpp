@@ -13,6 +13,10 @@ bool commutes(Op op) {
     return op == add || op == multiply || op == equal || op == logical_and || op == logical_or;
 }
 
+bool has_operands(Op op) {
+    return op != Op::constant && op != Op::input;
+}
+
 bool same_computation(const Node& l, const Node& r) {
     if (l.op != r.op) return false;
     switch (l.op) {
@@ -59,8 +63,29 @@ Value RationalProgramBuilder::metric(Metric metric, Value x, Value y, Value z) {
 }
 
 RationalProgram RationalProgramBuilder::finish(Value time_ns, Value unlaunchable) && {
-    program_.time_ns = time_ns.index();
-    program_.unlaunchable = unlaunchable.index();
+    // What neither result needs goes: the terms that models share are more than each reads.
+    std::vector<Node>& nodes = program_.nodes;
+    std::vector<bool> wanted(nodes.size());
+    wanted[time_ns.index()] = wanted[unlaunchable.index()] = true;
+    for (std::size_t i = nodes.size(); i-- > 0;)
+        if (wanted[i] && has_operands(nodes[i].op))
+            wanted[nodes[i].a] = wanted[nodes[i].b] = wanted[nodes[i].c] = true;
+    std::vector<NodeIndex> place(nodes.size());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (!wanted[i]) continue;
+        Node node = std::move(nodes[i]);
+        if (has_operands(node.op)) {
+            node.a = place[node.a];
+            node.b = place[node.b];
+            node.c = place[node.c];
+        }
+        place[i] = static_cast<NodeIndex>(kept);
+        nodes[kept++] = std::move(node);
+    }
+    nodes.resize(kept);
+    program_.time_ns = place[time_ns.index()];
+    program_.unlaunchable = place[unlaunchable.index()];
     return std::move(program_);
 }
 

@@ -15,7 +15,7 @@ using emulator::InstructionCount;
 using emulator::LaunchCounters;
 
 // Changes with whatever may change a count: the executor, the sampling, the metrics.
-constexpr std::string_view backend_version = "2";
+constexpr std::string_view backend_version = "3";
 
 // Weights are fractions; counters are whole: all are taken this many times. Fine enough for rounding to stay
 // below what counts as exact, coarse enough for 64 bits.
@@ -33,6 +33,7 @@ void add(InstructionCount& sum, const InstructionCount& value, std::uint64_t wei
     add(sum.lines, value.lines, weight);
     add(sum.full_segments, value.full_segments, weight);
     add(sum.fragments, value.fragments, weight);
+    add(sum.partial_sectors, value.partial_sectors, weight);
     add(sum.wavefronts, value.wavefronts, weight);
     add(sum.bytes, value.bytes, weight);
     add(sum.divergent, value.divergent, weight);

@@ -150,6 +150,7 @@ void LaunchCounts::add(const Stretch& stretch, const LaunchCounters& more) {
         to.lines += from.lines;
         to.full_segments += from.full_segments;
         to.fragments += from.fragments;
+        to.partial_sectors += from.partial_sectors;
         to.wavefronts += from.wavefronts;
         to.bytes += from.bytes;
         to.divergent += from.divergent;

@@ -73,6 +73,13 @@ u64 lines_of(u64 sectors) {
     return static_cast<u64>(std::popcount(any & 0x1111111111111111u));
 }
 
+// Sectors of a 64-byte segment that are written, but not wholly. Bits of `written`: the segment's bytes.
+u64 partial_sectors(u64 written) {
+    constexpr u64 sector = 0xffffffff;
+    const u64 low = written & sector, high = written >> 32;
+    return (low != 0 && low != sector ? 1u : 0u) + (high != 0 && high != sector ? 1u : 0u);
+}
+
 void count_near_store(Warp& w, InstructionCount& count, u64 bytes) {
     // Bytes of each 64-byte segment that are written; a segment is two sectors.
     const u64 base = w.at.first & ~u64{127};
@@ -84,7 +91,10 @@ void count_near_store(Warp& w, InstructionCount& count, u64 bytes) {
     }
     u64 full = 0;  // sectors of full segments
     const u64 segments = (w.at.end - base + 63) >> segment_shift;
-    for (u64 i = 0; i < segments; i++) full |= written[i] == ~u64{0} ? u64{3} << (2 * i) : 0;
+    for (u64 i = 0; i < segments; i++) {
+        full |= written[i] == ~u64{0} ? u64{3} << (2 * i) : 0;
+        count.partial_sectors += partial_sectors(written[i]);
+    }
     count.full_segments += static_cast<u64>(std::popcount(full)) / 2;
     for (unsigned quad = 0; quad < warp_lanes; quad += 4) {
         const std::uint32_t lanes = w.mask & (0xfu << quad);
@@ -102,6 +112,7 @@ void count_far_store(Warp& w, InstructionCount& count, u64 bytes, const Sorted& 
         for (; i < sorted.count && sorted.address[i] >> segment_shift == segment; i++)
             written |= own << (sorted.address[i] & 63);
         if (written == ~u64{0}) full[full_count++] = segment;
+        count.partial_sectors += partial_sectors(written);
     }
     count.full_segments += full_count;
     for (unsigned quad = 0; quad < warp_lanes; quad += 4) {

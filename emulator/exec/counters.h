@@ -40,10 +40,11 @@ struct InstructionCount {
     std::uint64_t sectors = 0;           // distinct 32-byte sectors a request, summed
     std::uint64_t lines = 0;             // distinct 128-byte lines a request, summed
     std::uint64_t full_segments = 0;     // stores: wholly written, aligned 64-byte segments, summed
-    std::uint64_t fragments = 0;   // stores: (quad of lanes, sector) pairs outside full segments, summed
-    std::uint64_t wavefronts = 0;  // shared memory: passes that bank conflicts make of a request, summed
-    std::uint64_t bytes = 0;       // lanes * access size
-    std::uint64_t divergent = 0;   // branches: executions that split the warp
+    std::uint64_t fragments = 0;        // stores: (quad of lanes, sector) pairs outside full segments, summed
+    std::uint64_t partial_sectors = 0;  // stores: distinct sectors not wholly written by the request, summed
+    std::uint64_t wavefronts = 0;       // shared memory: passes that bank conflicts make of a request, summed
+    std::uint64_t bytes = 0;            // lanes * access size
+    std::uint64_t divergent = 0;        // branches: executions that split the warp
 };
 
 struct LaunchCounters {

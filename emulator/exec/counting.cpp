@@ -218,6 +218,7 @@ LaunchCounters gather_counters(const CompiledKernel& kernel, const KernelCode& c
             to.lines += from.lines;
             to.full_segments += from.full_segments;
             to.fragments += from.fragments;
+            to.partial_sectors += from.partial_sectors;
             to.wavefronts += from.wavefronts;
             to.bytes += from.bytes;
         }

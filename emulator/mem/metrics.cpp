@@ -23,12 +23,13 @@ double ratio(double a, double b) {
 
 // Loads, stores and atomics of one space, summed.
 struct Traffic {
-    double requests = 0, sectors = 0, lines = 0, wavefronts = 0;
+    double requests = 0, sectors = 0, lines = 0, wavefronts = 0, partial_sectors = 0;
     void add(const InstructionCount& count) {
         requests += static_cast<double>(count.requests);
         sectors += static_cast<double>(count.sectors);
         lines += static_cast<double>(count.lines);
         wavefronts += static_cast<double>(count.wavefronts);
+        partial_sectors += static_cast<double>(count.partial_sectors);
     }
 };
 
@@ -90,6 +91,7 @@ model::MetricValues metrics(const Program& program, std::string_view kernel_name
     at(values, Metric::shared_wavefronts) = ratio(shared.wavefronts, warps);
     at(values, Metric::load_sectors) = ratio(loads.sectors, warps);
     at(values, Metric::store_sectors) = ratio(stores.sectors + atomics.sectors, warps);
+    at(values, Metric::store_partial_sectors) = ratio(stores.partial_sectors, warps);
     at(values, Metric::load_lines) = ratio(loads.lines, warps);
     at(values, Metric::store_lines) = ratio(stores.lines + atomics.lines, warps);
     at(values, Metric::barriers) = ratio(static_cast<double>(counters.barriers), warps);

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define TRIMTAB_DRIVER_ABI 1u
+#define TRIMTAB_DRIVER_ABI 2u
 #define TRIMTAB_MAX_METRICS 64
 
 typedef struct trimtab_dim3 {
@@ -42,6 +42,7 @@ typedef struct trimtab_device {
         latency_dram_cycles, departure_delay_coalesced_cycles, departure_delay_uncoalesced_cycles,
         launch_overhead_ns;
     double concurrent_kernels, copy_engines, pcie_bytes_per_s;
+    double l2_bytes_per_clock; /* to all SMs together */
 } trimtab_device;
 
 /* What the compiler decided for the image of the kernel that the device runs. */

@@ -84,7 +84,8 @@ int main(void) { return 0; }
     ASSERT_TRUE(
         shell("clang-22 -I" + compiler_.include_folder + " main.c all.o -lm -Wl,--gc-sections -o main"));
     ASSERT_TRUE(shell("./main > out"));
-    EXPECT_EQ(read("out"), "1 1 feedfacefeedface 00000000000000b1 extent.x 1\ngone 1\n");
+    EXPECT_EQ(read("out"), std::to_string(TRIMTAB_DRIVER_ABI) +
+                               " 1 feedfacefeedface 00000000000000b1 extent.x 1\ngone 1\n");
 
     // The section holds exactly the record: magic, length, JSON, zeros up to a multiple of 8.
     ASSERT_TRUE(shell("objcopy --dump-section trimtab_data=record main scratch"));

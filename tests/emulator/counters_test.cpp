@@ -181,29 +181,31 @@ TEST_F(Requests, SegmentsAndFragmentsOfStores) {
     struct Case {
         const char* what;
         std::uint32_t (*offset)(std::uint32_t);
-        unsigned sectors, full, fragments;
+        unsigned sectors, full, fragments, partial;
     };
     const Case cases[] = {
         // Two whole segments of 64 bytes.
-        {"coalesced", [](std::uint32_t i) { return 4 * i; }, 4, 2, 0},
+        {"coalesced", [](std::uint32_t i) { return 4 * i; }, 4, 2, 0, 0},
         // One whole segment; the other 15 words: lanes 0 to 14 in one sector and a bit, quads of 4 lanes: 16
         // to 60
         // (quads 0..3; quad 3's lanes 12 to 14 end at 63, lane 15 starts the whole segment), and lane 31
         // alone.
-        {"a word further", [](std::uint32_t i) { return 4 * i + 4; }, 5, 1, 6},
-        {"one word", [](std::uint32_t) { return 64u; }, 1, 0, 8},
-        {"stride 2", [](std::uint32_t i) { return 8 * i; }, 8, 0, 8},
-        {"stride 8", [](std::uint32_t i) { return 32 * i; }, 32, 0, 32},
-        {"an 8-wide block: half segments", [](std::uint32_t i) { return i % 8 * 4 + i / 8 * 4096; }, 4, 0, 8},
-        {"a 16-wide block: whole segments", [](std::uint32_t i) { return i % 16 * 4 + i / 16 * 4096; }, 4, 2,
+        {"a word further", [](std::uint32_t i) { return 4 * i + 4; }, 5, 1, 6, 2},
+        {"one word", [](std::uint32_t) { return 64u; }, 1, 0, 8, 1},
+        {"stride 2", [](std::uint32_t i) { return 8 * i; }, 8, 0, 8, 8},
+        {"stride 8", [](std::uint32_t i) { return 32 * i; }, 32, 0, 32, 32},
+        {"an 8-wide block: half segments", [](std::uint32_t i) { return i % 8 * 4 + i / 8 * 4096; }, 4, 0, 8,
          0},
-        {"one lane", [](std::uint32_t i) { return i == 3 ? 0 : absent; }, 1, 0, 1},
+        {"a 16-wide block: whole segments", [](std::uint32_t i) { return i % 16 * 4 + i / 16 * 4096; }, 4, 2,
+         0, 0},
+        {"one lane", [](std::uint32_t i) { return i == 3 ? 0 : absent; }, 1, 0, 1, 1},
     };
     for (const Case& one : cases) {
         const InstructionCount counted = count("store4", one.offset);
         EXPECT_EQ(counted.sectors, one.sectors) << one.what;
         EXPECT_EQ(counted.full_segments, one.full) << one.what;
         EXPECT_EQ(counted.fragments, one.fragments) << one.what;
+        EXPECT_EQ(counted.partial_sectors, one.partial) << one.what;
     }
     // 32 bytes: half a segment, eight quads.
     EXPECT_EQ(count("store1", [](std::uint32_t i) { return i; }).fragments, 8u);

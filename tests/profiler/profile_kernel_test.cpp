@@ -74,7 +74,7 @@ TEST(ProfileKernel, MeasuresEveryPlannedPoint) {
         if (const auto& work = point.metrics[0])
             EXPECT_EQ(*work, 10 * point.data[1] + 3);
         else
-            boxes |= point.metrics[23] == 5.0;
+            boxes |= point.metrics[static_cast<std::size_t>(model::Metric::footprint_sectors)] == 5.0;
     }
     EXPECT_TRUE(held_out);
     EXPECT_TRUE(boxes);

@@ -21,7 +21,24 @@ bool is_before(const RankedBlock& l, const RankedBlock& r) {
     return key(l) < key(r);
 }
 
+// driver_gen/block_search.inc says why.
+bool is_preferred(const RankedBlock& l, const RankedBlock& r) {
+    const auto key = [](const RankedBlock& b) {
+        const bool whole = b.block.x % 32 == 0;
+        return std::tuple(!whole, whole ? std::int64_t{b.block.x} : -std::int64_t{b.block.x});
+    };
+    return key(l) != key(r) ? key(l) < key(r) : is_before(l, r);
+}
+
 }  // namespace
+
+void decide_ties(std::span<RankedBlock> ranking) {
+    if (ranking.empty()) return;
+    const auto near =
+        std::ranges::find_if(ranking, [&](const RankedBlock& b) { return b.ns > 1.01 * ranking.front().ns; });
+    const auto chosen = std::min_element(ranking.begin(), near, is_preferred);
+    std::rotate(ranking.begin(), chosen, chosen + 1);
+}
 
 std::vector<trimtab_dim3> legal_candidates(const trimtab_limits& limits,
                                            std::span<const trimtab_dim3> candidates) {
@@ -52,6 +69,7 @@ std::vector<RankedBlock> rank(const RankedLaunch& launch, std::span<const trimta
         if (result.launchable) ranking.push_back({.block = block, .ns = result.time_ns});
     }
     std::ranges::sort(ranking, is_before);
+    decide_ties(ranking);
     return ranking;
 }
 

@@ -33,9 +33,13 @@ struct RankedLaunch {
 [[nodiscard]] std::vector<trimtab_dim3> legal_candidates(const trimtab_limits& limits,
                                                          std::span<const trimtab_dim3> candidates);
 
-// Those of `blocks` that the device can launch, the least time first. Equal times go as the driver programs'
-// search decides them: to fewer threads, then to the wider block.
+// Those of `blocks` that the device can launch: what a driver program chooses, then the others, the least
+// time first.
 [[nodiscard]] std::vector<RankedBlock> rank(const RankedLaunch& launch, std::span<const trimtab_dim3> blocks);
+
+// Of the blocks of a ranking that are too near its first to tell apart, puts first what the driver programs'
+// search prefers. Equal times go to fewer threads, then to the wider block.
+void decide_ties(std::span<RankedBlock> ranking);
 
 // The metrics of one block that the model reads.
 [[nodiscard]] std::vector<std::pair<model::Metric, double>> metrics_of(const RankedLaunch& launch,

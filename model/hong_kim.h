@@ -1,0 +1,11 @@
+// The MWP-CWP model as first published (Hong, Kim: An Analytical Model for a GPU Architecture with
+// Memory-level and Thread-level Parallelism Awareness, ISCA 2009), for comparison.
+#pragma once
+
+#include "model/rational_program.h"
+
+namespace trimtab::model {
+
+[[nodiscard]] RationalProgram build_hong_kim();
+
+}  // namespace trimtab::model

@@ -1,0 +1,10 @@
+// The least that a model can know: sectors asked for, by whole waves. For comparison.
+#pragma once
+
+#include "model/rational_program.h"
+
+namespace trimtab::model {
+
+[[nodiscard]] RationalProgram build_sector_sum();
+
+}  // namespace trimtab::model
