@@ -58,8 +58,6 @@ RawStack capture_stack() {
 
 HostStack symbols_of(const RawStack& stack) {
     HostStack all;
-    Dl_info own{};
-    const bool knows_own = dladdr(reinterpret_cast<void*>(&capture_stack), &own) != 0;
     bool outside = false;
     for (void* frame : stack.frames) {
         // The call lies before the address where it returns to.
@@ -67,13 +65,13 @@ HostStack symbols_of(const RawStack& stack) {
         Dl_info info{};
         if (dladdr(call, &info) == 0 || info.dli_fname == nullptr) continue;
         const std::string_view name = file_name(info.dli_fname);
-        if (!outside && ((knows_own && info.dli_fbase == own.dli_fbase) || name.starts_with("libtrimtab")))
-            continue;
+        if (!outside && name.starts_with("libtrimtab")) continue;
         outside = true;
         if (name.starts_with("libc.so") || name.starts_with("ld-linux")) break;  // what calls main
         all.push_back({.module = info.dli_fname,
                        .offset = static_cast<std::uint64_t>(call - static_cast<char*>(info.dli_fbase)),
-                       .symbol = info.dli_sname == nullptr ? "" : info.dli_sname});
+                       .symbol = info.dli_sname == nullptr ? "" : info.dli_sname,
+                       .place = ""});
     }
     return all;
 }

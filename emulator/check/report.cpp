@@ -29,8 +29,10 @@ json json_of(const AccessPlace& access) {
 
 json json_of(const HostStack& stack) {
     json frames = json::array();
-    for (const HostFrame& frame : stack)
+    for (const HostFrame& frame : stack) {
         frames.push_back({{"module", frame.module}, {"offset", frame.offset}, {"symbol", frame.symbol}});
+        if (!frame.place.empty()) frames.back()["place"] = frame.place;
+    }
     return frames;
 }
 
@@ -47,8 +49,10 @@ AccessPlace access_of(const json& from) {
 HostStack stack_of(const json& from) {
     HostStack stack;
     for (const json& frame : from)
-        stack.push_back(
-            {.module = frame.at("module"), .offset = frame.at("offset"), .symbol = frame.at("symbol")});
+        stack.push_back({.module = frame.at("module"),
+                         .offset = frame.at("offset"),
+                         .symbol = frame.at("symbol"),
+                         .place = frame.value("place", "")});
     return stack;
 }
 
@@ -56,7 +60,11 @@ std::string lines_of(const HostStack& stack, std::string_view title) {
     if (stack.empty()) return {};
     std::string text = fmt::format("    {}\n", title);
     for (const HostFrame& frame : stack) {
-        text += fmt::format("        {} ({}+{:#x})\n", frame.symbol.empty() ? "?" : readable(frame.symbol),
+        if (!frame.place.empty())
+            text += fmt::format("        {}\n", frame.place);
+        else
+            text +=
+                fmt::format("        {} ({}+{:#x})\n", frame.symbol.empty() ? "?" : readable(frame.symbol),
                             frame.module, frame.offset);
     }
     return text;

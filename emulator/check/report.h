@@ -19,6 +19,7 @@ struct HostFrame {
     std::string module;        // path of the program or library
     std::uint64_t offset = 0;  // in it, of the call
     std::string symbol;        // mangled; empty where the module exports none
+    std::string place;         // "main at a.cu:12", where debug information was read
 };
 using HostStack = std::vector<HostFrame>;  // innermost first
 

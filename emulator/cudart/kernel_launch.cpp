@@ -84,7 +84,7 @@ LaunchRequest request_of(const Device& device, const TimedLaunch& launch) {
             .cooperative = false,
             .order_seed = 0,
             .print = {},
-            .observer = nullptr};
+            .observer = launch.observer};
 }
 
 std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memory, const TimedLaunch& launch,
@@ -126,6 +126,7 @@ cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, 
                        const LaunchCheck* check, Work& work) {
     work.engine = Engine::compute;
     HeapMemory memory(state.heap);
+    const CheckedLaunch watched(state.checker.get());
     std::optional<CheckedRun> checked;
     if (check != nullptr) checked.emplace(state, device, launch, *check);
     const std::string key = time_key(state.heap, launch);
@@ -231,7 +232,8 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
                        .grid = from_cuda(call.grid),
                        .block = from_cuda(call.block),
                        .dynamic_shared_bytes = static_cast<std::uint32_t>(call.dynamic_shared_bytes),
-                       .parameters = parameter_buffer(function, call)};
+                       .parameters = parameter_buffer(function, call),
+                       .observer = state.checker.get()};
     return Operation{
         .type = cudaGraphNodeTypeKernel,
         .run = [&state, &device, launch = std::move(launch), cooperative = call.cooperative,

@@ -23,6 +23,7 @@ struct TimedLaunch {
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
     std::uint32_t dynamic_shared_bytes = 0;
     std::vector<std::byte> parameters;
+    LaunchObserver* observer = nullptr;
 
     [[nodiscard]] std::uint64_t block_count() const { return std::uint64_t{grid.x} * grid.y * grid.z; }
 };

@@ -22,6 +22,7 @@ cudaError_t allocate(State& state, void*& pointer, std::size_t size_bytes, Memor
     std::byte* start = state.heap.allocate(size_bytes, kind, device.ordinal, flags);
     if (start == nullptr) return cudaErrorMemoryAllocation;
     if (counts_against_device(kind)) device.used_bytes += size_bytes;
+    note_allocation(state.checker.get(), start, size_bytes, kind);
     pointer = start;
     return cudaSuccess;
 }
@@ -34,6 +35,7 @@ cudaError_t release(State& state, void* pointer) {
     wait_for_all(state);
     const auto released = state.heap.release(pointer);
     if (!released) return cudaErrorInvalidValue;
+    note_release(state.checker.get(), pointer);
     const std::lock_guard lock(state.mutex);
     Device& device = *state.devices[static_cast<std::size_t>(released->device)];
     if (counts_against_device(released->kind))

@@ -26,6 +26,7 @@ State::State() {
     } else {
         say("TRIMTAB_DEVICE: " + made.error().text());
     }
+    checker = checker_of_environment(*this);
 }
 
 CUstream_st* State::stream(cudaStream_t handle) {

@@ -17,6 +17,7 @@
 #include "emulator/cudart/heap.h"
 #include "emulator/cudart/modules.h"
 #include "emulator/cudart/objects.h"
+#include "emulator/cudart/program_checks.h"
 
 namespace trimtab::emulator::cudart {
 
@@ -42,7 +43,8 @@ class State {
 
     std::mutex mutex;  // guards everything below; never held while work runs
     std::vector<std::unique_ptr<Device>> devices;
-    Heap heap;  // has its own lock
+    Heap heap;                                // has its own lock
+    std::unique_ptr<check::Checker> checker;  // null: nothing is checked; has its own lock
     Modules modules;
     std::set<cudaStream_t> streams;
     std::set<cudaEvent_t> events;

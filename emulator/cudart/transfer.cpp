@@ -73,11 +73,14 @@ Work work_of(const trimtab_device& device, cudaMemcpyKind kind, double bytes) {
     return {};
 }
 
-void move_rows(const Side& to, const Side& from, const Box& box) {
+void move_rows(const Side& to, const Side& from, const Box& box, check::Checker* checker) {
     for (std::size_t slice = 0; slice < box.depth; ++slice) {
-        for (std::size_t row = 0; row < box.height; ++row)
-            std::memmove(to.start + slice * to.slice_bytes + row * to.pitch_bytes,
-                         from.start + slice * from.slice_bytes + row * from.pitch_bytes, box.width_bytes);
+        for (std::size_t row = 0; row < box.height; ++row) {
+            std::byte* const target = to.start + slice * to.slice_bytes + row * to.pitch_bytes;
+            const std::byte* const source = from.start + slice * from.slice_bytes + row * from.pitch_bytes;
+            std::memmove(target, source, box.width_bytes);
+            if (checker != nullptr) checker->copied(target, source, box.width_bytes);
+        }
     }
 }
 
@@ -124,8 +127,8 @@ std::expected<Operation, cudaError_t> copy_operation(State& state, const Side& t
         return std::unexpected(cudaErrorInvalidValue);
     const Work work = work_of(state.current().description.values, kind_of(to_place, from_place, kind),
                               static_cast<double>(box.bytes()));
-    operation.run = [to, from, box, work](Work& done) {
-        move_rows(to, from, box);
+    operation.run = [to, from, box, work, checker = state.checker.get()](Work& done) {
+        move_rows(to, from, box, checker);
         done = work;
         return cudaSuccess;
     };
@@ -144,11 +147,13 @@ std::expected<Operation, cudaError_t> fill_operation(State& state, const Side& t
                     .duration_ns = device.launch_overhead_ns +
                                    static_cast<double>(box.bytes()) / device.dram_bytes_per_s * 1e9,
                     .part_of_device = 0};
-    operation.run = [to, box, value, value_bytes, work](Work& done) {
+    operation.run = [to, box, value, value_bytes, work, checker = state.checker.get()](Work& done) {
         for (std::size_t slice = 0; slice < box.depth; ++slice) {
-            for (std::size_t row = 0; row < box.height; ++row)
-                fill_row(to.start + slice * to.slice_bytes + row * to.pitch_bytes, box.width_bytes, value,
-                         value_bytes);
+            for (std::size_t row = 0; row < box.height; ++row) {
+                std::byte* const target = to.start + slice * to.slice_bytes + row * to.pitch_bytes;
+                fill_row(target, box.width_bytes, value, value_bytes);
+                if (checker != nullptr) checker->filled(target, box.width_bytes);
+            }
         }
         done = work;
         return cudaSuccess;

@@ -12,6 +12,7 @@
 
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/process.h"
+#include "tools/trimtab/program_check.h"
 #include "tools/trimtab/program_setup.h"
 #include "tools/trimtab/report_html.h"
 
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 
 struct Options {
     std::string device, report;
+    CheckOptions check;
     std::vector<std::string> program;
 };
 
@@ -47,6 +49,7 @@ int run(const Options& options) {
     if (const auto error = preload_runtime(*program)) return fail(*error);
     std::vector<std::string> command = options.program;
     command.front() = *program;
+    if (!options.check.checks.empty()) return run_checked(command, options.check);
     if (options.report.ends_with(".html")) {
         const TemporaryFolder folder;
         const std::string lines = folder.file("report.jsonl");
@@ -74,9 +77,15 @@ void add_run(CLI::App& app, Action& action) {
     command->add_option(
         "--device", options->device,
         "gpu, or the GPU to emulate: slug, name, or a description in JSON; several with commas");
-    command->add_option(
+    auto* report = command->add_option(
         "--report", options->report,
         "Write what was chosen for every launch: a page (.html), else one JSON object a line");
+    auto* check = command->add_option(
+        "--check", options->check.checks,
+        "Run on the emulator and look for defects of the kernels: memory, race, init, sync (several with "
+        "commas), or all; exits with 1 if there are any");
+    command->add_flag("--json", options->check.json, "What --check finds as JSON on stdout")->needs(check);
+    check->excludes(report);
     command->add_option("PROGRAM", options->program, "After --: the program and its arguments")
         ->required()
         ->expected(-1);

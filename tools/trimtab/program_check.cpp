@@ -1,0 +1,126 @@
+#include "tools/trimtab/program_check.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "emulator/check/checks.h"
+#include "emulator/check/report.h"
+#include "model/device.h"
+#include "tools/trimtab/command.h"
+#include "tools/trimtab/process.h"
+
+namespace trimtab::tools {
+namespace {
+
+using emulator::check::HostFrame;
+using emulator::check::HostStack;
+using emulator::check::Report;
+
+std::string quoted(std::string_view text) {
+    std::string out = "'";
+    for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+std::string output_of(const std::string& command) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
+    std::string text;
+    std::array<char, 4096> part{};
+    while (pipe != nullptr) {
+        const std::size_t count = std::fread(part.data(), 1, part.size(), pipe.get());
+        if (count == 0) break;
+        text.append(part.data(), count);
+    }
+    return text;
+}
+
+// Names of functions and source lines, where the machine has a program that reads them.
+class Symbolizer {
+  public:
+    Symbolizer() {
+        for (const char* name : {"llvm-symbolizer-22", "llvm-symbolizer"}) {
+            if (const auto found = find_program(name)) {
+                command_ = quoted(*found) + " --output-style=GNU -f -s -p --obj=";
+                return;
+            }
+        }
+        if (const auto found = find_program("addr2line")) command_ = quoted(*found) + " -f -C -s -p -e ";
+    }
+    // "main at a.cu:12".
+    [[nodiscard]] std::string text_of(const HostFrame& frame) {
+        if (command_.empty()) return {};
+        const auto [at, is_new] = known_.try_emplace({frame.module, frame.offset});
+        if (!is_new) return at->second;
+        std::string text =
+            output_of(fmt::format("{}{} 0x{:x} 2>/dev/null", command_, quoted(frame.module), frame.offset));
+        text = text.substr(0, text.find('\n'));
+        if (!text.contains("??:0") && !text.contains("??:?")) at->second = std::move(text);
+        return at->second;
+    }
+
+  private:
+    std::string command_;
+    std::map<std::pair<std::string, std::uint64_t>, std::string> known_;
+};
+
+void name_frames(HostStack& stack, Symbolizer& symbolizer) {
+    for (HostFrame& frame : stack) frame.place = symbolizer.text_of(frame);
+}
+
+bool asks_for_gpu() {
+    const char* device = std::getenv("TRIMTAB_DEVICE");
+    return device != nullptr && std::string_view(device).contains("gpu");
+}
+
+}  // namespace
+
+int run_checked(const std::vector<std::string>& command, const CheckOptions& options) {
+    const auto checks = emulator::check::parse_checks(options.checks);
+    if (!checks) return fail(ExitCode::usage, "--check: " + checks.error().text());
+    if (asks_for_gpu()) return fail(ExitCode::usage, "--check runs on the emulator, not on a GPU");
+    const TemporaryFolder folder;
+    const std::string file = folder.file("reports.json");
+    setenv("TRIMTAB_CHECK", emulator::check::text_of(*checks).c_str(), 1);
+    setenv("TRIMTAB_CHECK_REPORT", file.c_str(), 1);
+    // Where a GPU is present, a device must be named for the emulator to play; kernels are watched as the
+    // program launches them.
+    setenv("TRIMTAB_DEVICE", std::string(model::default_device).c_str(), 0);
+    setenv("TRIMTAB", "off", 0);
+    const Outcome outcome = run_program(command, false);
+    if (!outcome.started) return fail(Error{.message = "cannot be run", .file = command.front()});
+    std::ifstream lines(file, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(lines), std::istreambuf_iterator<char>()};
+    auto reports = text.empty() ? std::vector<Report>{} : emulator::check::reports_of_json(text);
+    if (!reports) return fail(reports.error());
+    if (text.empty()) {
+        const std::string why = outcome.exit_code == 0
+                                    ? "did not use the emulated CUDA runtime"
+                                    : fmt::format("ended with status {} early", outcome.exit_code);
+        return fail(ExitCode::bad_input, fmt::format("{} {}: nothing was checked", command.front(), why));
+    }
+    Symbolizer symbolizer;
+    for (Report& report : *reports) {
+        name_frames(report.allocated, symbolizer);
+        name_frames(report.freed, symbolizer);
+    }
+    if (options.json) {
+        fmt::print("{}", emulator::check::to_json(emulator::check::text_of(*checks), *reports));
+    } else {
+        for (const Report& report : *reports) fmt::print(stderr, "{}", emulator::check::text_of(report));
+        fmt::print(stderr, "trimtab: {} of {} found\n",
+                   reports->empty() ? std::string("nothing") : fmt::format("{} defects", reports->size()),
+                   emulator::check::text_of(*checks));
+    }
+    return reports->empty() ? outcome.exit_code : code(ExitCode::no);
+}
+
+}  // namespace trimtab::tools

@@ -1,0 +1,18 @@
+// trimtab run --check: a program on the emulator, its kernels watched for defects.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trimtab::tools {
+
+struct CheckOptions {
+    std::string checks;  // "memory,race": emulator/check/checks.h
+    bool json = false;
+};
+
+// Runs `command` (its first word a path) to the end and prints what was found. Its exit code: 1 where
+// something was, else the program's own.
+[[nodiscard]] int run_checked(const std::vector<std::string>& command, const CheckOptions& options);
+
+}  // namespace trimtab::tools
