@@ -8,6 +8,7 @@
 #include "emulator/exec/half.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/paths.h"
+#include "emulator/exec/worker.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -56,6 +57,21 @@ bool below(u64 a, u64 b, Type type) {
     return a < b;
 }
 
+u64 half_extremum(u64 a, u64 b, Type type, bool maximum) {
+    const bool bfloat = type == Type::bf16 || type == Type::bf16x2;
+    const auto one = [&](u64 x, u64 y) -> u64 {
+        const auto p = static_cast<u16>(x), q = static_cast<u16>(y);
+        const double left = bfloat ? bfloat_to_real(p) : half_to_real(p);
+        const double right = bfloat ? bfloat_to_real(q) : half_to_real(q);
+        if (std::isnan(left) && std::isnan(right)) return 0x7fff;
+        if (std::isnan(left) || std::isnan(right)) return std::isnan(left) ? q : p;
+        if (left == right) return ((p & 0x8000) != 0) == maximum ? q : p;
+        return (left < right) == maximum ? q : p;
+    };
+    if (type == Type::f16 || type == Type::bf16) return one(a, b);
+    return one(a & 0xffff, b & 0xffff) | one(a >> 16, b >> 16) << 16;
+}
+
 // What the memory holds afterwards. `swap` is cas's third operand.
 u64 next_value(AtomicOp operation, Type type, u64 old, u64 operand, u64 swap) {
     switch (operation) {
@@ -72,8 +88,10 @@ u64 next_value(AtomicOp operation, Type type, u64 old, u64 operand, u64 swap) {
         case AtomicOp::dec:
             return old == 0 || old > operand ? operand : old - 1;
         case AtomicOp::min:
+            if (ptx::is_float(type)) return half_extremum(old, operand, type, false);
             return below(operand, old, type) ? operand : old;
         case AtomicOp::max:
+            if (ptx::is_float(type)) return half_extremum(old, operand, type, true);
             return below(old, operand, type) ? operand : old;
         case AtomicOp::exch:
             return operand;
@@ -139,12 +157,57 @@ void each_lane(Warp& w, const Op* op, const MemoryInfo& info, LaneAddresses::Sha
         w.spun(spin_of_atomic);
 }
 
+template <class T>
+void each_element(Warp& w, const VectorAtomic& memory, LaneAddresses::Shape shape) {
+    for (unsigned element = 0; element < memory.element_count; element++) {
+        const T* b = w.lanes<T>(memory.elements[element]);
+        T* d = memory.results[element] == no_operand ? nullptr : w.lanes<T>(memory.results[element]);
+        for (u32 rest = w.mask; rest != 0; rest &= rest - 1) {
+            const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+            std::byte* host = w.at.host;
+            if (shape == LaneAddresses::Shape::contiguous) host += std::size_t{lane} * memory.total_bytes;
+            if (shape == LaneAddresses::Shape::scattered) host = w.at.of_lane(lane);
+            bool changed = false;
+            const u64 old =
+                exchange<T>(host + element * sizeof(T), memory.atomic, memory.type, b[lane], 0, changed);
+            if (d != nullptr) d[lane] = static_cast<T>(old);
+        }
+    }
+    w.spins = 0;
+}
+
+// atom.b128: exch and cas. Blocks on other host threads take their turn by a lock of the memory's own.
+const Op* wide_exchange(Warp& w, const Op* op, const MemoryInfo& info, LaneAddresses::Shape shape) {
+    using Wide = unsigned __int128;
+    const Wide* b = w.lanes<Wide>(op->b);
+    const Wide* c = op->c == no_operand ? nullptr : w.lanes<Wide>(op->c);
+    Wide* d = op->d == no_operand ? nullptr : w.lanes<Wide>(op->d);
+    for (u32 rest = w.mask; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        std::byte* host = w.at.host;
+        if (shape == LaneAddresses::Shape::contiguous) host += std::size_t{lane} * sizeof(Wide);
+        if (shape == LaneAddresses::Shape::scattered) host = w.at.of_lane(lane);
+        const std::lock_guard lock(w.worker->launch().wide_atomics);
+        Wide old;
+        std::memcpy(&old, host, sizeof old);
+        Wide wanted = b[lane];
+        if (info.atomic == AtomicOp::cas) wanted = old == b[lane] ? c[lane] : old;
+        std::memcpy(host, &wanted, sizeof wanted);
+        if (wanted == old) w.spun(spin_of_atomic);
+        if (d != nullptr) std::memcpy(d + lane, &old, sizeof old);
+    }
+    return op + 1;
+}
+
 }  // namespace
 
 bool can_run_atomic(AtomicOp operation, Type type) {
     const unsigned bytes = ptx::size_bytes(type);
     if (operation == AtomicOp::none) return false;
-    if (ptx::is_float(type)) return operation == AtomicOp::add;
+    if (bytes == 16) return operation == AtomicOp::exch || operation == AtomicOp::cas;
+    if (type == Type::f32 || type == Type::f64) return operation == AtomicOp::add;
+    if (ptx::is_float(type))
+        return operation == AtomicOp::add || operation == AtomicOp::min || operation == AtomicOp::max;
     return bytes == 4 || bytes == 8 || (bytes == 2 && operation == AtomicOp::cas);
 }
 
@@ -161,10 +224,23 @@ const Op* atomic(Warp& w, const Op* op) {
         case 4:
             each_lane<u32>(w, op, info, shape);
             break;
+        case 16:
+            return wide_exchange(w, op, info, shape);
         default:
             each_lane<u64>(w, op, info, shape);
             break;
     }
+    return op + 1;
+}
+
+const Op* vector_atomic(Warp& w, const Op* op) {
+    const VectorAtomic& info = static_cast<const VectorAtomic&>(*static_cast<const MemoryInfo*>(op->info));
+    const LaneAddresses::Shape shape = info.resolve(w, op);
+    if (shape == LaneAddresses::Shape::fault) return nullptr;
+    if (info.element_bytes == 2)
+        each_element<u16>(w, info, shape);
+    else
+        each_element<u32>(w, info, shape);
     return op + 1;
 }
 

@@ -64,7 +64,7 @@ void Block::release(unsigned number) {
 void Block::lanes_exited(Warp& w, std::uint32_t lanes) {
     (void)w;
     live_threads_ -= static_cast<std::uint32_t>(std::popcount(lanes));
-    for (unsigned number = 0; number < barrier_count; number++) {
+    for (unsigned number = 0; number < barriers_.size(); number++) {
         if (barriers_[number].waiting != 0 && is_complete(barriers_[number])) release(number);
     }
 }
@@ -134,6 +134,17 @@ const Op* meet(Warp& w, const Op* op, bool waits) {
 }
 
 }  // namespace
+
+// barrier.cluster.arrive and .wait: in two halves, others' work in between.
+const Op* cluster_arrive(Warp& w, const Op* op) {
+    (void)w.block->meet_barrier(w, Block::cluster_barrier, 0);
+    return op + 1;
+}
+const Op* cluster_wait(Warp& w, const Op* op) {
+    if (w.block->arrived_lanes(w, Block::cluster_barrier) == 0) return op + 1;
+    w.paths[static_cast<std::size_t>(w.current)].barrier = Block::cluster_barrier;
+    return suspend_path(w, Path::State::at_barrier, op + 1);
+}
 
 const Op* barrier_sync(Warp& w, const Op* op) {
     return meet(w, op, true);

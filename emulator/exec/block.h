@@ -46,7 +46,15 @@ class Block {
     void contribute(unsigned number, std::uint32_t true_lanes, std::uint32_t lanes);
     [[nodiscard]] Reduction last_reduction(unsigned number) const { return barriers_[number].finished; }
 
+    // Lanes of the current path of `w` that have come to the barrier and wait for others.
+    [[nodiscard]] std::uint32_t arrived_lanes(const Warp& w, unsigned number) const {
+        const Barrier& barrier = barriers_[number];
+        return barrier.arrived.empty() ? 0 : barrier.arrived[w.index] & w.path_lanes;
+    }
+
     static constexpr unsigned barrier_count = 16;
+    static constexpr unsigned cluster_barrier =
+        barrier_count;  // a cluster is one block: its barrier, another
 
   private:
     struct Barrier {
@@ -75,7 +83,7 @@ class Block {
     std::uint32_t started_ = 0, finished_ = 0;
     std::vector<std::uint32_t> turns_;  // empty: by index
     bool active_ = false;               // one of its warps was (model/metrics.h)
-    std::array<Barrier, barrier_count> barriers_;
+    std::array<Barrier, barrier_count + 1> barriers_;
 };
 
 }  // namespace trimtab::emulator

@@ -38,7 +38,17 @@ const Op* read_clock(Warp& w, const Op* op);           // d, d_bytes; imm: bits 
 const Op* read_global_timer(Warp& w, const Op* op);    // likewise, ns
 const Op* read_grid_workspace(Warp& w, const Op* op);  // as read_clock
 const Op* local_address(Warp& w, const Op* op);        // d = the frame's local memory + imm; d_bytes
+const Op* allocate_stack(Warp& w, const Op* op);       // d, d_bytes; a: bytes (64 bits); imm: alignment
+const Op* save_stack(Warp& w, const Op* op);           // d, d_bytes
+const Op* restore_stack(Warp& w, const Op* op);        // a: 64 bits
 const Op* carry(Warp& w, const Op* op);                // add, sub, mad with a carry; e: the carry's mask
+
+// wide.cpp: 128 bits
+const Op* wide_copy(Warp& w, const Op* op);
+const Op* wide_pack(Warp& w, const Op* op);    // d = {a, b}
+const Op* wide_unpack(Warp& w, const Op* op);  // {d, b} = a; no_operand: a sink
+const Op* wide_load(Warp& w, const Op* op);
+const Op* wide_store(Warp& w, const Op* op);
 
 // matrix.cpp
 const Op* matrix_multiply(Warp& w, const Op* op);   // info: MatrixMultiply
@@ -59,13 +69,16 @@ const Op* spill_parameter(Warp& w, const Op* op);  // info: CallValue, from call
 
 // atomics.cpp
 const Op* atomic(Warp& w, const Op* op);
+const Op* vector_atomic(Warp& w, const Op* op);  // info: VectorAtomic
 
 // barriers.cpp
 const Op* barrier_sync(Warp& w, const Op* op);  // a: number; b: threads or no_operand
 const Op* barrier_arrive(Warp& w, const Op* op);
 const Op* barrier_reduce(Warp& w, const Op* op);  // c: predicate; barrier_result follows
 const Op* barrier_result(Warp& w, const Op* op);  // d, a; imm: BooleanOp
-const Op* warp_sync(Warp& w, const Op* op);       // a: members
+const Op* cluster_arrive(Warp& w, const Op* op);
+const Op* cluster_wait(Warp& w, const Op* op);
+const Op* warp_sync(Warp& w, const Op* op);  // a: members
 
 // collectives.cpp: c or e: members, no_operand: the active lanes
 const Op* shuffle(Warp& w, const Op* op);
@@ -79,6 +92,12 @@ const Op* elect(Warp& w, const Op* op);
 const Op* count_region(Warp& w, const Op* op);  // info: RegionInfo
 const Op* count_guarded(Warp& w, const Op* op);
 const Op* count_branch(Warp& w, const Op* op);  // before a branch: predicate a, imm: negated
+
+// mbarrier.cpp
+const Op* mbarrier(Warp& w, const Op* op);  // d: state; b: amount, no_operand: 1; d_bytes: MbarrierAction
+const Op* mbarrier_wait(Warp& w, const Op* op);     // d: predicate; b: state, or where a_bytes: parity
+const Op* mbarrier_pending(Warp& w, const Op* op);  // d = the count in state a
+const Op* copy_bulk(Warp& w, const Op* op);         // b: bytes; info: BulkCopy
 
 // copy_async.cpp
 const Op* copy_async(Warp& w, const Op* op);

@@ -311,6 +311,18 @@ void Lowering::lower_unguarded(std::uint32_t index) {
         case Opcode::cp:
             done = lower_copy_async(instruction);
             break;
+        case Opcode::mbarrier:
+            done = lower_mbarrier(instruction);
+            break;
+        case Opcode::mapa:
+        case Opcode::getctarank:
+            done = lower_cluster_address(instruction);
+            break;
+        case Opcode::alloca_:
+        case Opcode::stacksave:
+        case Opcode::stackrestore:
+            done = lower_stack(instruction);
+            break;
         case Opcode::wmma:
         case Opcode::mma:
         case Opcode::ldmatrix:

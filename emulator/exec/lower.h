@@ -84,13 +84,15 @@ class Lowering {
     // --- lower_move.cpp
     [[nodiscard]] bool lower_move(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_address_conversion(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_cluster_address(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_stack(const ptx::Instruction& instruction);
 
     // --- lower_memory.cpp
     [[nodiscard]] bool lower_load(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_store(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_atomic(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_vector_atomic(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_parameter_access(const ptx::Instruction& instruction, bool is_load);
-    [[nodiscard]] bool lower_copy_async(const ptx::Instruction& instruction);
     // The address operand: its register (or a constant) into op.a, the rest into op.imm.
     struct Address {
         OperandRef base = no_operand;
@@ -102,6 +104,13 @@ class Lowering {
     [[nodiscard]] MemoryInfo& memory_info(const ptx::Instruction& instruction, ptx::Space space,
                                           Access access, unsigned element_bytes, unsigned elements,
                                           bool wide);
+
+    // --- lower_async.cpp
+    [[nodiscard]] bool lower_copy_async(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_copy_bulk(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_mbarrier(const ptx::Instruction& instruction);
+    [[nodiscard]] bool emit_mbarrier(const ptx::Instruction& instruction, const ptx::Operand& at, Handler run,
+                                     MbarrierAction action, OperandRef amount, OperandRef d);
 
     // --- lower_matrix.cpp
     [[nodiscard]] bool lower_matrix(const ptx::Instruction& instruction);

@@ -11,6 +11,10 @@ HostFunction host_function(std::string_view name) {
     if (name == "malloc") return HostFunction::malloc;
     if (name == "free") return HostFunction::free;
     if (name == "__assertfail") return HostFunction::assertfail;
+    // new and delete, where the compiler leaves them to the device's library.
+    if (name == "_Znwm" || name == "_Znam") return HostFunction::malloc;
+    if (name == "_ZdlPv" || name == "_ZdaPv" || name == "_ZdlPvm" || name == "_ZdaPvm")
+        return HostFunction::free;
     return HostFunction::none;
 }
 
@@ -145,7 +149,10 @@ bool Lowering::lower_barrier(const ptx::Instruction& instruction) {
         emit(run::warp_sync).a = a;
         return true;
     }
-    if (has(instruction, "cluster")) return false;
+    if (has(instruction, "cluster")) {
+        emit(instruction.modifiers.arrive ? run::cluster_arrive : run::cluster_wait);
+        return true;
+    }
     const auto sources = instruction.sources();
     const auto u32 = [&](const ptx::Operand& operand) { return source(operand, 4, ptx::Type::u32); };
     OperandRef number = constant(0, 4), threads = no_operand;

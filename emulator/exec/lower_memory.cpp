@@ -1,4 +1,7 @@
 // Loads, stores and atomics.
+#include <algorithm>
+#include <iterator>
+
 #include "emulator/exec/address_resolution.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/lower.h"
@@ -20,9 +23,9 @@ std::vector<const ptx::Operand*> elements_of(const ptx::Operand& operand) {
     return all;
 }
 
-bool has_cache_hint(const ptx::Instruction& instruction) {
+bool is_async(const ptx::Instruction& instruction) {
     for (const std::string& suffix : instruction.suffixes) {
-        if (suffix == "L2::cache_hint") return true;
+        if (suffix == "async" || suffix == "bulk") return true;
     }
     return false;
 }
@@ -132,7 +135,7 @@ bool Lowering::lower_load(const ptx::Instruction& instruction) {
     key.type = instruction.type;
     key.memory_bytes = static_cast<std::uint8_t>(bytes);
     key.d_bytes = static_cast<std::uint8_t>(width);
-    const Handler handler = lanes_.load(key);
+    const Handler handler = bytes == 16 && width == 16 ? run::wide_load : lanes_.load(key);
     const Address from = address(instruction.operands[1], space);
     if (handler == nullptr || !from.valid) return false;
     MemoryInfo& info = memory_info(instruction, space, Access::read, bytes,
@@ -146,7 +149,7 @@ bool Lowering::lower_load(const ptx::Instruction& instruction) {
 }
 
 bool Lowering::lower_store(const ptx::Instruction& instruction) {
-    if (instruction.operands.size() < 2) return false;
+    if (instruction.operands.size() < 2 || is_async(instruction)) return false;
     ptx::Space space = instruction.modifiers.space;
     if (space == ptx::Space::param) {
         const ptx::Operand& place = instruction.operands[0];
@@ -172,7 +175,7 @@ bool Lowering::lower_store(const ptx::Instruction& instruction) {
     key.type = instruction.type;
     key.memory_bytes = static_cast<std::uint8_t>(bytes);
     key.a_bytes = static_cast<std::uint8_t>(width);
-    const Handler handler = lanes_.store(key);
+    const Handler handler = bytes == 16 && width == 16 ? run::wide_store : lanes_.store(key);
     const Address to = address(instruction.operands[0], space);
     if (handler == nullptr || !to.valid) return false;
     MemoryInfo& info = memory_info(instruction, space, Access::write, bytes,
@@ -253,15 +256,57 @@ bool Lowering::lower_parameter_access(const ptx::Instruction& instruction, bool 
     return true;
 }
 
+// atom.v4.f32.add d, [a], b;  red likewise: element after element.
+bool Lowering::lower_vector_atomic(const ptx::Instruction& instruction) {
+    const bool returns = instruction.opcode == ptx::Opcode::atom;
+    const std::size_t at = returns ? 1 : 0;
+    const unsigned bytes = ptx::size_bytes(instruction.type);
+    if (instruction.operands.size() < at + 2 || (bytes != 2 && bytes != 4) ||
+        !ptx::is_float(instruction.type) || !can_run_atomic(instruction.modifiers.atomic, instruction.type)) {
+        return false;
+    }
+    const auto operands = elements_of(instruction.operands[at + 1]);
+    if (operands.size() != instruction.modifiers.vector_width || operands.size() * bytes > 16) return false;
+    VectorAtomic made;
+    std::fill(std::begin(made.results), std::end(made.results), no_operand);
+    OperandRef values[8];
+    for (std::size_t i = 0; i < operands.size(); i++)
+        values[i] = source(*operands[i], bytes, instruction.type);
+    if (returns && instruction.operands[0].kind == ptx::Operand::Kind::vector) {
+        const auto results = elements_of(instruction.operands[0]);
+        if (results.size() != operands.size()) return false;
+        for (std::size_t i = 0; i < results.size(); i++) {
+            if (results[i]->kind != ptx::Operand::Kind::sink)
+                made.results[i] = destination(*results[i], bytes);
+        }
+    }
+    const ptx::Space space = instruction.modifiers.space;
+    const Address where = address(instruction.operands[at], space);
+    if (!where.valid || failed()) return false;
+    static_cast<MemoryInfo&>(made) = memory_info(instruction, space, Access::read_write, bytes,
+                                                 static_cast<unsigned>(operands.size()), where.wide);
+    std::copy_n(values, operands.size(), made.elements);
+    made.is_atomic = true;
+    made.atomic = instruction.modifiers.atomic;
+    made.type = instruction.type;
+    const MemoryInfo& info = out_.keep(made);
+    Op& op = emit(run::vector_atomic);
+    op.a = where.base;
+    op.imm = where.offset;
+    op.info = &info;
+    return true;
+}
+
 // atom d, [a], b{, c};   red [a], b;
 bool Lowering::lower_atomic(const ptx::Instruction& instruction) {
     const bool returns = instruction.opcode == ptx::Opcode::atom;
     const std::size_t at = returns ? 1 : 0;
     const std::size_t count = instruction.operands.size();
-    if (count < at + 2 || instruction.modifiers.vector_width != 1) return false;
+    if (count < at + 2 || is_async(instruction)) return false;
+    if (instruction.modifiers.vector_width != 1) return lower_vector_atomic(instruction);
     const unsigned bytes = ptx::size_bytes(instruction.type);
     const bool cas = instruction.modifiers.atomic == ptx::AtomicOp::cas;
-    if ((bytes != 2 && bytes != 4 && bytes != 8) || (cas && count < at + 3)) return false;
+    if ((bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16) || (cas && count < at + 3)) return false;
     const ptx::Space space = instruction.modifiers.space;
     const OperandRef b = source(instruction.operands[at + 1], bytes, instruction.type);
     const OperandRef c = cas ? source(instruction.operands[at + 2], bytes, instruction.type) : no_operand;
@@ -281,50 +326,6 @@ bool Lowering::lower_atomic(const ptx::Instruction& instruction) {
     op.b = b;
     op.c = c;
     op.info = &info;
-    return true;
-}
-
-// cp.async.ca.shared.global [to], [from], bytes{, source bytes};  the groups need nothing: copies are done at
-// once.
-bool Lowering::lower_copy_async(const ptx::Instruction& instruction) {
-    bool copies = true, is_async = false;
-    for (const std::string& suffix : instruction.suffixes) {
-        if (suffix == "async") is_async = true;
-        if (suffix == "bulk" || suffix == "mbarrier" || suffix == "reduce") return false;
-        if (suffix == "commit_group" || suffix == "wait_group" || suffix == "wait_all") copies = false;
-    }
-    if (!is_async) return false;
-    if (!copies) return true;
-    if (instruction.operands.size() < 3 || instruction.operands.size() > 5 ||
-        instruction.operands[2].kind != ptx::Operand::Kind::immediate) {
-        return false;
-    }
-    const auto bytes = static_cast<unsigned>(instruction.operands[2].bits);
-    if (bytes != 4 && bytes != 8 && bytes != 16) return false;
-    const Address to = address(instruction.operands[0], ptx::Space::shared);
-    const Address from = address(instruction.operands[1], ptx::Space::global);
-    if (!to.valid || !from.valid) return false;
-    OperandRef taken = constant(bytes, 4);
-    if (instruction.operands.size() > 3) {
-        const ptx::Operand& given = instruction.operands[3];
-        if (given.kind == ptx::Operand::Kind::reg && width_of(given.reg) == 0) return false;  // ignore-src
-        if (given.kind != ptx::Operand::Kind::reg || width_of(given.reg) == 4)
-            taken = instruction.operands.size() == 4 && has_cache_hint(instruction)
-                        ? taken
-                        : source(given, 4, ptx::Type::u32);
-    }
-    // Two instructions in one: the load's addresses are resolved first, then the store's.
-    MemoryInfo& load = memory_info(instruction, ptx::Space::global, Access::read, bytes, 1, from.wide);
-    MemoryInfo& store = memory_info(instruction, ptx::Space::shared, Access::write, bytes, 1, to.wide);
-    Op& first = emit(run::copy_async);
-    first.a = from.base;
-    first.imm = from.offset;
-    first.b = taken;
-    first.info = &load;
-    Op& second = emit(run::copy_async);  // never run by itself
-    second.a = to.base;
-    second.imm = to.offset;
-    second.info = &store;
     return true;
 }
 

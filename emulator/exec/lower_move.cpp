@@ -1,4 +1,7 @@
 // mov in all its forms, and conversions between addresses.
+#include <algorithm>
+#include <bit>
+
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/lower.h"
 
@@ -20,7 +23,8 @@ bool Lowering::lower_move(const ptx::Instruction& instruction) {
     if (from.kind == Kind::vector) {
         const auto count = static_cast<unsigned>(from.elements.size());
         if (count == 0 || bytes % count != 0) return false;
-        const Handler handler = lanes_.pack(bytes / count, count);
+        const bool wide = bytes == 16 && count == 2;
+        const Handler handler = wide ? run::wide_pack : lanes_.pack(bytes / count, count);
         if (handler == nullptr) return false;
         OperandRef refs[4] = {no_operand, no_operand, no_operand, no_operand};
         for (unsigned i = 0; i < count; i++)
@@ -37,7 +41,8 @@ bool Lowering::lower_move(const ptx::Instruction& instruction) {
     if (to.kind == Kind::vector) {
         const auto count = static_cast<unsigned>(to.elements.size());
         if (count == 0 || bytes % count != 0) return false;
-        const Handler handler = lanes_.unpack(bytes / count, count);
+        const bool wide = bytes == 16 && count == 2;
+        const Handler handler = wide ? run::wide_unpack : lanes_.unpack(bytes / count, count);
         if (handler == nullptr) return false;
         const OperandRef a = source(from, bytes, instruction.type);
         OperandRef refs[4] = {no_operand, no_operand, no_operand, no_operand};
@@ -52,7 +57,7 @@ bool Lowering::lower_move(const ptx::Instruction& instruction) {
         op.e = refs[3];
         return true;
     }
-    const Handler handler = lanes_.copy(bytes);
+    const Handler handler = bytes == 16 ? run::wide_copy : lanes_.copy(bytes);
     if (handler == nullptr) return false;
     const OperandRef a = source(from, bytes, instruction.type), d = destination(to, bytes);
     Op& op = emit(handler);
@@ -98,6 +103,50 @@ bool Lowering::lower_address_conversion(const ptx::Instruction& instruction) {
     op.d = d;
     op.a = a;
     op.b = b;
+    return true;
+}
+
+// A cluster is one block: its own shared memory is all there is (PTX ISA, "mapa", "getctarank").
+bool Lowering::lower_cluster_address(const ptx::Instruction& instruction) {
+    const unsigned bytes = ptx::size_bytes(instruction.type);
+    if (instruction.operands.size() < 2 || (bytes != 4 && bytes != 8)) return false;
+    const bool maps = instruction.opcode == ptx::Opcode::mapa;
+    const unsigned d_bytes = maps ? bytes : 4;
+    const OperandRef a = maps ? source(instruction.operands[1], bytes, instruction.type) : constant(0, 4);
+    const OperandRef d = destination(instruction.operands[0], d_bytes);
+    Op& op = emit(lanes_.copy(d_bytes));
+    op.d = d;
+    op.a = a;
+    return true;
+}
+
+// alloca.u64 d, bytes{, alignment};  stacksave.u64 d;  stackrestore.u64 a;
+bool Lowering::lower_stack(const ptx::Instruction& instruction) {
+    using ptx::Opcode;
+    const unsigned bytes = ptx::size_bytes(instruction.type);
+    if ((bytes != 4 && bytes != 8) || instruction.operands.empty()) return false;
+    if (instruction.opcode == Opcode::stackrestore) {
+        const OperandRef a = source(instruction.operands[0], 8, ptx::Type::u64);
+        emit(run::restore_stack).a = a;
+        return true;
+    }
+    const bool saves = instruction.opcode == Opcode::stacksave;
+    std::uint64_t alignment = 16;
+    if (!saves && instruction.operands.size() < 2) return false;
+    if (!saves && instruction.operands.size() > 2) {
+        alignment = std::max<std::uint64_t>(instruction.operands[2].bits, 8);
+        if (instruction.operands[2].kind != ptx::Operand::Kind::immediate ||
+            !std::has_single_bit(alignment) || alignment > 4096) {
+            return false;
+        }
+    }
+    const OperandRef a = saves ? no_operand : source(instruction.operands[1], 8, ptx::Type::u64);
+    const OperandRef d = destination(instruction.operands[0], bytes);
+    Op& op = emit(saves ? run::save_stack : run::allocate_stack);
+    op.d = d;
+    op.a = a;
+    op.d_bytes = static_cast<std::uint8_t>(bytes);
+    op.imm = alignment;
     return true;
 }
 

@@ -54,4 +54,22 @@ struct MemoryInfo {
     OperandRef elements[8] = {};       // no_operand: a sink
 };
 
+// What becomes of an mbarrier; the operand is a count or a number of bytes.
+enum class MbarrierAction : std::uint8_t { init, arrive, drop, expect, complete, arrive_expecting };
+
+// An atomic on each element of a vector; the elements apart (PTX ISA: the whole is not one atomic access).
+struct VectorAtomic : MemoryInfo {
+    OperandRef results[8];
+};
+
+// cp.async.bulk, at generic addresses.
+struct BulkCopy {
+    struct Place {
+        OperandRef base = no_operand;
+        std::uint64_t offset = 0;
+        bool wide = true;
+    };
+    Place to, from, barrier;
+};
+
 }  // namespace trimtab::emulator

@@ -1,4 +1,5 @@
 // Clocks, local addresses, directed rounding, and arithmetic with a carry.
+#include <algorithm>
 #include <cfenv>
 #include <chrono>
 
@@ -95,6 +96,34 @@ const Op* read_grid_workspace(Warp& w, const Op* op) {
 
 const Op* local_address(Warp& w, const Op* op) {
     write_all(w, op, w.frame->local_base + op->imm);
+    return op + 1;
+}
+
+// Lanes of a frame share its extent: as much as the greediest of them wants.
+const Op* allocate_stack(Warp& w, const Op* op) {
+    std::uint64_t bytes = 0;
+    for (unsigned lane = 0; lane < warp_lanes; lane++) {
+        if ((w.mask >> lane) & 1u) bytes = std::max(bytes, w.lanes<std::uint64_t>(op->a)[lane]);
+    }
+    const std::uint64_t first = (w.frame->local_end + op->imm - 1) / op->imm * op->imm;
+    if (!w.worker->extend_frame(w, op, first, bytes)) return nullptr;
+    write_all(w, op, first);
+    return op + 1;
+}
+
+const Op* save_stack(Warp& w, const Op* op) {
+    write_all(w, op, w.frame->local_end);
+    return op + 1;
+}
+
+// Lanes elsewhere in the function may use what lies beyond: then it stays until the function returns.
+const Op* restore_stack(Warp& w, const Op* op) {
+    if (w.mask != w.frame->lanes) return op + 1;
+    std::uint64_t end = w.frame->local_base + w.frame->function->local_bytes;
+    for (unsigned lane = 0; lane < warp_lanes; lane++) {
+        if ((w.mask >> lane) & 1u) end = std::max(end, w.lanes<std::uint64_t>(op->a)[lane]);
+    }
+    if (end < w.frame->local_end) w.frame->local_end = static_cast<std::uint32_t>(end);
     return op + 1;
 }
 

@@ -176,6 +176,18 @@ Frame* Worker::take_frame(Warp& w, const Op* op, const FunctionCode& function) {
     return frame;
 }
 
+bool Worker::extend_frame(Warp& w, const Op* op, std::uint64_t first, std::uint64_t bytes) {
+    const bool fits = first <= max_local_bytes && bytes <= max_local_bytes - first;
+    if (!fits || !grow_local(w, static_cast<std::uint32_t>(first + bytes))) {
+        (void)fault(w, op, Fault::Kind::stack, static_cast<unsigned>(std::countr_zero(w.path_lanes)),
+                    fmt::format("the stack of {} KiB a thread overflows by {} bytes more",
+                                max_local_bytes >> 10, bytes));
+        return false;
+    }
+    w.frame->local_end = static_cast<std::uint32_t>(first + bytes);
+    return true;
+}
+
 void Worker::give_back(Frame* frame) {
     free_frames_[frame->function].push_back(frame);
 }

@@ -42,7 +42,8 @@ struct Launch {
     std::atomic<std::uint64_t> next_block = 0;
     std::atomic<std::uint64_t> executed = 0;  // warp instructions, of slices that are over
     std::atomic<bool> stopped = false;
-    std::mutex mutex;  // of what follows, and of printing
+    std::mutex wide_atomics;  // of 128 bits
+    std::mutex mutex;         // of what follows, and of printing
     std::optional<Fault> fault;
     std::uint64_t fault_block = 0;
     // What a cooperative grid synchronizes through: cooperative_groups finds it by %envreg1 and %envreg2, and
@@ -79,6 +80,9 @@ class Worker {
 
     [[nodiscard]] Frame* take_frame(Warp& w, const Op* op, const FunctionCode& function);
     void give_back(Frame* frame);
+    // The current frame's local memory reaches `bytes` past `first`; false: it faulted, no thread may have so
+    // much.
+    [[nodiscard]] bool extend_frame(Warp& w, const Op* op, std::uint64_t first, std::uint64_t bytes);
     [[nodiscard]] const FunctionCode* function_at(std::uint64_t address) const;
     [[nodiscard]] std::unique_ptr<Warp> take_warp();
     void give_back(std::unique_ptr<Warp> warp);
