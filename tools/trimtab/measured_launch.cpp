@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <utility>
 #include <vector>
@@ -31,11 +32,17 @@ SparseMemory::Fill fill_of(const std::string& pointee) {
     return SparseMemory::Fill::integer;
 }
 
-// Evenly spread over the launch, ends included.
+// Spread evenly over the launch. Steps of the golden ratio fall into no rhythm with the grid's rows: equal
+// steps would meet some columns, those at an edge perhaps, again and again, and others never.
 std::set<std::uint64_t> spread(std::uint64_t total, std::uint64_t count) {
+    constexpr double golden = 0.6180339887498949;
     std::set<std::uint64_t> blocks;
-    for (std::uint64_t i = 0; i < count; ++i)
-        blocks.insert(count == 1 ? total / 2 : i * (total - 1) / (count - 1));
+    for (std::uint64_t i = 0; blocks.size() < count; ++i) {
+        const double place = (static_cast<double>(i) + 0.5) * golden;
+        blocks.insert(count >= total ? i
+                                     : static_cast<std::uint64_t>((place - std::floor(place)) *
+                                                                  static_cast<double>(total)));
+    }
     return blocks;
 }
 
