@@ -34,6 +34,24 @@ bool needs_preload(const std::string& program) {
     return fat_binaries && fat_binaries->has_value();
 }
 
+void put_first(const char* variable, const std::string& entry) {
+    const char* others = std::getenv(variable);
+    const std::string list = others != nullptr && *others != '\0' ? entry + ":" + others : entry;
+    setenv(variable, list.c_str(), 1);
+}
+
+// Programs ask for CUDA's driver by its library's name: where there is no GPU, ours answers to it.
+void offer_driver() {
+    const char* device = std::getenv("TRIMTAB_DEVICE");
+    const bool wants_gpu = device == nullptr || *device == '\0' || std::string_view(device) == "gpu";
+    std::error_code ignored;
+    const bool has_gpu = fs::exists("/dev/nvidiactl", ignored) || fs::exists("/dev/dxg", ignored) ||
+                         fs::exists("/dev/nvhost-ctrl-gpu", ignored);
+    if (wants_gpu && has_gpu) return;
+    if (const auto driver = find_own_library("trimtab-driver/libcuda.so.1"))
+        put_first("LD_LIBRARY_PATH", fs::path(*driver).parent_path().string());
+}
+
 }  // namespace
 
 std::expected<std::string, Error> checked_device(const std::string& text) {
@@ -54,15 +72,14 @@ std::expected<std::string, Error> checked_device(const std::string& text) {
 }
 
 std::optional<Error> preload_runtime(const std::string& program) {
+    offer_driver();
     if (!needs_preload(program)) return std::nullopt;
     const auto library = find_own_library(runtime_library);
     if (!library)
         return Error{.message = fmt::format("{} is not installed with trimtab, and the program needs it",
                                             runtime_library),
                      .file = program};
-    const char* others = std::getenv("LD_PRELOAD");
-    const std::string list = others != nullptr && *others != '\0' ? *library + ":" + others : *library;
-    setenv("LD_PRELOAD", list.c_str(), 1);
+    put_first("LD_PRELOAD", *library);
     return std::nullopt;
 }
 
