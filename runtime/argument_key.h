@@ -19,6 +19,7 @@ class ArgumentKey {
   public:
     static constexpr std::size_t shape_words = 5;
     static constexpr std::size_t max_words = 64;
+    static constexpr std::size_t device_word = 1;  // whose upper half is the device's ordinal
 
     ArgumentKey() = default;
     explicit ArgumentKey(const analysis::KernelDescription& description);

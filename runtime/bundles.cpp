@@ -108,11 +108,13 @@ void Bundles::parse(Entry& entry) {
         log_.warn_once(entry.broken + ": its kernels are launched as written");
         return;
     }
+    bool all_described = true;
     for (const json& kernel : (*record)["kernels"]) {
         if (!kernel.is_object() || !kernel.contains("description")) continue;
         auto description = analysis::description_from_json(kernel["description"], origin);
         if (!description) {
             log_.warn_once(description.error().text() + ": the kernel is launched as written");
+            all_described = false;
             continue;
         }
         auto bundled = std::make_shared<BundledKernel>();
@@ -129,6 +131,24 @@ void Bundles::parse(Entry& entry) {
         std::string name = bundled->description.name;
         entry.kernels.emplace(std::move(name), std::move(bundled));
     }
+    if (all_described) complain_of_strays(entry);
+}
+
+void Bundles::complain_of_strays(const Entry& entry) {
+    std::uint32_t strays = 0;
+    for (std::uint32_t i = 0; entry.bundle->drivers != nullptr && i < entry.bundle->driver_count; ++i) {
+        const trimtab_driver* driver = entry.bundle->drivers[i];
+        const bool has_kernel =
+            driver != nullptr && driver->id != nullptr &&
+            std::any_of(entry.kernels.begin(), entry.kernels.end(),
+                        [driver](const auto& kernel) { return kernel.second->description.id == driver->id; });
+        if (!has_kernel) ++strays;
+    }
+    if (strays > 0)
+        log_.warn_once(fmt::format(
+            "driver programs of fat binary {}: {} of {} are for kernels that its record does not describe: "
+            "those are launched as written",
+            entry.bundle->fat_binary_hash, strays, entry.bundle->driver_count));
 }
 
 Bundles::Found Bundles::find(std::string_view fat_binary_hash, std::string_view kernel) {

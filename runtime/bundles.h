@@ -48,6 +48,8 @@ class Bundles {
         Kernels kernels;
     };
     void parse(Entry& entry);
+    // Driver programs that no kernel of the record goes with: the parts of a binary do not belong together.
+    void complain_of_strays(const Entry& entry);
 
     Log& log_;
     std::mutex mutex_;

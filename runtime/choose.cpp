@@ -8,6 +8,11 @@
 namespace trimtab::runtime {
 namespace {
 
+// A time that a driver program stands by must be one.
+bool is_time(double ns) {
+    return std::isfinite(ns) && ns > 0;
+}
+
 // How many of the best blocks are asked for: the first whose prediction can be relied on is taken.
 constexpr std::uint32_t candidate_count = 4;
 
@@ -44,8 +49,22 @@ std::string_view name(By by) {
 }
 
 Decision as_written(const LaunchShape& shape, std::string reason) {
-    return {.grid = shape.grid, .block = shape.block, .by = By::unchanged, .reason = std::move(reason)};
+    Decision decision;
+    decision.grid = shape.grid;
+    decision.block = shape.block;
+    decision.reason = std::move(reason);
+    return decision;
 }
+
+namespace {
+
+Decision makes_no_sense(const LaunchShape& shape, const std::string& what) {
+    Decision decision = as_written(shape, what);
+    decision.nonsense = what;
+    return decision;
+}
+
+}  // namespace
 
 Decision choose(const analysis::KernelDescription& description, const trimtab_driver& driver,
                 const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape) {
@@ -63,6 +82,8 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
     if (driver.evaluate(&device, &image, data.data(), shape.block, shared_bytes, &written) != 0)
         return as_written(shape, "the block as written cannot be predicted");
     std::array<trimtab_choice, candidate_count> candidates{};
+    if (written.uncertain == 0 && !is_time(written.predicted_ns))
+        return makes_no_sense(shape, "its driver program predicts a time that is none");
     const int found = driver.select(&device, &image, data.data(), &*limits, shared_bytes, candidate_count,
                                     candidates.data());
     Decision decision = as_written(shape, {});
@@ -71,17 +92,21 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
         decision.reason = "its driver program found no answer";
         return decision;
     }
+    if (found > static_cast<int>(candidate_count))
+        return makes_no_sense(shape, "its driver program offers more blocks than it was asked for");
     if (written.uncertain != 0 || std::isnan(decision.written_ns)) {
         decision.reason = "the prediction of the block as written is uncertain";
         return decision;
     }
     bool any_certain = false;
-    for (int i = 0; i < found && i < static_cast<int>(candidate_count); ++i) {
+    for (int i = 0; i < found; ++i) {
         const trimtab_choice& candidate = candidates[static_cast<std::size_t>(i)];
         // The search keeps to the limits; what it says is checked all the same.
-        if (candidate.uncertain != 0 || !std::isfinite(candidate.predicted_ns) ||
-            !analysis::is_legal(*limits, candidate.block))
-            continue;
+        if (!analysis::is_legal(*limits, candidate.block))
+            return makes_no_sense(shape, "its driver program offers a block that is not legal");
+        if (candidate.uncertain != 0) continue;
+        if (!is_time(candidate.predicted_ns))
+            return makes_no_sense(shape, "its driver program predicts a time that is none");
         any_certain = true;
         if (candidate.predicted_ns >= written.predicted_ns || same(candidate.block, shape.block)) break;
         decision.grid = analysis::covering_grid(*limits, candidate.block);
@@ -97,6 +122,25 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
     } else {
         decision.reason = found == 0 ? "no other block is legal" : "the predictions are uncertain";
     }
+    return decision;
+}
+
+std::optional<Decision> as_stored(const analysis::KernelDescription& description,
+                                  const trimtab_device& device, const trimtab_image& image,
+                                  const LaunchShape& shape, const StoredChoice& stored) {
+    if (!stands_in_the_way(description, shape).empty()) return std::nullopt;
+    const auto limits = analysis::legal_blocks(description, argument_bytes(description, shape.arguments),
+                                               shape.grid, shape.block, device, image);
+    if (!limits) return std::nullopt;
+    Decision decision = as_written(shape, "chosen by an earlier process");
+    decision.by = By::remembered;
+    decision.remembered = true;
+    decision.written_ns = stored.written_ns;
+    decision.chosen_ns = stored.chosen_ns;
+    if (same(stored.block, shape.block)) return decision;
+    if (!analysis::is_legal(*limits, stored.block)) return std::nullopt;
+    decision.block = stored.block;
+    decision.grid = analysis::covering_grid(*limits, stored.block);
     return decision;
 }
 

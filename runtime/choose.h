@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "analysis/description.h"
+#include "runtime/choice_store.h"
 #include "runtime/launch_shape.h"
 #include "trimtab/driver.h"
 
@@ -24,6 +26,9 @@ struct Decision {
     // NaN where nothing was predicted.
     double written_ns = std::numeric_limits<double>::quiet_NaN();
     double chosen_ns = std::numeric_limits<double>::quiet_NaN();
+    bool remembered = false;  // from an earlier launch
+    // Not empty: what the driver program answered makes no sense, and nothing it says is to be trusted.
+    std::string nonsense = {};
 };
 
 [[nodiscard]] Decision as_written(const LaunchShape& shape, std::string reason);
@@ -31,6 +36,11 @@ struct Decision {
 // Empty if a launch of the kernel may be changed at all, whatever is predicted; else why not.
 [[nodiscard]] std::string stands_in_the_way(const analysis::KernelDescription& description,
                                             const LaunchShape& shape);
+
+// A choice of an earlier process, if it is legal for this launch still.
+[[nodiscard]] std::optional<Decision> as_stored(const analysis::KernelDescription& description,
+                                                const trimtab_device& device, const trimtab_image& image,
+                                                const LaunchShape& shape, const StoredChoice& stored);
 
 // Another block only where it is legal for these arguments, its prediction can be relied on, and it is
 // predicted to be faster than the block as written. `driver` is not null.

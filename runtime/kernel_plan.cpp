@@ -1,5 +1,8 @@
 #include "runtime/kernel_plan.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
 
 namespace trimtab::runtime {
@@ -28,6 +31,21 @@ KernelPlan::KernelPlan(Bundles::Found found)
     if (kernel_ != nullptr && left_alone_.empty()) driver_ = kernel_->driver;
 }
 
+std::uint64_t KernelPlan::build_hash() const {
+    std::call_once(hashed_, [this] {
+        if (bundle_ != nullptr && bundle_->json != nullptr)
+            build_hash_ = XXH3_64bits(bundle_->json, bundle_->json_bytes);
+    });
+    return build_hash_;
+}
+
+Bundles::Found KernelPlan::without_driver(std::string reason) const {
+    auto kernel = std::make_shared<BundledKernel>(*kernel_);
+    kernel->driver = nullptr;
+    kernel->no_driver = std::move(reason);
+    return {.kernel = std::move(kernel), .bundle = bundle_, .reason = {}};
+}
+
 void KernelPlan::remember(std::span<const std::uint64_t> key, std::uint64_t key_hash,
                           const Decision& decision) const {
     RememberedChoice choice{.grid = decision.grid,
@@ -53,12 +71,13 @@ void KernelPlan::remember(std::span<const std::uint64_t> key, std::uint64_t key_
 }
 
 Decision KernelPlan::recall(const RememberedChoice& choice) const {
-    Decision decision{.grid = choice.grid,
-                      .block = choice.block,
-                      .by = static_cast<By>(choice.by),
-                      .reason = {},
-                      .written_ns = choice.written_ns,
-                      .chosen_ns = choice.chosen_ns};
+    Decision decision;
+    decision.grid = choice.grid;
+    decision.block = choice.block;
+    decision.by = static_cast<By>(choice.by);
+    decision.written_ns = choice.written_ns;
+    decision.chosen_ns = choice.chosen_ns;
+    decision.remembered = true;
     if (decision.by == By::driver) decision.by = By::remembered;
     const std::lock_guard lock(mutex_);
     if (choice.reason < reasons_.size()) decision.reason = reasons_[choice.reason];

@@ -26,6 +26,10 @@ class KernelPlan {
     // Null: every launch goes out as written, and left_alone() says why.
     [[nodiscard]] const trimtab_driver* driver() const { return driver_; }
     [[nodiscard]] const std::string& left_alone() const { return left_alone_; }
+    // The same kernel, its driver program no longer asked.
+    [[nodiscard]] Bundles::Found without_driver(std::string reason) const;
+    // Of the record and the driver programs that it came with: another build has another.
+    [[nodiscard]] std::uint64_t build_hash() const;
     // What it was found in; null: nothing.
     [[nodiscard]] const trimtab_bundle* bundle() const { return bundle_; }
     [[nodiscard]] const ArgumentKey& key() const { return key_; }
@@ -54,6 +58,8 @@ class KernelPlan {
     mutable std::mutex mutex_;
     mutable std::map<std::uint32_t, trimtab_image> images_;
     mutable std::deque<std::string> reasons_;
+    mutable std::once_flag hashed_;
+    mutable std::uint64_t build_hash_ = 0;
 };
 
 }  // namespace trimtab::runtime

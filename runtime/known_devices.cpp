@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstdlib>
 
 #include "model/device.h"
@@ -69,9 +70,27 @@ std::uint32_t KnownDevices::current() const {
 
 std::shared_ptr<const KnownDevice> KnownDevices::device(std::uint32_t ordinal) {
     const std::lock_guard lock(mutex_);
-    const auto [place, is_new] = devices_.try_emplace(ordinal);
-    if (is_new) place->second = describe(ordinal);
-    return place->second;
+    if (const auto known = devices_.find(ordinal); known != devices_.end()) return known->second;
+    if (!is_due(ordinal)) return nullptr;
+    std::shared_ptr<const KnownDevice> device = describe(ordinal);
+    if (device == nullptr) {
+        static_cast<void>(calls_.get_last_error());  // not the program's error
+        log_.warn_once(fmt::format(
+            "device {} cannot be described: kernels are launched on it as written, until it answers",
+            ordinal));
+        return nullptr;
+    }
+    asked_in_vain_.erase(ordinal);
+    return devices_[ordinal] = std::move(device);
+}
+
+bool KnownDevices::is_due(std::uint32_t ordinal) {
+    const auto place = asked_in_vain_.find(ordinal);
+    if (place == asked_in_vain_.end()) {
+        asked_in_vain_.emplace(ordinal, 1);
+        return true;
+    }
+    return std::has_single_bit(place->second++);
 }
 
 std::shared_ptr<const KnownDevice> KnownDevices::describe(std::uint32_t ordinal) const {

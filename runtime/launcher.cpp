@@ -1,7 +1,9 @@
 #include "runtime/launcher.h"
 
+#define XXH_INLINE_ALL
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <exception>
@@ -11,9 +13,19 @@
 
 namespace trimtab::runtime {
 
+namespace {
+
+std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, const trimtab_image& image) {
+    return plan.build_hash() ^ XXH3_64bits(&device, sizeof device) ^
+           XXH3_64bits_withSeed(&image, sizeof image, 1);
+}
+
+}  // namespace
+
 Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report,
                    Log& log)
     : mode_(settings.mode),
+      store_(settings.choices_path, log),
       verification_(settings.verify, calls, log),
       tells_(report.is_open() || log.wants(LogLevel::info) || verification_.is_on()),
       calls_(calls),
@@ -84,10 +96,40 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& shape
     const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
     if (device == nullptr) return as_written(shape, "the device cannot be described");
     const trimtab_image image = image_of(kernel, plan, ordinal, *device);
+    const bool keeps = store_.is_on() && pending.key_words > 0;
+    ChoiceOwner owner;
+    std::vector<std::uint64_t> key;
+    if (keeps) {
+        owner = {.kernel = plan.description()->id,
+                 .device = device->name,
+                 .build = build_of(plan, device->values, image)};
+        key.assign(pending.key.begin(), pending.key.begin() + static_cast<std::ptrdiff_t>(pending.key_words));
+        key[ArgumentKey::device_word] &= 0xffffffffu;  // which of this process's devices it is, is no matter
+        if (const auto stored = store_.find(owner, key)) {
+            if (const auto decision = as_stored(*plan.description(), device->values, image, shape, *stored)) {
+                plan.remember({pending.key.data(), pending.key_words}, pending.key_hash, *decision);
+                return *decision;
+            }
+        }
+    }
     Decision decision = choose(*plan.description(), *plan.driver(), device->values, image, shape);
-    if (pending.key_words > 0)
+    if (keeps && decision.by == By::driver)
+        store_.add(
+            owner, key,
+            {.block = decision.block, .written_ns = decision.written_ns, .chosen_ns = decision.chosen_ns});
+    if (!decision.nonsense.empty()) {
+        distrust(kernel, plan, decision.nonsense);
+    } else if (pending.key_words > 0)
         plan.remember({pending.key.data(), pending.key_words}, pending.key_hash, decision);
     return decision;
+}
+
+void Launcher::distrust(RegisteredKernel& kernel, const KernelPlan& plan, const std::string& nonsense) {
+    log_.warn_once(fmt::format("{}: {}: it is launched as written", kernel.name, nonsense));
+    const std::lock_guard lock(plans_mutex_);
+    if (kernel.plan.load(std::memory_order_acquire) != &plan)
+        return;  // another thread's doing, or a new bundle
+    kernel.plan.store(&plans_.emplace_back(plan.without_driver(nonsense)), std::memory_order_release);
 }
 
 Decision Launcher::decide(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
@@ -103,7 +145,9 @@ Decision Launcher::decide(RegisteredKernel& kernel, const LaunchShape& shape, co
         return decide_new(kernel, shape, pending);
     } catch (const std::exception& error) {
         // Out of memory at worst: the launch as written needs nothing of ours.
-        Decision decision{.grid = shape.grid, .block = shape.block, .by = By::unchanged, .reason = {}};
+        Decision decision;
+        decision.grid = shape.grid;
+        decision.block = shape.block;
         try {
             decision.reason = fmt::format("the choice failed: {}", error.what());
         } catch (...) {

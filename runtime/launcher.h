@@ -8,6 +8,7 @@
 
 #include "runtime/backend.h"
 #include "runtime/bundles.h"
+#include "runtime/choice_store.h"
 #include "runtime/kernel_plan.h"
 #include "runtime/known_devices.h"
 #include "runtime/log.h"
@@ -29,6 +30,9 @@ class Launcher {
     cudaError_t launch(RegisteredKernel* kernel, const LaunchShape& shape, const char* keep,
                        const Forward& forward) noexcept;
 
+    // The process is ending.
+    void finish() { store_.flush(); }
+
   private:
     // One launch on its way.
     struct Pending {
@@ -44,6 +48,8 @@ class Launcher {
                                   Pending& pending) noexcept;
     [[nodiscard]] Decision decide_new(RegisteredKernel& kernel, const LaunchShape& shape, Pending& pending);
     [[nodiscard]] const KernelPlan& plan_of(RegisteredKernel& kernel);
+    // The kernel's driver program is not asked again; one warning.
+    void distrust(RegisteredKernel& kernel, const KernelPlan& plan, const std::string& nonsense);
     [[nodiscard]] trimtab_image image_of(const RegisteredKernel& kernel, const KernelPlan& plan,
                                          std::uint32_t ordinal, const KnownDevice& device) const;
     // The changed launch failed with `status`: this shape goes out as written from now on.
@@ -55,6 +61,7 @@ class Launcher {
               const Decision& decision) noexcept;
 
     const Mode mode_;
+    ChoiceStore store_;
     Verification verification_;
     const bool tells_;  // a line for each launch is wanted, or each is verified
     const BackendCalls& calls_;

@@ -88,9 +88,19 @@ void* open_real_runtime() {
 }
 
 void* open_emulated_runtime(std::string& error) {
-    const std::string name = "libtrimtab_cudart.so";
+    return open_own_library("libtrimtab_cudart.so", error);
+}
+
+void* open_own_library(const std::string& name, std::string& error) {
     const std::string folder = own_folder();
-    void* library = dlopen((folder.empty() ? name : folder + "/" + name).c_str(), RTLD_LAZY | RTLD_LOCAL);
+    std::string path = name;
+    // Beside this code's library; or of a program that has taken it in, in the folder of libraries.
+    for (const std::string& place : {folder + "/" + name, folder + "/../lib/" + name}) {
+        if (folder.empty() || access(place.c_str(), R_OK) != 0) continue;
+        path = place;
+        break;
+    }
+    void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {
         const char* message = dlerror();
         error = message == nullptr ? "unknown error" : message;

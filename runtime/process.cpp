@@ -23,7 +23,10 @@ Loaded& Process::load() {
     if (Loaded* loaded = loaded_.load(std::memory_order_acquire)) return *loaded;
     Loaded& loaded = *new Loaded(settings_, bundles_, report_, log_);
     // Runs before the backend's own handlers, for it is registered after them.
-    static_cast<void>(std::atexit([] { instance().registrations().stop(); }));
+    static_cast<void>(std::atexit([] {
+        if (Loaded* ready = instance().loaded_.load(std::memory_order_acquire)) ready->launcher.finish();
+        instance().registrations().stop();
+    }));
     registrations_.hand_on(loaded.backend.calls().registration);
     loaded_.store(&loaded, std::memory_order_release);
     return loaded;

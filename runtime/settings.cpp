@@ -49,6 +49,7 @@ ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
     read(log_variable, get, "warn", out.settings.log, out.warnings);
     if (const char* path = get("TRIMTAB_REPORT")) out.settings.report_path = path;
     if (const char* device = get("TRIMTAB_DEVICE")) out.settings.device = device;
+    if (const char* choices = get("TRIMTAB_CHOICES")) out.settings.choices_path = choices;
     if (const char* verify = get("TRIMTAB_VERIFY")) out.settings.verify = verify;
     for (const char* name : {"TRIMTAB_CROSSCHECK", "TRIMTAB_LEARN", "TRIMTAB_CAPTURE"}) {
         const char* given = get(name);

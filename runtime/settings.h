@@ -1,5 +1,5 @@
 // The environment of an instrumented program: TRIMTAB, TRIMTAB_DEVICE, TRIMTAB_LOG, TRIMTAB_REPORT,
-// TRIMTAB_VERIFY.
+// TRIMTAB_CHOICES, TRIMTAB_VERIFY.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,10 @@ enum class LogLevel : std::uint8_t { off, warn, info, debug };
 struct Settings {
     Mode mode = Mode::on;
     LogLevel log = LogLevel::warn;
-    std::string report_path;  // empty: no report
-    std::string device;       // TRIMTAB_DEVICE as given; empty: a GPU if there is one, else the emulator
-    std::string verify;       // TRIMTAB_VERIFY as given: runtime/verification.h
+    std::string report_path;   // empty: no report
+    std::string device;        // TRIMTAB_DEVICE as given; empty: a GPU if there is one, else the emulator
+    std::string choices_path;  // TRIMTAB_CHOICES; empty: choices are not kept across runs
+    std::string verify;        // TRIMTAB_VERIFY as given: runtime/verification.h
 };
 
 struct ReadSettings {

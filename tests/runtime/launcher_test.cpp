@@ -177,6 +177,51 @@ TEST_F(LauncherTest, ChecksWhatADriverProgramOffers) {
     expect_last(dim(32), dim(32));
 }
 
+TEST_F(LauncherTest, ADriverProgramThatAnswersNonsenseIsNotAskedAgain) {
+    const auto expect_distrust = [this](const char* said) {
+        SCOPED_TRACE(said);
+        ::testing::internal::CaptureStderr();
+        start();
+        for (int n = 900; n < 950; ++n) launch(n, dim(32), dim(32));
+        const std::string text = ::testing::internal::GetCapturedStderr();
+        EXPECT_THAT(text, HasSubstr(said));
+        EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+        for (const Launched& launched : launched_) EXPECT_TRUE(same(launched.block, dim(32)));
+        EXPECT_LE(driver_script().selects, 1);
+        driver_script().selects = 0;
+        driver_script().select_result = 1;
+        driver_script().best = dim(128);
+        driver_script().predict = [](const double*, trimtab_dim3 block) { return 1000.0 - block.x; };
+    };
+    driver_script().best = dim(0);
+    expect_distrust("a block that is not legal");
+    driver_script().best = dim(1u << 31);
+    expect_distrust("a block that is not legal");
+    driver_script().predict = [](const double*, trimtab_dim3) { return std::nan(""); };
+    expect_distrust("predicts a time that is none");
+    driver_script().predict = [](const double*, trimtab_dim3 block) { return block.x == 128 ? -1.0 : 5.0; };
+    expect_distrust("predicts a time that is none");
+    driver_script().select_result = 1000;
+    expect_distrust("more blocks than it was asked for");
+}
+
+TEST_F(LauncherTest, ADeviceThatCannotBeDescribedIsAskedAgain) {
+    static int answers_from = 0, asked = 0;
+    asked = 0;
+    answers_from = 3;
+    calls_.emulated_device = [](int ordinal, const char** slug) {
+        return ++asked < answers_from ? nullptr : testing::fake_calls().emulated_device(ordinal, slug);
+    };
+    ::testing::internal::CaptureStderr();
+    start();
+    for (int n = 0; n < 10; ++n) launch(1000 - n, dim(32), dim(32));
+    const std::string text = ::testing::internal::GetCapturedStderr();
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+    EXPECT_THAT(text, HasSubstr("device 0 cannot be described"));
+    expect_last(dim(8), dim(128));
+    EXPECT_EQ(asked, 3);
+}
+
 TEST_F(LauncherTest, RemembersByWhatTheDescriptionPutsInTheMemo) {
     start();
     launch(1000, dim(32), dim(32));
