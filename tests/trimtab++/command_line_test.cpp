@@ -31,7 +31,11 @@ const Toolchain tools{.clangxx = "clang++",
                       .linker = "ld",
                       .plugin = "/p/libtrimtab_pass.so",
                       .runtime_dir = "/p",
-                      .cuda = "/cuda"};
+                      .cuda = "/cuda",
+                      .compatibility = "/include/trimtab/nvcc",
+                      .openmp_include = "/gcc/include",
+                      .lowest_architecture = 75,
+                      .has_openmp = false};
 
 std::size_t position(const Command& command, const std::string& word) {
     return static_cast<std::size_t>(std::ranges::find(command, word) - command.begin());
@@ -163,6 +167,100 @@ TEST(Jobs, PlainProgramsLinkWithoutCuda) {
     EXPECT_FALSE(links_cuda(*read({"a.cpp", "b.o", "-lm"})));
     EXPECT_TRUE(links_cuda(*read({"a.cpp", "-lcudart"})));
     EXPECT_TRUE(links_cuda(*read({"a.cpp", "-l:libcudart.so.13"})));
+}
+
+// What nvcc's documentation says of each option, in clang's words.
+TEST(Nvcc, OptionsBecomeClangs) {
+    auto words = [](std::vector<std::string> tokens) {
+        auto translated = translate_nvcc_options(tokens);
+        return translated ? translated->tokens : std::vector<std::string>{translated.error().text()};
+    };
+    using testing::ElementsAre;
+    EXPECT_THAT(words({"-arch=sm_80"}), ElementsAre("--cuda-gpu-arch=sm_80"));
+    EXPECT_THAT(words({"-arch", "compute_80"}), ElementsAre("--cuda-gpu-arch=sm_80"));
+    EXPECT_THAT(words({"--gpu-architecture=compute_75", "--gpu-code=sm_75,compute_75"}),
+                ElementsAre("--cuda-gpu-arch=sm_75"));
+    for (const std::vector<std::string>& both :
+         {std::vector<std::string>{"-gencode", "arch=compute_80,code=sm_80",
+                                   "-gencode=arch=compute_90,code=compute_90"},
+          {"--generate-code", "arch=compute_80,code=[sm_80,compute_80]", "-gencode",
+           "arch=compute_90,code=\"sm_90,compute_90\""},
+          {"-gencode=arch=compute_80,code=\\\"sm_80,compute_80\\\"", "-gencode", "arch=compute_90"}})
+        EXPECT_THAT(words(both), ElementsAre("--cuda-gpu-arch=sm_80", "--cuda-gpu-arch=sm_90"));
+    EXPECT_THAT(words({"-Xcompiler", "-fPIC,-Wall"}), ElementsAre("-fPIC", "-Wall"));
+    EXPECT_THAT(words({"--compiler-options=\"-O2 -fopenmp\""}),
+                ElementsAre("-Xarch_host", "-O2", "-fopenmp"));
+    EXPECT_THAT(words({"-Xcompiler", "-Wl,-rpath,/lib"}), ElementsAre("-Wl,-rpath,/lib"));
+    EXPECT_THAT(words({"-Xptxas", "-v,-dlcm=cg"}),
+                ElementsAre("-Xcuda-ptxas", "-v", "-Xcuda-ptxas", "-dlcm=cg"));
+    EXPECT_THAT(words({"-Xlinker", "-rpath,/lib"}), ElementsAre("-Xlinker", "-rpath", "-Xlinker", "/lib"));
+    EXPECT_THAT(words({"-Xlinker", "--defsym=a,b"}), ElementsAre("-Xlinker", "--defsym=a,b"));
+    EXPECT_THAT(words({"-maxrregcount=32"}), ElementsAre("-Xcuda-ptxas", "-maxrregcount=32"));
+    EXPECT_THAT(words({"-dc", "a.cu"}), ElementsAre("-c", "-fgpu-rdc", "a.cu"));
+    EXPECT_THAT(words({"-rdc=true", "-x", "cu", "a.cpp"}), ElementsAre("-fgpu-rdc", "-x", "cuda", "a.cpp"));
+    EXPECT_THAT(words({"--relocatable-device-code", "false"}), ElementsAre("-fno-gpu-rdc"));
+    EXPECT_THAT(words({"-lineinfo", "--threads", "4", "-t8", "-cudart=static", "-ccbin", "g++",
+                       "--Wno-deprecated-gpu-targets", "-Wno-deprecated-gpu-targets", "-Xnvlink", "-v",
+                       "--diag-suppress=177,20012", "-use_fast_mathx"}),
+                ElementsAre("-use_fast_mathx"));
+    EXPECT_THAT(words({"-O", "3", "-m64", "-std=c++17", "--std", "c++14", "-g", "-lcublas"}),
+                ElementsAre("-O3", "-m64", "-std=c++17", "-std=c++14", "-g", "-lcublas"));
+    EXPECT_THAT(words({"-Werror", "all-warnings"}), ElementsAre("-Werror"));
+    EXPECT_THAT(words({"-Werror", "-Werror=return-type"}), ElementsAre("-Werror", "-Werror=return-type"));
+    EXPECT_THAT(words({"--fmad=false"}), ElementsAre("-Xarch_device", "-ffp-contract=off"));
+    EXPECT_THAT(words({"-arch"}), ElementsAre(HasSubstr("-arch")));
+    EXPECT_THAT(words({"-optf", "/nowhere/options"}), ElementsAre(HasSubstr("/nowhere/options")));
+}
+
+TEST(Nvcc, ClangsOwnOptionsStay) {
+    const std::vector<std::string> clangs = {"-O3",
+                                             "-march=native",
+                                             "--cuda-gpu-arch=sm_75",
+                                             "-stdlib=libstdc++",
+                                             "-x",
+                                             "cuda",
+                                             "-Xarch_device",
+                                             "-O1",
+                                             "-include",
+                                             "a.h",
+                                             "-fgpu-rdc",
+                                             "--offload-arch=sm_80",
+                                             "-Xlinker",
+                                             "-z",
+                                             "-MD",
+                                             "-MF",
+                                             "d",
+                                             "-time",
+                                             "-shared",
+                                             "-fopenmp"};
+    auto translated = translate_nvcc_options(clangs);
+    ASSERT_TRUE(translated);
+    EXPECT_EQ(translated->tokens, clangs);
+    EXPECT_FALSE(translated->is_nvcc_style);
+}
+
+TEST(Nvcc, ArchitecturesThatTheToolkitDroppedBecomeTheLowest) {
+    EXPECT_EQ(supported_architecture("sm_60", 75), "sm_75");
+    EXPECT_EQ(supported_architecture("sm_90a", 75), "sm_90a");
+    EXPECT_EQ(supported_architecture("sm_60", 50), "sm_60");
+    auto line = read({"-gencode", "arch=compute_35,code=sm_35", "-c", "a.cu"});
+    EXPECT_THAT(compile_command(*line, tools, 1, "a.o"), Contains("--cuda-gpu-arch=sm_75"));
+}
+
+TEST(Nvcc, OptimisesDeviceCodeAsNvccDoes) {
+    auto command = [](std::vector<std::string> words) {
+        return compile_command(*read(std::move(words)), tools, 0, "a.o");
+    };
+    auto optimises = [](const Command& made) {
+        for (std::size_t i = 1; i < made.size(); ++i)
+            if (made[i] == "-O3" && made[i - 1] == "-Xarch_device") return true;
+        return false;
+    };
+    EXPECT_TRUE(optimises(command({"a.cu"})));
+    EXPECT_TRUE(optimises(command({"a.cu", "-O0", "-arch=sm_80"})));
+    EXPECT_FALSE(optimises(command({"a.cu", "-G", "-arch=sm_80"})));
+    EXPECT_FALSE(optimises(command({"a.cu", "-O1"})));
+    EXPECT_FALSE(optimises(command({"a.cu", "-g"})));
 }
 
 }  // namespace

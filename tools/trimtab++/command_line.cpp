@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "clang/Options/Options.h"
 #include "llvm/Option/ArgList.h"
@@ -111,6 +112,7 @@ void read_flags(CommandLine& line, const llvm::opt::InputArgList& arguments) {
     line.names_dependency_target = arguments.hasArg(options::OPT_MT, options::OPT_MQ);
     line.relocatable = arguments.hasArg(options::OPT_r);
     line.static_link = arguments.hasArg(options::OPT_static, options::OPT_static_pie);
+    line.names_optimization = arguments.hasArg(options::OPT_O_Group);
     for (const std::string& value : arguments.getAllArgValues(options::OPT_mllvm))
         line.names_sqrt_precision |= value.contains("__CUDA_PREC_SQRT");
 }
@@ -129,16 +131,24 @@ std::expected<CommandLine, Error> read_command_line(int argc, char** argv) {
         return std::unexpected(Error{llvm::toString(std::move(error))});
 
     CommandLine line;
-    llvm::SmallVector<const char*, 128> for_clang;
+    std::vector<std::string> words;
     const auto own_on_the_line = std::count_if(argv + 1, argv + argc, is_own_option);
-    line.own_options_in_response_files = std::ranges::count_if(tokens, is_own_option) != own_on_the_line;
+    line.is_rewritten = std::ranges::count_if(tokens, is_own_option) != own_on_the_line;
     for (const char* token : tokens) {
         if (!is_own_option(token)) {
-            for_clang.push_back(token);
+            words.emplace_back(token);
         } else if (auto read = read_own_option(line, token); !read) {
             return std::unexpected(read.error());
         }
     }
+
+    auto translated = translate_nvcc_options(words);
+    if (!translated) return std::unexpected(translated.error());
+    line.is_rewritten |= translated->tokens != words;
+    words = std::exchange(translated->tokens, {});
+    line.nvcc = std::move(*translated);
+    llvm::SmallVector<const char*, 128> for_clang;
+    for (const std::string& word : words) for_clang.push_back(word.c_str());
 
     unsigned missing_index = 0;
     unsigned missing_count = 0;
@@ -150,6 +160,9 @@ std::expected<CommandLine, Error> read_command_line(int argc, char** argv) {
     }
     read_flags(line, parsed);
 
+    // Under nvcc, a C++ standard is not meant for the C sources beside the others.
+    const bool names_cplusplus =
+        !line.nvcc.is_nvcc_style && parsed.getLastArgValue(options::OPT_std_EQ).contains("++");
     std::string language;
     for (auto it = parsed.begin(); it != parsed.end(); ++it) {
         const llvm::opt::Arg& option = **it;
@@ -165,6 +178,7 @@ std::expected<CommandLine, Error> read_command_line(int argc, char** argv) {
         } else if (option.getOption().getKind() == llvm::opt::Option::InputClass) {
             argument.kind = Argument::Kind::input;
             argument.language = language;
+            argument.is_c = language.empty() && argument.tokens.front().ends_with(".c") && !names_cplusplus;
             argument.is_cuda = language.empty() ? is_cuda_file(argument.tokens.front()) : language == "cuda";
         } else if (option.getOption().matches(options::OPT_l)) {
             argument.kind = Argument::Kind::library;
@@ -178,7 +192,7 @@ std::expected<CommandLine, Error> read_command_line(int argc, char** argv) {
 
 std::vector<std::string> without_own_options(const CommandLine& line, int argc, char** argv) {
     std::vector<std::string> kept{argv[0]};
-    if (line.own_options_in_response_files) {
+    if (line.is_rewritten) {
         for (const Argument& argument : line.arguments)
             kept.insert(kept.end(), argument.tokens.begin(), argument.tokens.end());
         return kept;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/trimtab++/nvcc_options.h"
 #include "trimtab/error.h"
 
 namespace trimtab::wrapper {
@@ -25,6 +26,7 @@ struct Argument {
     std::vector<std::string> tokens;  // as on the command line
     std::string language;             // inputs: what -x said, empty for "by the name"
     bool is_cuda = false;             // inputs: compiled as CUDA
+    bool is_c = false;                // inputs: compiled as C, as every compiler driver but clang++ takes *.c
     std::string library;              // libraries: "cudart" of -lcudart
 };
 
@@ -36,25 +38,26 @@ struct CommandLine {
          link_time_optimization = false;
     bool debug = false;  // -g of any kind
     bool names_architecture = false, names_cuda_path = false, names_include_ptx = false, fast_math = false;
-    bool names_sqrt_precision = false;
+    bool names_sqrt_precision = false, names_optimization = false;
     bool writes_dependencies = false, names_dependency_file = false, names_dependency_target = false;
     bool relocatable = false, static_link = false;  // -r, -static
     std::string cuda_path;
+
+    NvccOptions nvcc;           // its tokens are taken out: they are in `arguments`
+    bool is_rewritten = false;  // `arguments` are not the words of the command line
 
     // Trimtab's own.
     std::string profile = "auto";                       // auto, off, or a folder or database
     std::uint32_t smallest_size = 0, largest_size = 0;  // 0: the plan's own
     std::string keep;                                   // folder for the generated files
     bool quiet = false;
-    bool own_options_in_response_files = false;  // which clang++ must not see
-
     [[nodiscard]] bool compiles_cuda() const;
 };
 
 [[nodiscard]] std::expected<CommandLine, Error> read_command_line(int argc, char** argv);
 
-// The command line for clang++ itself, its name first: argv without Trimtab's own options; response files
-// stay as they are, unless they hold such options.
+// The command line for clang++ itself, its name first: argv without Trimtab's own options. Response files
+// stay as they are, unless they hold such options or anything was nvcc's.
 [[nodiscard]] std::vector<std::string> without_own_options(const CommandLine& line, int argc, char** argv);
 
 }  // namespace trimtab::wrapper

@@ -232,10 +232,6 @@ bool replace_by_joined(const Instrumentation& work, const Compiled& compiled,
 void instrument(const Compiled& compiled, const CommandLine& line, const Toolchain& tools,
                 const TemporaryFolder& folder) {
     Instrumentation work(compiled, line, tools, folder);
-    if (line.relocatable_device_code) {
-        work.warn("kernels of relocatable device code (-fgpu-rdc) keep their blocks");
-        return;
-    }
     if (line.link_time_optimization) {
         work.warn("kernels keep their blocks under -flto: driver programs are joined to object files alone");
         return;

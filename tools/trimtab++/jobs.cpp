@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
 
 namespace trimtab::wrapper {
 namespace {
@@ -27,15 +29,58 @@ void append(Command& command, const std::vector<std::string>& tokens) {
     command.insert(command.end(), tokens.begin(), tokens.end());
 }
 
-// -lcudart, -lcudart_static, -l:libcudart.so..., /path/libcudart_static.a: the runtime that Trimtab's stands
-// in for.
+// -lcudart, -lcudart_static, -l:libcudart.so..., /path/libcudart_static.a, and the driver's -lcuda: what
+// Trimtab's runtime stands in for.
 bool is_cuda_runtime(const Argument& argument) {
     if (argument.kind == Argument::Kind::library) {
         const llvm::StringRef name(argument.library);
-        return name == "cudart" || name == "cudart_static" || name.starts_with(":libcudart");
+        return name == "cuda" || name == "cudart" || name == "cudadevrt" || name == "cudart_static" ||
+               name.starts_with(":libcudart");
     }
     return argument.kind == Argument::Kind::input &&
-           fs::path(argument.tokens.front()).filename().string().starts_with("libcudart");
+           (fs::path(argument.tokens.front()).filename().string().starts_with("libcudart") ||
+            fs::path(argument.tokens.front()).filename().string().starts_with("libcuda.so"));
+}
+
+bool names_architecture(const std::string& token) {
+    return token.starts_with("--cuda-gpu-arch=") || token.starts_with("--offload-arch=");
+}
+
+// The user's words, with what this machine lacks replaced.
+void append_adapted(Command& command, const Argument& argument, const CommandLine& line,
+                    const Toolchain& tools) {
+    for (const std::string& token : argument.tokens) {
+        if (names_architecture(token) && line.mode != Mode::other && !line.device_only) {
+            const std::size_t value = token.find('=') + 1;
+            command.push_back(token.substr(0, value) +
+                              supported_architecture(token.substr(value), tools.lowest_architecture));
+        } else if (token == "-fopenmp" && !tools.has_openmp) {
+            // clang then leaves the pragmas alone: serial, and the same results.
+            command.emplace_back("-fopenmp=libgomp");
+            if (!tools.openmp_include.empty())
+                command.insert(command.end(), {"-idirafter", tools.openmp_include});
+        } else {
+            command.push_back(token);
+        }
+    }
+}
+
+// What is an error to clang, and to nvcc and the host compiler under it none. Before the user's options,
+// which may turn each on again.
+void append_tolerance(Command& command) {
+    command.insert(command.end(), {"-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-Wno-register",
+                                   "-Wno-dynamic-exception-spec", "-Wno-reserved-user-defined-literal"});
+}
+
+// nvcc's host compiles find the toolkit's headers.
+void append_toolkit_headers(Command& command, const Toolchain& tools) {
+    if (!tools.cuda.empty())
+        command.insert(command.end(),
+                       {"-idirafter", tools.cuda + "/include", "-idirafter", tools.cuda + "/include/cccl"});
+}
+
+bool rounds_square_roots(const CommandLine& line) {
+    return !line.fast_math && !line.nvcc.fast_math && !line.names_sqrt_precision;
 }
 
 // What every CUDA compile gets. CUDA 13 keeps CCCL's headers in a folder of their own that clang does not
@@ -43,13 +88,23 @@ bool is_cuda_runtime(const Argument& argument) {
 // and the emulator runs.
 void append_cuda_options(Command& command, const CommandLine& line, const Toolchain& tools) {
     if (!line.names_cuda_path) command.push_back("--cuda-path=" + tools.cuda);
-    command.emplace_back("-Wno-unknown-cuda-version");
+    command.insert(command.end(), {"-include", tools.compatibility + "/nvcc.h"});
     command.insert(command.end(), {"-isystem", tools.cuda + "/include/cccl"});
+    command.insert(command.end(), {"-idirafter", tools.compatibility + "/headers"});
+    // nvcc optimises device code whatever -O says. Without any, code that is debugged stays as clang makes
+    // it.
+    const bool optimises = line.nvcc.is_nvcc_style || (!line.names_optimization && !line.debug);
+    if (optimises && !line.nvcc.device_debug) command.insert(command.end(), {"-Xarch_device", "-O3"});
     if (!line.names_architecture) command.emplace_back("--cuda-gpu-arch=sm_75");
     if (!line.names_include_ptx) command.emplace_back("--cuda-include-ptx=all");
     // nvcc rounds sqrtf correctly by default and clang does not; results should be nvcc's.
-    if (!line.fast_math && !line.names_sqrt_precision)
+    if (rounds_square_roots(line))
         command.insert(command.end(), {"-Xarch_device", "-mllvm=--nvvm-reflect-add=__CUDA_PREC_SQRT=1"});
+    // The device link reads bitcode.
+    if (line.relocatable_device_code && (line.mode == Mode::object || line.mode == Mode::link) &&
+        line.nvcc.output != NvccOutput::cubin && line.nvcc.output != NvccOutput::ptx &&
+        line.nvcc.output != NvccOutput::fat_binary)
+        command.emplace_back("-foffload-lto");
 }
 
 // Lines and parameter names for the descriptions; the plugin reads them off the device module.
@@ -73,39 +128,103 @@ void append_dependency_options(Command& command, const CommandLine& line, const 
     if (!line.names_dependency_target) command.insert(command.end(), {"-MT", default_object(input)});
 }
 
-bool holds_fat_binary(const std::string& path) {
+bool calls_cuda(const std::string& path) {
     const std::string extension = fs::path(path).extension().string();
     if (extension != ".o" && extension != ".a" && extension != ".lo" && extension != ".so") return false;
     auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-    return buffer && (*buffer)->getBuffer().contains("__cudaRegisterFatBinary");
+    if (!buffer) return false;
+    const llvm::StringRef content = (*buffer)->getBuffer();
+    if (content.contains("__cudaRegisterFatBinary") || content.contains("llvm_offload_entries")) return true;
+    // A host source that calls the runtime alone: nvcc links the runtime to whatever it links.
+    constexpr auto prefix = llvm::StringLiteral::withInnerNUL("\0cuda");
+    for (std::size_t at = content.find(prefix); at != llvm::StringRef::npos;
+         at = content.find(prefix, at + 1))
+        if (at + prefix.size() < content.size() && llvm::isUpper(content[at + prefix.size()])) return true;
+    return false;
 }
 
 }  // namespace
 
-Command without_cuda_inputs(const CommandLine& line, const Toolchain& tools) {
+Command without_compiled_inputs(const CommandLine& line, const Toolchain& tools) {
     Command command{tools.clangxx};
     for (const Argument& argument : line.arguments)
-        if (!argument.is_cuda) append(command, argument.tokens);
+        if (!argument.is_cuda && !argument.is_c) append_adapted(command, argument, line, tools);
+    append_toolkit_headers(command, tools);
     command.emplace_back("-Qunused-arguments");
     return command;
 }
 
-std::string default_object(const std::string& input) {
-    return fs::path(input).filename().replace_extension(".o").string();
-}
-
-Command compile_command(const CommandLine& line, const Toolchain& tools, std::size_t input,
-                        const std::string& object) {
+Command host_compile_command(const CommandLine& line, const Toolchain& tools, std::size_t input,
+                             const std::string& object) {
     Command command{tools.clangxx};
+    const bool is_c = line.arguments[input].is_c;
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {
         const Argument& argument = line.arguments[i];
         if (argument.kind == Argument::Kind::input && i != input) continue;
         if (is_output_option(argument)) continue;
         if (line.mode == Mode::link && is_linker_option(argument)) continue;
-        append(command, argument.tokens);
+        const llvm::StringRef token(argument.tokens.front());
+        if (is_c && (token.starts_with("-std=c++") || token.starts_with("-std=gnu++"))) continue;
+        if (is_c && i == input) command.insert(command.end(), {"-x", "c"});
+        append_adapted(command, argument, line, tools);
+    }
+    if (line.mode == Mode::link) command.emplace_back("-c");
+    append_toolkit_headers(command, tools);
+    command.insert(command.end(), {"-Qunused-arguments", "-o", object});
+    return command;
+}
+
+std::string default_object(const std::string& input, const std::string& extension) {
+    return fs::path(input).filename().replace_extension(extension).string();
+}
+
+std::vector<std::string> architectures(const CommandLine& line, const Toolchain& tools) {
+    std::vector<std::string> names;
+    for (const Argument& argument : line.arguments) {
+        for (const std::string& token : argument.tokens) {
+            if (!names_architecture(token)) continue;
+            std::string name =
+                supported_architecture(token.substr(token.find('=') + 1), tools.lowest_architecture);
+            if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+        }
+    }
+    if (names.empty()) names.emplace_back("sm_75");
+    return names;
+}
+
+Command device_command(const CommandLine& line, const Toolchain& tools, std::size_t input,
+                       const std::string& architecture, bool assembly, const std::string& output) {
+    Command command{tools.clangxx};
+    append_tolerance(command);
+    for (std::size_t i = 0; i < line.arguments.size(); ++i) {
+        const Argument& argument = line.arguments[i];
+        if (argument.kind == Argument::Kind::input && i != input) continue;
+        if (is_output_option(argument) || names_architecture(argument.tokens.front()) ||
+            argument.tokens.front() == "-c")
+            continue;
+        append_adapted(command, argument, line, tools);
+    }
+    append_cuda_options(command, line, tools);
+    command.insert(command.end(),
+                   {"--no-cuda-gpu-arch=all", "--cuda-gpu-arch=" + architecture, "--cuda-device-only",
+                    assembly ? "-S" : "-c", "-Qunused-arguments", "-o", output});
+    return command;
+}
+
+Command compile_command(const CommandLine& line, const Toolchain& tools, std::size_t input,
+                        const std::string& object) {
+    Command command{tools.clangxx};
+    append_tolerance(command);
+    for (std::size_t i = 0; i < line.arguments.size(); ++i) {
+        const Argument& argument = line.arguments[i];
+        if (argument.kind == Argument::Kind::input && i != input) continue;
+        if (is_output_option(argument)) continue;
+        if (line.mode == Mode::link && is_linker_option(argument)) continue;
+        append_adapted(command, argument, line, tools);
     }
     // Options of the link, such as -L, are unused here and would be warned of.
-    if (line.mode == Mode::link) command.insert(command.end(), {"-c", "-Qunused-arguments"});
+    if (line.mode == Mode::link) command.emplace_back("-c");
+    if (line.mode == Mode::link || line.nvcc.is_nvcc_style) command.emplace_back("-Qunused-arguments");
     append_cuda_options(command, line, tools);
     append_instrumentation(command, line, tools);
     append_dependency_options(command, line, line.arguments[input].tokens.front());
@@ -115,7 +234,13 @@ Command compile_command(const CommandLine& line, const Toolchain& tools, std::si
 
 Command passthrough_command(const CommandLine& line, const Toolchain& tools) {
     Command command{tools.clangxx};
-    for (const Argument& argument : line.arguments) append(command, argument.tokens);
+    if (line.compiles_cuda()) append_tolerance(command);
+    for (const Argument& argument : line.arguments) append_adapted(command, argument, line, tools);
+    if (!line.compiles_cuda()) {
+        append_toolkit_headers(command, tools);
+        command.emplace_back("-Qunused-arguments");
+        return command;
+    }
     append_cuda_options(command, line, tools);
     // The plugin reaches host assembly too; code for one device alone has no launches to route.
     if (!line.device_only) command.push_back("-fpass-plugin=" + tools.plugin);
@@ -124,7 +249,7 @@ Command passthrough_command(const CommandLine& line, const Toolchain& tools) {
 }
 
 Command link_command(const CommandLine& line, const Toolchain& tools,
-                     const std::map<std::size_t, std::string>& objects) {
+                     const std::map<std::size_t, std::string>& objects, const std::string& device_object) {
     Command command{tools.clangxx};
     const Command runtime = {"-L" + tools.runtime_dir, "-ltrimtab", "-Wl,-rpath," + tools.runtime_dir};
     bool runtime_placed = false;
@@ -137,6 +262,8 @@ Command link_command(const CommandLine& line, const Toolchain& tools,
             continue;
         }
         if (argument.kind == Argument::Kind::language) continue;
+        // Trimtab's device link stands in for clang's.
+        if (!device_object.empty() && argument.tokens.front() == "-fgpu-rdc") continue;
         const auto object = objects.find(i);
         if (argument.kind == Argument::Kind::input) {
             // An object that stands for a CUDA source is not to be read as one.
@@ -145,21 +272,102 @@ Command link_command(const CommandLine& line, const Toolchain& tools,
             language = wanted;
         }
         if (object == objects.end())
-            append(command, argument.tokens);
+            append_adapted(command, argument, line, tools);
         else
             command.push_back(object->second);
     }
+    if (!device_object.empty()) command.insert(command.end(), {"-x", "none", device_object});
+    // Where nvcc finds the toolkit's libraries; its device runtime is part of Trimtab's.
+    if (!tools.cuda.empty())
+        command.insert(command.end(), {"-L" + tools.cuda + "/lib64", "-L" + tools.cuda + "/lib64/stubs"});
     // After every object, so that --as-needed keeps it; once more where a runtime was named before an object
     // that needs it.
-    if (!line.relocatable && !line.static_link) append(command, runtime);
+    const bool wants_runtime = links_cuda(line) || line.nvcc.is_nvcc_style;
+    if (wants_runtime && !line.relocatable && !line.static_link) append(command, runtime);
     command.emplace_back("-Qunused-arguments");
     return command;
+}
+
+Command device_code_generation_command(const CommandLine& line, const Toolchain& tools,
+                                       const std::string& architecture, const std::string& bitcode,
+                                       const std::string& ptx) {
+    Command command{tools.clang,
+                    "--target=nvptx64-nvidia-cuda",
+                    "-march=" + architecture,
+                    "--cuda-path=" + tools.cuda,
+                    "-Wno-unknown-cuda-version",
+                    "-x",
+                    "ir",
+                    "-S",
+                    line.nvcc.device_debug ? "-O0" : "-O3",
+                    "-fpass-plugin=" + tools.plugin,
+                    bitcode,
+                    "-o",
+                    ptx};
+    if (rounds_square_roots(line))
+        command.insert(command.end(), {"-mllvm", "--nvvm-reflect-add=__CUDA_PREC_SQRT=1"});
+    for (std::size_t i = 0; i + 1 < line.arguments.size(); ++i) {
+        const Argument& argument = line.arguments[i];
+        // -Xarch_device -mllvm=...: what --use_fast_math and the like became.
+        if (argument.tokens.size() > 1 && argument.tokens.front() == "-Xarch_device" &&
+            argument.tokens[1].starts_with("-mllvm="))
+            command.insert(command.end(), {"-mllvm", argument.tokens[1].substr(7)});
+    }
+    return command;
+}
+
+Command assemble_command(const CommandLine& line, const Toolchain& tools, const std::string& architecture,
+                         const std::string& ptx, const std::string& cubin) {
+    Command command{tools.cuda + "/bin/ptxas", "-m64", "-arch=" + architecture, "-O3"};
+    for (const Argument& argument : line.arguments)
+        if (argument.tokens.size() > 1 && argument.tokens.front() == "-Xcuda-ptxas")
+            command.push_back(argument.tokens[1]);
+    command.insert(command.end(), {ptx, "-o", cubin});
+    return command;
+}
+
+Command library_command(const CommandLine& line, const Toolchain& /*tools*/,
+                        const std::map<std::size_t, std::string>& objects) {
+    Command command{llvm::sys::findProgramByName("ar").get(), "rcs",
+                    line.output.empty() ? "a.a" : line.output};
+    for (std::size_t i = 0; i < line.arguments.size(); ++i) {
+        const auto object = objects.find(i);
+        if (object != objects.end())
+            command.push_back(object->second);
+        else if (line.arguments[i].kind == Argument::Kind::input)
+            append(command, line.arguments[i].tokens);
+    }
+    return command;
+}
+
+bool is_host_source(const Argument& argument) {
+    if (argument.kind != Argument::Kind::input || argument.is_cuda) return false;
+    const fs::path extension = fs::path(argument.tokens.front()).extension();
+    return extension == ".cpp" || extension == ".cc" || extension == ".cxx" || extension == ".c" ||
+           extension == ".C" || argument.language == "c++" || argument.language == "c";
+}
+
+bool is_for_clang_alone(const CommandLine& line) {
+    return !line.nvcc.is_nvcc_style &&
+           std::ranges::none_of(line.arguments, [](const Argument& argument) { return argument.is_c; });
+}
+
+Command with_toolkit_headers(const CommandLine& line, Command plain) {
+    if (line.mode == Mode::information || std::ranges::none_of(line.arguments, is_host_source)) return plain;
+    if (const std::string cuda = find_cuda(line); !cuda.empty())
+        plain.insert(plain.end(), {"-idirafter", cuda + "/include"});
+    return plain;
+}
+
+std::string output_of(const CommandLine& line, const std::string& input, const std::string& extension) {
+    if (!line.output.empty()) return line.output;
+    return (fs::path(line.nvcc.output_folder) / default_object(input, extension)).string();
 }
 
 bool links_cuda(const CommandLine& line) {
     return std::ranges::any_of(line.arguments, [](const Argument& argument) {
         return argument.is_cuda || is_cuda_runtime(argument) ||
-               (argument.kind == Argument::Kind::input && holds_fat_binary(argument.tokens.front()));
+               (argument.kind == Argument::Kind::input && calls_cuda(argument.tokens.front()));
     });
 }
 

@@ -1,11 +1,13 @@
-// trimtab++: a clang++ whose CUDA programs choose their own thread blocks.
+// trimtab++: a clang++ (or nvcc) whose CUDA programs choose their own thread blocks.
 #include <cstdio>
-#include <filesystem>
+#include <expected>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "tools/trimtab++/command_line.h"
+#include "tools/trimtab++/device_code.h"
+#include "tools/trimtab++/device_link.h"
 #include "tools/trimtab++/instrument.h"
 #include "tools/trimtab++/jobs.h"
 #include "tools/trimtab++/process.h"
@@ -44,6 +46,9 @@ int compile(const CommandLine& line, const Toolchain& tools, std::size_t input, 
     return 0;
 }
 
+// The objects of the sources that clang does not compile while it links: CUDA's and C's, by argument.
+using Objects = std::map<std::size_t, std::string>;
+
 int compile_objects(const CommandLine& line, const Toolchain& tools, const std::vector<std::string>& plain) {
     const TemporaryFolder folder;
     if (!folder.valid()) return fail("no temporary folder can be made");
@@ -56,27 +61,71 @@ int compile_objects(const CommandLine& line, const Toolchain& tools, const std::
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {
         const Argument& argument = line.arguments[i];
         if (argument.kind != Argument::Kind::input) continue;
-        others |= !argument.is_cuda;
-        if (!argument.is_cuda) continue;
-        const std::string object =
-            line.output.empty() ? default_object(argument.tokens.front()) : line.output;
-        if (const int code = compile(line, tools, i, object, folder); code != 0) return code;
+        // nvcc's -odir has no word in clang.
+        const bool is_ours = argument.is_cuda || argument.is_c || !line.nvcc.output_folder.empty();
+        others |= !is_ours;
+        if (!is_ours) continue;
+        const std::string object = output_of(line, argument.tokens.front(), ".o");
+        const int code = argument.is_cuda ? compile(line, tools, i, object, folder)
+                                          : run(host_compile_command(line, tools, i, object));
+        if (code != 0) return code;
     }
-    return others ? run(without_cuda_inputs(line, tools)) : 0;
+    return others ? run(without_compiled_inputs(line, tools)) : 0;
+}
+
+std::expected<Objects, int> compile_for_link(const CommandLine& line, const Toolchain& tools,
+                                             const TemporaryFolder& folder, bool all_sources) {
+    Objects objects;
+    for (std::size_t i = 0; i < line.arguments.size(); ++i) {
+        const Argument& argument = line.arguments[i];
+        const bool is_source = argument.is_cuda || argument.is_c || (all_sources && is_host_source(argument));
+        if (!is_source) continue;
+        const std::string object =
+            folder.file(std::to_string(i) + "-" + default_object(argument.tokens.front()));
+        const int code = argument.is_cuda ? compile(line, tools, i, object, folder)
+                                          : run(host_compile_command(line, tools, i, object));
+        if (code != 0) return std::unexpected(code);
+        objects[i] = object;
+    }
+    return objects;
 }
 
 int compile_and_link(const CommandLine& line, const Toolchain& tools) {
     const TemporaryFolder folder;
     if (!folder.valid()) return fail("no temporary folder can be made");
-    std::map<std::size_t, std::string> objects;
-    for (std::size_t i = 0; i < line.arguments.size(); ++i) {
-        if (!line.arguments[i].is_cuda) continue;
-        const std::string object =
-            folder.file(std::to_string(i) + "-" + default_object(line.arguments[i].tokens.front()));
-        if (const int code = compile(line, tools, i, object, folder); code != 0) return code;
-        objects[i] = object;
+    const auto objects = compile_for_link(line, tools, folder, /*all_sources=*/false);
+    if (!objects) return objects.error();
+    std::string device_object;
+    if (wants_device_link(line, *objects)) {
+        device_object = folder.file("device_link.o");
+        if (const auto linked = device_link(line, tools, *objects, folder, device_object); !linked) {
+            // clang's own device link then: it knows nothing of Trimtab, and may know the code.
+            std::fprintf(stderr, "trimtab++: warning: %s: the device link is left to clang\n",
+                         linked.error().text().c_str());
+            device_object.clear();
+        }
     }
-    return run(link_command(line, tools, objects));
+    return run(link_command(line, tools, *objects, device_object));
+}
+
+// nvcc -dlink: an object with the linked device code of the others.
+int link_device_code(const CommandLine& line, const Toolchain& tools) {
+    const TemporaryFolder folder;
+    if (!folder.valid()) return fail("no temporary folder can be made");
+    const auto objects = compile_for_link(line, tools, folder, /*all_sources=*/false);
+    if (!objects) return objects.error();
+    const std::string output = output_of(line, "a_dlink.o", ".o");
+    if (const auto linked = device_link(line, tools, *objects, folder, output); !linked)
+        return fail(linked.error().text());
+    return 0;
+}
+
+// nvcc -lib: a static library of the objects.
+int make_library(const CommandLine& line, const Toolchain& tools) {
+    const TemporaryFolder folder;
+    if (!folder.valid()) return fail("no temporary folder can be made");
+    const auto objects = compile_for_link(line, tools, folder, /*all_sources=*/true);
+    return objects ? run(library_command(line, tools, *objects)) : objects.error();
 }
 
 }  // namespace
@@ -88,17 +137,29 @@ int main(int argc, char** argv) {
         return exit_usage;
     }
 
+    if (!line->quiet)
+        for (const std::string& note : line->nvcc.notes)
+            std::fprintf(stderr, "trimtab++: note: %s\n", note.c_str());
+
     const std::vector<std::string> plain = without_own_options(*line, argc, argv);
-    // Without CUDA, this is clang++ to the letter.
-    const bool builds = line->mode != Mode::information;
     const bool cuda = line->compiles_cuda() || (line->mode == Mode::link && links_cuda(*line));
-    if (!builds || !cuda) {
+    if (line->mode == Mode::information || (!cuda && is_for_clang_alone(*line))) {
         const auto clangxx = find_clangxx();
-        return clangxx ? become(*clangxx, plain) : lacks(clangxx.error().text());
+        return clangxx ? become(*clangxx, with_toolkit_headers(*line, plain)) : lacks(clangxx.error().text());
     }
 
     const auto tools = find_toolchain(*line);
     if (!tools) return lacks(tools.error().text());
+    switch (line->nvcc.output) {
+        case NvccOutput::as_clang:
+            break;
+        case NvccOutput::library:
+            return make_library(*line, *tools);
+        case NvccOutput::device_link:
+            return link_device_code(*line, *tools);
+        default:
+            return make_device_code(*line, *tools);
+    }
     if (line->mode == Mode::other || line->device_only || line->host_only)
         return run(passthrough_command(*line, *tools));
     if (line->mode == Mode::object) return compile_objects(*line, *tools, plain);

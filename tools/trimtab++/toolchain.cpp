@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -32,18 +33,36 @@ bool is_toolkit(const fs::path& root) {
     return is_there(root / "include" / "cuda_runtime_api.h");
 }
 
-std::string find_cuda(const CommandLine& line) {
-    if (line.names_cuda_path) return line.cuda_path;
-    for (const char* variable : {"CUDA_PATH", "CUDA_HOME"})
-        if (const char* root = std::getenv(variable); root != nullptr && is_toolkit(root)) return root;
-    for (const char* root : {TRIMTAB_CUDA_PATH, "/usr/local/cuda"})
-        if (is_toolkit(root)) return root;
-    if (auto nvcc = llvm::sys::findProgramByName("nvcc")) {
-        std::error_code ignored;
-        const fs::path root = fs::canonical(*nvcc, ignored).parent_path().parent_path();
-        if (is_toolkit(root)) return root;
+// CUDA_VERSION of the toolkit's cuda.h: 13000 for CUDA 13.0; 0 where it cannot be told.
+unsigned toolkit_version(const std::string& cuda) {
+    std::ifstream header(fs::path(cuda) / "include" / "cuda.h");
+    constexpr std::string_view definition = "#define CUDA_VERSION ";
+    for (std::string line; std::getline(header, line);)
+        if (line.starts_with(definition))
+            return static_cast<unsigned>(std::strtoul(line.c_str() + definition.size(), nullptr, 10));
+    return 0;
+}
+
+// What ptxas of each release takes, by its release notes.
+unsigned lowest_architecture(unsigned version) {
+    if (version >= 13000 || version == 0) return 75;
+    return version >= 12000 ? 50 : 35;
+}
+
+// omp.h of the newest GCC: libgomp's functions serve a program whose pragmas clang leaves alone.
+std::string gcc_openmp_include() {
+    std::error_code ignored;
+    std::string best;
+    long newest = 0;
+    for (const fs::directory_entry& target : fs::directory_iterator("/usr/lib/gcc", ignored)) {
+        for (const fs::directory_entry& release : fs::directory_iterator(target, ignored)) {
+            const long version = std::strtol(release.path().filename().c_str(), nullptr, 10);
+            if (version <= newest || !is_there(release.path() / "include" / "omp.h")) continue;
+            newest = version;
+            best = release.path() / "include";
+        }
     }
-    return {};
+    return best;
 }
 
 // Where a file of Trimtab's own lies: bin/ and lib/ stand side by side in the build as in an install.
@@ -58,6 +77,20 @@ std::expected<std::string, Error> find_own_library(const std::string& name) {
 }
 
 }  // namespace
+
+std::string find_cuda(const CommandLine& line) {
+    if (line.names_cuda_path) return line.cuda_path;
+    for (const char* variable : {"CUDA_PATH", "CUDA_HOME"})
+        if (const char* root = std::getenv(variable); root != nullptr && is_toolkit(root)) return root;
+    for (const char* root : {TRIMTAB_CUDA_PATH, "/usr/local/cuda"})
+        if (is_toolkit(root)) return root;
+    if (auto nvcc = llvm::sys::findProgramByName("nvcc")) {
+        std::error_code ignored;
+        const fs::path root = fs::canonical(*nvcc, ignored).parent_path().parent_path();
+        if (is_toolkit(root)) return root;
+    }
+    return {};
+}
 
 std::expected<std::string, Error> find_clangxx() {
     if (auto clangxx = find_llvm_program("clang++")) return *clangxx;
@@ -85,7 +118,12 @@ std::expected<Toolchain, Error> find_toolchain(const CommandLine& line) {
     auto runtime = find_own_library("libtrimtab.so");
     if (!runtime) return std::unexpected(runtime.error());
     tools.runtime_dir = fs::path(*runtime).parent_path();
+    const fs::path installed = fs::path(tools.runtime_dir).parent_path() / "include" / "trimtab" / "nvcc";
+    tools.compatibility = is_there(installed) ? installed.string() : TRIMTAB_SOURCE_INCLUDE "/trimtab/nvcc";
+    tools.has_openmp = is_there(TRIMTAB_LLVM_PREFIX "/lib/libomp.so");
+    if (!tools.has_openmp) tools.openmp_include = gcc_openmp_include();
     tools.cuda = find_cuda(line);
+    if (!tools.cuda.empty()) tools.lowest_architecture = lowest_architecture(toolkit_version(tools.cuda));
     if (tools.cuda.empty() && line.compiles_cuda())
         return std::unexpected(
             Error{"no CUDA toolkit found: give --cuda-path=, or let scripts/setup.sh install one"});

@@ -1,0 +1,16 @@
+// What a CUDA source written for nvcc may use and clang does not have. trimtab++ includes it before every
+// CUDA source; nothing in it says anything about Trimtab.
+#pragma once
+#pragma clang system_header
+
+// -nocudainc: there is no CUDA to complete.
+#if defined(__CUDA__) && defined(__clang__) && defined(__cplusplus) && defined(CUDART_VERSION)
+// clang-format off
+#include "predefined_macros.h"
+#include "min_max.h"
+#include "mathematics.h"
+#include "scoped_atomics.h"
+#include "intrinsics.h"
+#include "older_runtime.h"
+// clang-format on
+#endif
