@@ -37,6 +37,7 @@ packages=(
     libgtest-dev libgmock-dev libbenchmark-dev
     zlib1g-dev libxml2-dev libedit-dev libcurl4-openssl-dev # LLVM's CMake package asks for these
     graphviz
+    pocl-opencl-icd ocl-icd-opencl-dev # what the emulator's speed is compared with
 )
 
 missing_packages() {

@@ -10,6 +10,8 @@
 #include "emulator/exec/observer.h"
 #include "emulator/exec/paths.h"
 #include "emulator/exec/worker.h"
+#include "emulator/jit/abi.h"
+#include "emulator/jit/variants.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -130,6 +132,8 @@ void Block::start_warp(std::uint32_t index) {
     }
     w.block = this;
     w.index = index;
+    w.compiled = launch.variant == nullptr ? nullptr : launch.variant->handlers();
+    w.services = &jit::services();
     w.shared = reinterpret_cast<std::byte*>(shared_.data());
     w.shared_bytes = info.static_shared_bytes + std::uint64_t{launch.request.dynamic_shared_bytes};
     w.stop = Warp::Stop::none;
@@ -160,6 +164,7 @@ void Block::finish_warp(std::uint32_t index) {
     if (w.outermost != nullptr) worker_.give_back(w.outermost);
     w.outermost = nullptr;
     worker_.launch().executed.fetch_add(w.executed, std::memory_order_relaxed);
+    if (jit::Variant* variant = worker_.launch().variant) variant->ran(w.executed);
     active_ = active_ || w.active;
     if (worker_.counts().enabled) finish_warp_counts(w, worker_.counts(), worker_.launch().code);
     worker_.give_back(std::move(warps_[index]));

@@ -72,6 +72,7 @@ struct ParameterSlot {
 struct FunctionCode {
     const ptx::Function* source = nullptr;
     std::uint32_t instruction_base = 0;  // its first instruction in the kernel's numbering
+    std::uint32_t number = 0;            // its place in KernelCode::functions
     std::vector<Op> ops;
     std::vector<LaneBytes> constants;
     std::uint32_t register_bytes = 0;   // a frame's registers, all lanes
@@ -93,6 +94,11 @@ struct FunctionCode {
         return *made;
     }
     std::vector<std::uint32_t> counted_at;  // by instruction: the slot of its region; counted code
+    // What compiled code (jit/) is made from; by instruction and, last, the end: where its ops begin, behind
+    // the join and the entry that may stand there (no_op: there is none).
+    static constexpr std::uint32_t no_op = 0xffffffffu;
+    std::vector<std::uint32_t> first_op, join_op, entry_op;
+    std::vector<OperandRef> registers;  // by PTX register; no_operand: never used
 };
 
 struct KernelCode {
@@ -104,6 +110,10 @@ struct KernelCode {
 };
 
 class Program;
+
+namespace jit {
+class KernelVariants;
+}
 
 // Lowered when first asked for; the counted code when first counted.
 class CompiledKernel {
@@ -117,6 +127,7 @@ class CompiledKernel {
     [[nodiscard]] const std::vector<std::uint32_t>& bases() const { return bases_; }
     [[nodiscard]] const ptx::Instruction& instruction(std::uint32_t index) const;
     [[nodiscard]] const ptx::Function& function_of(std::uint32_t index) const;
+    [[nodiscard]] jit::KernelVariants& variants() const;  // its compiled code
 
   private:
     void prepare() const;
@@ -133,6 +144,8 @@ class CompiledKernel {
     // Offsets in shared memory by name ("function/name" for those of a function's body).
     mutable std::map<std::string, std::uint32_t, std::less<>> shared_offsets_;
     mutable std::unordered_set<const ptx::Function*> called_by_name_;
+    mutable std::once_flag variants_once_;
+    mutable std::shared_ptr<jit::KernelVariants> variants_;
     mutable KernelCode plain_, counted_, observed_[2];  // observed: not counted, counted
 };
 

@@ -6,6 +6,10 @@
 
 namespace trimtab::emulator::run {
 
+// enter.cpp: where compiled code may take over; imm: the instruction, d: the function's number, c: the
+// op's own
+const Op* enter(Warp& w, const Op* op);
+
 // control.cpp
 const Op* jump(Warp& w, const Op* op);       // target
 const Op* branch_if(Warp& w, const Op* op);  // predicate a; imm: the join op or 0

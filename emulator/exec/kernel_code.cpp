@@ -4,6 +4,7 @@
 
 #include "emulator/exec/lower.h"
 #include "emulator/exec/program.h"
+#include "emulator/jit/variants.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -67,6 +68,12 @@ const KernelCode& CompiledKernel::code(bool counted, bool observed) const {
     if (!counted) return plain_;
     std::call_once(counted_once_, [this] { lower(counted_, true, false); });
     return counted_;
+}
+
+jit::KernelVariants& CompiledKernel::variants() const {
+    std::call_once(variants_once_,
+                   [this] { variants_ = std::make_shared<jit::KernelVariants>(*program_, *this); });
+    return *variants_;
 }
 
 void CompiledKernel::find_reached() const {
@@ -135,6 +142,7 @@ void CompiledKernel::lower(KernelCode& code, bool counted, bool observed) const 
         auto& made = code.functions.emplace_back(std::make_unique<FunctionCode>());
         made->source = reached_[i];
         made->instruction_base = bases_[i];
+        made->number = static_cast<std::uint32_t>(i);
         lowering.functions.emplace(reached_[i], made.get());
     }
     for (const auto& function : code.functions) {

@@ -17,6 +17,7 @@
 #include "emulator/exec/counting.h"
 #include "emulator/exec/program.h"
 #include "emulator/exec/worker.h"
+#include "emulator/jit/variants.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -97,6 +98,9 @@ std::expected<LaunchResult, Fault> launch(Program& program, GlobalMemory& memory
 
     const KernelCode& code = kernel->code(request.counting.count, request.observer != nullptr);
     Launch state(program, memory, request, *kernel, code);
+    // What is counted or observed is interpreted.
+    if (!request.counting.count && request.observer == nullptr)
+        state.variant = kernel->variants().of(code, request.block);
     state.parameters = parameter_lanes(code, request.parameters);
     state.group_footprints.resize(request.counting.groups.size());
     for (std::uint32_t group = 0; group < request.counting.groups.size(); group++) {

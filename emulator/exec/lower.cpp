@@ -61,6 +61,8 @@ void Lowering::run() {
     op_of_.assign(size + 1, no_op);
     if (kernel_.counted) out_.counted_at.assign(size, 0);
     join_op_of_.assign(size + 1, no_op);
+    for (auto* places : {&out_.first_op, &out_.join_op, &out_.entry_op})
+        places->assign(size + 1, FunctionCode::no_op);
     std::vector<bool> starts(size + 1);
     for (const ptx::BasicBlock& block : flow_.blocks) starts[block.first] = true;
     for (std::uint32_t i = 0; i < size && !failed(); i++) {
@@ -71,10 +73,7 @@ void Lowering::run() {
     if (failed()) return;
     op_of_[size] = out_.ops.size();
     current_ = size == 0 ? 0 : size - 1;
-    if (joins_[size]) {
-        join_op_of_[size] = out_.ops.size();
-        emit(run::join);
-    }
+    begin_instruction(size);
     emit(is_entry_ ? run::leave : run::return_from).cost = since_control_;
     finish();
 }
@@ -206,13 +205,47 @@ void Lowering::begin_region(std::uint32_t index) {
     emit(run::count_region).info = region_;
 }
 
+// What stands before an instruction's own ops: where lanes come together, where compiled code may take over.
+void Lowering::begin_instruction(std::uint32_t index) {
+    const auto next = [this] { return static_cast<std::uint32_t>(out_.ops.size()); };
+    if (joins_[index]) {
+        join_op_of_[index] = out_.ops.size();
+        out_.join_op[index] = next();
+        emit(run::join);
+    }
+    if (!kernel_.counted && !kernel_.observed && index < function_.body.size() && may_enter(index)) {
+        out_.entry_op[index] = next();
+        Op& op = emit(run::enter);
+        op.imm = index;
+        op.d = out_.number;
+        op.c = out_.entry_op[index];
+    }
+    out_.first_op[index] = next();
+}
+
+// Basic blocks, and what follows an instruction at which a path may be put aside.
+bool Lowering::may_enter(std::uint32_t index) const {
+    if (flow_.blocks[flow_.block_of[index]].first == index) return true;
+    switch (function_.body[index - 1].opcode) {
+        using ptx::Opcode;
+        case Opcode::call:
+        case Opcode::bar:
+        case Opcode::barrier:
+        case Opcode::shfl:
+        case Opcode::vote:
+        case Opcode::match:
+        case Opcode::redux:
+        case Opcode::elect:
+            return true;
+        default:
+            return false;
+    }
+}
+
 void Lowering::lower_instruction(std::uint32_t index) {
     current_ = index;
     const ptx::Instruction& instruction = function_.body[index];
-    if (joins_[index]) {
-        join_op_of_[index] = out_.ops.size();
-        emit(run::join);
-    }
+    begin_instruction(index);
     since_control_++;
     const bool is_branch =
         instruction.opcode == ptx::Opcode::bra || (instruction.opcode == ptx::Opcode::ret && !is_entry_);
@@ -360,6 +393,7 @@ void Lowering::set_target(std::size_t op, std::uint32_t instruction) {
 // The ops stay where they are from here on: pointers to them can be set.
 void Lowering::finish() {
     out_.register_bytes = register_bytes_;
+    out_.registers = registers_;
     Op* const ops = out_.ops.data();
     for (const Fixup& fixup : fixups_) ops[fixup.op].target = ops + op_of_[fixup.instruction];
     for (const Fixup& fixup : join_fixups_)

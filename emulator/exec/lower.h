@@ -45,6 +45,7 @@ class Lowering {
     void lay_out_variables();
     void spill_parameters();
     void find_joins();
+    void begin_instruction(std::uint32_t index);
     void lower_instruction(std::uint32_t index);
     void lower_guarded(std::uint32_t index);
     void lower_unguarded(std::uint32_t index);
@@ -124,6 +125,7 @@ class Lowering {
     [[nodiscard]] bool lower_barrier(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_collective(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_simple(const ptx::Instruction& instruction);  // fences, hints: nothing to do
+    [[nodiscard]] bool may_enter(std::uint32_t instruction) const;
     [[nodiscard]] bool is_divergence_join(std::uint32_t instruction) const;
     void set_target(std::size_t op, std::uint32_t instruction);
 

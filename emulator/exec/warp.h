@@ -6,6 +6,7 @@
 // scheduling (Volta and later) promises.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,6 +23,9 @@ class Worker;
 struct FunctionCode;
 struct RegionInfo;
 struct InstructionCount;
+namespace jit {
+struct Services;
+}
 
 // An activation of a function. Siblings of a divergence share one; each lane leaves it once.
 struct Frame {
@@ -68,6 +72,8 @@ struct Warp {
     Frame* join_frame = nullptr;
     CachedRange* ranges = nullptr;       // by instruction of the current function
     InstructionCount* counts = nullptr;  // likewise; counted launches
+    const std::atomic<Handler>* compiled = nullptr;  // by function; nullptr: this launch is interpreted
+    const jit::Services* services = nullptr;         // what compiled code calls
     std::uint64_t executed = 0, check_at = 0;
     std::byte* shared = nullptr;
     std::uint64_t shared_bytes = 0;

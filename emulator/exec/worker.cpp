@@ -12,6 +12,7 @@
 #include "emulator/exec/describe.h"
 #include "emulator/exec/observer.h"
 #include "emulator/exec/paths.h"
+#include "emulator/jit/variants.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -116,6 +117,7 @@ LaneAddresses::Shape Worker::address_fault(Warp& w, const Op* op, Fault::Kind ki
 const Op* Worker::check_limits(Warp& w, const Op* op, const Op* next) {
     const std::uint64_t total = launch_.executed.fetch_add(w.executed) + w.executed;
     w.clock += w.executed;
+    if (launch_.variant != nullptr) launch_.variant->ran(w.executed);
     w.executed = 0;
     w.check_at = slice;
     if (launch_.request.instruction_limit != 0) {

@@ -21,6 +21,10 @@ namespace trimtab::emulator {
 
 [[nodiscard]] std::string hexadecimal(std::uint64_t value);
 
+namespace jit {
+class Variant;
+}
+
 // One launch, shared by its workers.
 struct Launch {
     Launch(Program& the_program, GlobalMemory& the_memory, const LaunchRequest& the_request,
@@ -39,6 +43,7 @@ struct Launch {
     std::vector<LaneBytes> parameters;  // Base::parameters
     std::vector<std::uint64_t> blocks;  // linear indices, in the order in which they start; empty: all
     std::uint64_t block_count = 0;
+    jit::Variant* variant = nullptr;  // nullptr: it is interpreted
     std::atomic<std::uint64_t> next_block = 0;
     std::atomic<std::uint64_t> executed = 0;  // warp instructions, of slices that are over
     std::atomic<bool> stopped = false;

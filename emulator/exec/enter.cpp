@@ -1,0 +1,14 @@
+// Where compiled code takes over from the interpreter.
+#include "emulator/exec/handlers.h"
+#include "emulator/exec/warp.h"
+
+namespace trimtab::emulator::run {
+
+const Op* enter(Warp& w, const Op* op) {
+    if (w.compiled != nullptr) {
+        if (const Handler code = w.compiled[op->d].load(std::memory_order_acquire)) return code(w, op);
+    }
+    return op + 1;
+}
+
+}  // namespace trimtab::emulator::run

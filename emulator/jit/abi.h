@@ -1,0 +1,43 @@
+// What compiled code and the emulator agree on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulator/exec/code.h"
+#include "emulator/exec/op.h"
+#include "emulator/jit/lane_pattern.h"
+
+namespace trimtab::emulator::jit {
+
+// Changes with what compiled code means: part of the key that it is cached by.
+inline constexpr std::uint32_t code_version = 1;
+
+// Functions that compiled code calls; it finds them through Warp::services.
+struct Services {
+    // Runs the ops [first, end) and whatever they lead to within them: returns the op behind, `end` if
+    // nothing special happened; nullptr where the warp stops.
+    const Op* (*run_ops)(Warp* w, const Op* first, const Op* end) = nullptr;
+};
+[[nodiscard]] const Services& services();
+
+// Offsets in Warp, CachedRange and Op that compiled code knows, as one number that changes with them.
+[[nodiscard]] std::uint64_t layout_hash();
+
+struct CompileRequest {
+    const KernelCode* code = nullptr;
+    LanePatterns lanes;
+};
+// An ELF object; function number i is symbol "f<i>". Functions that cannot be compiled are not in it.
+struct CompiledObject {
+    std::vector<std::byte> bytes;
+    std::string error;  // not empty: there is no object
+};
+
+// libtrimtab_jit.so's only entry point.
+using CompileFunction = void (*)(const CompileRequest* request, CompiledObject* object);
+inline constexpr const char* compile_symbol = "trimtab_jit_compile";
+
+}  // namespace trimtab::emulator::jit

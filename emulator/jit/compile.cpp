@@ -1,0 +1,113 @@
+// libtrimtab_jit.so: a kernel's functions from PTX to an object file for this processor.
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/SubtargetFeature.h>
+
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+
+#include "emulator/jit/abi.h"
+#include "emulator/jit/translator.h"
+
+namespace trimtab::emulator::jit {
+namespace {
+
+std::unique_ptr<llvm::TargetMachine> make_target() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        llvm::InitializeNativeTarget();
+        llvm::InitializeNativeTargetAsmPrinter();
+    });
+    const llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+    std::string error;
+    const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+    if (target == nullptr) return nullptr;
+    llvm::SubtargetFeatures features;
+    for (const auto& [name, has] : llvm::sys::getHostCPUFeatures()) features.AddFeature(name, has);
+    llvm::TargetOptions options;
+    options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+    return std::unique_ptr<llvm::TargetMachine>(
+        target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features.getString(), options,
+                                    llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
+                                    /*JIT=*/true));
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& target) {
+    llvm::PassBuilder builder(&target);
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager components;
+    llvm::ModuleAnalysisManager modules;
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+    llvm::ModulePassManager passes;
+    const char* pipeline =
+        "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse,"
+        "dce)";
+    if (auto error = builder.parsePassPipeline(passes, pipeline)) {
+        llvm::consumeError(std::move(error));
+        return;
+    }
+    passes.run(module, modules);
+}
+
+void compile(const CompileRequest& request, CompiledObject& object) {
+    const std::unique_ptr<llvm::TargetMachine> target = make_target();
+    if (target == nullptr) {
+        object.error = "LLVM has no code generator for this processor";
+        return;
+    }
+    llvm::LLVMContext context;
+    llvm::Module module("kernel", context);
+    module.setDataLayout(target->createDataLayout());
+    module.setTargetTriple(target->getTargetTriple());
+    const auto features = llvm::sys::getHostCPUFeatures();
+    const bool has_gather = features.lookup("avx512f") && features.lookup("avx512vl");
+    for (const auto& function : request.code->functions) {
+        if (!function->error.empty()) continue;
+        Translator translator(module, *function, request.lanes, function->number == 0, has_gather);
+        (void)translator.run("f" + std::to_string(function->number));
+    }
+    for (llvm::Function& function : module) {
+        function.addFnAttr("prefer-vector-width", "512");
+        function.addFnAttr("min-legal-vector-width", "512");
+    }
+    const char* dump = std::getenv("TRIMTAB_JIT_DUMP");
+    if (dump != nullptr) module.print(llvm::errs(), nullptr);
+    if (llvm::verifyModule(module, &llvm::errs())) {
+        object.error = "the code made of it is not well-formed";
+        return;
+    }
+    optimise(module, *target);
+    if (dump != nullptr) module.print(llvm::errs(), nullptr);
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream out(bytes);
+    llvm::legacy::PassManager emit;
+    if (target->addPassesToEmitFile(emit, out, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+        object.error = "LLVM emits no objects for this processor";
+        return;
+    }
+    emit.run(module);
+    const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
+    object.bytes.assign(first, first + bytes.size());
+}
+
+}  // namespace
+}  // namespace trimtab::emulator::jit
+
+extern "C" __attribute__((visibility("default"))) void trimtab_jit_compile(
+    const trimtab::emulator::jit::CompileRequest* request, trimtab::emulator::jit::CompiledObject* object) {
+    trimtab::emulator::jit::compile(*request, *object);
+}

@@ -1,0 +1,89 @@
+// What is known, before anything runs, of how a register's value differs between the lanes of a warp: not at
+// all (uniform), by offsets that are known (a pattern: consecutive array elements, the rows of a 16 by 16
+// block), or in any way.
+//
+// Only the lanes of the path that executes count. A value that is uniform on every path may still differ once
+// paths have come together again: what is written between a divergent branch and its join, and needed behind
+// it, is in that sense general.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "emulator/exec/op.h"
+#include "emulator/jit/lane_pattern.h"
+#include "emulator/jit/liveness.h"
+#include "ptx/control_flow.h"
+#include "ptx/module.h"
+
+namespace trimtab::emulator::jit {
+
+using Offsets = std::array<std::int64_t, warp_lanes>;
+
+struct Shape {
+    enum class Kind : std::uint8_t { unknown, uniform, pattern, general };
+    Kind kind = Kind::unknown;
+    Offsets offsets{};  // pattern: of each lane from lane 0
+
+    [[nodiscard]] bool is_uniform() const { return kind == Kind::uniform; }
+    [[nodiscard]] bool is_pattern() const { return kind == Kind::pattern; }
+    [[nodiscard]] bool is_general() const { return kind == Kind::general; }
+    friend bool operator==(const Shape&, const Shape&) = default;
+
+    static Shape uniform() { return {Kind::uniform, {}}; }
+    static Shape general() { return {Kind::general, {}}; }
+    // Uniform where all are 0; general where they are too far apart to be an array's.
+    static Shape pattern(Offsets offsets, unsigned bytes);
+};
+
+// f(a's offset, b's offset), lane by lane, of values of `bytes`.
+template <class F>
+[[nodiscard]] Shape combine(const Shape& a, const Shape& b, unsigned bytes, const F& f) {
+    using Kind = Shape::Kind;
+    if (a.kind == Kind::unknown || b.kind == Kind::unknown) return {};
+    if (a.is_general() || b.is_general()) return Shape::general();
+    Offsets made{};
+    for (unsigned lane = 0; lane < warp_lanes; lane++) made[lane] = f(a.offsets[lane], b.offsets[lane]);
+    return Shape::pattern(made, bytes);
+}
+
+class Shapes {
+  public:
+    Shapes(const ptx::Function& function, const ptx::ControlFlow& flow, const Liveness& liveness,
+           const LanePatterns& lanes, bool is_kernel);
+
+    [[nodiscard]] const Shape& of(ptx::RegisterIndex reg) const { return shapes_[reg]; }
+    // Of an operand as the instruction reads it: where `bytes` is another width than the register's, with
+    // `type`'s extension.
+    [[nodiscard]] Shape of(const ptx::Operand& operand, unsigned bytes, ptx::Type type) const;
+    // A value made of a pattern by widening: only if no lane wraps around, which compiled code checks.
+    [[nodiscard]] bool is_divergent(std::uint32_t branch) const { return divergent_[branch]; }
+
+  private:
+    [[nodiscard]] Shape result(const ptx::Instruction& instruction) const;
+    [[nodiscard]] Shape arithmetic(const ptx::Instruction& instruction) const;
+    [[nodiscard]] Shape product(const ptx::Instruction& instruction, unsigned bytes) const;
+    [[nodiscard]] Shape special(const ptx::Operand& operand) const;
+    [[nodiscard]] bool propagate();
+    [[nodiscard]] bool spread_divergence();
+    void diverge(ptx::BlockIndex block);
+    [[nodiscard]] unsigned width_of(ptx::RegisterIndex reg) const;
+    [[nodiscard]] bool are_uniform(const ptx::Instruction& instruction) const;
+
+    const ptx::Function& function_;
+    const ptx::ControlFlow& flow_;
+    const Liveness& liveness_;
+    const LanePatterns& lanes_;
+    const bool is_kernel_;
+    std::vector<Shape> shapes_;
+    std::vector<bool> divergent_;  // by instruction
+};
+
+// What computes each lane's result from that lane's operands alone.
+[[nodiscard]] bool is_elementwise(ptx::Opcode opcode);
+
+// Register widths as the interpreter lays them out; 0: a predicate.
+[[nodiscard]] unsigned register_bytes(const ptx::Function& function, ptx::RegisterIndex reg);
+
+}  // namespace trimtab::emulator::jit

@@ -1,0 +1,103 @@
+// Branches, and the ways out of compiled code.
+#include "emulator/jit/translator.h"
+
+namespace trimtab::emulator::jit {
+
+void Translator::leave(llvm::Value* op) {
+    b_.CreateStore(b_.CreateLoad(b_.getInt64Ty(), executed_),
+                   b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), warp_, layout_.executed));
+    b_.CreateRet(op);
+}
+
+llvm::BasicBlock* Translator::make_exit(const RegisterSet& live, llvm::Value* op) {
+    auto* exit = llvm::BasicBlock::Create(context_, "exit", made_);
+    const auto before = b_.saveIP();
+    b_.SetInsertPoint(exit);
+    for (const ptx::RegisterIndex reg : live.list()) store_register(reg);
+    leave(op);
+    b_.restoreIP(before);
+    return exit;
+}
+
+llvm::BasicBlock* Translator::exit_before(std::uint32_t index) {
+    auto [at, is_new] = exits_.try_emplace(code_.first_op[index], nullptr);
+    if (!is_new) return at->second;
+    auto* exit = llvm::BasicBlock::Create(context_, "exit", made_);
+    const auto before = b_.saveIP();
+    b_.SetInsertPoint(exit);
+    for (const ptx::RegisterIndex reg : liveness_->before(index).list()) store_register(reg);
+    leave(op_at(code_.first_op[index]));
+    b_.restoreIP(before);
+    return at->second = exit;
+}
+
+void Translator::expect(llvm::Value* condition, llvm::BasicBlock* other) {
+    auto* next = llvm::BasicBlock::Create(context_, "on", made_);
+    b_.CreateCondBr(condition, next, other, likely_);
+    b_.SetInsertPoint(next);
+}
+
+// Into a block at whose start lanes may come together: the interpreter does that.
+llvm::BasicBlock* Translator::way_into(ptx::BlockIndex block) {
+    const std::uint32_t first = flow_.blocks[block].first;
+    if (code_.join_op[first] == FunctionCode::no_op) return block_starts_[block];
+    if (block_ways_[block] != nullptr) return block_ways_[block];
+    auto* way = block_ways_[block] = llvm::BasicBlock::Create(context_, "way", made_);
+    const auto before = b_.saveIP();
+    b_.SetInsertPoint(way);
+    llvm::Value* join = op_at(code_.join_op[first]);
+    llvm::Value* passes = b_.CreateICmpNE(field(layout_.join, b_.getPtrTy()), join);
+    b_.CreateCondBr(passes, block_starts_[block], make_exit(liveness_->into(block), join), likely_);
+    b_.restoreIP(before);
+    return way;
+}
+
+void Translator::fall_through(ptx::BlockIndex to) {
+    b_.CreateBr(way_into(to));
+}
+
+// The branch at `index` is paid for; going back, the launch's limits are looked at: by the interpreter.
+void Translator::jump(std::uint32_t index, ptx::BlockIndex to) {
+    const std::uint32_t from = flow_.block_of[index];
+    const std::uint32_t after = index + 1;
+    std::uint32_t last = code_.first_op[after];
+    if (code_.entry_op[after] != FunctionCode::no_op) last = code_.entry_op[after];
+    if (code_.join_op[after] != FunctionCode::no_op) last = code_.join_op[after];
+    const Op& op = code_.ops[last - 1];
+    llvm::Value* executed = b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), executed_), b_.getInt64(op.cost));
+    if (order_[to] <= order_[from])
+        expect(b_.CreateICmpULT(executed, field(layout_.check_at, b_.getInt64Ty())), exit_before(index));
+    b_.CreateStore(executed, executed_);
+    b_.CreateBr(way_into(to));
+}
+
+void Translator::translate_branch(std::uint32_t index) {
+    const Instruction& instruction = function_.body[index];
+    const std::uint32_t block = flow_.block_of[index];
+    const auto& successors = flow_.blocks[block].successors;
+    const ptx::BlockIndex target = successors[0];
+    if (instruction.guard == ptx::no_index) {
+        jump(index, target);
+        return;
+    }
+    const ptx::BlockIndex next = successors.size() > 1 ? successors[1] : target;
+    auto* taken = llvm::BasicBlock::Create(context_, "taken", made_);
+    auto* not_taken = llvm::BasicBlock::Create(context_, "not_taken", made_);
+    llvm::Value* guard = read(instruction.guard).v;
+    if (!guard->getType()->isVectorTy()) {
+        b_.CreateCondBr(guard, instruction.guard_negated ? not_taken : taken,
+                        instruction.guard_negated ? taken : not_taken);
+    } else {
+        llvm::Value* lanes = guard_lanes(instruction);
+        auto* some = llvm::BasicBlock::Create(context_, "some", made_);
+        b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(0)), not_taken, some);
+        b_.SetInsertPoint(some);
+        b_.CreateCondBr(b_.CreateICmpEQ(lanes, lanes_), taken, exit_before(index));
+    }
+    b_.SetInsertPoint(taken);
+    jump(index, target);
+    b_.SetInsertPoint(not_taken);
+    jump(index, next);
+}
+
+}  // namespace trimtab::emulator::jit

@@ -1,0 +1,245 @@
+// Registers and operands as values of LLVM's.
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <bit>
+
+#include "emulator/jit/translator.h"
+
+namespace trimtab::emulator::jit {
+namespace {
+
+// A literal in the type that the instruction works in.
+std::uint64_t literal_bits(const ptx::Operand& operand, ptx::Type wanted) {
+    if (operand.type == ptx::Type::f64 && wanted == ptx::Type::f32)
+        return std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(operand.bits)));
+    if (operand.type == ptx::Type::f32 && wanted == ptx::Type::f64) {
+        return std::bit_cast<std::uint64_t>(
+            static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(operand.bits))));
+    }
+    return operand.bits;
+}
+
+constexpr std::uint32_t offset_of(OperandRef ref) {
+    return ref & ((1u << base_shift) - 1);
+}
+
+}  // namespace
+
+llvm::Type* Translator::scalar_type(unsigned bytes) {
+    return b_.getIntNTy(bytes == 0 ? 1 : bytes * 8);
+}
+llvm::Type* Translator::vector_type(unsigned bytes) {
+    return llvm::FixedVectorType::get(scalar_type(bytes), warp_lanes);
+}
+llvm::Type* Translator::register_type(ptx::RegisterIndex reg) {
+    const unsigned bytes = register_bytes(function_, reg);
+    return shapes_->of(reg).is_general() ? vector_type(bytes) : scalar_type(bytes);
+}
+
+llvm::Value* Translator::splat(llvm::Value* scalar) {
+    return b_.CreateVectorSplat(warp_lanes, scalar);
+}
+
+llvm::Value* Translator::vector(const Value& value) {
+    if (value.shape.is_general()) return value.v;
+    llvm::Value* all = splat(value.v);
+    if (!value.shape.is_pattern()) return all;
+    std::vector<llvm::Constant*> offsets;
+    for (const std::int64_t offset : value.shape.offsets)
+        offsets.push_back(
+            llvm::ConstantInt::get(value.v->getType(), static_cast<std::uint64_t>(offset), true, true));
+    return b_.CreateAdd(all, llvm::ConstantVector::get(offsets));
+}
+
+llvm::Value* Translator::integer(unsigned bytes, std::uint64_t bits) {
+    return llvm::ConstantInt::get(scalar_type(bytes), bits, false, true);
+}
+
+Value Translator::shaped(llvm::Value* value) {
+    return value->getType()->isVectorTy() ? general(value) : uniform(value);
+}
+
+Value Translator::read(ptx::RegisterIndex reg) {
+    return {shapes_->of(reg), b_.CreateLoad(slots_[reg]->getAllocatedType(), slots_[reg])};
+}
+
+Value Translator::fit(const Value& value, const Shape& shape) {
+    if (value.shape == shape) return value;
+    if (shape.is_general()) return general(vector(value));
+    // The lanes of the path agree, or differ by what the shape says: one of them tells.
+    llvm::Value* one = b_.CreateExtractElement(vector(value), first_lane_);
+    if (!shape.is_pattern()) return {shape, one};
+    std::vector<llvm::Constant*> offsets;
+    for (const std::int64_t offset : shape.offsets)
+        offsets.push_back(
+            llvm::ConstantInt::get(one->getType(), static_cast<std::uint64_t>(offset), true, true));
+    llvm::Value* own = b_.CreateExtractElement(llvm::ConstantVector::get(offsets), first_lane_);
+    return {shape, b_.CreateSub(one, own)};
+}
+
+void Translator::write(ptx::RegisterIndex reg, Value value) {
+    b_.CreateStore(fit(value, shapes_->of(reg)).v, slots_[reg]);
+}
+
+llvm::Value* Translator::field(std::size_t offset, llvm::Type* type) {
+    return b_.CreateLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), warp_, offset));
+}
+
+llvm::Value* Translator::op_at(std::uint32_t index) {
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), ops_, std::uint64_t{index} * sizeof(Op));
+}
+
+llvm::Value* Translator::frame_address(OperandRef ref) {
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), registers_, offset_of(ref));
+}
+
+llvm::Value* Translator::lane_address(llvm::Value* base, unsigned bytes, llvm::Value* lane) {
+    return b_.CreateInBoundsGEP(scalar_type(bytes), base, b_.CreateZExt(lane, b_.getInt64Ty()));
+}
+
+llvm::Value* Translator::bits_of(llvm::Value* predicate) {
+    if (predicate->getType()->isVectorTy()) return b_.CreateBitCast(predicate, b_.getInt32Ty());
+    return b_.CreateSExt(predicate, b_.getInt32Ty());
+}
+llvm::Value* Translator::lanes_of(llvm::Value* bits) {
+    return b_.CreateBitCast(bits, vector_type(0));
+}
+
+llvm::Value* Translator::guard_lanes(const Instruction& instruction) {
+    if (instruction.guard == ptx::no_index) return lanes_;
+    llvm::Value* guard = read(instruction.guard).v;
+    if (instruction.guard_negated) guard = b_.CreateNot(guard);
+    return b_.CreateAnd(bits_of(guard), lanes_);
+}
+
+void Translator::load_register(ptx::RegisterIndex reg) {
+    if (slots_[reg] == nullptr) return;
+    const Shape& shape = shapes_->of(reg);
+    const unsigned bytes = register_bytes(function_, reg);
+    llvm::Value* place = frame_address(code_.registers[reg]);
+    if (bytes == 0) {
+        llvm::Value* bits = b_.CreateAlignedLoad(b_.getInt32Ty(), place, llvm::Align(4));
+        if (shape.is_general())
+            b_.CreateStore(lanes_of(bits), slots_[reg]);
+        else
+            b_.CreateStore(b_.CreateTrunc(b_.CreateLShr(bits, first_lane_), b_.getInt1Ty()), slots_[reg]);
+        return;
+    }
+    if (shape.is_general()) {
+        b_.CreateStore(b_.CreateAlignedLoad(vector_type(bytes), place, llvm::Align(bytes)), slots_[reg]);
+        return;
+    }
+    llvm::Value* one =
+        b_.CreateAlignedLoad(scalar_type(bytes), lane_address(place, bytes, first_lane_), llvm::Align(bytes));
+    if (shape.is_pattern()) {
+        std::vector<llvm::Constant*> offsets;
+        for (const std::int64_t offset : shape.offsets)
+            offsets.push_back(
+                llvm::ConstantInt::get(one->getType(), static_cast<std::uint64_t>(offset), true, true));
+        one = b_.CreateSub(one, b_.CreateExtractElement(llvm::ConstantVector::get(offsets), first_lane_));
+    }
+    b_.CreateStore(one, slots_[reg]);
+}
+
+// Only the path's lanes: the others' values in the slot are those of other paths, or of another register.
+void Translator::store_register(ptx::RegisterIndex reg) {
+    if (slots_[reg] == nullptr) return;
+    const unsigned bytes = register_bytes(function_, reg);
+    llvm::Value* place = frame_address(code_.registers[reg]);
+    const Value value = read(reg);
+    if (bytes == 0) {
+        llvm::Value* bits = bits_of(value.v);
+        llvm::Value* old = b_.CreateAlignedLoad(b_.getInt32Ty(), place, llvm::Align(4));
+        bits = b_.CreateOr(b_.CreateAnd(bits, lanes_), b_.CreateAnd(old, b_.CreateNot(lanes_)));
+        b_.CreateAlignedStore(bits, place, llvm::Align(4));
+        return;
+    }
+    llvm::Value* old = b_.CreateAlignedLoad(vector_type(bytes), place, llvm::Align(bytes));
+    b_.CreateAlignedStore(b_.CreateSelect(lanes_of(lanes_), vector(value), old), place, llvm::Align(bytes));
+}
+
+llvm::Value* Translator::resize(llvm::Value* value, unsigned bytes, bool sign) {
+    llvm::Type* type = value->getType()->isVectorTy() ? vector_type(bytes) : scalar_type(bytes);
+    return sign ? b_.CreateSExtOrTrunc(value, type) : b_.CreateZExtOrTrunc(value, type);
+}
+
+std::optional<Value> Translator::predicate(const Operand& operand) {
+    if (operand.kind == Operand::Kind::immediate)
+        return uniform(b_.getInt1((operand.bits != 0) != operand.negated));
+    if (operand.kind != Operand::Kind::reg || slots_[operand.reg] == nullptr ||
+        register_bytes(function_, operand.reg) != 0) {
+        return std::nullopt;
+    }
+    Value value = read(operand.reg);
+    if (operand.negated) value.v = b_.CreateNot(value.v);
+    return value;
+}
+
+std::optional<Value> Translator::source(const Operand& operand, unsigned bytes, ptx::Type type) {
+    switch (operand.kind) {
+        case Operand::Kind::reg: {
+            if (slots_[operand.reg] == nullptr || operand.negated) return std::nullopt;
+            const unsigned width = register_bytes(function_, operand.reg);
+            if (width == 0 || bytes == 0) return std::nullopt;
+            const Value value = read(operand.reg);
+            if (width == bytes) return value;
+            if (value.shape.is_pattern()) {
+                const Shape shape = shapes_->of(operand, bytes, type);
+                if (shape.is_pattern() || shape.is_uniform())
+                    return Value{shape, resize(value.v, bytes, false)};
+                return general(resize(vector(value), bytes, ptx::is_signed(type)));
+            }
+            return Value{value.shape, resize(value.v, bytes, ptx::is_signed(type))};
+        }
+        case Operand::Kind::immediate:
+            if (bytes == 0) return std::nullopt;
+            return uniform(integer(bytes, literal_bits(operand, type)));
+        case Operand::Kind::special: {
+            if (bytes == 0) return std::nullopt;
+            using enum ptx::SpecialRegister;
+            switch (operand.special) {
+                case clock:
+                case clock_hi:
+                case clock64:
+                case globaltimer:
+                case globaltimer_lo:
+                case globaltimer_hi:
+                case is_explicit_cluster:
+                case other:
+                    return std::nullopt;
+                default:
+                    break;
+            }
+            const Shape shape = shapes_->of(operand, 4, ptx::Type::u32);
+            llvm::Value* base =
+                field(layout_.bases + static_cast<unsigned>(Base::specials) * sizeof(void*), b_.getPtrTy());
+            llvm::Value* place = b_.CreateConstInBoundsGEP1_64(
+                b_.getInt8Ty(), base, static_cast<std::uint64_t>(operand.special) * 4 * warp_lanes);
+            Value value{shape, nullptr};
+            if (shape.is_general())
+                value.v = b_.CreateAlignedLoad(vector_type(4), place, llvm::Align(4));
+            else
+                value.v = b_.CreateAlignedLoad(b_.getInt32Ty(), place, llvm::Align(4));
+            if (bytes == 4) return value;
+            if (shape.is_pattern()) return general(resize(vector(value), bytes, false));
+            value.v = resize(value.v, bytes, false);
+            return value;
+        }
+        default:
+            return std::nullopt;
+    }
+}
+
+// The op that accesses memory among those of an instruction; nullptr: there is none, or more than one.
+const Op* Translator::memory_op(std::uint32_t index) const {
+    const bool guarded = function_.body[index].guard != ptx::no_index;
+    const std::uint32_t first = code_.first_op[index] + (guarded ? 1 : 0);
+    std::uint32_t end = code_.first_op[index + 1];
+    if (code_.entry_op[index + 1] != FunctionCode::no_op) end = code_.entry_op[index + 1];
+    if (code_.join_op[index + 1] != FunctionCode::no_op) end = code_.join_op[index + 1];
+    if (guarded) end--;
+    return end > first ? &code_.ops[end - 1] : nullptr;
+}
+
+}  // namespace trimtab::emulator::jit

@@ -1,0 +1,252 @@
+#include "emulator/jit/translator.h"
+
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
+
+#include <algorithm>
+
+#include "emulator/exec/instruction_registers.h"
+#include "emulator/jit/abi.h"
+
+namespace trimtab::emulator::jit {
+namespace {
+
+using ptx::Opcode;
+
+// All else may put a path aside, or join others to it: nothing is taken for granted behind it.
+bool stays_on_path(Opcode opcode) {
+    switch (opcode) {
+        case Opcode::ld:
+        case Opcode::ldu:
+        case Opcode::st:
+        case Opcode::atom:
+        case Opcode::red:
+        case Opcode::cp:
+        case Opcode::addc:
+        case Opcode::subc:
+        case Opcode::madc:
+            return true;
+        default:
+            return is_elementwise(opcode);
+    }
+}
+
+bool ends_path(const ptx::Instruction& instruction) {
+    switch (instruction.opcode) {
+        case Opcode::ret:
+        case Opcode::exit:
+        case Opcode::trap:
+        case Opcode::brx:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+Translator::Translator(llvm::Module& module, const FunctionCode& code, const LanePatterns& lanes,
+                       bool is_kernel, bool has_gather)
+    : context_(module.getContext()),
+      module_(module),
+      b_(module.getContext()),
+      code_(code),
+      function_(*code.source),
+      lane_patterns_(lanes),
+      is_kernel_(is_kernel),
+      has_gather_(has_gather),
+      layout_(warp_layout()) {
+    likely_ = llvm::MDBuilder(context_).createBranchWeights(2000, 1);
+}
+
+bool Translator::run(const std::string& name) {
+    auto flow = ptx::control_flow(function_);
+    if (!flow || code_.first_op.size() != function_.body.size() + 1) return false;
+    flow_ = std::move(*flow);
+    liveness_.emplace(function_, flow_);
+    shapes_.emplace(function_, flow_, *liveness_, lane_patterns_, is_kernel_);
+    hints_.emplace(function_, flow_, lane_patterns_);
+    auto* pointer = b_.getPtrTy();
+    made_ = llvm::Function::Create(llvm::FunctionType::get(pointer, {pointer, pointer}, false),
+                                   llvm::GlobalValue::ExternalLinkage, name, module_);
+    made_->setDoesNotThrow();
+    find_entries();
+    make_prologue();
+    block_starts_.resize(flow_.blocks.size());
+    block_ways_.resize(flow_.blocks.size());
+    order_.assign(flow_.blocks.size(), ptx::no_index);
+    for (std::uint32_t i = 0; i < flow_.reverse_post_order.size(); i++)
+        order_[flow_.reverse_post_order[i]] = i;
+    for (const ptx::BlockIndex b : flow_.reverse_post_order)
+        block_starts_[b] = llvm::BasicBlock::Create(context_, "block", made_);
+    for (const ptx::BlockIndex b : flow_.reverse_post_order) translate_block(b);
+    return true;
+}
+
+// Where the interpreter may hand over: at the start, at loops, behind divergence and at suspended paths.
+void Translator::find_entries() {
+    is_entry_point_.assign(function_.body.size() + 1, false);
+    if (!function_.body.empty()) is_entry_point_[0] = true;
+    for (const ptx::Loop& loop : flow_.loops) is_entry_point_[flow_.blocks[loop.header].first] = true;
+    for (std::uint32_t i = 0; i < function_.body.size(); i++) {
+        const Instruction& instruction = function_.body[i];
+        if (code_.entry_op[i + 1] != FunctionCode::no_op && !stays_on_path(instruction.opcode))
+            is_entry_point_[i + 1] = true;
+        if (shapes_->is_divergent(i) || ends_path(instruction)) {
+            for (const ptx::BlockIndex next : flow_.blocks[flow_.block_of[i]].successors)
+                is_entry_point_[flow_.blocks[next].first] = true;
+        }
+        if (code_.join_op[i] != FunctionCode::no_op) is_entry_point_[i] = true;
+    }
+}
+
+void Translator::make_prologue() {
+    b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "prologue", made_));
+    warp_ = made_->getArg(0);
+    llvm::Value* op = made_->getArg(1);
+    const auto word_of_op = [&](std::size_t offset) {
+        return b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), op, offset));
+    };
+    llvm::Value* place = b_.CreateZExt(word_of_op(offsetof(Op, c)), b_.getInt64Ty());
+    ops_ = b_.CreateGEP(b_.getInt8Ty(), op, b_.CreateMul(place, b_.getInt64(-sizeof(Op))));
+    registers_ = field(layout_.bases, b_.getPtrTy());
+    lanes_ = field(layout_.path_lanes, b_.getInt32Ty());
+    first_lane_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, lanes_, b_.getTrue());
+    executed_ = b_.CreateAlloca(b_.getInt64Ty());
+    b_.CreateStore(field(layout_.executed, b_.getInt64Ty()), executed_);
+    make_registers();
+    auto* nowhere = llvm::BasicBlock::Create(context_, "nowhere", made_);
+    entry_switch_ = b_.CreateSwitch(word_of_op(offsetof(Op, imm)), nowhere);
+    b_.SetInsertPoint(nowhere);
+    b_.CreateRet(b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), op, sizeof(Op)));
+}
+
+void Translator::make_registers() {
+    slots_.assign(function_.registers.size(), nullptr);
+    for (ptx::RegisterIndex reg = 0; reg < slots_.size(); reg++) {
+        if (code_.registers[reg] == no_operand || register_bytes(function_, reg) > 8) continue;
+        slots_[reg] = b_.CreateAlloca(register_type(reg));
+    }
+}
+
+void Translator::enter_at(std::uint32_t index, llvm::BasicBlock* to) {
+    auto* entry = llvm::BasicBlock::Create(context_, "entry", made_);
+    const auto before = b_.saveIP();
+    b_.SetInsertPoint(entry);
+    for (const ptx::RegisterIndex reg : liveness_->before(index).list()) load_register(reg);
+    b_.CreateBr(to);
+    b_.restoreIP(before);
+    entry_switch_->addCase(b_.getInt32(index), entry);
+}
+
+void Translator::translate_block(ptx::BlockIndex block) {
+    const ptx::BasicBlock& blk = flow_.blocks[block];
+    b_.SetInsertPoint(block_starts_[block]);
+    for (std::uint32_t i = blk.first; i < blk.last; i++) {
+        if (is_entry_point_[i] && code_.entry_op[i] != FunctionCode::no_op) {
+            auto* here = llvm::BasicBlock::Create(context_, "at", made_);
+            b_.CreateBr(here);
+            enter_at(i, here);
+            b_.SetInsertPoint(here);
+        }
+        translate_instruction(i);
+    }
+    if (b_.GetInsertBlock()->getTerminator() != nullptr) return;
+    if (blk.last >= function_.body.size()) {
+        b_.CreateBr(exit_before(static_cast<std::uint32_t>(function_.body.size())));
+    } else {
+        fall_through(flow_.block_of[blk.last]);
+    }
+}
+
+void Translator::translate_instruction(std::uint32_t index) {
+    const Instruction& instruction = function_.body[index];
+    switch (instruction.opcode) {
+        case Opcode::bra:
+            translate_branch(index);
+            return;
+        case Opcode::ret:
+        case Opcode::exit:
+        case Opcode::trap:
+        case Opcode::brx:
+            if (instruction.guard == ptx::no_index) {
+                b_.CreateBr(exit_before(index));
+                // What follows in the block is never reached.
+                b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "behind", made_));
+                return;
+            }
+            expect(b_.CreateICmpEQ(guard_lanes(instruction), b_.getInt32(0)), exit_before(index));
+            return;
+        case Opcode::ld:
+        case Opcode::ldu:
+            if (translate_parameter(instruction, index) || translate_load(instruction, index)) return;
+            break;
+        case Opcode::st:
+            if (translate_store(instruction, index)) return;
+            break;
+        default:
+            if (code_.first_op[index] == code_.first_op[index + 1]) return;  // it does nothing
+            if (translate_arithmetic(instruction, index)) return;
+            break;
+    }
+    run_handlers(index);
+}
+
+// Under a guard the old value stays where it does not hold.
+void Translator::write_destination(const Instruction& instruction, const Operand& to, Value value) {
+    if (to.kind != Operand::Kind::reg || slots_[to.reg] == nullptr) return;
+    const Shape& shape = shapes_->of(to.reg);
+    if (instruction.guard == ptx::no_index) {
+        write(to.reg, std::move(value));
+        return;
+    }
+    llvm::Value* guard = read(instruction.guard).v;
+    if (instruction.guard_negated) guard = b_.CreateNot(guard);
+    const Value old = read(to.reg);
+    if (!guard->getType()->isVectorTy()) {
+        write(to.reg, {shape, b_.CreateSelect(guard, fit(value, shape).v, old.v)});
+        return;
+    }
+    write(to.reg, general(b_.CreateSelect(guard, vector(value), vector(old))));
+}
+
+llvm::Value* Translator::call_handlers(std::uint32_t index) {
+    llvm::Value* services = field(layout_.services, b_.getPtrTy());
+    llvm::Value* run = b_.CreateLoad(b_.getPtrTy(), services);
+    b_.CreateStore(b_.CreateLoad(b_.getInt64Ty(), executed_),
+                   b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), warp_, layout_.executed));
+    auto* pointer = b_.getPtrTy();
+    auto* type = llvm::FunctionType::get(pointer, {pointer, pointer, pointer}, false);
+    std::uint32_t end = index + 1;
+    std::uint32_t end_op = code_.first_op[end];
+    if (code_.entry_op[end] != FunctionCode::no_op) end_op = code_.entry_op[end];
+    if (code_.join_op[end] != FunctionCode::no_op) end_op = code_.join_op[end];
+    llvm::CallInst* next = b_.CreateCall(type, run, {warp_, op_at(code_.first_op[index]), op_at(end_op)});
+    next->setDoesNotThrow();
+    b_.CreateStore(field(layout_.executed, b_.getInt64Ty()), executed_);
+    return b_.CreateICmpEQ(next, op_at(end_op));
+}
+
+void Translator::run_handlers(std::uint32_t index) {
+    const Instruction& instruction = function_.body[index];
+    RegisterSet written(function_.registers.size());
+    visit_writes(instruction, [&](ptx::RegisterIndex reg) { written.insert(reg); });
+    RegisterSet read(function_.registers.size());
+    visit_reads(instruction, [&](ptx::RegisterIndex reg) { read.insert(reg); });
+    if (instruction.guard != ptx::no_index) (void)read.merge(written);
+    for (const ptx::RegisterIndex reg : read.list()) store_register(reg);
+    llvm::Value* as_expected = call_handlers(index);
+    llvm::Value* next = llvm::cast<llvm::ICmpInst>(as_expected)->getOperand(0);
+    RegisterSet live(function_.registers.size());
+    if (!stays_on_path(instruction.opcode)) {
+        // What follows needs this, and the frame does not have it yet.
+        live = liveness_->before(index + 1);
+        for (const ptx::RegisterIndex reg : written.list()) live.erase(reg);
+        as_expected =
+            b_.CreateAnd(as_expected, b_.CreateICmpEQ(field(layout_.path_lanes, b_.getInt32Ty()), lanes_));
+    }
+    expect(as_expected, make_exit(live, next));
+    for (const ptx::RegisterIndex reg : written.list()) load_register(reg);
+}
+
+}  // namespace trimtab::emulator::jit

@@ -1,0 +1,191 @@
+// One function of a kernel, from PTX to LLVM IR: a warp is a vector of 32 lanes.
+//
+// The function made has the type of Handler. It is called at an entry op, keeps the function's registers in
+// virtual registers of its own, and returns the op at which the interpreter is to go on: where lanes diverge,
+// where a path is put aside, where it exits. What is needed later has then been written back to the frame.
+// Lanes that are not on the path compute whatever they compute: they are left out where values go to memory
+// and where they decide about control.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "emulator/exec/code.h"
+#include "emulator/jit/liveness.h"
+#include "emulator/jit/run_hints.h"
+#include "emulator/jit/shapes.h"
+#include "emulator/jit/warp_layout.h"
+#include "ptx/control_flow.h"
+
+namespace trimtab::emulator::jit {
+
+// A scalar where the shape is uniform; lane 0's value, as a scalar, where it is a pattern; else a vector.
+struct Value {
+    Shape shape;
+    llvm::Value* v = nullptr;
+    [[nodiscard]] bool is_scalar() const { return shape.is_uniform(); }
+};
+
+class Translator {
+  public:
+    // `has_gather`: the processor loads and stores lanes at addresses of their own.
+    Translator(llvm::Module& module, const FunctionCode& code, const LanePatterns& lanes, bool is_kernel,
+               bool has_gather);
+    // False: this function stays the interpreter's.
+    [[nodiscard]] bool run(const std::string& name);
+
+  private:
+    using Operand = ptx::Operand;
+    using Instruction = ptx::Instruction;
+
+    // --- translator.cpp: the function as a whole
+    void find_entries();
+    void make_prologue();
+    void make_registers();
+    void translate_block(ptx::BlockIndex block);
+    void translate_instruction(std::uint32_t index);
+    void enter_at(std::uint32_t index, llvm::BasicBlock* to);
+    void write_destination(const Instruction& instruction, const Operand& to, Value value);
+    void run_handlers(std::uint32_t index);
+    // Calls the interpreter for the instruction, whose operands are in the frame.
+    [[nodiscard]] llvm::Value* call_handlers(std::uint32_t index);
+
+    // --- translate_control.cpp
+    void translate_branch(std::uint32_t index);
+    void jump(std::uint32_t index, ptx::BlockIndex to);
+    void fall_through(ptx::BlockIndex to);
+    llvm::BasicBlock* way_into(ptx::BlockIndex block);
+    // Leaves for the interpreter before instruction `index`, at its first op or at another.
+    llvm::BasicBlock* exit_before(std::uint32_t index);
+    llvm::BasicBlock* make_exit(const RegisterSet& live, llvm::Value* op);
+    // Goes on in a new block where the condition holds; else to `other`.
+    void expect(llvm::Value* condition, llvm::BasicBlock* other);
+    void leave(llvm::Value* op);
+
+    // --- translate_values.cpp
+    llvm::Type* scalar_type(unsigned bytes);  // 0: a predicate
+    llvm::Type* vector_type(unsigned bytes);
+    llvm::Type* register_type(ptx::RegisterIndex reg);
+    llvm::Value* splat(llvm::Value* scalar);
+    llvm::Value* vector(const Value& value);  // all lanes of a value
+    llvm::Value* integer(unsigned bytes, std::uint64_t bits);
+    Value uniform(llvm::Value* scalar) { return {Shape::uniform(), scalar}; }
+    Value general(llvm::Value* vector) { return {Shape::general(), vector}; }
+    Value shaped(llvm::Value* value);  // uniform if it is no vector
+    Value read(ptx::RegisterIndex reg);
+    void write(ptx::RegisterIndex reg, Value value);
+    Value fit(const Value& value, const Shape& shape);  // in the representation of `shape`
+    std::optional<Value> source(const Operand& operand, unsigned bytes, ptx::Type type);
+    std::optional<Value> predicate(const Operand& operand);
+    llvm::Value* resize(llvm::Value* value, unsigned bytes, bool sign);
+    llvm::Value* frame_address(OperandRef ref);
+    llvm::Value* lane_address(llvm::Value* base, unsigned bytes, llvm::Value* lane);
+    void load_register(ptx::RegisterIndex reg);
+    void store_register(ptx::RegisterIndex reg);
+    llvm::Value* bits_of(llvm::Value* predicate);  // <32 x i1> or i1 -> i32
+    llvm::Value* lanes_of(llvm::Value* bits);      // i32 -> <32 x i1>
+    llvm::Value* field(std::size_t offset, llvm::Type* type);
+    llvm::Value* op_at(std::uint32_t index);
+    llvm::Value* guard_lanes(const Instruction& instruction);  // i32: of the path, where the guard holds
+    const Op* memory_op(std::uint32_t index) const;
+
+    // --- translate_integer.cpp, translate_real.cpp, translate_convert.cpp: false: not here
+    [[nodiscard]] bool translate_arithmetic(const Instruction& instruction, std::uint32_t index);
+    [[nodiscard]] bool translate_integer(const Instruction& instruction);
+    [[nodiscard]] bool translate_real(const Instruction& instruction);
+    [[nodiscard]] bool translate_compare(const Instruction& instruction);
+    [[nodiscard]] bool translate_select(const Instruction& instruction);
+    [[nodiscard]] bool translate_logic(const Instruction& instruction);
+    [[nodiscard]] bool translate_move(const Instruction& instruction, std::uint32_t index);
+    [[nodiscard]] bool translate_convert(const Instruction& instruction, std::uint32_t index);
+    [[nodiscard]] bool translate_product(const Instruction& instruction, std::uint32_t index);
+    // a and b as scalars if both are uniform, else as vectors.
+    bool operands(const Instruction& instruction, unsigned bytes, std::vector<llvm::Value*>& out,
+                  unsigned shift_from = 99);
+    void even(std::vector<llvm::Value*>& values);
+    llvm::Value* constant_like(llvm::Value* like, std::uint64_t bits);
+    llvm::Value* as_real(llvm::Value* bits);
+    llvm::Value* as_bits(llvm::Value* real);
+    llvm::Value* canonical(llvm::Value* real);  // bits
+    llvm::Value* flush(llvm::Value* bits, bool ftz);
+    llvm::Value* shift(ptx::Opcode opcode, llvm::Value* a, llvm::Value* by, bool sign);
+    llvm::Value* divide(llvm::Value* a, llvm::Value* b, bool sign, bool remainder);
+    // A pattern of 32 bits made 64 bits wide: leaves for the interpreter where a lane wraps around.
+    llvm::Value* widen_pattern(const Value& value, bool sign, std::uint32_t index);
+
+    // --- translate_memory.cpp
+    [[nodiscard]] bool translate_load(const Instruction& instruction, std::uint32_t index);
+    [[nodiscard]] bool translate_store(const Instruction& instruction, std::uint32_t index);
+    [[nodiscard]] bool translate_parameter(const Instruction& instruction, std::uint32_t index);
+    struct Access {
+        Shape shape;                   // of the addresses
+        llvm::Value* host = nullptr;   // of lane 0: a pointer; general: a vector of pointers
+        llvm::Value* lanes = nullptr;  // i32: that take part
+        llvm::BasicBlock* slow = nullptr;
+        unsigned element_bytes = 0, count = 1, total_bytes = 0;
+        // General: what is not checked yet.
+        llvm::Value *addresses = nullptr, *first = nullptr, *end = nullptr, *delta = nullptr;
+        std::uint64_t alignment = 0;  // minus 1
+        std::optional<Offsets> hint;
+        std::vector<llvm::Value*> run_hosts;  // of each run's first lane
+    };
+    void check_each(Access& access);
+    // Goes on where the lanes lie in runs as hinted, and all are in range; else at the block returned,
+    // nullptr if there is no such hint.
+    llvm::BasicBlock* check_runs(Access& access);
+    llvm::Value* load_runs(const Access& access, unsigned element);
+    llvm::Value* joined(std::vector<llvm::Value*> parts);
+    void store_runs(const Access& access, const Value& value);
+    // `done`: where to go if no lane takes part.
+    [[nodiscard]] std::optional<Access> resolve(const Instruction& instruction, std::uint32_t index,
+                                                const Operand& place, llvm::BasicBlock* done);
+    llvm::Value* all_in_range(llvm::Value* addresses, llvm::Value* first, llvm::Value* end,
+                              std::uint64_t bytes, std::uint64_t alignment, llvm::Value* lanes);
+    llvm::Value* in_range(llvm::Value* address, llvm::Value* first, llvm::Value* end, std::int64_t below,
+                          std::uint64_t bytes);
+    llvm::Value* load_element(const Access& access, unsigned element);
+    void store_element(const Access& access, unsigned element, const Value& value);
+    struct Run {  // lanes [first, first + count): all at one place, or one behind the other
+        unsigned first = 0, count = 0;
+        bool consecutive = false;
+    };
+    [[nodiscard]] static std::vector<Run> runs_of(const Access& access);
+    void finish_slow(const Access& access, std::uint32_t index, llvm::BasicBlock* done,
+                     const std::vector<std::pair<ptx::RegisterIndex, Value>>& loaded);
+
+    llvm::LLVMContext& context_;
+    llvm::Module& module_;
+    llvm::IRBuilder<> b_;
+    const FunctionCode& code_;
+    const ptx::Function& function_;
+    ptx::ControlFlow flow_;
+    const LanePatterns& lane_patterns_;
+    const bool is_kernel_, has_gather_;
+    std::optional<Liveness> liveness_;
+    std::optional<Shapes> shapes_;
+    std::optional<RunHints> hints_;
+    const WarpLayout layout_;
+    llvm::Function* made_ = nullptr;
+    llvm::Value* warp_ = nullptr;
+    llvm::Value* ops_ = nullptr;        // the function's first op
+    llvm::Value* registers_ = nullptr;  // of the frame
+    llvm::Value* lanes_ = nullptr;      // i32: of the path
+    llvm::Value* first_lane_ = nullptr;
+    llvm::AllocaInst* executed_ = nullptr;
+    llvm::SwitchInst* entry_switch_ = nullptr;
+    std::vector<llvm::AllocaInst*> slots_;         // by register; nullptr: only the interpreter knows it
+    std::vector<bool> is_entry_point_;             // by instruction
+    std::vector<llvm::BasicBlock*> block_starts_;  // by basic block: its body
+    std::vector<llvm::BasicBlock*> block_ways_;    // by basic block: before its body, where lanes may join
+    std::vector<std::uint32_t> order_;             // by basic block: its place in reverse post-order
+    std::map<std::uint32_t, llvm::BasicBlock*> exits_;
+    llvm::MDNode* likely_ = nullptr;
+};
+
+}  // namespace trimtab::emulator::jit

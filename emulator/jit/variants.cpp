@@ -1,0 +1,208 @@
+#include "emulator/jit/variants.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "emulator/exec/program.h"
+#include "emulator/jit/abi.h"
+#include "emulator/jit/code_cache.h"
+#include "emulator/jit/warp_layout.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace trimtab::emulator::jit {
+namespace {
+
+// Interpreted, this many warp instructions take about as long as a look into the cache; and as a compilation.
+constexpr std::uint64_t worth_a_look = 20'000, worth_compiling = 3'000'000;
+
+bool is_debug_wanted() {
+    const char* level = std::getenv("TRIMTAB_LOG");
+    return level != nullptr && std::string_view(level) == "debug";
+}
+
+void say(const std::string& text) {
+    std::fputs(("trimtab: " + text + "\n").c_str(), stderr);
+}
+
+// The code made needs these vectors to be worth anything.
+bool is_processor_supported() {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return false;
+#endif
+}
+
+// Beside this library or program, or where libraries of the programs beside it are.
+void* open_library(std::string& error) {
+    std::vector<std::filesystem::path> places;
+    if (const char* given = std::getenv("TRIMTAB_JIT"); given != nullptr && *given != 0)
+        places.emplace_back(given);
+    Dl_info own{};
+    if (dladdr(reinterpret_cast<const void*>(&mode_of_environment), &own) != 0 && own.dli_fname != nullptr) {
+        std::error_code ignored;
+        auto path = std::filesystem::canonical(own.dli_fname, ignored);
+        if (ignored) path = std::filesystem::read_symlink("/proc/self/exe", ignored);
+        const auto folder = path.parent_path();
+        for (const char* relative : {".", "../lib", "../lib64", "../lib/x86_64-linux-gnu"})
+            places.push_back(folder / relative / "libtrimtab_jit.so");
+    }
+    places.emplace_back("libtrimtab_jit.so");
+    for (const auto& place : places) {
+        if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+        if (const char* why = dlerror(); why != nullptr && (error.empty() || std::filesystem::exists(place)))
+            error = why;
+    }
+    return nullptr;
+}
+
+CompileFunction compiler() {
+    static const CompileFunction found = []() -> CompileFunction {
+        std::string error;
+        void* library = open_library(error);
+        if (library == nullptr) {
+            say("kernels are interpreted, not compiled: " + error);
+            return nullptr;
+        }
+        return reinterpret_cast<CompileFunction>(dlsym(library, compile_symbol));
+    }();
+    return found;
+}
+
+const Op* run_ops(Warp* w, const Op* first, const Op* end) {
+    const Op* op = first;
+    do {
+        op = op->run(*w, op);
+    } while (op >= first && op < end);
+    return op;
+}
+
+}  // namespace
+
+const Services& services() {
+    static const Services made{&run_ops};
+    return made;
+}
+
+std::uint64_t layout_hash() {
+    const WarpLayout layout = warp_layout();
+    const std::size_t more[] = {sizeof(CachedRange), sizeof(Op), offsetof(Op, imm), offsetof(Op, c),
+                                code_version};
+    return XXH3_64bits(&layout, sizeof layout) ^ (XXH3_64bits(more, sizeof more) << 1);
+}
+
+Mode mode_of_environment() {
+    const char* given = std::getenv("TRIMTAB_EMULATOR");
+    const std::string_view mode = given == nullptr ? "" : given;
+    if (mode == "compiled") return Mode::compiled;
+    if (mode == "interpreter") return Mode::interpreter;
+    return mode == "auto" ? Mode::automatic : Mode::interpreter;
+}
+
+Variant::Variant(const Program& program, const CompiledKernel& kernel, const KernelCode& code,
+                 LanePatterns lanes)
+    : program_(program),
+      kernel_(kernel),
+      code_(code),
+      lanes_(lanes),
+      handlers_(std::make_unique<std::atomic<Handler>[]>(code.functions.size())) {}
+
+// Also of the ops: compiled code knows where they are.
+std::string Variant::key() const {
+    XXH3_state_t* state = XXH3_createState();
+    XXH3_64bits_reset(state);
+    const auto add = [state](const void* data, std::size_t size) { XXH3_64bits_update(state, data, size); };
+    for (const auto& function : code_.functions) {
+        const std::size_t sizes[] = {function->ops.size(), function->register_bytes};
+        add(sizes, sizeof sizes);
+        for (const auto* places :
+             {&function->first_op, &function->join_op, &function->entry_op, &function->registers})
+            add(places->data(), places->size() * sizeof(std::uint32_t));
+        for (const Op& op : function->ops) {
+            const std::uint64_t words[] = {op.d, op.a, op.b, op.c, op.index, op.cost};
+            add(words, sizeof words);
+        }
+    }
+    for (const LanePattern& pattern : lanes_.tid) {
+        add(&pattern.known, sizeof pattern.known);
+        add(pattern.offset.data(), sizeof pattern.offset);
+    }
+    const std::uint64_t own = XXH3_64bits_digest(state);
+    XXH3_freeState(state);
+    return fmt::format("{}-{:016x}-{:016x}-{}", ptx::kernel_hash(program_.module(), kernel_.function()), own,
+                       layout_hash(), processor_hash());
+}
+
+std::string Variant::install(std::span<const std::byte> object) {
+    auto loaded = LoadedCode::load(object);
+    if (!loaded) return loaded.error().text();
+    loaded_ = std::move(*loaded);
+    for (std::size_t i = 0; i < code_.functions.size(); i++) {
+        // The one way from data to code that C++ has.
+        const auto code = reinterpret_cast<Handler>(
+            reinterpret_cast<std::uintptr_t>(loaded_->symbol("f" + std::to_string(i))));
+        handlers_[i].store(code, std::memory_order_release);
+    }
+    return "";
+}
+
+bool Variant::take_from_cache() {
+    const auto object = CodeCache::of_environment().find(key());
+    return object && install(*object).empty();
+}
+
+void Variant::compile() {
+    const CompileFunction compile_now = compiler();
+    if (compile_now == nullptr) return;
+    CompileRequest request{&code_, lanes_};
+    CompiledObject object;
+    compile_now(&request, &object);
+    std::string error = object.error;
+    if (error.empty()) error = install(object.bytes);
+    if (error.empty())
+        CodeCache::of_environment().keep(key(), object.bytes);
+    else if (is_debug_wanted())
+        say(fmt::format("kernel {} is interpreted: {}", kernel_.function().name, error));
+}
+
+void Variant::ran(std::uint64_t warp_instructions) {
+    if (done_.load(std::memory_order_acquire)) return;
+    const std::uint64_t total = executed_.fetch_add(warp_instructions) + warp_instructions;
+    if (total < worth_a_look) return;
+    if (!looked_up_.exchange(true)) {
+        const std::lock_guard lock(mutex_);
+        if (!done_ && take_from_cache()) done_ = true;
+    }
+    if (total < worth_compiling || done_.exchange(true)) return;
+    const std::lock_guard lock(mutex_);
+    compile();
+}
+
+void Variant::prepare() {
+    const std::lock_guard lock(mutex_);
+    if (done_.exchange(true)) return;
+    looked_up_ = true;
+    if (!take_from_cache()) compile();
+}
+
+Variant* KernelVariants::of(const KernelCode& code, const trimtab_dim3& block) {
+    const Mode mode = mode_of_environment();
+    if (mode == Mode::interpreter || !is_processor_supported()) return nullptr;
+    const std::lock_guard lock(mutex_);
+    const LanePatterns lanes = lane_patterns(block);
+    std::unique_ptr<Variant>& variant = variants_[lanes];
+    if (variant == nullptr) variant = std::make_unique<Variant>(program_, kernel_, code, lanes);
+    if (mode == Mode::compiled) variant->prepare();
+    return variant.get();
+}
+
+}  // namespace trimtab::emulator::jit

@@ -1,0 +1,24 @@
+// Where compiled code finds the parts of a warp. Warp is no standard-layout class, for which offsetof is
+// conditionally supported: clang and g++ do.
+#pragma once
+
+#include <cstddef>
+
+#include "emulator/exec/warp.h"
+
+namespace trimtab::emulator::jit {
+
+struct WarpLayout {
+    std::size_t bases, path_lanes, join, ranges, executed, check_at, shared, shared_bytes, services;
+};
+
+[[nodiscard]] inline WarpLayout warp_layout() {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+    return {offsetof(Warp, bases),  offsetof(Warp, path_lanes),   offsetof(Warp, join),
+            offsetof(Warp, ranges), offsetof(Warp, executed),     offsetof(Warp, check_at),
+            offsetof(Warp, shared), offsetof(Warp, shared_bytes), offsetof(Warp, services)};
+#pragma GCC diagnostic pop
+}
+
+}  // namespace trimtab::emulator::jit

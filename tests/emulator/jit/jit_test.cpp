@@ -1,0 +1,193 @@
+// Compiled code against the interpreter: the same bytes.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <numeric>
+
+#include "emulator/exec/program.h"
+#include "emulator/jit/code_cache.h"
+#include "emulator/jit/loaded_code.h"
+#include "emulator/jit/variants.h"
+#include "tests/emulator/fixture.h"
+#include "tests/emulator/jit/random_kernel.h"
+
+namespace trimtab::emulator::test {
+namespace {
+
+class Compiled : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        std::string pattern = (std::filesystem::temp_directory_path() / "trimtab-jit-XXXXXX").string();
+        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+        folder_ = pattern;
+        setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
+        setenv("TRIMTAB_EMULATOR", "compiled", 1);
+    }
+    void TearDown() override {
+        unsetenv("XDG_CACHE_HOME");
+        unsetenv("TRIMTAB_EMULATOR");
+        std::filesystem::remove_all(folder_);
+    }
+    [[nodiscard]] std::size_t cached_objects() const {
+        const auto folder = folder_ / "trimtab" / "code";
+        if (!std::filesystem::exists(folder)) return 0;
+        const auto begin = std::filesystem::directory_iterator(folder);
+        return static_cast<std::size_t>(std::distance(begin, std::filesystem::directory_iterator{}));
+    }
+    static bool is_compiled(Program& program, const char* kernel, const trimtab_dim3& block) {
+        const CompiledKernel* found = program.kernel(kernel);
+        jit::Variant* variant = found->variants().of(found->code(false), block);
+        return variant != nullptr && variant->handlers()[0].load() != nullptr;
+    }
+    std::filesystem::path folder_;
+};
+
+std::vector<std::uint32_t> outputs(const std::string& ptx, const char* mode, const trimtab_dim3& block) {
+    setenv("TRIMTAB_EMULATOR", mode, 1);
+    const auto program = load(ptx);
+    if (program == nullptr) return {};
+    constexpr std::uint32_t blocks = 3;
+    std::vector<std::uint32_t> out(std::size_t{blocks} * block.x * block.y * random_kernel_outputs,
+                                   0xdeadbeefu);
+    std::vector<std::uint32_t> in(4096);
+    std::iota(in.begin(), in.end(), 17u);
+    HostMemory memory;
+    const Parameters parameters(memory.add(out), memory.add(in), std::uint32_t{48});
+    run(*program, memory, "random", {{blocks, 1, 1}, block, 0, 1}, parameters);
+    return out;
+}
+
+TEST_F(Compiled, RandomKernelsGiveTheSameBytes) {
+    const trimtab_dim3 shapes[] = {{32, 4, 1}, {16, 8, 1}, {64, 1, 1}, {40, 1, 1}, {24, 3, 1}, {8, 8, 1}};
+    const char* count = std::getenv("TRIMTAB_RANDOM_KERNELS");
+    const unsigned kernels = count == nullptr ? 24 : static_cast<unsigned>(std::atoi(count));
+    const char* first = std::getenv("TRIMTAB_RANDOM_SEED");
+    const unsigned start = first == nullptr ? 1 : static_cast<unsigned>(std::atoi(first));
+    for (unsigned seed = start; seed < start + kernels; seed++) {
+        const std::string ptx = random_kernel(seed);
+        const trimtab_dim3& block = shapes[seed % std::size(shapes)];
+        const auto interpreted = outputs(ptx, "interpreter", block);
+        const auto compiled = outputs(ptx, "compiled", block);
+        ASSERT_EQ(interpreted.size(), compiled.size());
+        for (std::size_t i = 0; i < interpreted.size(); i++) {
+            ASSERT_EQ(interpreted[i], compiled[i])
+                << "seed " << seed << ", thread " << i / random_kernel_outputs << ", output "
+                << i % random_kernel_outputs << " in\n"
+                << ptx;
+        }
+    }
+}
+
+constexpr const char* scale = R"(
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry scale(.param .u64 data, .param .u32 n)
+{
+    .reg .pred %p;
+    .reg .b32 %r<6>;
+    .reg .b64 %d<4>;
+    ld.param.u64 %d0, [data];
+    ld.param.u32 %r0, [n];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.s32 %r4, %r1, %r2, %r3;
+    setp.ge.s32 %p, %r4, %r0;
+    @%p bra done;
+    mul.wide.s32 %d1, %r4, 4;
+    add.s64 %d2, %d0, %d1;
+    ld.global.u32 %r5, [%d2];
+    mul.lo.s32 %r5, %r5, 3;
+    st.global.u32 [%d2], %r5;
+done:
+    ret;
+}
+)";
+
+TEST_F(Compiled, ComesFromTheCacheTheSecondTime) {
+    std::vector<std::uint32_t> data(1000);
+    std::iota(data.begin(), data.end(), 0u);
+    HostMemory memory;
+    const Parameters parameters(memory.add(data), std::uint32_t{1000});
+    for (const std::uint32_t factor : {3u, 9u}) {
+        const auto program = load(scale);
+        run(*program, memory, "scale", {{8, 1, 1}, {128, 1, 1}, 0, 2}, parameters);
+        EXPECT_TRUE(is_compiled(*program, "scale", {128, 1, 1}));
+        EXPECT_EQ(cached_objects(), 1u);
+        for (std::uint32_t i = 0; i < data.size(); i++) ASSERT_EQ(data[i], i * factor);
+    }
+}
+
+TEST_F(Compiled, DamagedCacheFilesAreMadeAgain) {
+    std::vector<std::uint32_t> data(64, 1);
+    HostMemory memory;
+    const Parameters parameters(memory.add(data), std::uint32_t{64});
+    run(*load(scale), memory, "scale", {{1, 1, 1}, {64, 1, 1}, 0, 1}, parameters);
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "trimtab" / "code"))
+        std::filesystem::resize_file(entry.path(), std::filesystem::file_size(entry.path()) / 2);
+    const auto program = load(scale);
+    run(*program, memory, "scale", {{1, 1, 1}, {64, 1, 1}, 0, 1}, parameters);
+    EXPECT_TRUE(is_compiled(*program, "scale", {64, 1, 1}));
+    EXPECT_EQ(data, std::vector<std::uint32_t>(64, 9));
+}
+
+TEST_F(Compiled, AnAddressOutsideNamesTheKernelThreadAndLine) {
+    std::vector<std::uint32_t> data(100, 1);
+    HostMemory memory;
+    const Parameters parameters(memory.add(data), std::uint32_t{128});
+    const auto program = load(scale);
+    const auto done = try_run(*program, memory, "scale", {{1, 1, 1}, {128, 1, 1}, 0, 1}, parameters);
+    ASSERT_TRUE(is_compiled(*program, "scale", {128, 1, 1}));
+    ASSERT_FALSE(done.has_value());
+    EXPECT_EQ(done.error().kind, Fault::Kind::illegal_address);
+    EXPECT_NE(done.error().message.find("kernel scale"), std::string::npos) << done.error().message;
+    EXPECT_NE(done.error().message.find("thread (100,0,0)"), std::string::npos) << done.error().message;
+}
+
+TEST_F(Compiled, SmallLaunchesAreNotCompiledUnlessAsked) {
+    setenv("TRIMTAB_EMULATOR", "auto", 1);
+    std::vector<std::uint32_t> data(64, 1);
+    HostMemory memory;
+    const Parameters parameters(memory.add(data), std::uint32_t{64});
+    const auto program = load(scale);
+    run(*program, memory, "scale", {{1, 1, 1}, {64, 1, 1}, 0, 1}, parameters);
+    EXPECT_FALSE(is_compiled(*program, "scale", {64, 1, 1}));
+    EXPECT_EQ(cached_objects(), 0u);
+}
+
+TEST_F(Compiled, ALoopWithoutEndMeetsTheLimit) {
+    const auto program =
+        load(".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry endless()\n{\nL: bra L;\n}\n");
+    HostMemory memory;
+    LaunchRequest request;
+    request.kernel = "endless";
+    request.block = {32, 1, 1};
+    request.instruction_limit = 1'000'000;
+    const auto done = launch(*program, memory, request);
+    ASSERT_FALSE(done.has_value());
+    EXPECT_EQ(done.error().kind, Fault::Kind::limit);
+}
+
+TEST(LoadedCode, WhatIsNoObjectIsAnError) {
+    std::vector<std::byte> bytes(200, std::byte{7});
+    EXPECT_FALSE(jit::LoadedCode::load(bytes).has_value());
+    EXPECT_FALSE(jit::LoadedCode::load({}).has_value());
+}
+
+TEST(LanePatterns, FollowTheBlockShape) {
+    const auto rows = jit::lane_patterns({16, 16, 1});
+    ASSERT_TRUE(rows.tid[0].known);
+    ASSERT_TRUE(rows.tid[1].known);
+    EXPECT_EQ(rows.tid[0].offset[17], 1u);
+    EXPECT_EQ(rows.tid[1].offset[17], 1u);
+    EXPECT_EQ(rows.tid[1].offset[15], 0u);
+    EXPECT_FALSE(jit::lane_patterns({24, 4, 1}).tid[0].known);
+    const auto line = jit::lane_patterns({100, 1, 1});
+    EXPECT_TRUE(line.tid[0].known);
+    EXPECT_EQ(line.tid[0].offset[31], 31u);
+}
+
+}  // namespace
+}  // namespace trimtab::emulator::test
