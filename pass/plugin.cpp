@@ -12,6 +12,7 @@
 #include "llvm/Plugins/PassPlugin.h"
 #include "llvm/TargetParser/Triple.h"
 #include "pass/kernel_sources.h"
+#include "pass/managed_variables.h"
 #include "pass/route_launches.h"
 
 namespace {
@@ -23,10 +24,12 @@ class TrimtabPass : public llvm::PassInfoMixin<TrimtabPass> {
         if (module.getTargetTriple().isNVPTX()) {
             if (const char* path = std::getenv("TRIMTAB_KERNEL_SOURCES"); path != nullptr && *path != '\0')
                 trimtab::pass::write_kernel_sources(module, path);
-            return llvm::PreservedAnalyses::all();
+            return trimtab::pass::mark_managed_variables(module) ? llvm::PreservedAnalyses::none()
+                                                                 : llvm::PreservedAnalyses::all();
         }
-        return trimtab::pass::route_launches(module) ? llvm::PreservedAnalyses::none()
-                                                     : llvm::PreservedAnalyses::all();
+        const bool routed = trimtab::pass::route_launches(module);
+        const bool managed = trimtab::pass::route_managed_variables(module);
+        return routed || managed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
     }
     static bool isRequired() { return true; }
 };

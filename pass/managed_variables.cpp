@@ -1,0 +1,136 @@
+#include "pass/managed_variables.h"
+
+#include <vector>
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/ReplaceConstant.h"
+
+namespace trimtab::pass {
+namespace {
+
+constexpr llvm::StringLiteral annotation = "trimtab.managed";
+
+// The variables that the header's macro marked: clang lists annotations as {variable, text, file, line,
+// arguments}.
+std::vector<llvm::GlobalVariable*> marked_variables(const llvm::Module& module) {
+    std::vector<llvm::GlobalVariable*> found;
+    const llvm::GlobalVariable* list = module.getNamedGlobal("llvm.global.annotations");
+    if (list == nullptr || !list->hasInitializer()) return found;
+    const auto* entries = llvm::dyn_cast<llvm::ConstantArray>(list->getInitializer());
+    if (entries == nullptr) return found;
+    for (const llvm::Use& use : entries->operands()) {
+        const auto* entry = llvm::dyn_cast<llvm::ConstantStruct>(use.get());
+        if (entry == nullptr || entry->getNumOperands() < 2) continue;
+        auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(0)->stripPointerCasts());
+        const auto* text = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(1)->stripPointerCasts());
+        if (variable == nullptr || text == nullptr || !text->hasInitializer()) continue;
+        const auto* characters = llvm::dyn_cast<llvm::ConstantDataSequential>(text->getInitializer());
+        if (characters != nullptr && characters->isCString() && characters->getAsCString() == annotation)
+            found.push_back(variable);
+    }
+    return found;
+}
+
+// The call that registers `variable`, in clang's __cuda_register_globals.
+llvm::CallInst* registration_of(const llvm::GlobalVariable& variable) {
+    for (const llvm::User* user : variable.users()) {
+        auto* call = llvm::dyn_cast<llvm::CallInst>(const_cast<llvm::User*>(user));
+        if (call != nullptr && call->getCalledFunction() != nullptr &&
+            call->getCalledFunction()->getName() == "__cudaRegisterVar")
+            return call;
+    }
+    return nullptr;
+}
+
+// ptr access(): the pointer, which is filled in at the first use of the module's managed variables.
+llvm::Function* make_access(llvm::GlobalVariable& pointer, llvm::GlobalVariable& handle) {
+    llvm::Module& module = *pointer.getParent();
+    llvm::LLVMContext& context = module.getContext();
+    auto* address = llvm::PointerType::get(context, 0);
+    auto* access =
+        llvm::Function::Create(llvm::FunctionType::get(address, false), llvm::GlobalValue::InternalLinkage,
+                               "trimtab_access." + pointer.getName(), module);
+    auto initialise = module.getOrInsertFunction(
+        "__cudaInitModule", llvm::FunctionType::get(llvm::Type::getInt8Ty(context), {address}, false));
+    auto* start = llvm::BasicBlock::Create(context, "", access);
+    auto* first = llvm::BasicBlock::Create(context, "first", access);
+    auto* done = llvm::BasicBlock::Create(context, "done", access);
+    llvm::IRBuilder<> builder(start);
+    builder.CreateCondBr(builder.CreateIsNull(builder.CreateLoad(address, &pointer)), first, done);
+    builder.SetInsertPoint(first);
+    builder.CreateCall(initialise, {builder.CreateLoad(address, &handle)});
+    builder.CreateBr(done);
+    builder.SetInsertPoint(done);
+    builder.CreateRet(builder.CreateLoad(address, &pointer));
+    return access;
+}
+
+void route(llvm::GlobalVariable& variable, llvm::CallInst& registration, llvm::GlobalVariable& handle) {
+    llvm::Module& module = *variable.getParent();
+    auto* address = llvm::PointerType::get(module.getContext(), 0);
+    auto* pointer = new llvm::GlobalVariable(
+        module, address, /*isConstant=*/false, llvm::GlobalValue::InternalLinkage,
+        llvm::ConstantPointerNull::get(address), "trimtab_managed." + variable.getName());
+    llvm::Function* access = make_access(*pointer, handle);
+
+    std::vector<llvm::Use*> uses;
+    llvm::Constant* shadow = &variable;
+    llvm::convertUsersOfConstantsToInstructions(shadow);
+    for (llvm::Use& use : variable.uses())
+        if (auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
+            user != nullptr && user != &registration)
+            uses.push_back(&use);
+    for (llvm::Use* use : uses) {
+        auto* user = llvm::cast<llvm::Instruction>(use->getUser());
+        // What flows into a phi is computed where it comes from.
+        if (auto* phi = llvm::dyn_cast<llvm::PHINode>(user))
+            user = phi->getIncomingBlock(*use)->getTerminator();
+        llvm::IRBuilder<> builder(user);
+        use->set(builder.CreateCall(access));
+    }
+
+    // __cudaRegisterManagedVar(handle, &pointer, shadow, name, ...): as __cudaRegisterVar from there on.
+    llvm::FunctionType* type = registration.getFunctionType();
+    llvm::SmallVector<llvm::Type*, 8> types(type->params());
+    auto managed = module.getOrInsertFunction(
+        "__cudaRegisterManagedVar",
+        llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), types, false));
+    llvm::SmallVector<llvm::Value*, 8> arguments(registration.args());
+    arguments[1] = pointer;
+    arguments[2] = &variable;
+    llvm::IRBuilder<> builder(&registration);
+    builder.CreateCall(managed, arguments);
+    registration.eraseFromParent();
+}
+
+}  // namespace
+
+bool mark_managed_variables(llvm::Module& module) {
+    const auto variables = marked_variables(module);
+    if (variables.empty()) return false;
+    llvm::LLVMContext& context = module.getContext();
+    llvm::NamedMDNode* annotations = module.getOrInsertNamedMetadata("nvvm.annotations");
+    for (llvm::GlobalVariable* variable : variables)
+        annotations->addOperand(llvm::MDNode::get(
+            context,
+            {llvm::ValueAsMetadata::get(variable), llvm::MDString::get(context, "managed"),
+             llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1))}));
+    return true;
+}
+
+bool route_managed_variables(llvm::Module& module) {
+    llvm::GlobalVariable* handle = module.getNamedGlobal("__cuda_gpubin_handle");
+    if (handle == nullptr) return false;
+    bool changed = false;
+    for (llvm::GlobalVariable* variable : marked_variables(module)) {
+        llvm::CallInst* registration = registration_of(*variable);
+        if (registration == nullptr) continue;
+        route(*variable, *registration, *handle);
+        changed = true;
+    }
+    return changed;
+}
+
+}  // namespace trimtab::pass
