@@ -146,12 +146,10 @@ void conjoin(KernelDescription& description, KernelDescription other) {
     }
     description.guards = common_guards(description.guards, other.guards);
     for (std::size_t d = 0; d < 3; d++) {
-        // What one image takes for the index, or does not look at, is the index of the other too where the
-        // block is 1.
-        const bool both = description.dimensions[d] && other.dimensions[d];
-        description.block_stays_one[d] = both ? description.block_stays_one[d] || other.block_stays_one[d]
-                                              : description.dimensions[d] || other.dimensions[d];
-        description.dimensions[d] = description.dimensions[d] || other.dimensions[d];
+        // What one image takes for the index is the index of the other too where the block is 1; what one has
+        // no index in has one thread.
+        description.block_stays_one[d] = description.block_stays_one[d] || other.block_stays_one[d];
+        description.dimensions[d] = description.dimensions[d] && other.dimensions[d];
         description.reads_total[d] = description.reads_total[d] || other.reads_total[d];
     }
     description.race_free_proved = description.race_free_proved && other.race_free_proved;

@@ -19,6 +19,8 @@ namespace trimtab::analysis {
 // Which of the launch's registers the kernel reads, by dimension, over all functions that it reaches.
 struct LaunchReads {
     std::array<bool, 3> thread_index{}, block_index{}, block_size{}, grid_size{};
+    // Taken to have one thread, whatever is read of it: there every index is 0 and every size is 1.
+    std::array<bool, 3> one_thread{};
 
     // No threadIdx: legal where the block is 1 there, and then blockIdx is the global index itself.
     [[nodiscard]] bool block_stays_one(std::size_t dimension) const {
@@ -117,6 +119,8 @@ class FunctionValues {
     std::vector<Fault> faults_;
 };
 
-[[nodiscard]] LaunchReads launch_reads(const std::vector<const ptx::Function*>& functions);
+// Of the dimensions of `one_thread` nothing is read.
+[[nodiscard]] LaunchReads launch_reads(const std::vector<const ptx::Function*>& functions,
+                                       const std::array<bool, 3>& one_thread);
 
 }  // namespace trimtab::analysis

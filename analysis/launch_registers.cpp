@@ -52,13 +52,16 @@ std::optional<LaunchRegister> launch_register(ptx::SpecialRegister special) {
 
 }  // namespace
 
-LaunchReads launch_reads(const std::vector<const ptx::Function*>& functions) {
+LaunchReads launch_reads(const std::vector<const ptx::Function*>& functions,
+                         const std::array<bool, 3>& one_thread) {
     LaunchReads reads;
+    reads.one_thread = one_thread;
     const auto note = [&reads](const Operand& operand) {
         const auto found =
             operand.kind == Operand::Kind::special ? launch_register(operand.special) : std::nullopt;
         if (!found) return;
         const auto d = static_cast<std::size_t>(found->dimension);
+        if (reads.one_thread[d]) return;
         switch (found->kind) {
             case Atom::Kind::thread_index:
                 reads.thread_index[d] = true;
@@ -88,6 +91,11 @@ Symbolic FunctionValues::special(ptx::SpecialRegister special, unsigned width) c
     const auto found = launch_register(special);
     if (!found) return {};
     const Dimension dimension = found->dimension;
+    if (reads_.one_thread[static_cast<std::size_t>(dimension)]) {
+        const bool is_size =
+            found->kind == Atom::Kind::block_size || found->kind == Atom::Kind::grid_size;
+        return SymbolTable::constant(is_size ? 1 : 0, width);
+    }
     // In a dimension whose block stays 1, blockIdx is the index itself.
     const bool one = reads_.block_stays_one(static_cast<std::size_t>(dimension));
     switch (found->kind) {

@@ -190,7 +190,7 @@ std::expected<trimtab_limits, std::string> legal_blocks(const KernelDescription&
                 dimension, blocks[d]));
         if (!description.dimensions[d] && extent[d] != 1)
             return std::unexpected(fmt::format(
-                "the kernel never reads {0}, and the launch has {1} threads in {0}", dimension, extent[d]));
+                "the kernel has no index in {0}, and the launch has {1} threads in {0}", dimension, extent[d]));
         const bool stays_one = !description.dimensions[d] || description.block_stays_one[d];
         if (stays_one) {
             limits.max_block[d] = 1;

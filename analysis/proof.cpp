@@ -20,15 +20,18 @@ constexpr std::ptrdiff_t max_reasons_of_a_rule = 3;
 
 class Prover {
   public:
-    Prover(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel)
-        : table_(table),
+    // Proved for launches with one thread in each dimension of `one_thread`.
+    Prover(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel,
+           const std::array<bool, 3>& one_thread)
+        : one_thread_(one_thread),
+          table_(table),
           module_(module),
           kernel_(kernel),
           inlined_(with_inlined_calls(module, kernel)),
           reachable_(reachable_functions(module, inlined_.function)) {}
 
     Proof run() {
-        const LaunchReads reads = launch_reads(reachable_);
+        const LaunchReads reads = launch_reads(reachable_, one_thread_);
         for (std::size_t d = 0; d < 3; d++) {
             proof_.dimensions[d] = reads.reads(d);
             proof_.reads_total[d] = reads.grid_size[d];
@@ -188,6 +191,7 @@ class Prover {
         }
     }
 
+    std::array<bool, 3> one_thread_{};
     SymbolTable& table_;
     const ptx::Module& module_;
     const ptx::Function& kernel_;
@@ -199,7 +203,21 @@ class Prover {
 }  // namespace
 
 Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel) {
-    return Prover(table, module, kernel).run();
+    Proof proof = Prover(table, module, kernel, {}).run();
+    // Kernels that flatten their index over all dimensions are mostly launched in one or two.
+    const auto breaks_rule_1 = [](const Proof& tried) {
+        return std::ranges::any_of(tried.reasons, [](const Reason& reason) { return reason.rule == 1; }) &&
+               std::ranges::all_of(tried.reasons, [](const Reason& reason) { return reason.rule == 1; });
+    };
+    if (!breaks_rule_1(proof)) return proof;
+    const std::array<bool, 3> reads = proof.dimensions;
+    for (const std::array<bool, 3>& one_thread :
+         {std::array{false, false, true}, std::array{false, true, true}}) {
+        if (!(reads[2] || (reads[1] && one_thread[1]))) continue;
+        Proof narrower = Prover(table, module, kernel, one_thread).run();
+        if (!breaks_rule_1(narrower)) return narrower;
+    }
+    return proof;
 }
 
 bool is_user_source(const ptx::Module& module, const ptx::SourceLocation& location) {

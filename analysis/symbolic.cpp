@@ -254,12 +254,13 @@ Symbolic SymbolTable::truncate_atom(AtomIndex index, unsigned from, unsigned wid
             if (source.width > width) return truncate(source, width);
         }
     }
+    const std::string text = "cvt.u" + std::to_string(width) + ".u" + std::to_string(from);
+    if (auto choice = through_select(*decode_operation(text), {Symbolic{from, {{{index}, 1}}}})) return *choice;
     if (wide.kind == Kind::tainted) {
         Atom narrow = wide;
         narrow.width = width;
         return of(narrow);
     }
-    const std::string text = "cvt.u" + std::to_string(width) + ".u" + std::to_string(from);
     return operation_atom(*decode_operation(text), {Symbolic{from, {{{index}, 1}}}});
 }
 

@@ -152,6 +152,8 @@ class SymbolTable {
     AtomIndex exact(Atom::Kind kind, Dimension dimension);
     void normalise(Term& term);
     std::optional<Symbolic> comparison(const Operation& operation, const std::vector<Symbolic>& operands);
+    std::optional<Symbolic> joined_parameter(const Symbolic& high, const Symbolic& low);
+    std::optional<Symbolic> through_select(const Operation& operation, const std::vector<Symbolic>& operands);
     std::optional<Symbolic> logical_fold(const Operation& operation, const std::vector<Symbolic>& operands);
     Symbolic truncate_atom(AtomIndex index, unsigned from, unsigned width);
     Symbolic substituted(const Symbolic& a, const std::map<AtomIndex, Symbolic>& map,

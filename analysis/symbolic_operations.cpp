@@ -74,6 +74,8 @@ std::optional<Symbolic> SymbolTable::polynomial(const Operation& operation,
             for (std::size_t i = 0; i < 2; i++)
                 if (operands[i].is_constant() && has_low_zeros(operands[1 - i], operands[i].constant()))
                     return add(operands[0], operands[1]);
+            for (std::size_t i = 0; i < 2; i++)
+                if (auto whole = joined_parameter(operands[i], operands[1 - i])) return whole;
             return std::nullopt;
         case Operator::xor_:
             for (std::size_t i = 0; i < 2; i++)
@@ -95,6 +97,30 @@ std::optional<Symbolic> SymbolTable::polynomial(const Operation& operation,
         default:
             return std::nullopt;
     }
+}
+
+// (bytes 4 to 7 of an argument) << 32 | (its bytes 0 to 3), as structs are copied: the argument's bytes 0 to 7.
+std::optional<Symbolic> SymbolTable::joined_parameter(const Symbolic& high, const Symbolic& low) {
+    const auto extended = [&](const Symbolic& part, std::uint64_t coefficient) -> const Atom* {
+        if (part.terms.size() != 1 || part.terms[0].atoms.size() != 1 ||
+            part.terms[0].coefficient != coefficient)
+            return nullptr;
+        const Atom& wide = atom(part.terms[0].atoms[0]);
+        const auto operation =
+            wide.kind == Kind::operation ? decode_operation(wide.text) : std::optional<Operation>();
+        if (!operation || operation->op != Operator::cvt || is_signed_type(operation->source)) return nullptr;
+        const auto inner = wide.operands[0].single_atom();
+        return inner && atom(*inner).kind == Kind::parameter ? &atom(*inner) : nullptr;
+    };
+    const Atom* first = extended(low, 1);
+    if (first == nullptr || first->width * 2 != low.width) return std::nullopt;
+    const Atom* second = extended(high, std::uint64_t{1} << first->width);
+    if (second == nullptr || second->width != first->width || second->parameter != first->parameter ||
+        second->offset != first->offset + first->width / 8)
+        return std::nullopt;
+    Atom whole = *first;
+    whole.width *= 2;
+    return of(whole);
 }
 
 Symbolic SymbolTable::negate(const Symbolic& predicate) {
@@ -205,7 +231,39 @@ Symbolic SymbolTable::apply(const Operation& given, const std::vector<Symbolic>&
         if (const auto result = comparison(operation, operands)) return *result;
     if (operation.type == ptx::Type::pred && operation.op != Operator::selp)
         if (const auto result = logical_fold(operation, operands)) return *result;
+    if (const auto result = through_select(operation, operands)) return *result;
     return operation_atom(operation, operands);
+}
+
+// (p ? 1 : 0) & 1, as predicates come back from functions: the choice is between what the operation makes of
+// each constant.
+std::optional<Symbolic> SymbolTable::through_select(const Operation& operation,
+                                                    const std::vector<Symbolic>& operands) {
+    const unsigned width = width_bits(operation.result);
+    const auto select = decode_operation("selp.b" + std::to_string(width));
+    if (!select || operation.op == Operator::selp || operation.op == Operator::div ||
+        operation.op == Operator::rem)
+        return std::nullopt;
+    std::optional<std::size_t> chosen;
+    for (std::size_t i = 0; i < operands.size(); i++) {
+        if (operands[i].is_constant()) continue;
+        if (chosen) return std::nullopt;
+        chosen = i;
+    }
+    const auto index = chosen ? operands[*chosen].single_atom() : std::nullopt;
+    if (!index || atom(*index).kind != Kind::operation) return std::nullopt;
+    const auto inner = decode_operation(atom(*index).text);
+    const std::vector<Symbolic> choice = atom(*index).operands;
+    if (!inner || inner->op != Operator::selp || !choice[0].is_constant() || !choice[1].is_constant())
+        return std::nullopt;
+    std::array<Symbolic, 2> made;
+    for (std::size_t i = 0; i < 2; i++) {
+        std::vector<std::uint64_t> values;
+        for (std::size_t o = 0; o < operands.size(); o++)
+            values.push_back(o == *chosen ? choice[i].constant() : operands[o].constant());
+        made[i] = constant(analysis::apply(operation, values), width);
+    }
+    return apply(*select, {made[0], made[1], choice[2]});
 }
 
 bool SymbolTable::is_small(const Symbolic& a) const {

@@ -108,6 +108,15 @@ std::string compile_cuda_file(const std::string& path, const std::string& flags)
     return run(command) ? read_file(output) : std::string();
 }
 
+std::string compile_by_nvcc(const std::string& path) {
+    const std::string nvcc = std::string(TRIMTAB_CUDA) + "/bin/nvcc";
+    if (!std::filesystem::exists(nvcc)) return {};
+    const std::string output = (scratch_folder() / next_name()).string() + ".ptx";
+    return run(nvcc + " -w -ptx -arch=sm_75 -std=c++20 -lineinfo " + path + " -o " + output)
+               ? read_file(output)
+               : std::string();
+}
+
 std::string compile_host_library(std::string_view source) {
     const std::filesystem::path base = scratch_folder() / next_name();
     std::ofstream(base.string() + ".cpp") << source;

@@ -27,6 +27,9 @@ namespace trimtab::analysis::test {
 // PTX of a CUDA file with the CUDA toolkit's headers.
 [[nodiscard]] std::string compile_cuda_file(const std::string& path, const std::string& flags);
 
+// By CUDA's own compiler; "" where that is not installed.
+[[nodiscard]] std::string compile_by_nvcc(const std::string& path);
+
 // A shared library of plain C++: its path, or "".
 [[nodiscard]] std::string compile_host_library(std::string_view source);
 

@@ -113,7 +113,7 @@ TEST(LegalBlocks, KeepTheTotalWhereItIsRead) {
 
 TEST(LegalBlocks, ErrorsAreOneLine) {
     KernelDescription kernel = plane();
-    EXPECT_THAT(legal(kernel, 1, 1, {4, 4, 2}, {32, 8, 1}).error(), HasSubstr("never reads z"));
+    EXPECT_THAT(legal(kernel, 1, 1, {4, 4, 2}, {32, 8, 1}).error(), HasSubstr("no index in z"));
     EXPECT_THAT(legal(kernel, 1, 1, {4, 4, 1}, {64, 32, 1}).error(), HasSubstr("limit of 1024 threads"));
     EXPECT_THAT(legal(kernel, 1, 1, {4, 70000, 1}, {32, 1, 1}).error(), HasSubstr("70000 blocks in y"));
     EXPECT_THAT(legal(kernel, 1, 1, {0, 1, 1}, {32, 1, 1}).error(), HasSubstr("no threads in x"));

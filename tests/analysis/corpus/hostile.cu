@@ -1,0 +1,435 @@
+// What is nearly legal: see README.md.
+#include <cassert>
+#include <cstdint>
+#include <cstdio>
+#define GX (blockIdx.x * blockDim.x + threadIdx.x)
+#define GY (blockIdx.y * blockDim.y + threadIdx.y)
+
+// --- indices that are not the global index ---
+//= fixed 1 "threadIdx.x"
+__global__ void asm_thread_index(int* o, int n) {
+    unsigned t;
+    asm("mov.u32 %0, %%tid.x;" : "=r"(t));
+    if (GX < n) o[GX] = t;
+}
+//= fixed 1 "threadIdx.x"
+__global__ void thread_index_alone(int* o, int n) {
+    int i = threadIdx.x;
+    if (i < n) o[i] = 1;
+}
+//= fixed 1 "256"
+__global__ void built_in_block(int* o, int n) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) o[i] = 1;
+}
+//= fixed 1 ""
+__global__ void swizzled_blocks(int* o, int n) {
+    int i = (blockIdx.x ^ 1) * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = 1;
+}
+//= fixed 1 ""
+__global__ void reversed_blocks(int* o, int n) {
+    int i = (gridDim.x - 1 - blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = i;
+}
+//= fixed 1 ""
+__global__ void mixed_dimensions(int* o, int n) {
+    int i = blockIdx.y * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = 1;
+}
+//= fixed 1 ""
+__global__ void wrong_block_dimension(int* o, int n) {
+    int i = blockIdx.x * blockDim.y + threadIdx.x;
+    if (i < n) o[i] = threadIdx.y;
+}
+//= fixed 1 ""
+__global__ void index_minus_block(int* o, int n) {
+    int i = GX;
+    if (i < n) o[i] = i - blockIdx.x * blockDim.x;
+}
+//= fixed 1 "blockDim.x"
+__global__ void block_size_as_step(int* o, int n) {
+    int i = GX;
+    if (i + blockDim.x < n) o[i + blockDim.x] = 1;
+}
+//= fixed 1 ""
+__global__ void grid_size_as_bound(int* o) {
+    int i = GX;
+    if (i < gridDim.x) o[i] = 1;
+}
+//= fixed 1 ""
+__global__ void leader_of_each_block(int* o, int n) {
+    if (threadIdx.x == 0 && blockIdx.x < n) o[blockIdx.x] = 1;
+}
+//= fixed 1 ""
+__global__ void two_elements_apart(float* o, int n) {
+    int i = blockIdx.x * (blockDim.x * 2) + threadIdx.x;
+    if (i < n) o[i] = 1;
+    if (i + blockDim.x < n) o[i + blockDim.x] = 2;
+}
+//= fixed 1 ""
+__global__ void row_of_threads(float* o, int w) {
+    for (int x = threadIdx.x; x < w; x += blockDim.x) o[blockIdx.x * w + x] = 1;
+}
+__device__ __noinline__ int lane() { return threadIdx.x & 31; }
+//= fixed 1 "threadIdx.x"
+__global__ void lane_in_a_function(int* o, int n) {
+    if (GX < n) o[GX] = lane();
+}
+__device__ __noinline__ int passed(int i) { return i * 2; }
+//= fixed 1 "threadIdx.x"
+__global__ void lane_as_an_argument(int* o, int n) {
+    if (GX < n) o[GX] = passed(threadIdx.x);
+}
+//= fixed 1 ""
+__global__ void twenty_four_bits(int* o, unsigned n) {
+    unsigned i = __umul24(blockIdx.x, blockDim.x) + threadIdx.x;
+    if (i < n) o[i] = 1;
+}
+//= fixed 1 ""
+__global__ void narrow_block_index(int* o, int n) {
+    unsigned char b = blockIdx.x;
+    int i = b * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = 1;
+}
+//= fixed 1 ""
+__global__ void chosen_by_block(int* o, int n) {
+    int i = GX;
+    if (i < n) o[i] = blockIdx.x & 1 ? i : -i;
+}
+
+// --- what belongs to a block, a warp, or an order of threads ---
+//= fixed 2 "shared memory"
+__global__ void shared_tile(float* o, int n) {
+    __shared__ float tile[1024];
+    int i = GX;
+    if (i < n) tile[threadIdx.x] = o[i];
+    __syncthreads();
+    if (i < n) o[i] = tile[blockDim.x - 1 - threadIdx.x];
+}
+extern __shared__ float dynamic_tile[];
+//= fixed 2 "shared memory"
+__global__ void dynamic_shared(float* o) {
+    dynamic_tile[threadIdx.x] = o[GX];
+    __syncthreads();
+    o[GX] = dynamic_tile[threadIdx.x ^ 1];
+}
+__device__ __noinline__ float shared_inside(float v) {
+    __shared__ float kept[32];
+    kept[(int)v & 31] = v;
+    return kept[((int)v + 1) & 31];
+}
+//= fixed 2 "shared memory"
+__global__ void shared_in_a_function(float* o, int n) {
+    if (GX < n) o[GX] = shared_inside(o[GX]);
+}
+//= fixed 2 "waits for the other threads"
+__global__ void returns_then_waits(int* o, int n) {
+    int i = GX;
+    if (i >= n) return;
+    __syncthreads();
+    o[i] = 1;
+}
+//= fixed 2 "waits for the other threads"
+__global__ void asm_barrier(int* o, int n) {
+    if (GX < n) o[GX] = 1;
+    asm volatile("bar.sync 0;");
+}
+//= fixed 2 ""
+__global__ void warp_synchronous(float* o, int n) {
+    __shared__ volatile float s[64];
+    s[threadIdx.x] = o[GX];
+    if (threadIdx.x < 16) s[threadIdx.x] += s[threadIdx.x + 16];
+    if (threadIdx.x == 0) o[blockIdx.x] = s[0];
+}
+//= fixed 2 "within a warp"
+__global__ void shuffle(float* o, int n) {
+    int i = GX;
+    float v = i < n ? o[i] : 0;
+    v += __shfl_xor_sync(~0u, v, 1);
+    if (i < n) o[i] = v;
+}
+//= fixed 2 "within a warp"
+__global__ void ballot(unsigned* o, int n) {
+    int i = GX;
+    unsigned votes = __ballot_sync(~0u, i < n);
+    if (i < n) o[i] = votes;
+}
+//= fixed 2 "within a warp"
+__global__ void active_lanes(unsigned* o, int n) {
+    int i = GX;
+    if (i < n) o[i] = __activemask();
+}
+//= fixed 2 "its warp"
+__global__ void warp_barrier(int* o, int n) {
+    int i = GX;
+    if (i < n) o[i] = 1;
+    __syncwarp();
+}
+//= fixed 2 "which lane, warp or multiprocessor"
+__global__ void asm_lane(unsigned* o, int n) {
+    unsigned lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    if (GX < n) o[GX] = lane;
+}
+//= fixed 2 "which lane, warp or multiprocessor"
+__global__ void asm_multiprocessor(unsigned* o, int n) {
+    unsigned sm;
+    asm("mov.u32 %0, %%smid;" : "=r"(sm));
+    if (GX < n) o[GX] = sm;
+}
+//= fixed 2 "clock"
+__global__ void reads_clock(long long* o, int n) {
+    if (GX < n) o[GX] = clock64();
+}
+//= fixed 2 "prints"
+__global__ void prints(int n) {
+    int i = GX;
+    if (i < n) printf("%d\n", i);
+}
+//= fixed 2 "assert"
+__global__ void asserts(int* o, int n) {
+    int i = GX;
+    assert(n > 0);
+    if (i < n) o[i] = 1;
+}
+//= fixed 2 "trap"
+__global__ void traps(int* o, int n) {
+    int i = GX;
+    if (i > n) __trap();
+    if (i < n) o[i] = 1;
+}
+//= fixed 2 "malloc"
+__global__ void allocates(int** o, int n) {
+    int i = GX;
+    if (i < n) o[i] = (int*)malloc(4);
+}
+//= fixed 2 "memory fence"
+__global__ void fences(int* o, int n) {
+    int i = GX;
+    if (i < n) { o[i] = 1; __threadfence(); o[i + n] = 2; }
+}
+//= fixed 2 "result"
+__global__ void queue(int* tail, int* o, int n) {
+    int i = GX;
+    if (i < n) o[atomicAdd(tail, 1)] = i;
+}
+//= fixed 2 "order of threads"
+__global__ void last_one_wins(int* last, int n) {
+    int i = GX;
+    if (i < n) atomicExch(last, i);
+}
+//= fixed 2 "order of threads"
+__global__ void wraps_at_a_bound(unsigned* c, int n) {
+    int i = GX;
+    if (i < n) atomicInc(c, 7);
+}
+//= fixed 2 ""
+__global__ void locks(int* lock, int* o, int n) {
+    int i = GX;
+    if (i >= n) return;
+    while (atomicCAS(lock, 0, 1) != 0) {}
+    o[0] += i;
+    atomicExch(lock, 0);
+}
+//= fixed 2 "volatile"
+__global__ void spins_on_volatile(int* c, int n) {
+    int i = GX;
+    if (i < n) {
+        atomicAdd(c, 1);
+        while (*(volatile int*)c < n) {}
+    }
+}
+//= fixed 2 "loop that goes on until memory"
+__global__ void spins_on_memory(int* flags, int* o, int n) {
+    int i = GX;
+    if (i >= n) return;
+    flags[i] = 1;
+    for (int k = 0; flags[(i + 1) % n] == 0 && k < 1000000; k++) o[i] = k;
+}
+//= fixed 2 "within a block only"
+__global__ void block_atomics(int* c, int n) {
+    if (GX < n) atomicAdd_block(c, 1);
+}
+//= fixed 2 "through a pointer"
+__global__ void through_pointer(int (*f)(int), int* o, int n) {
+    int i = GX;
+    if (i < n) o[i] = f(i);
+}
+
+// --- guards that are none, or do not hold ---
+//= dividing 3 "no test of the index in x"
+__global__ void unguarded(int* o) { o[GX]++; }
+//= dividing 3 "no test of the index in x"
+__global__ void guard_after_effect(int* o, int n) {
+    int i = GX;
+    o[i]++;
+    if (i >= n) return;
+    o[i] += 2;
+}
+//= dividing 3 "no test of the index in x"
+__global__ void load_before_guard(int* o, const int* in, int n) {
+    int i = GX;
+    if (in[i] > 3 && i < n) o[i]++;
+}
+//= dividing 3 "no test of the index in x"
+__global__ void bound_in_memory(int* o, const int* n) {
+    int i = GX;
+    if (i < *n) o[i]++;
+}
+__constant__ int constant_bound = 20;
+//= dividing 3 "no test of the index in x"
+__global__ void bound_in_constant_memory(int* o) {
+    int i = GX;
+    if (i < constant_bound) o[i]++;
+}
+//= dividing 3 "no test of the index in x"
+__global__ void narrow_index(unsigned char* o, int n) {
+    unsigned char i = GX;
+    if (i < n) o[i]++;
+}
+//= dividing 3 "no test of the index in x"
+__global__ void sixteen_bit_index(unsigned char* o, int n) {
+    uint16_t i = GX;
+    if (i < n) o[i]++;
+}
+//= dividing 3 "no test of the index in x"; -O0 covering
+__global__ void index_clamped_by_select(int* o, int n) {
+    int g = GX, i = g < n ? g : 0;
+    if (i < n) atomicAdd(o + i, 1);
+}
+//= dividing 3 "no test of the index in x"
+__global__ void index_clamped_by_minimum(int* o, int n) {
+    int i = min((int)GX, n - 1);
+    if (i < n) atomicAdd(o + i, 1);
+}
+//= dividing 3 "no test of the index in x"
+__global__ void index_by_remainder(int* o, int n) {
+    int i = GX;
+    if (i % 8 < n) o[i]++;
+}
+//= dividing 3 "no test of the index in x"
+__global__ void index_by_mask(int* o, int n) {
+    int i = GX;
+    if ((i & 15) < n) o[i]++;
+}
+//= dividing 3 "no test of the index in x"
+__global__ void guard_by_float(int* o, float n) {
+    int i = GX;
+    if ((float)i < n) o[i]++;
+}
+//= dividing 3 "no test of the index in x"
+__global__ void counts_down_past_zero(int* o, unsigned n) {
+    unsigned i = GX, left = n - i;
+    if (left == 0) return;
+    o[i] += left;
+}
+//= dividing 3 "no test of the index in y"
+__global__ void only_x_is_guarded(int* o, int n, int w) {
+    int x = GX, y = GY;
+    if (x < n) atomicAdd(o + y * w + x, 1);
+}
+//= dividing 3 "no test of the index in y"
+__global__ void work_between_guards(int* o, int n, int m) {
+    int x = GX, y = GY;
+    if (x >= n) return;
+    atomicAdd(o + x, 1);
+    if (y >= m) return;
+    o[100 + y * n + x] = 2;
+}
+//= dividing 3 "gridDim.x"
+__global__ void total_as_bound(int* o) {
+    int i = GX;
+    if (i < gridDim.x * blockDim.x) o[i]++;
+}
+//= dividing 3 "gridDim.x"
+__global__ void total_as_result(int* o, int n) {
+    int i = GX;
+    if (i < n) o[i] = gridDim.x * blockDim.x;
+}
+//= dividing 3 "gridDim.x"
+__global__ void total_as_stride_of_a_sum(float* o, int n, int m) {
+    int g = GX, total = gridDim.x * blockDim.x;
+    if (g < n) {
+        float s = 0;
+        for (int i = g; i < m; i += total) s += i;
+        o[g] = s;
+    }
+}
+//= dividing 3 "gridDim.x"
+__global__ void counts_its_turns(int* o, int n) {
+    int turns = 0;
+    for (int i = GX; i < n; i += gridDim.x * blockDim.x) o[i] = turns++;
+}
+//= dividing 3 "gridDim.x"
+__global__ void remembers_where_it_began(int* o, int n) {
+    int g = GX;
+    for (int i = g; i < n; i += gridDim.x * blockDim.x) o[i] = g;
+}
+//= dividing 3 "gridDim.x"
+__global__ void stops_at_one_index(int* o, int n) {
+    for (int i = GX; i < n && i != 17; i += gridDim.x * blockDim.x) o[i] = 1;
+}
+//= dividing 3 "gridDim.x"
+__global__ void once_a_thread(int* threads, int* o, int n) {
+    atomicAdd(threads, 1);
+    for (int i = GX; i < n; i += gridDim.x * blockDim.x) o[i] = 1;
+}
+//= dividing 3 "gridDim.x"
+__global__ void slot_of_the_thread(float* sums, const float* x, int n) {
+    int g = GX;
+    for (int i = g; i < n; i += gridDim.x * blockDim.x) sums[g] += x[i];
+}
+//= dividing 3 "gridDim.x" alone
+__global__ void ordered_within_a_thread(float* o, int n) {
+    for (int i = GX; i < n; i += gridDim.x * blockDim.x) o[i % 1024] += i;
+}
+//= dividing 3 "gridDim.x"
+__global__ void two_strides(int* o, int n) {
+    for (int i = GX; i < n; i += 2 * gridDim.x * blockDim.x) o[i] = 1;
+}
+
+// --- guards whose arguments decide ---
+//= covering
+__global__ void unsigned_with_minus_one(int* o, int n) {
+    unsigned i = GX;
+    if (i < n - 30) o[i]++;
+}
+//= covering
+__global__ void shifted_guard(int* o, unsigned n) {
+    unsigned i = GX;
+    if (i - 5 < n) o[i]++;
+}
+//= covering
+__global__ void gap_after_the_end(int* o, int n) {
+    int i = GX;
+    if (i < n || i == n + 7) o[i]++;
+}
+//= covering
+__global__ void product_that_wraps(int* o, int n) {
+    int i = GX;
+    if (i * 100000000 < n) o[i]++;
+}
+//= covering
+__global__ void square_of_the_index(int* o, int n) {
+    int i = GX;
+    if (i * i < n) o[i]++;
+}
+//= covering
+__global__ void guard_on_one_path(int* o, int n, int mode) {
+    int i = GX;
+    if (mode > 3) {
+        if (i >= n) return;
+    }
+    o[i]++;
+}
+//= covering
+__global__ void flat_guard_of_a_plane(int* o, int w, int n) {
+    int i = GY * w + GX;
+    if (i < n) atomicAdd(o + i, 1);
+}
+//= covering
+__global__ void narrow_bound(int* o, int n) {
+    int i = GX;
+    if (i < (signed char)(n * 3)) o[i]++;
+}

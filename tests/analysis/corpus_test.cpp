@@ -1,0 +1,133 @@
+// The corpus: every kernel gets the verdict that stands before it, from every compiler at every level, and
+// every legal one leaves the same memory under every legal block (corpus/README.md).
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <regex>
+#include <sstream>
+
+#include "cuda_compiler.h"
+#include "kernel_trial.h"
+
+namespace trimtab::analysis::test {
+namespace {
+
+// As large as lets every block be tried.
+constexpr unsigned max_threads = 40;
+
+struct Expectation {
+    std::string verdict;
+    unsigned rule = 0;
+    std::string text;
+    bool runs = true;
+};
+
+std::map<std::string, Expectation> expectations(const std::string& source, const std::string& level) {
+    std::map<std::string, Expectation> result;
+    const std::regex form(
+        "//= (covering|dividing|fixed)(?: ([0-9]) \"([^\"]*)\")?( alone)?(?:; (\\S+) (\\S+))?"),
+        kernel("__global__ void (?:__launch_bounds__\\(\\d+\\) )?(\\w+(?:<[^(]*>)?)\\(");
+    std::istringstream lines(source);
+    std::optional<Expectation> next;
+    for (std::string line; std::getline(lines, line);) {
+        std::smatch match;
+        if (std::regex_match(line, match, form)) {
+            next = Expectation{.verdict = match[1],
+                               .rule = match[2].matched ? static_cast<unsigned>(std::stoul(match[2])) : 0,
+                               .text = match[3],
+                               .runs = !match[4].matched};
+            if (match[5] == level) *next = {.verdict = match[6], .rule = 0, .text = "", .runs = next->runs};
+        } else if (next && std::regex_search(line, match, kernel)) {
+            EXPECT_TRUE(result.emplace(match[1], *next).second) << match[1];
+            next.reset();
+        } else {
+            EXPECT_FALSE(line.starts_with("//=")) << line;
+        }
+    }
+    return result;
+}
+
+// "void by_template<double, 3>(double*, ...)" -> "by_template<double, 3>"
+std::string short_name(const KernelDescription& kernel) {
+    std::string name = kernel.demangled;
+    if (name.starts_with("void ")) name.erase(0, 5);
+    return name.substr(0, name.find('('));
+}
+
+std::string compile(const std::string& path, const std::string& level) {
+    return level == "nvcc" ? compile_by_nvcc(path) : compile_cuda_file(path, level);
+}
+
+class Corpus : public testing::TestWithParam<std::tuple<const char*, const char*>> {
+  protected:
+    void SetUp() override {
+        const auto [file, level] = GetParam();
+        const std::string path = std::string(TRIMTAB_SOURCE_DIR) + "/tests/analysis/corpus/" + file + ".cu";
+        ptx = compile(path, level);
+        if (ptx.empty() && level == std::string("nvcc")) GTEST_SKIP() << "there is no nvcc";
+        expected = expectations(read_file(path), level);
+        kernels = describe_ptx(ptx);
+    }
+
+    std::string ptx;
+    std::map<std::string, Expectation> expected;
+    std::vector<KernelDescription> kernels;
+};
+INSTANTIATE_TEST_SUITE_P(Files, Corpus,
+                         testing::Combine(testing::Values("legal", "hostile"),
+                                          testing::Values("-O0", "-O1", "-O3", "nvcc")),
+                         [](const auto& info) {
+                             const std::string level = std::get<1>(info.param);
+                             return std::string(std::get<0>(info.param)) + "_" +
+                                    (level[0] == '-' ? level.substr(1) : level);
+                         });
+
+TEST_P(Corpus, GetsTheVerdictsThatItNames) {
+    EXPECT_GE(expected.size(), 40u);
+    EXPECT_EQ(kernels.size(), expected.size());
+    for (const KernelDescription& kernel : kernels) {
+        const auto wanted = expected.find(short_name(kernel));
+        ASSERT_NE(wanted, expected.end()) << short_name(kernel);
+        std::string reasons;
+        bool has_reason = wanted->second.rule == 0;
+        for (const Reason& reason : kernel.reasons) {
+            std::ostringstream line;
+            line << "\n  " << reason;
+            reasons += line.str();
+            has_reason |= reason.rule == wanted->second.rule && reason.text.contains(wanted->second.text);
+        }
+        EXPECT_EQ(std::string(name(kernel.verdict)), wanted->second.verdict) << short_name(kernel) << reasons;
+        EXPECT_TRUE(has_reason) << short_name(kernel) << " lacks: " << wanted->second.text << reasons;
+    }
+}
+
+TEST_P(Corpus, LegalBlocksLeaveTheSameBytes) {
+    auto module = ptx::parse(ptx, "corpus.ptx");
+    ASSERT_TRUE(module.has_value());
+    std::map<std::string, std::uint32_t> parameter_bytes;
+    for (const ptx::Function* kernel : module->kernels())
+        parameter_bytes[kernel->name] = kernel->parameter_bytes();
+    const auto program = emulator::load_program(std::move(*module));
+    ASSERT_TRUE(program.has_value()) << program.error().text();
+    std::mt19937 random(99);
+    unsigned compared = 0, kernel_count = 0;
+    for (const KernelDescription& kernel : kernels) {
+        const bool has_scalars =
+            std::ranges::all_of(kernel.parameters, [](const auto& parameter) { return parameter.size <= 8; });
+        if (kernel.verdict == Verdict::fixed || !expected[short_name(kernel)].runs || !has_scalars) continue;
+        kernel_count++;
+        for (unsigned launch = 0; launch < 2; launch++)
+            compared += Trial(**program, kernel, parameter_bytes.at(kernel.name), random, max_threads)
+                            .run(all_blocks(max_threads), 10000, max_threads);
+        compared +=
+            Trial(**program, kernel, parameter_bytes.at(kernel.name), random).run(assorted_blocks(), 6);
+    }
+    EXPECT_GE(kernel_count, 25u);
+    EXPECT_GE(compared, kernel_count * 8);
+    RecordProperty("kernels", static_cast<int>(kernel_count));
+    RecordProperty("blocks", static_cast<int>(compared));
+}
+
+}  // namespace
+}  // namespace trimtab::analysis::test
