@@ -47,6 +47,11 @@ const Op* save_stack(Warp& w, const Op* op);           // d, d_bytes
 const Op* restore_stack(Warp& w, const Op* op);        // a: 64 bits
 const Op* carry(Warp& w, const Op* op);                // add, sub, mad with a carry; e: the carry's mask
 
+// textures.cpp
+const Op* fetch_texture(Warp& w, const Op* op);   // info: TextureAccess
+const Op* access_surface(Warp& w, const Op* op);  // info: SurfaceAccess
+const Op* query_image(Warp& w, const Op* op);     // d, a: handle; info: ImageQuery
+
 // wide.cpp: 128 bits
 const Op* wide_copy(Warp& w, const Op* op);
 const Op* wide_pack(Warp& w, const Op* op);    // d = {a, b}

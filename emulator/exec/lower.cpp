@@ -344,6 +344,14 @@ void Lowering::lower_unguarded(std::uint32_t index) {
         case Opcode::cp:
             done = lower_copy_async(instruction);
             break;
+        case Opcode::tex:
+        case Opcode::tld4:
+        case Opcode::txq:
+        case Opcode::suld:
+        case Opcode::sust:
+        case Opcode::suq:
+            done = lower_texture(instruction);
+            break;
         case Opcode::mbarrier:
             done = lower_mbarrier(instruction);
             break;

@@ -113,6 +113,12 @@ class Lowering {
     [[nodiscard]] bool emit_mbarrier(const ptx::Instruction& instruction, const ptx::Operand& at, Handler run,
                                      MbarrierAction action, OperandRef amount, OperandRef d);
 
+    // --- lower_texture.cpp
+    [[nodiscard]] bool lower_texture(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_texture_fetch(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_surface_access(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_image_query(const ptx::Instruction& instruction);
+
     // --- lower_matrix.cpp
     [[nodiscard]] bool lower_matrix(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_matrix_multiply(const ptx::Instruction& instruction);
