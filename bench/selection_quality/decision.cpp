@@ -50,6 +50,15 @@ std::expected<CaseLaunches, Error> launches_of(const ListedKernel& listed, const
     return out;
 }
 
+void decide_ties(std::vector<PredictedBlock>& sorted) {
+    std::vector<tools::RankedBlock> ranking;
+    for (const PredictedBlock& one : sorted)
+        ranking.push_back({.block = {one.block.x, one.block.y, 1}, .ns = one.ns});
+    tools::decide_ties(ranking);
+    for (std::size_t i = 0; i < sorted.size(); ++i)
+        sorted[i] = {.block = {ranking[i].block.x, ranking[i].block.y}, .ns = ranking[i].ns};
+}
+
 std::vector<PredictedBlock> predict(const CaseLaunches& launches, const model::Device& device,
                                     const model::RationalProgram& program,
                                     const std::vector<MeasuredBlock>& blocks) {
@@ -76,17 +85,13 @@ std::vector<PredictedBlock> predict(const CaseLaunches& launches, const model::D
         std::erase_if(sums, [&](const PredictedBlock& sum) { return !times.contains(sum.block); });
         for (PredictedBlock& sum : sums) sum.ns += launch.weight * times[sum.block];
     }
-    // Ties stay as the ranking of the first launch decided them.
+    // As the search of one launch decides: exact ties as the ranking of the first launch, near ones by its
+    // rule.
     std::map<Block, std::size_t> place;
     for (const PredictedBlock& sum : sums) place.emplace(sum.block, place.size());
     std::ranges::sort(sums, {},
                       [&](const PredictedBlock& sum) { return std::pair(sum.ns, place[sum.block]); });
-    std::vector<tools::RankedBlock> ranking;
-    for (const PredictedBlock& sum : sums)
-        ranking.push_back({.block = {sum.block.x, sum.block.y, 1}, .ns = sum.ns});
-    tools::decide_ties(ranking);
-    for (std::size_t i = 0; i < sums.size(); ++i)
-        sums[i] = {.block = {ranking[i].block.x, ranking[i].block.y}, .ns = ranking[i].ns};
+    decide_ties(sums);
     return sums;
 }
 

@@ -41,7 +41,10 @@ struct PredictedBlock {
     double ns = 0;  // of all launches together
 };
 
-// Legal ones among `blocks`, the least time first, ties in the order of the driver programs' search.
+// Brings the one that the driver programs' search prefers among near ties to the front.
+void decide_ties(std::vector<PredictedBlock>& sorted);
+
+// Legal ones among `blocks`, the least time first, but for what near ties bring to the front.
 [[nodiscard]] std::vector<PredictedBlock> predict(const CaseLaunches& launches, const model::Device& device,
                                                   const model::RationalProgram& program,
                                                   const std::vector<MeasuredBlock>& blocks);

@@ -59,6 +59,7 @@ std::expected<std::vector<PredictedBlock>, Error> predict_exactly(const StudiedC
     std::ranges::sort(out, {}, [](const PredictedBlock& b) {
         return std::tuple(b.ns, b.block.x * b.block.y, -std::int64_t{b.block.x});
     });
+    decide_ties(out);
     return out;
 }
 
