@@ -49,11 +49,11 @@ class Symbolizer {
     Symbolizer() {
         for (const char* name : {"llvm-symbolizer-22", "llvm-symbolizer"}) {
             if (const auto found = find_program(name)) {
-                command_ = quoted(*found) + " --output-style=GNU -f -s -p --obj=";
+                command_ = quoted(*found) + " --output-style=GNU -f -s -p -i --obj=";
                 return;
             }
         }
-        if (const auto found = find_program("addr2line")) command_ = quoted(*found) + " -f -C -s -p -e ";
+        if (const auto found = find_program("addr2line")) command_ = quoted(*found) + " -f -C -s -p -i -e ";
     }
     // "main at a.cu:12".
     [[nodiscard]] std::string text_of(const HostFrame& frame) {
@@ -62,7 +62,9 @@ class Symbolizer {
         if (!is_new) return at->second;
         std::string text =
             output_of(fmt::format("{}{} 0x{:x} 2>/dev/null", command_, quoted(frame.module), frame.offset));
-        text = text.substr(0, text.find('\n'));
+        // Calls that were inlined are lines of their own.
+        while (text.ends_with('\n')) text.pop_back();
+        for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) text.replace(at, 1, ",");
         if (!text.contains("??:0") && !text.contains("??:?")) at->second = std::move(text);
         return at->second;
     }
