@@ -4,6 +4,7 @@
 
 #include "analysis/legal_blocks.h"
 #include "runtime/argument_key.h"
+#include "runtime/block_list.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -84,15 +85,20 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
     std::array<trimtab_choice, candidate_count> candidates{};
     if (written.uncertain == 0 && !is_time(written.predicted_ns))
         return makes_no_sense(shape, "its driver program predicts a time that is none");
-    const int found = driver.select(&device, &image, data.data(), &*limits, shared_bytes, candidate_count,
-                                    candidates.data());
+    const auto select = [&](std::uint32_t count) {
+        return driver.select(&device, &image, data.data(), &*limits, shared_bytes, count, candidates.data());
+    };
+    // How far a prediction can be relied on costs as much as several predictions: first only of the best.
+    int found = select(1);
+    std::uint32_t asked = 1;
+    if (found == 1 && candidates[0].uncertain != 0) found = select(asked = candidate_count);
     Decision decision = as_written(shape, {});
     if (std::isfinite(written.predicted_ns)) decision.written_ns = decision.chosen_ns = written.predicted_ns;
     if (found < 0) {
         decision.reason = "its driver program found no answer";
         return decision;
     }
-    if (found > static_cast<int>(candidate_count))
+    if (found > static_cast<int>(asked))
         return makes_no_sense(shape, "its driver program offers more blocks than it was asked for");
     if (written.uncertain != 0 || std::isnan(decision.written_ns)) {
         decision.reason = "the prediction of the block as written is uncertain";
@@ -142,6 +148,27 @@ std::optional<Decision> as_stored(const analysis::KernelDescription& description
     decision.block = stored.block;
     decision.grid = analysis::covering_grid(*limits, stored.block);
     return decision;
+}
+
+std::vector<PredictedBlock> predict_all(const analysis::KernelDescription& description,
+                                        const trimtab_driver& driver, const trimtab_device& device,
+                                        const trimtab_image& image, const LaunchShape& shape) {
+    constexpr std::size_t most = 4096;
+    if (!stands_in_the_way(description, shape).empty()) return {};
+    const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
+    const auto limits =
+        analysis::legal_blocks(description, arguments, shape.grid, shape.block, device, image);
+    if (!limits) return {};
+    const std::vector<double> data = analysis::data_values(description, arguments, extent_of(shape));
+    const std::vector<trimtab_dim3> blocks = legal_block_list(*limits);
+    const std::size_t step = blocks.size() / most + 1;
+    std::vector<PredictedBlock> predicted;
+    for (std::size_t i = 0; i < blocks.size(); i += step) {
+        trimtab_prediction prediction{};
+        if (driver.evaluate(&device, &image, data.data(), blocks[i], 0, &prediction) == 0)
+            predicted.push_back({.block = blocks[i], .ns = prediction.predicted_ns});
+    }
+    return predicted;
 }
 
 }  // namespace trimtab::runtime

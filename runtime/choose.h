@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/description.h"
 #include "runtime/choice_store.h"
@@ -31,6 +32,11 @@ struct Decision {
     std::string nonsense = {};
 };
 
+struct PredictedBlock {
+    trimtab_dim3 block{};
+    double ns = 0;
+};
+
 [[nodiscard]] Decision as_written(const LaunchShape& shape, std::string reason);
 
 // Empty if a launch of the kernel may be changed at all, whatever is predicted; else why not.
@@ -41,6 +47,13 @@ struct Decision {
 [[nodiscard]] std::optional<Decision> as_stored(const analysis::KernelDescription& description,
                                                 const trimtab_device& device, const trimtab_image& image,
                                                 const LaunchShape& shape, const StoredChoice& stored);
+
+// The predicted time of every block that the launch may have, for a report; empty where it may have no other.
+// Of very many, evenly spread ones.
+[[nodiscard]] std::vector<PredictedBlock> predict_all(const analysis::KernelDescription& description,
+                                                      const trimtab_driver& driver,
+                                                      const trimtab_device& device,
+                                                      const trimtab_image& image, const LaunchShape& shape);
 
 // Another block only where it is legal for these arguments, its prediction can be relied on, and it is
 // predicted to be faster than the block as written. `driver` is not null.

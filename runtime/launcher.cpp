@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 
 #include "analysis/legal_blocks.h"
@@ -14,6 +15,11 @@
 namespace trimtab::runtime {
 
 namespace {
+
+double unix_time_s() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+}
 
 std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, const trimtab_image& image) {
     return plan.build_hash() ^ XXH3_64bits(&device, sizeof device) ^
@@ -27,6 +33,7 @@ Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles&
     : mode_(settings.mode),
       store_(settings.choices_path, log),
       verification_(settings.verify, calls, log),
+      reports_blocks_(settings.report_blocks && report.is_open()),
       tells_(report.is_open() || log.wants(LogLevel::info) || verification_.is_on()),
       calls_(calls),
       bundles_(bundles),
@@ -214,7 +221,13 @@ void Launcher::tell(const RegisteredKernel& kernel, const LaunchShape& shape, co
                             .device = device == nullptr ? "unknown" : device->name,
                             .description = pending.plan == nullptr ? nullptr : pending.plan->description(),
                             .shape = shape,
-                            .decision = decision};
+                            .decision = decision,
+                            .unix_time_s = unix_time_s(),
+                            .blocks = {}};
+        if (reports_blocks_ && device != nullptr && !decision.remembered && decision.by == By::driver &&
+            pending.plan->driver() != nullptr)
+            record.blocks = predict_all(*record.description, *pending.plan->driver(), device->values,
+                                        image_of(kernel, *pending.plan, devices_.current(), *device), shape);
         if (mode_ == Mode::observe && decision.by != By::unchanged) {
             record.decision.by = By::unchanged;
             record.decision.reason = "TRIMTAB=observe: launched as written";

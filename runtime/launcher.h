@@ -63,6 +63,7 @@ class Launcher {
     const Mode mode_;
     ChoiceStore store_;
     Verification verification_;
+    const bool reports_blocks_;
     const bool tells_;  // a line for each launch is wanted, or each is verified
     const BackendCalls& calls_;
     Bundles& bundles_;

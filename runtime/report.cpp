@@ -63,7 +63,8 @@ std::string report_line(const LaunchRecord& record) {
     const std::vector<double> values = data_of(record);
     for (std::size_t i = 0; i < values.size(); ++i) data[record.description->data[i].name] = values[i];
     const Decision& decision = record.decision;
-    const ordered_json line = {
+    ordered_json line = {
+        {"time", record.unix_time_s},
         {"kernel", record.kernel},
         {"device", record.device},
         {"data", std::move(data)},
@@ -72,7 +73,14 @@ std::string report_line(const LaunchRecord& record) {
         {"predicted_ns",
          {{"written", time_or_null(decision.written_ns)}, {"chosen", time_or_null(decision.chosen_ns)}}},
         {"by", name(decision.by)},
+        {"remembered", decision.remembered},
         {"reason", decision.reason}};
+    if (!record.blocks.empty()) {
+        ordered_json& blocks = line["blocks"] = ordered_json::array();
+        for (const PredictedBlock& predicted : record.blocks)
+            blocks.push_back(
+                {predicted.block.x, predicted.block.y, predicted.block.z, time_or_null(predicted.ns)});
+    }
     return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 

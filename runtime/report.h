@@ -17,6 +17,8 @@ struct LaunchRecord {
     const analysis::KernelDescription* description = nullptr;  // null where there is none
     LaunchShape shape;
     Decision decision;
+    double unix_time_s = 0;
+    std::vector<PredictedBlock> blocks;  // where the report asks for them: all that are legal
 };
 
 [[nodiscard]] std::string report_line(const LaunchRecord& record);

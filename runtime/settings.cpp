@@ -48,6 +48,8 @@ ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
     read(mode_variable, get, "on", out.settings.mode, out.warnings);
     read(log_variable, get, "warn", out.settings.log, out.warnings);
     if (const char* path = get("TRIMTAB_REPORT")) out.settings.report_path = path;
+    if (const char* blocks = get("TRIMTAB_REPORT_BLOCKS"))
+        out.settings.report_blocks = std::string_view(blocks) == "1";
     if (const char* device = get("TRIMTAB_DEVICE")) out.settings.device = device;
     if (const char* choices = get("TRIMTAB_CHOICES")) out.settings.choices_path = choices;
     if (const char* verify = get("TRIMTAB_VERIFY")) out.settings.verify = verify;

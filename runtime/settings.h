@@ -19,10 +19,11 @@ enum class LogLevel : std::uint8_t { off, warn, info, debug };
 struct Settings {
     Mode mode = Mode::on;
     LogLevel log = LogLevel::warn;
-    std::string report_path;   // empty: no report
-    std::string device;        // TRIMTAB_DEVICE as given; empty: a GPU if there is one, else the emulator
-    std::string choices_path;  // TRIMTAB_CHOICES; empty: choices are not kept across runs
-    std::string verify;        // TRIMTAB_VERIFY as given: runtime/verification.h
+    std::string report_path;     // empty: no report
+    bool report_blocks = false;  // TRIMTAB_REPORT_BLOCKS=1: with the predictions of every legal block
+    std::string device;          // TRIMTAB_DEVICE as given; empty: a GPU if there is one, else the emulator
+    std::string choices_path;    // TRIMTAB_CHOICES; empty: choices are not kept across runs
+    std::string verify;          // TRIMTAB_VERIFY as given: runtime/verification.h
 };
 
 struct ReadSettings {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -300,16 +301,39 @@ TEST_F(LauncherTest, ReportsOneLineALaunch) {
     launch(1000, dim(32), dim(32), 16);
     const auto lines = report_lines();
     ASSERT_EQ(lines.size(), 3u);
-    EXPECT_EQ(lines[0], nlohmann::json::parse(R"({
+    const auto now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch());
+    EXPECT_NEAR(lines[0]["time"].get<double>(), now.count(), 60);
+    nlohmann::json first = lines[0];
+    first.erase("time");
+    EXPECT_EQ(first, nlohmann::json::parse(R"({
         "kernel": "_Z7guardediPfii", "device": "rtx2070super",
         "data": {"n": 1000.0, "step": 1.0, "bound": 10.0, "extent.x": 1024.0},
         "written": {"grid": [32,1,1], "block": [32,1,1]}, "chosen": {"grid": [8,1,1], "block": [128,1,1]},
-        "predicted_ns": {"written": 968.0, "chosen": 100.0}, "by": "driver", "reason": "predicted fastest"})"));
+        "predicted_ns": {"written": 968.0, "chosen": 100.0}, "by": "driver", "remembered": false,
+        "reason": "predicted fastest"})"));
     EXPECT_EQ(lines[1]["by"], "remembered");
+    EXPECT_EQ(lines[1]["remembered"], true);
     EXPECT_EQ(lines[1]["predicted_ns"], lines[0]["predicted_ns"]);
     EXPECT_EQ(lines[2]["by"], "unchanged");
     EXPECT_THAT(lines[2]["reason"], HasSubstr("dynamic shared memory"));
     EXPECT_TRUE(lines[2]["predicted_ns"]["written"].is_null());
+    std::filesystem::remove(settings_.report_path);
+}
+
+TEST_F(LauncherTest, ReportsThePredictionsOfAllLegalBlocksOnce) {
+    report_to_file();
+    settings_.report_blocks = true;
+    start();
+    launch(1000, dim(32), dim(32));
+    launch(1000, dim(32), dim(32));
+    launch(1000, dim(32), dim(32), 16);
+    const auto lines = report_lines();
+    ASSERT_EQ(lines.size(), 3u);
+    ASSERT_EQ(lines[0]["blocks"].size(), 32u);  // every multiple of 32 up to 1024
+    EXPECT_EQ(lines[0]["blocks"][0], nlohmann::json::parse("[32,1,1,968.0]"));
+    EXPECT_EQ(lines[0]["blocks"][3], nlohmann::json::parse("[128,1,1,100.0]"));
+    EXPECT_FALSE(lines[1].contains("blocks"));
+    EXPECT_FALSE(lines[2].contains("blocks"));
     std::filesystem::remove(settings_.report_path);
 }
 
