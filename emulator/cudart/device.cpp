@@ -29,7 +29,7 @@ void set_default_limits(Device& device) {
 }
 
 // Texture and surface limits of compute capability 5.0 and later (CUDA C++ Programming Guide, technical
-// specifications). The emulator runs no texture instruction; programs print these.
+// specifications). Programs print these.
 void set_texture_limits(cudaDeviceProp& p) {
     p.textureAlignment = 512;
     p.texturePitchAlignment = 32;

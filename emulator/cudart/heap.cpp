@@ -56,6 +56,16 @@ GlobalMemory::Range HeapMemory::range_of(std::uint64_t address, Access) {
             .host = reinterpret_cast<std::byte*>(allocation->first)};
 }
 
+const Texture* HeapMemory::texture(std::uint64_t handle) const {
+    const TextureObject* object = textures_ == nullptr ? nullptr : textures_->texture(handle);
+    return object == nullptr ? nullptr : &object->texture;
+}
+
+const Surface* HeapMemory::surface(std::uint64_t handle) const {
+    const SurfaceObject* object = textures_ == nullptr ? nullptr : textures_->surface(handle);
+    return object == nullptr ? nullptr : &object->surface;
+}
+
 Heap::~Heap() {
     if (arena_ != nullptr) munmap(arena_, arena_bytes_);
 }

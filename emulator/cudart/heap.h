@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/cudart/texture_objects.h"
 #include "emulator/exec/memory.h"
 
 namespace trimtab::emulator::cudart {
@@ -84,12 +85,18 @@ class Heap {
 // The heap as kernels see it during one launch.
 class HeapMemory : public GlobalMemory {
   public:
-    explicit HeapMemory(const Heap& heap) : heap_(heap), map_(heap.map()) {}
+    // `textures` may be null: then there are none.
+    HeapMemory(const Heap& heap, const TextureObjects* textures)
+        : heap_(heap), textures_(textures), map_(heap.map()) {}
     [[nodiscard]] Range range_of(std::uint64_t address, Access access) override;
     [[nodiscard]] std::string explain(std::uint64_t address) const override { return heap_.explain(address); }
 
+    [[nodiscard]] const Texture* texture(std::uint64_t handle) const override;
+    [[nodiscard]] const Surface* surface(std::uint64_t handle) const override;
+
   private:
     const Heap& heap_;
+    const TextureObjects* textures_;
     std::shared_ptr<const MemoryMap> map_;
 };
 

@@ -125,7 +125,7 @@ std::expected<void, Fault> run_only(Device& device, GlobalMemory& memory, const 
 cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, bool cooperative,
                        const LaunchCheck* check, Work& work) {
     work.engine = Engine::compute;
-    HeapMemory memory(state.heap);
+    HeapMemory memory(state.heap, &state.textures);
     const CheckedLaunch watched(state.checker.get());
     std::optional<CheckedRun> checked;
     if (check != nullptr) checked.emplace(state, device, launch, *check);

@@ -125,3 +125,7 @@ struct cudaArray {
     [[nodiscard]] std::size_t planes() const { return extent.depth == 0 ? 1 : extent.depth; }
     [[nodiscard]] std::size_t size_bytes() const { return row_bytes() * rows() * planes(); }
 };
+
+struct cudaMipmappedArray {
+    std::vector<cudaArray*> levels;  // the largest first
+};

@@ -17,6 +17,7 @@
 #include "emulator/cudart/heap.h"
 #include "emulator/cudart/modules.h"
 #include "emulator/cudart/objects.h"
+#include "emulator/cudart/texture_objects.h"
 #include "emulator/cudart/program_checks.h"
 
 namespace trimtab::emulator::cudart {
@@ -52,6 +53,8 @@ class State {
     std::set<cudaGraphExec_t> graph_execs;
     std::set<cudaMemPool_t> pools;
     std::set<cudaArray_t> arrays;
+    std::set<cudaMipmappedArray_t> mipmapped_arrays;
+    TextureObjects textures;  // has its own lock
     std::set<Module*> libraries;
     std::map<std::uint64_t, ManagedHints> managed_hints;  // by Allocation::id
     std::vector<std::unique_ptr<CUctx_st>> contexts;  // but the primary ones

@@ -328,11 +328,12 @@ TEST_F(RuntimeApi, OccupancyAndFunctionAttributesFollowTheDevice) {
 
 TEST_F(RuntimeApi, WhatTheEmulatorLacksSaysSo) {
     ::testing::internal::CaptureStderr();
-    cudaTextureObject_t texture = 0;
-    EXPECT_EQ(cudaCreateTextureObject(&texture, nullptr, nullptr, nullptr), cudaErrorNotSupported);
-    EXPECT_EQ(cudaCreateTextureObject(&texture, nullptr, nullptr, nullptr), cudaErrorNotSupported);
+    cudaIpcMemHandle_t handle{};
+    EXPECT_EQ(cudaIpcGetMemHandle(&handle, nullptr), cudaErrorNotSupported);
+    EXPECT_EQ(cudaIpcGetMemHandle(&handle, nullptr), cudaErrorNotSupported);
     EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-              "trimtab: the emulated CUDA runtime has no cudaCreateTextureObject\n");
+              "trimtab: cudaIpcGetMemHandle is not supported by the emulator\n");
+    EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 
 TEST_F(RuntimeApi, KernelsPrint) {

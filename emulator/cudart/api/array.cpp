@@ -1,4 +1,4 @@
-// CUDA arrays: allocation and copies. Textures over them are not run by the emulator.
+// CUDA arrays: allocation and copies.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -184,5 +184,37 @@ cudaError_t cudaMemcpyFromArray(void* dst, cudaArray_const_t src, size_t wOffset
     });
 }
 TRIMTAB_SAME_AS(cudaMemcpyFromArray, cudaMemcpyFromArray_ptds);
+
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void* src,
+                                   size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
+    return call([=](State& state) {
+        const auto box = rows_of(state, dst, wOffset, count);
+        if (!box) return box.error();
+        return to_array(dst, wOffset, hOffset, src, box->width_bytes, *box, kind, stream, false);
+    });
+}
+TRIMTAB_SAME_AS(cudaMemcpyToArrayAsync, cudaMemcpyToArrayAsync_ptsz);
+
+cudaError_t cudaMemcpyFromArrayAsync(void* dst, cudaArray_const_t src, size_t wOffset, size_t hOffset,
+                                     size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
+    return call([=](State& state) {
+        const auto box = rows_of(state, src, wOffset, count);
+        if (!box) return box.error();
+        return from_array(dst, box->width_bytes, src, wOffset, hOffset, *box, kind, stream, false);
+    });
+}
+TRIMTAB_SAME_AS(cudaMemcpyFromArrayAsync, cudaMemcpyFromArrayAsync_ptsz);
+
+cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
+                                   cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc, size_t count,
+                                   cudaMemcpyKind kind) {
+    return call([=](State& state) {
+        const auto box = rows_of(state, src, wOffsetSrc, count);
+        if (!box) return box.error();
+        return cudaMemcpy2DArrayToArray(dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc,
+                                        box->width_bytes, box->height, kind);
+    });
+}
+TRIMTAB_SAME_AS(cudaMemcpyArrayToArray, cudaMemcpyArrayToArray_ptds);
 
 }  // extern "C"

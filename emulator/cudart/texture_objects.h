@@ -1,0 +1,47 @@
+// Texture and surface objects by handle: what kernels read through, and what programs ask back.
+#pragma once
+
+#include <driver_types.h>
+#include <texture_types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "emulator/exec/texture.h"
+
+namespace trimtab::emulator::cudart {
+
+struct TextureObject {
+    Texture texture;
+    cudaResourceDesc resource{};
+    cudaTextureDesc description{};
+    cudaResourceViewDesc view{};
+    bool has_view = false;
+};
+
+struct SurfaceObject {
+    Surface surface;
+    cudaResourceDesc resource{};
+};
+
+// Has its own lock. What a handle stands for stays where it is until the handle is given up.
+class TextureObjects {
+  public:
+    [[nodiscard]] std::uint64_t add(TextureObject object);
+    [[nodiscard]] std::uint64_t add(SurfaceObject object);
+    [[nodiscard]] const TextureObject* texture(std::uint64_t handle) const;
+    [[nodiscard]] const SurfaceObject* surface(std::uint64_t handle) const;
+    // False: there is no such object.
+    bool remove_texture(std::uint64_t handle);
+    bool remove_surface(std::uint64_t handle);
+
+  private:
+    mutable std::mutex mutex_;
+    std::uint64_t next_ = 1;
+    std::map<std::uint64_t, std::unique_ptr<TextureObject>> textures_;
+    std::map<std::uint64_t, std::unique_ptr<SurfaceObject>> surfaces_;
+};
+
+}  // namespace trimtab::emulator::cudart
