@@ -1,6 +1,9 @@
 #include "tools/trimtab/report_html.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include "tools/trimtab/heat_map.h"
 
 namespace trimtab::tools {
 namespace {
@@ -24,10 +27,56 @@ TEST(ReportPage, HasARowForEveryDifferentLaunch) {
                 HasSubstr("<td>gemm&lt;float&gt;</td><td>h100</td><td>NI = 512, NJ = 256</td>"
                           "<td>16 × 8 × 1 blocks of 32 × 32 × 1</td><td>8 × 64 × 1 blocks of 64 × 4 × 1</td>"
                           "<td class=\"number\">3</td><td class=\"number\">2</td>"
-                          "<td class=\"number\">1.50</td><td class=\"number\">2</td><td>driver</td>"));
+                          "<td class=\"number\">1.50</td><td class=\"number\">2</td>"
+                          "<td class=\"number\">0</td><td>driver</td>"));
     EXPECT_THAT(page, HasSubstr("reads shared memory &amp; &lt;barriers&gt;"));
     EXPECT_LT(page.find("gemm"), page.find("scan"));  // as they came
     EXPECT_THAT(page, Not(HasSubstr("http")));        // needs nothing beside it
+}
+
+TEST(ReportPage, SumsUpByKernelAndDrawsPredictedTimes) {
+    const auto line = [](double time, const char* by, const char* remembered, const char* blocks) {
+        return fmt::format(
+            R"({{"time":{},"kernel":"_Z4gemmPfi","device":"h100","data":{{"n":64}},"written":{{"grid":[2,1,1],"block":[32,1,1]}},)"
+            R"("chosen":{{"grid":[1,1,1],"block":[64,1,1]}},"predicted_ns":{{"written":3000,"chosen":1500}},"by":"{}",)"
+            R"("remembered":{},"reason":"predicted fastest"{}}})"
+            "\n",
+            time, by, remembered, blocks);
+    };
+    const std::string page =
+        report_page(line(1, "driver", "false",
+                         R"(,"blocks":[[32,1,1,3000],[64,1,1,1500],[96,1,1,null],[128,1,1,6000]])") +
+                        line(2, "remembered", "true", "") + line(3, "remembered", "true", ""),
+                    {"./a"});
+    EXPECT_THAT(page, HasSubstr("3 launches, 1 different ones."));
+    // By kernel: launches, with another block, and the sums.
+    EXPECT_THAT(
+        page,
+        HasSubstr("<td>gemm(float*, int)</td><td class=\"number\">3</td><td class=\"number\">3</td>"
+                  "<td class=\"number\">9</td><td class=\"number\">4.5</td><td class=\"number\">2.00</td>"));
+    EXPECT_THAT(page, HasSubstr("<td class=\"number\">3</td><td class=\"number\">2</td><td>driver</td>"));
+    // Green for the chosen, half way for twice its time, red for four times.
+    EXPECT_THAT(page, HasSubstr("<th>32</th><th>64</th><th>128</th>"));
+    EXPECT_THAT(page, HasSubstr("class=\"cell written\" style=\"background:hsl(60,70%,72%)\""));
+    EXPECT_THAT(
+        page,
+        HasSubstr(
+            "class=\"cell chosen\" style=\"background:hsl(120,70%,72%)\" title=\"64 × 1 × 1: 1.5 µs\""));
+    EXPECT_THAT(page, HasSubstr("background:hsl(0,70%,72%)"));
+}
+
+TEST(HeatMap, ManySizesShowPowersOfTwoAndTheBlocksOfTheLaunch) {
+    std::vector<MappedBlock> blocks;
+    for (std::uint32_t y = 1; y <= 32; ++y)
+        for (std::uint32_t x = 1; x * y <= 1024; ++x)
+            if (x * y % 32 == 0) blocks.push_back({.block = {x, y, 1}, .ns = 100.0 + x});
+    const std::string map = heat_map(blocks, {96, 2, 1}, {160, 4, 1});
+    for (const char* column : {"<th>96</th>", "<th>160</th>", "<th>1024</th>", "<th>1, 3</th>"})
+        EXPECT_THAT(map, HasSubstr(column));
+    EXPECT_THAT(map, Not(HasSubstr("<th>224</th>")));
+    EXPECT_THAT(map, HasSubstr("cell written"));
+    EXPECT_THAT(map, HasSubstr("cell chosen"));
+    EXPECT_EQ(heat_map({}, {1, 1, 1}, {1, 1, 1}), "");
 }
 
 TEST(ReportPage, OutlivesLinesThatAreDamaged) {

@@ -1,10 +1,15 @@
 #include "tools/trimtab/report_html.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
+
+#include "tools/trimtab/heat_map.h"
 
 namespace trimtab::tools {
 
@@ -73,8 +78,57 @@ std::string data_text(const Json& launch) {
 
 struct Row {
     Json launch;
-    std::size_t count = 0, first = 0;
+    std::size_t count = 0, remembered = 0, first = 0;
+    std::vector<MappedBlock> blocks;
 };
+
+// As people know the kernel.
+std::string readable(const std::string& name) {
+    int status = 0;
+    char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+    std::string out = status == 0 && text != nullptr ? text : name;
+    std::free(text);
+    return out;
+}
+
+BlockSize block_of(const Json& launch, const char* member) {
+    BlockSize size{0, 0, 0};
+    const auto found = launch.find(member);
+    if (found == launch.end() || !found->is_object()) return size;
+    const auto block = found->find("block");
+    if (block == found->end() || !block->is_array() || block->size() != 3) return size;
+    for (std::size_t d = 0; d < 3; ++d)
+        if ((*block)[d].is_number_unsigned()) size[d] = (*block)[d].get<std::uint32_t>();
+    return size;
+}
+
+std::vector<MappedBlock> predicted_blocks(const Json& launch) {
+    std::vector<MappedBlock> blocks;
+    const auto found = launch.find("blocks");
+    if (found == launch.end() || !found->is_array()) return blocks;
+    for (const Json& entry : *found) {
+        if (!entry.is_array() || entry.size() != 4 || !entry[3].is_number() || !(entry[3].get<double>() > 0))
+            continue;
+        MappedBlock mapped;
+        for (std::size_t d = 0; d < 3; ++d)
+            mapped.block[d] = entry[d].is_number_unsigned() ? entry[d].get<std::uint32_t>() : 0;
+        mapped.ns = entry[3].get<double>();
+        blocks.push_back(mapped);
+    }
+    return blocks;
+}
+
+// Launches that were told apart only by when they were, and whether the choice was new, are one row.
+std::string row_key(const Json& launch) {
+    Json key = launch;
+    for (const char* member : {"time", "remembered", "by", "blocks"}) key.erase(member);
+    return key.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool was_remembered(const Json& launch) {
+    const auto found = launch.find("remembered");
+    return found != launch.end() && found->is_boolean() && found->get<bool>();
+}
 
 std::string row_html(const Row& row) {
     const double written = predicted(row.launch, "written"), chosen = predicted(row.launch, "chosen");
@@ -83,15 +137,67 @@ std::string row_html(const Row& row) {
         written > 0 && chosen > 0 ? fmt::format("{:.2f}", written / chosen) : std::string();
     std::string out = "<tr>";
     for (const std::string& cell :
-         {text_of(row.launch, "kernel"), text_of(row.launch, "device"), data_text(row.launch),
+         {readable(text_of(row.launch, "kernel")), text_of(row.launch, "device"), data_text(row.launch),
           shape(row.launch, "written"), shape(row.launch, "chosen")})
         out += "<td>" + escaped(cell) + "</td>";
-    for (const std::string& cell :
-         {microseconds(written), microseconds(chosen), gain, fmt::format("{}", row.count)})
+    for (const std::string& cell : {microseconds(written), microseconds(chosen), gain,
+                                    fmt::format("{}", row.count), fmt::format("{}", row.remembered)})
         out += "<td class=\"number\">" + cell + "</td>";
     for (const std::string& cell : {text_of(row.launch, "by"), text_of(row.launch, "reason")})
         out += "<td>" + escaped(cell) + "</td>";
     return out + "</tr>\n";
+}
+
+// One line a kernel, in the order in which they came.
+std::string kernel_table(const std::vector<const Row*>& rows) {
+    struct Sum {
+        std::string name;
+        std::size_t launches = 0, changed = 0;
+        double written_ns = 0, chosen_ns = 0;
+    };
+    std::vector<Sum> sums;
+    for (const Row* row : rows) {
+        const std::string name = readable(text_of(row->launch, "kernel"));
+        auto place = std::ranges::find(sums, name, &Sum::name);
+        if (place == sums.end()) place = sums.insert(place, {.name = name});
+        place->launches += row->count;
+        const double written = predicted(row->launch, "written"), chosen = predicted(row->launch, "chosen");
+        if (!(written > 0 && chosen > 0)) continue;
+        if (shape(row->launch, "written") != shape(row->launch, "chosen")) place->changed += row->count;
+        place->written_ns += written * static_cast<double>(row->count);
+        place->chosen_ns += chosen * static_cast<double>(row->count);
+    }
+    std::string out =
+        "<h2>By kernel</h2>\n<table><tr><th>kernel</th><th>launches</th><th>with another block</th>"
+        "<th>written, predicted &micro;s</th><th>chosen, predicted &micro;s</th><th>ratio</th></tr>\n";
+    for (const Sum& sum : sums) {
+        const bool known = sum.written_ns > 0 && sum.chosen_ns > 0;
+        const auto number = [known](const char* format, double value) {
+            return known ? fmt::format(fmt::runtime(format), value) : std::string();
+        };
+        out += fmt::format(
+            "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
+            "class=\"number\">{}</td>"
+            "<td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
+            escaped(sum.name), sum.launches, sum.changed, number("{:.4g}", sum.written_ns / 1e3),
+            number("{:.4g}", sum.chosen_ns / 1e3), number("{:.2f}", sum.written_ns / sum.chosen_ns));
+    }
+    return out + "</table>\n";
+}
+
+std::string maps(const std::vector<const Row*>& rows) {
+    std::string out;
+    for (const Row* row : rows) {
+        if (row->blocks.empty()) continue;
+        out += fmt::format("<h3>{} on {}: {}</h3>\n", escaped(readable(text_of(row->launch, "kernel"))),
+                           escaped(text_of(row->launch, "device")), escaped(data_text(row->launch)));
+        out += heat_map(row->blocks, block_of(row->launch, "written"), block_of(row->launch, "chosen"));
+    }
+    if (out.empty()) return out;
+    return "<h2>Predicted time over blocks</h2>\n<p>In &micro;s; green is the least. W: the block as "
+           "written, C: "
+           "the chosen one.</p>\n" +
+           out;
 }
 
 }  // namespace
@@ -109,7 +215,11 @@ std::string report_page(std::string_view json_lines, const std::vector<std::stri
             ++unreadable;
             continue;
         }
-        Row& row = rows.try_emplace(std::string(line), Row{std::move(launch), 0, launches}).first->second;
+        Row& row = rows[row_key(launch)];
+        if (row.count == 0) row.first = launches;
+        if (was_remembered(launch)) ++row.remembered;
+        if (row.blocks.empty()) row.blocks = predicted_blocks(launch);
+        if (row.count == 0) row.launch = std::move(launch);
         ++row.count;
         ++launches;
     }
@@ -121,16 +231,19 @@ std::string report_page(std::string_view json_lines, const std::vector<std::stri
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Trimtab report</title>\n"
         "<style>body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}"
         "th,td{border:1px solid #ccc;padding:.3em .6em;text-align:left;vertical-align:top}"
-        "th{background:#eee}.number{text-align:right}</style></head><body>\n<h1>Trimtab report</h1>\n";
+        "th{background:#eee}.number{text-align:right}" +
+        heat_map_style() + "</style></head><body>\n<h1>Trimtab report</h1>\n";
     page += fmt::format("<p><code>{}</code></p>\n<p>{} launches, {} different ones{}.</p>\n",
                         escaped(fmt::format("{}", fmt::join(command, " "))), launches, order.size(),
                         unreadable == 0 ? "" : fmt::format("; {} lines could not be read", unreadable));
+    page += kernel_table(order);
     page +=
-        "<table><tr><th>kernel</th><th>device</th><th>data</th><th>as written</th><th>chosen</th>"
+        "<h2>By launch</h2>\n<table><tr><th>kernel</th><th>device</th><th>data</th><th>as "
+        "written</th><th>chosen</th>"
         "<th>written, predicted &micro;s</th><th>chosen, predicted &micro;s</th><th>ratio</th>"
-        "<th>launches</th><th>by</th><th>reason</th></tr>\n";
+        "<th>launches</th><th>remembered</th><th>by</th><th>reason</th></tr>\n";
     for (const Row* row : order) page += row_html(*row);
-    return page + "</table>\n</body></html>\n";
+    return page + "</table>\n" + maps(order) + "</body></html>\n";
 }
 
 }  // namespace trimtab::tools
