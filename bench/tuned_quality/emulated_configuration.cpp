@@ -23,6 +23,17 @@ std::vector<std::string> defines(const Configuration& c, const EmulatorOptions& 
             fmt::format("-DIMAGE_WIDTH={}", options.width), fmt::format("-DIMAGE_HEIGHT={}", options.height)};
 }
 
+std::vector<std::string> compiler_flags(const EmulatorOptions& options) {
+    return {"-O3", "-x", "cuda", "--cuda-device-only", "-S", "-nocudainc", "-nocudalib",
+            fmt::format("--cuda-gpu-arch=sm_{}", std::max(75u, options.device.values.compute_capability)),
+            "--cuda-path=" TRIMTAB_CUDA_PATH, "-Wno-unknown-cuda-version", "-Wno-pass-failed",
+            // As nvcc, which unrolls whatever it is told to.
+            "-mllvm", "-pragma-unroll-threshold=1000000",
+            // As nvcc, which leaves sums above the branch that stores them: sunk below it, what they are
+            // summed from fills the registers.
+            "-mllvm", "-instcombine-code-sinking=0", "-mllvm", "-disable-machine-sink"};
+}
+
 model::Launch launch_of(const Configuration& c, const EmulatorOptions& options) {
     const auto threads = [](std::uint32_t size, std::uint32_t block, std::uint32_t tile) {
         return (size + block * tile - 1) / (block * tile) * block;
@@ -42,18 +53,17 @@ EmulatedConfigurations::EmulatedConfigurations(EmulatorOptions options, const st
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
     key_ = fmt::format("{:016x} {} {}x{}", XXH3_64bits(text.data(), text.size()), options_.device.slug,
                        options_.width, options_.height);
+    for (const std::string& flag : compiler_flags(options_)) key_ += " " + flag;
+    key_ = fmt::format("{:016x}", XXH3_64bits(key_.data(), key_.size()));
 }
 
 std::expected<EmulatedMetrics, Error> EmulatedConfigurations::measure(const Configuration& c,
                                                                       const model::Launch& launch) const {
     const tools::TemporaryFolder folder;
     const std::string ptx = folder.file("kernel.ptx");
-    std::vector<std::string> command{
-        options_.compiler, "-O3", "-x", "cuda", "--cuda-device-only", "-S", "-nocudainc", "-nocudalib",
-        fmt::format("--cuda-gpu-arch=sm_{}", std::max(75u, options_.device.values.compute_capability)),
-        "--cuda-path=" TRIMTAB_CUDA_PATH, "-Wno-unknown-cuda-version", "-Wno-pass-failed",
-        // As nvcc, which unrolls whatever it is told to.
-        "-mllvm", "-pragma-unroll-threshold=1000000", options_.source, "-o", ptx};
+    std::vector<std::string> command{options_.compiler};
+    for (std::string& flag : compiler_flags(options_)) command.push_back(std::move(flag));
+    command.insert(command.end(), {options_.source, "-o", ptx});
     for (std::string& define : defines(c, options_)) command.push_back(std::move(define));
     const tools::Outcome outcome = tools::run_program(command, true);
     if (!outcome.started || outcome.exit_code != 0)
