@@ -29,6 +29,7 @@ bool Block::is_complete(const Barrier& barrier) const {
 
 bool Block::meet_barrier(Warp& w, unsigned number, std::uint32_t threads) {
     Barrier& barrier = barriers_[number];
+    met_barrier_ = true;
     if (barrier.arrived.empty()) barrier.arrived.resize(warp_count_);
     barrier.arrived[w.index] |= w.path_lanes;
     barrier.waiting += static_cast<std::uint32_t>(std::popcount(w.path_lanes));
@@ -64,6 +65,7 @@ void Block::release(unsigned number) {
 void Block::lanes_exited(Warp& w, std::uint32_t lanes) {
     (void)w;
     live_threads_ -= static_cast<std::uint32_t>(std::popcount(lanes));
+    if (!met_barrier_) return;
     for (unsigned number = 0; number < barriers_.size(); number++) {
         if (barriers_[number].waiting != 0 && is_complete(barriers_[number])) release(number);
     }

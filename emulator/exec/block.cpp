@@ -110,26 +110,20 @@ void Block::start_warp(std::uint32_t index) {
         if (worker_.counts().enabled) w.slots.resize(info.instruction_count + 1);
     }
     using enum ptx::SpecialRegister;
-    fill(w, ctaid_x, index_.x);
-    fill(w, ctaid_y, index_.y);
-    fill(w, ctaid_z, index_.z);
-    fill(w, clusterid_x, index_.x);
-    fill(w, clusterid_y, index_.y);
-    fill(w, clusterid_z, index_.z);
-    fill(w, smid, static_cast<std::uint32_t>(linear_index_ % std::max(launch.request.sm_count, 1u)));
-    fill(w, warpid, index);
-    trimtab_dim3 thread = thread_index(index, 0);
-    const trimtab_dim3& size = launch.request.block;
-    for (unsigned lane = 0; lane < warp_lanes; lane++) {
-        special(w, tid_x)[lane] = thread.x;
-        special(w, tid_y)[lane] = thread.y;
-        special(w, tid_z)[lane] = thread.z;
-        if (++thread.x < size.x) continue;
-        thread.x = 0;
-        if (++thread.y < size.y) continue;
-        thread.y = 0;
-        thread.z++;
+    if (w.filled_for != linear_index_) {
+        w.filled_for = linear_index_;
+        fill(w, ctaid_x, index_.x);
+        fill(w, ctaid_y, index_.y);
+        fill(w, ctaid_z, index_.z);
+        fill(w, clusterid_x, index_.x);
+        fill(w, clusterid_y, index_.y);
+        fill(w, clusterid_z, index_.z);
+        fill(w, smid, static_cast<std::uint32_t>(linear_index_ % std::max(launch.request.sm_count, 1u)));
     }
+    fill(w, warpid, index);
+    static_assert(static_cast<unsigned>(tid_y) == static_cast<unsigned>(tid_x) + 1 &&
+                  static_cast<unsigned>(tid_z) == static_cast<unsigned>(tid_x) + 2);
+    std::copy_n(worker_.thread_indices(index), 3 * warp_lanes, special(w, tid_x));
     w.block = this;
     w.index = index;
     w.compiled = launch.variant == nullptr ? nullptr : launch.variant->handlers();
@@ -163,8 +157,7 @@ void Block::finish_warp(std::uint32_t index) {
     Warp& w = *warps_[index];
     if (w.outermost != nullptr) worker_.give_back(w.outermost);
     w.outermost = nullptr;
-    worker_.launch().executed.fetch_add(w.executed, std::memory_order_relaxed);
-    if (jit::Variant* variant = worker_.launch().variant) variant->ran(w.executed);
+    worker_.executed(w.executed);
     active_ = active_ || w.active;
     if (worker_.counts().enabled) finish_warp_counts(w, worker_.counts(), worker_.launch().code);
     worker_.give_back(std::move(warps_[index]));

@@ -82,6 +82,7 @@ class Block {
     std::vector<std::unique_ptr<Warp>> warps_;  // null: exited, or not started
     std::uint32_t started_ = 0, finished_ = 0;
     std::vector<std::uint32_t> turns_;  // empty: by index
+    bool met_barrier_ = false;          // any of its warps, any barrier
     bool active_ = false;               // one of its warps was (model/metrics.h)
     std::array<Barrier, barrier_count + 1> barriers_;
 };

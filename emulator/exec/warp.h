@@ -70,8 +70,8 @@ struct Warp {
     Frame* frame = nullptr;
     const Op* join = nullptr;
     Frame* join_frame = nullptr;
-    CachedRange* ranges = nullptr;       // by instruction of the current function
-    InstructionCount* counts = nullptr;  // likewise; counted launches
+    CachedRange* ranges = nullptr;                   // by instruction of the current function
+    InstructionCount* counts = nullptr;              // likewise; counted launches
     const std::atomic<Handler>* compiled = nullptr;  // by function; nullptr: this launch is interpreted
     const jit::Services* services = nullptr;         // what compiled code calls
     std::uint64_t executed = 0, check_at = 0;
@@ -85,8 +85,9 @@ struct Warp {
 
     Block* block = nullptr;
     Worker* worker = nullptr;
-    std::uint32_t index = 0;  // in its block
-    std::uint32_t live = 0;   // lanes that have not exited
+    std::uint64_t filled_for = ~std::uint64_t{0};  // the block whose values the special registers have
+    std::uint32_t index = 0;                       // in its block
+    std::uint32_t live = 0;                        // lanes that have not exited
     std::uint32_t spins = 0;  // consecutive atomics and volatile loads that found nothing new
     int current = -1;         // in `paths`
     int last_spun = -1;       // a path that gave up its turn: another goes first

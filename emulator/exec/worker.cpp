@@ -34,6 +34,16 @@ std::string hexadecimal(std::uint64_t value) {
 
 Worker::Worker(Launch& launch) : launch_(launch), recent_(recent_ranges) {
     ranges_.resize(launch.kernel.info().instruction_count + 1);
+    const trimtab_dim3& block = launch.request.block;
+    const std::uint32_t threads = block.x * block.y * block.z;
+    thread_indices_.resize(std::size_t{(threads + warp_lanes - 1) / warp_lanes} * 3 * warp_lanes);
+    for (std::uint32_t thread = 0; thread < thread_indices_.size() / 3; thread++) {
+        std::uint32_t* place =
+            thread_indices_.data() + std::size_t{thread / warp_lanes} * 3 * warp_lanes + thread % warp_lanes;
+        place[0] = thread % block.x;
+        place[warp_lanes] = thread / block.x % block.y;
+        place[2 * warp_lanes] = thread / block.x / block.y;
+    }
     if (!launch.request.counting.count) return;
     counts_.enabled = true;
     counts_.footprints = launch.request.counting.footprints;
@@ -42,7 +52,22 @@ Worker::Worker(Launch& launch) : launch_(launch), recent_(recent_ranges) {
     counts_.instructions.resize(ranges_.size());
 }
 
-Worker::~Worker() = default;
+Worker::~Worker() {
+    tell_executed();
+}
+
+// The launch's count is shared by all workers: it is seldom touched.
+void Worker::executed(std::uint64_t warp_instructions) {
+    executed_ += warp_instructions;
+    if (executed_ >= slice || launch_.request.instruction_limit != 0) tell_executed();
+}
+
+void Worker::tell_executed() {
+    if (executed_ == 0) return;
+    launch_.executed.fetch_add(executed_, std::memory_order_relaxed);
+    if (launch_.variant != nullptr) launch_.variant->ran(executed_);
+    executed_ = 0;
+}
 
 // Blocks start in order. One that only spins makes room for the next: it may wait for a block that has not
 // begun.
@@ -155,7 +180,7 @@ Frame* Worker::take_frame(Warp& w, const Op* op, const FunctionCode& function) {
         return nullptr;
     }
     Frame* frame = nullptr;
-    std::vector<Frame*>& free = free_frames_[&function];
+    std::vector<Frame*>& free = free_frames(function);
     if (free.empty()) {
         frame = frames_.emplace_back(std::make_unique<Frame>()).get();
         frame->function = &function;
@@ -190,8 +215,12 @@ bool Worker::extend_frame(Warp& w, const Op* op, std::uint64_t first, std::uint6
     return true;
 }
 
+std::vector<Frame*>& Worker::free_frames(const FunctionCode& function) {
+    return function.number == 0 ? free_outermost_ : free_frames_[&function];
+}
+
 void Worker::give_back(Frame* frame) {
-    free_frames_[frame->function].push_back(frame);
+    free_frames(*frame->function).push_back(frame);
 }
 
 const FunctionCode* Worker::function_at(std::uint64_t address) const {

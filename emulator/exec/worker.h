@@ -99,12 +99,20 @@ class Worker {
     // The host's address of `bytes` at a lane's generic address; nullptr: there is no memory.
     [[nodiscard]] std::byte* host_address(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes);
     [[nodiscard]] CachedRange* ranges() { return ranges_.data(); }
+    // %tid.x of all lanes of a block's warp, then %tid.y, then %tid.z.
+    [[nodiscard]] const std::uint32_t* thread_indices(std::uint32_t warp) const {
+        return thread_indices_.data() + std::size_t{warp} * 3 * warp_lanes;
+    }
+    // Warp instructions of a warp that has come to its end.
+    void executed(std::uint64_t warp_instructions);
     void print(const std::string& text);
     // A block has run to its end: its footprint goes where it is counted.
     void finish_block(std::uint64_t linear_index, bool active);
 
   private:
     static constexpr std::size_t recent_ranges = 1024;
+    void tell_executed();
+    [[nodiscard]] std::vector<Frame*>& free_frames(const FunctionCode& function);
 
     Launch& launch_;
     WorkerCounts counts_;
@@ -112,6 +120,9 @@ class Worker {
     std::vector<CachedRange> recent_;             // by 64 KiB of the address
     std::vector<std::unique_ptr<Frame>> frames_;  // all that were ever made
     std::map<const FunctionCode*, std::vector<Frame*>> free_frames_;
+    std::vector<Frame*> free_outermost_;  // of the kernel itself
+    std::vector<std::uint32_t> thread_indices_;
+    std::uint64_t executed_ = 0;  // that the launch has not been told of
     std::vector<std::unique_ptr<Warp>> free_warps_;
 };
 

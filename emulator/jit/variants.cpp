@@ -24,9 +24,9 @@ namespace {
 // Interpreted, this many warp instructions take about as long as a look into the cache; and as a compilation.
 constexpr std::uint64_t worth_a_look = 20'000, worth_compiling = 3'000'000;
 
-bool is_debug_wanted() {
+bool is_log_level(std::string_view wanted) {
     const char* level = std::getenv("TRIMTAB_LOG");
-    return level != nullptr && std::string_view(level) == "debug";
+    return level != nullptr && level == wanted;
 }
 
 void say(const std::string& text) {
@@ -70,7 +70,7 @@ CompileFunction compiler() {
         std::string error;
         void* library = open_library(error);
         if (library == nullptr) {
-            say("kernels are interpreted, not compiled: " + error);
+            if (!is_log_level("off")) say("kernels are interpreted, not compiled: " + error);
             return nullptr;
         }
         return reinterpret_cast<CompileFunction>(dlsym(library, compile_symbol));
@@ -104,8 +104,7 @@ Mode mode_of_environment() {
     const char* given = std::getenv("TRIMTAB_EMULATOR");
     const std::string_view mode = given == nullptr ? "" : given;
     if (mode == "compiled") return Mode::compiled;
-    if (mode == "interpreter") return Mode::interpreter;
-    return mode == "auto" ? Mode::automatic : Mode::interpreter;
+    return mode == "interpreter" ? Mode::interpreter : Mode::automatic;
 }
 
 Variant::Variant(const Program& program, const CompiledKernel& kernel, const KernelCode& code,
@@ -170,7 +169,7 @@ void Variant::compile() {
     if (error.empty()) error = install(object.bytes);
     if (error.empty())
         CodeCache::of_environment().keep(key(), object.bytes);
-    else if (is_debug_wanted())
+    else if (is_log_level("debug"))
         say(fmt::format("kernel {} is interpreted: {}", kernel_.function().name, error));
 }
 
