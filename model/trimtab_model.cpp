@@ -157,8 +157,11 @@ Value TrimtabModel::wave_cycles(Value blocks, Value mean_blocks, std::string_vie
     // What all SMs share is asked for by the mean SM, yet a busier one waits longer for its part.
     const Value half = number(0.5, judged);
     const Value shared = l2_cycles_ * (half + half * mean_blocks / blocks);
-    const Value per_warp = sharp_max(pipe_cycles_ + slots_ + serial_cycles_, shared)
-                               .named(in_wave("cycles_per_warp"), "cycles", "the SM's pipes, or L2");
+    // What one pipe does is half hidden behind what another does.
+    const Value memory = slots_ + serial_cycles_;
+    const Value own = max(pipe_cycles_, memory) + half * min(pipe_cycles_, memory);
+    const Value per_warp =
+        sharp_max(own, shared).named(in_wave("cycles_per_warp"), "cycles", "the SM's pipes, or L2");
     const Value ending = terms_.ending ? one_ + number(0.4, "stencils of 64 to 1024 threads in the sweeps") /
                                                     (occ_ * rounds_or_one_)
                                        : one_;

@@ -150,14 +150,17 @@ TEST(BlockSearch, EveryChoiceIsLegalAndInOrder) {
     EXPECT_EQ(distinct.size(), choices.size());
 }
 
-TEST(BlockSearch, EqualTimesGoToFewerThreadsThenToTheWider) {
+TEST(BlockSearch, EqualTimesGoToShortRowsOfWholeWarpsAWarpForEachScheduler) {
     const Search search({{term(7, {})}}, {true, true, false});
     const auto choices = search.select(limits_of({512, 512, 1}, {1024, 1024, 1}), 8);
     ASSERT_EQ(choices.size(), 8u);
     EXPECT_EQ(choices[0].block.x, 32u);
-    EXPECT_EQ(choices[0].block.y, 1u);
-    EXPECT_EQ(choices[1].block.x, 16u);
-    EXPECT_EQ(choices[1].block.y, 2u);
+    EXPECT_EQ(choices[0].block.y, 4u);
+    // The others: fewer threads, then the wider block.
+    EXPECT_EQ(choices[1].block.x, 32u);
+    EXPECT_EQ(choices[1].block.y, 1u);
+    EXPECT_EQ(choices[2].block.x, 16u);
+    EXPECT_EQ(choices[2].block.y, 2u);
 }
 
 TEST(BlockSearch, NothingLegalIsNoChoice) {

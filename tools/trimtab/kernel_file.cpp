@@ -123,7 +123,13 @@ std::expected<KernelFile, Error> load_source(const std::string& path, const std:
     if (!compiler) return bad("trimtab++ is not installed beside trimtab: a CUDA source needs it", path);
     const TemporaryFolder folder;
     const std::string object = folder.file("kernels.o");
-    std::vector<std::string> command{*compiler, "--trimtab-quiet", "-O3"};
+    // Registers as nvcc would count them: it unrolls whatever it is told to, and leaves sums above the branch
+    // that stores them. Sunk below it, what they are summed from fills the registers.
+    std::vector<std::string> command{*compiler, "--trimtab-quiet",
+                                     "-O3",     "-Wno-pass-failed",
+                                     "-mllvm",  "-pragma-unroll-threshold=1000000",
+                                     "-mllvm",  "-instcombine-code-sinking=0",
+                                     "-mllvm",  "-disable-machine-sink"};
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-c", path, "-o", object});
     const Outcome outcome = run_program(command, false);

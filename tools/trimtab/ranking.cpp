@@ -25,7 +25,9 @@ bool is_before(const RankedBlock& l, const RankedBlock& r) {
 bool is_preferred(const RankedBlock& l, const RankedBlock& r) {
     const auto key = [](const RankedBlock& b) {
         const bool whole = b.block.x % 32 == 0;
-        return std::tuple(!whole, whole ? std::int64_t{b.block.x} : -std::int64_t{b.block.x});
+        const auto threads = static_cast<double>(threads_of(b.block));
+        return std::tuple(!whole, whole ? std::int64_t{b.block.x} : -std::int64_t{b.block.x},
+                          threads < 128 ? 128 / threads : threads / 128);
     };
     return key(l) != key(r) ? key(l) < key(r) : is_before(l, r);
 }
