@@ -116,7 +116,9 @@ class DeviceModule {
   private:
     [[nodiscard]] bool defines_again(const llvm::Module& other) const {
         for (const llvm::GlobalValue& value : other.global_values()) {
-            if (value.isDeclaration() || value.hasLocalLinkage() || value.isWeakForLinker()) continue;
+            if (value.isDeclaration() || value.hasLocalLinkage() || value.isWeakForLinker() ||
+                value.hasAppendingLinkage())
+                continue;
             const llvm::GlobalValue* mine = module_->getNamedValue(value.getName());
             if (mine != nullptr && !mine->isDeclaration() && !mine->isWeakForLinker()) return true;
         }

@@ -48,8 +48,10 @@ bool names_architecture(const std::string& token) {
 
 // The user's words, with what this machine lacks replaced.
 void append_adapted(Command& command, const Argument& argument, const CommandLine& line,
-                    const Toolchain& tools) {
+                    const Toolchain& tools, bool compiles_cuda = false) {
     for (const std::string& token : argument.tokens) {
+        // Beside -fopenmp, clang would take nvcc's -arch for a device of OpenMP's.
+        if (names_architecture(token) && !compiles_cuda && line.nvcc.is_nvcc_style) continue;
         if (names_architecture(token) && line.mode != Mode::other && !line.device_only) {
             const std::size_t value = token.find('=') + 1;
             command.push_back(token.substr(0, value) +
@@ -202,7 +204,7 @@ Command device_command(const CommandLine& line, const Toolchain& tools, std::siz
         if (is_output_option(argument) || names_architecture(argument.tokens.front()) ||
             argument.tokens.front() == "-c")
             continue;
-        append_adapted(command, argument, line, tools);
+        append_adapted(command, argument, line, tools, /*compiles_cuda=*/true);
     }
     append_cuda_options(command, line, tools);
     command.insert(command.end(),
@@ -220,7 +222,7 @@ Command compile_command(const CommandLine& line, const Toolchain& tools, std::si
         if (argument.kind == Argument::Kind::input && i != input) continue;
         if (is_output_option(argument)) continue;
         if (line.mode == Mode::link && is_linker_option(argument)) continue;
-        append_adapted(command, argument, line, tools);
+        append_adapted(command, argument, line, tools, /*compiles_cuda=*/true);
     }
     // Options of the link, such as -L, are unused here and would be warned of.
     if (line.mode == Mode::link) command.emplace_back("-c");
@@ -235,7 +237,8 @@ Command compile_command(const CommandLine& line, const Toolchain& tools, std::si
 Command passthrough_command(const CommandLine& line, const Toolchain& tools) {
     Command command{tools.clangxx};
     if (line.compiles_cuda()) append_tolerance(command);
-    for (const Argument& argument : line.arguments) append_adapted(command, argument, line, tools);
+    for (const Argument& argument : line.arguments)
+        append_adapted(command, argument, line, tools, line.compiles_cuda());
     if (!line.compiles_cuda()) {
         append_toolkit_headers(command, tools);
         command.emplace_back("-Qunused-arguments");
@@ -276,7 +279,10 @@ Command link_command(const CommandLine& line, const Toolchain& tools,
         else
             command.push_back(object->second);
     }
-    if (!device_object.empty()) command.insert(command.end(), {"-x", "none", device_object});
+    if (device_object == clangs_device_link)
+        command.insert(command.end(), {"--offload-link", "--cuda-path=" + tools.cuda});
+    else if (!device_object.empty())
+        command.insert(command.end(), {"-x", "none", device_object});
     // Where nvcc finds the toolkit's libraries; its device runtime is part of Trimtab's.
     if (!tools.cuda.empty())
         command.insert(command.end(), {"-L" + tools.cuda + "/lib64", "-L" + tools.cuda + "/lib64/stubs"});

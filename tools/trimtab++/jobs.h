@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/trimtab++/command_line.h"
@@ -25,9 +26,12 @@ using Command = std::vector<std::string>;  // the program first
 // toolkit found.
 [[nodiscard]] Command passthrough_command(const CommandLine& line, const Toolchain& tools);
 
+// A device object's name that means: clang is to link the device code.
+inline constexpr std::string_view clangs_device_link = "--offload-link";
+
 // The link: CUDA sources are replaced by `objects` (by index in line.arguments); the CUDA runtime is
 // Trimtab's, wherever and however often the command line names one. `device_object`: what the device link
-// made, if there was one.
+// made, if there was one; or clangs_device_link.
 [[nodiscard]] Command link_command(const CommandLine& line, const Toolchain& tools,
                                    const std::map<std::size_t, std::string>& objects,
                                    const std::string& device_object = {});

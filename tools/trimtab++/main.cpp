@@ -102,7 +102,7 @@ int compile_and_link(const CommandLine& line, const Toolchain& tools) {
             // clang's own device link then: it knows nothing of Trimtab, and may know the code.
             std::fprintf(stderr, "trimtab++: warning: %s: the device link is left to clang\n",
                          linked.error().text().c_str());
-            device_object.clear();
+            device_object = clangs_device_link;
         }
     }
     return run(link_command(line, tools, *objects, device_object));

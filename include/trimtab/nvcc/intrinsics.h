@@ -34,3 +34,8 @@
 #pragma pop_macro("__funnelshift_r")
 #pragma pop_macro("__funnelshift_rc")
 #endif
+
+// A counter of the old profiler's, which newer ones do not read.
+#ifndef __prof_trigger
+#define __prof_trigger(counter) ((void)(counter))
+#endif

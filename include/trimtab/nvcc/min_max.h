@@ -40,5 +40,24 @@ TRIMTAB_FLOATING_MIN_MAX(double, double, double)
 TRIMTAB_FLOATING_MIN_MAX(double, float, double)
 TRIMTAB_FLOATING_MIN_MAX(double, double, float)
 
+static inline __host__ unsigned int umin(unsigned int a, unsigned int b) {
+    return min(a, b);
+}
+static inline __host__ unsigned int umax(unsigned int a, unsigned int b) {
+    return max(a, b);
+}
+static inline __host__ long long llmin(long long a, long long b) {
+    return min(a, b);
+}
+static inline __host__ long long llmax(long long a, long long b) {
+    return max(a, b);
+}
+static inline __host__ unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+    return min(a, b);
+}
+static inline __host__ unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+    return max(a, b);
+}
+
 #undef TRIMTAB_MIN_MAX
 #undef TRIMTAB_FLOATING_MIN_MAX

@@ -8,7 +8,6 @@
 // clang-format off
 #include "predefined_macros.h"
 #include "min_max.h"
-#include "mathematics.h"
 #include "scoped_atomics.h"
 #include "intrinsics.h"
 #include "older_runtime.h"

@@ -1,0 +1,135 @@
+// Builds written for nvcc, with trimtab++ in its place.
+#include "tests/trimtab++/build_fixture.h"
+
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using trimtab::wrapper::tests::Build;
+using trimtab::wrapper::tests::Outcome;
+
+class NvccBuild : public Build {
+  protected:
+    void SetUp() override {
+        Build::SetUp();
+        // Kernels, variables and functions that other files declare.
+        write("kernels.cu", R"(
+__device__ int table[4];
+static __device__ int twice(int x) { return 2 * x; }
+__device__ int step(int x) { return twice(x) + 1; }
+__global__ void add_table(int *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] += table[i & 3];
+}
+)");
+        write("program.cu", R"(
+#include <cstdio>
+extern __device__ int table[4];
+extern __device__ int step(int);
+__global__ void add_table(int *, int);
+__global__ void apply(int *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = step(i);
+}
+int main() {
+    const int n = 1000, values[4] = {10, 20, 30, 40};
+    int *x, host[n];
+    cudaMalloc(&x, sizeof host);
+    cudaMemcpyToSymbol(table, values, sizeof values);
+    apply<<<(n + 127) / 128, 128>>>(x, n);
+    add_table<<<(n + 127) / 128, 128>>>(x, n);
+    cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < n; ++i)
+        if (host[i] != 2 * i + 1 + values[i & 3]) { printf("FAIL at %d: %d\n", i, host[i]); return 1; }
+    printf("PASS\n");
+}
+)");
+    }
+
+    void expect_pass(const std::string& program) {
+        const Outcome ran = shell("TRIMTAB_LOG=info " + program);
+        EXPECT_EQ(ran.code, 0) << ran.text;
+        EXPECT_THAT(ran.text, HasSubstr("PASS"));
+        EXPECT_THAT(ran.text, HasSubstr("apply(int*, int)"));
+        EXPECT_THAT(ran.text, HasSubstr("by driver")) << "kernels that call into other files are tuned";
+    }
+};
+
+TEST_F(NvccBuild, RelocatableDeviceCodeInOneStep) {
+    const Outcome built = shell(trimtab("-O2 -arch=sm_75 -rdc=true program.cu kernels.cu -o prog"));
+    ASSERT_EQ(built.code, 0) << built.text;
+    expect_pass("./prog");
+}
+
+TEST_F(NvccBuild, DeviceLinkAsAStepOfItsOwnAndOfSeveralArchitectures) {
+    const std::string architectures =
+        "-gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=\\\"sm_80,compute_80\\\" ";
+    for (const std::string step : {"-dc program.cu kernels.cu", "-dlink program.o kernels.o -o device.o"}) {
+        const Outcome outcome = shell(trimtab(architectures + step));
+        ASSERT_EQ(outcome.code, 0) << step << '\n' << outcome.text;
+    }
+    const Outcome linked =
+        shell("g++ program.o kernels.o device.o -o prog -L" TRIMTAB_CUDA_PATH "/lib64 -lcudart");
+    ASSERT_EQ(linked.code, 0) << linked.text;
+    ASSERT_EQ(shell(trimtab("program.o kernels.o device.o -o prog2")).code, 0);
+    expect_pass("./prog2");
+}
+
+TEST_F(NvccBuild, DeviceCodeOfAStaticLibrary) {
+    for (const std::string step :
+         {"-rdc=true -lib kernels.cu -o libkernels.a", "-rdc=true program.cu -L. -lkernels -o prog"}) {
+        const Outcome outcome = shell(trimtab(step));
+        ASSERT_EQ(outcome.code, 0) << step << '\n' << outcome.text;
+    }
+    expect_pass("./prog");
+}
+
+TEST_F(NvccBuild, AMakefileForNvcc) {
+    write("helper.c", "int helper(int class) { int new = class; return new; }\n");  // C, and no C++
+    write("caller.cpp", R"(
+#include <cuda_runtime.h>
+extern "C" int helper(int);
+int devices() {
+    int count = 0;
+    cudaGetDeviceCount(&count);
+    return helper(count);
+}
+)");
+    write("Makefile", R"(
+NVCC ?= nvcc
+FLAGS := -std=c++17 -O3 -arch=sm_60 -Xcompiler -Wall,-fopenmp --use_fast_math -lineinfo -Xptxas -O3 \
+         --expt-relaxed-constexpr -ccbin g++ -Wno-deprecated-gpu-targets
+prog: scale.o caller.o helper.o
+	$(NVCC) $(FLAGS) $^ -o $@ -lm -Xlinker -z,now
+%.o: %.cu
+	$(NVCC) $(FLAGS) -c $< -o $@
+%.o: %.cpp
+	$(NVCC) $(FLAGS) -c $< -o $@
+%.o: %.c
+	$(NVCC) $(FLAGS) -c $< -o $@
+)");
+    const Outcome built = shell("make prog NVCC=" TRIMTAB_BINARY_DIR "/bin/trimtab++");
+    ASSERT_EQ(built.code, 0) << built.text;
+    EXPECT_THAT(built.text, HasSubstr("-ccbin is left out")) << "ignored, with a word";
+    const Outcome ran = shell("TRIMTAB_LOG=info ./prog");
+    EXPECT_THAT(ran.text, HasSubstr("PASS"));
+    EXPECT_THAT(ran.text, HasSubstr("scale"));
+}
+
+TEST_F(NvccBuild, DeviceCodeAlone) {
+    for (const std::string output : {"ptx", "cubin", "fatbin"}) {
+        const Outcome made = shell(trimtab("-arch=sm_75 -" + output + " scale.cu"));
+        ASSERT_EQ(made.code, 0) << made.text;
+    }
+    EXPECT_THAT(shell("cat scale.ptx").text, HasSubstr(".entry _Z5scale"));
+    EXPECT_EQ(shell("head -c4 scale.cubin | tail -c3").text, "ELF");
+    EXPECT_EQ(shell("od -An -tx4 -N4 scale.fatbin").text, " ba55ed50\n");
+}
+
+TEST_F(NvccBuild, AnOptionThatNeitherHasIsClangsToRefuse) {
+    const Outcome outcome = shell(trimtab("--no-such-option -c scale.cu"));
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.text, HasSubstr("--no-such-option"));
+}
+
+}  // namespace
