@@ -174,7 +174,7 @@ u64 never(const Op&, u64, u64, u64, u64) {
     return 0;
 }
 
-// Packed 16-bit integers: add, min, max. imm: bit 0 signed, bits 1.. the operation.
+// Packed 16-bit integers: add, min, max. imm: bit 0 signed, bits 1 and 2 the operation, bit 3 .relu.
 u64 packed16(const Op& op, u64 a, u64 b, u64, u64) {
     u64 out = 0;
     for (unsigned half = 0; half < 2; half++) {
@@ -182,11 +182,19 @@ u64 packed16(const Op& op, u64 a, u64 b, u64, u64) {
         const s64 sx = (op.imm & 1) != 0 ? sign_extended(x, 16) : static_cast<s64>(x);
         const s64 sy = (op.imm & 1) != 0 ? sign_extended(y, 16) : static_cast<s64>(y);
         s64 r = sx + sy;
-        if (op.imm >> 1 == 1) r = std::min(sx, sy);
-        if (op.imm >> 1 == 2) r = std::max(sx, sy);
+        if ((op.imm >> 1 & 3) == 1) r = std::min(sx, sy);
+        if ((op.imm >> 1 & 3) == 2) r = std::max(sx, sy);
+        if ((op.imm & 8) != 0) r = std::max<s64>(r, 0);
         out |= (static_cast<u64>(r) & 0xffff) << (16 * half);
     }
     return out;
+}
+
+// min.relu.s32, max.relu.s32
+template <bool maximum>
+u64 extremum_from_zero(const Op&, u64 a, u64 b, u64, u64) {
+    const auto x = static_cast<s32>(a), y = static_cast<s32>(b);
+    return static_cast<u32>(std::max(maximum ? std::max(x, y) : std::min(x, y), 0));
 }
 
 u64 permute_mode(const ptx::Instruction& instruction) {
@@ -228,6 +236,7 @@ LaneChoice integer_lane_function(const ptx::Instruction& instruction) {
     const Type type = instruction.type;
     const ptx::Modifiers& modifiers = instruction.modifiers;
     const u64 is_signed = ptx::is_signed(type) ? 1 : 0;
+    const u64 relu = modifiers.relu ? 8 : 0;
     const unsigned bytes = ptx::size_bytes(type);
     const bool packed = type == Type::u16x2 || type == Type::s16x2;
     switch (instruction.opcode) {
@@ -255,9 +264,11 @@ LaneChoice integer_lane_function(const ptx::Instruction& instruction) {
         case Opcode::sub:
             return modifiers.sat && type == Type::s32 ? LaneChoice{subtract_saturating, 0} : LaneChoice{};
         case Opcode::min:
-            return packed ? LaneChoice{packed16, is_signed | 2u} : LaneChoice{};
+            if (packed) return {packed16, is_signed | 2u | relu};
+            return relu != 0 && type == Type::s32 ? LaneChoice{extremum_from_zero<false>, 0} : LaneChoice{};
         case Opcode::max:
-            return packed ? LaneChoice{packed16, is_signed | 4u} : LaneChoice{};
+            if (packed) return {packed16, is_signed | 4u | relu};
+            return relu != 0 && type == Type::s32 ? LaneChoice{extremum_from_zero<true>, 0} : LaneChoice{};
         case Opcode::mad:
             return modifiers.sat && type == Type::s32 && modifiers.multiply_part == ptx::MultiplyPart::hi
                        ? LaneChoice{multiply_add_saturating, 0}

@@ -38,6 +38,48 @@ bool is_directed(ptx::Rounding rounding) {
     return rounding == ptx::Rounding::rz || rounding == ptx::Rounding::rm || rounding == ptx::Rounding::rp;
 }
 
+// How many operands an instruction reads that has as many whatever its type; 0: another.
+std::size_t arity_of(Opcode opcode) {
+    switch (opcode) {
+        case Opcode::abs:
+        case Opcode::brev:
+        case Opcode::cnot:
+        case Opcode::cos:
+        case Opcode::ex2:
+        case Opcode::lg2:
+        case Opcode::neg:
+        case Opcode::not_:
+        case Opcode::rcp:
+        case Opcode::rsqrt:
+        case Opcode::sin:
+        case Opcode::sqrt:
+        case Opcode::tanh:
+            return 1;
+        case Opcode::add:
+        case Opcode::and_:
+        case Opcode::copysign:
+        case Opcode::div:
+        case Opcode::max:
+        case Opcode::min:
+        case Opcode::mul:
+        case Opcode::mul24:
+        case Opcode::or_:
+        case Opcode::rem:
+        case Opcode::sub:
+        case Opcode::xor_:
+            return 2;
+        case Opcode::fma:
+        case Opcode::mad:
+        case Opcode::mad24:
+        case Opcode::sad:
+            return 3;
+        case Opcode::lop3:
+            return 4;
+        default:
+            return 0;
+    }
+}
+
 struct Shape {  // widths of an instruction's operands
     unsigned d = 0;
     std::vector<std::pair<unsigned, Type>> sources;
@@ -137,6 +179,8 @@ bool Lowering::lower_arithmetic(const ptx::Instruction& instruction) {
     if (opcode == Opcode::set && instruction.sources().size() != 2)
         return false;  // with a predicate: not in use
     if (instruction.destination_count != 1) return false;
+    if (const std::size_t arity = arity_of(opcode); arity != 0 && instruction.sources().size() != arity)
+        return false;
 
     const Shape shape = shape_of(instruction);
     const LaneKey key = key_of(instruction);
@@ -156,7 +200,7 @@ bool Lowering::lower_arithmetic(const ptx::Instruction& instruction) {
                opcode != Opcode::testp && !instruction.modifiers.xorsign_abs) {
         handler = lanes_.real(key);
         if (handler == nullptr && is_directed(key.rounding)) return lower_directed(instruction);
-    } else if (!ptx::is_float(instruction.type)) {
+    } else if (!ptx::is_float(instruction.type) && !instruction.modifiers.relu) {
         handler = lanes_.integer(key);
     }
     auto sources = shape.sources;

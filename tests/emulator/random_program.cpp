@@ -357,19 +357,13 @@ extern "C" void host_{0}(const u32* in, u32* out, u32 blocks, u32 n) {{
             name_, number);
         indent_ = 1;
         statements(3 + below(6), 3);
-        if (chance(40)) {
+        if (chance(40)) {  // of one kind: they commute
             constexpr const char* atomics[] = {"add", "and", "or", "xor", "max", "min"};
-            line(fmt::format("__atomic_fetch_{}(mine + ({} & {}), {}, __ATOMIC_RELAXED);",
-                             one_of_same(atomics), value(u32, 1), random_shared_sums - 1, value(u32, 2)));
+            line(fmt::format("__atomic_fetch_{}(mine + ({} & {}), {}, __ATOMIC_RELAXED);", one_of(atomics),
+                             value(u32, 1), random_shared_sums - 1, value(u32, 2)));
         }
         text_ += "}\n";
     }
-    // One kind of atomic a phase: they commute.
-    template <class List>
-    std::string one_of_same(const List& list) {
-        return one_of(list);
-    }
-
     // What all threads do together. The device's text and the host's, for all of a block.
     void meet(bool exchanges, std::string& device, std::string& host) {
         const unsigned mode = below(exchanges ? 8 : 1);
@@ -387,6 +381,8 @@ extern "C" void host_{0}(const u32* in, u32* out, u32 blocks, u32 n) {{
                 ";\n";
             return;
         }
+        // Atomics of one phase and the next do not commute: other warps wait as well.
+        device += "  __syncthreads();\n";
         constexpr const char* names[] = {"ua", "ub", "uc"};
         const std::string to = one_of(names), from = one_of(names);
         const unsigned amount = below(32);

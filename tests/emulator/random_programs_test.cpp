@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -132,6 +133,8 @@ TEST(RandomPrograms, LeaveWhatTheirTwinsLeave) {
     for (u64 done = 0; done < count; done += batch_size) {
         run_batch(seed + done, static_cast<int>(((seed + done) / batch_size) % 4));
         if (HasFatalFailure()) return;
+        if (count >= 1000 && (done + batch_size) % 500 == 0)
+            fmt::print("{} programs\n", done + batch_size), std::fflush(stdout);
     }
 }
 

@@ -259,6 +259,20 @@ TEST(Packed, ComparisonsSetMasksAndTwoPredicates) {
         });
 }
 
+TEST(Packed, ExtremaBelowZeroAreZero) {
+    expect_instruction("min.relu.s32 %d, %a, %b", {}, integer_operands(32, 32, 32), [](const Operands& o) {
+        return static_cast<u64>(std::max(std::min(static_cast<s32>(o.a), static_cast<s32>(o.b)), 0));
+    });
+    expect_instruction("max.relu.s16x2 %d, %a, %b", {}, integer_operands(32, 32, 32), [](const Operands& o) {
+        u64 word = 0;
+        for (unsigned i = 0; i < 2; i++) {
+            const s64 r = std::max({part(o.a, 16, i, true), part(o.b, 16, i, true), s64{0}});
+            word |= static_cast<u64>(r) << (16 * i);
+        }
+        return word;
+    });
+}
+
 TEST(Packed, IntegersArePackedWithSaturation) {
     expect_instruction("cvt.pack.sat.u8.s32.b32 %d, %a, %b, %c", {}, integer_operands(32, 32, 32),
                        [](const Operands& o) {
