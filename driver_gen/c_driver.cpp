@@ -147,7 +147,7 @@ std::expected<std::string, Error> print_driver(const KernelDescription& descript
     const std::string fill_all = metrics.fill_function(all);
     std::string store;
     for (std::size_t i = 0; i < all.size(); ++i)
-        store += fmt::format("    out->metrics[{}] = {}(&v);\n", i, metrics.metric_function(all[i]));
+        store += fmt::format("    out->metrics[{}] = {}(v);\n", i, metrics.metric_function(all[i]));
 
     std::string text = header_comment(description, fits, program);
     text += "#include <trimtab/driver.h>\n\n";

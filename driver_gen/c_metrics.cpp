@@ -54,7 +54,11 @@ std::string CMetrics::variables_struct() const {
     std::string text = "/* What the metrics are functions of. */\ntypedef struct trimtab_variables {\n";
     for (const std::string& member : names_) text += fmt::format("    double {};\n", member);
     if (names_.empty()) text += "    double none;\n";
-    return text + "} trimtab_variables;\n";
+    return text +
+           "} trimtab_variables;\n\n"
+           "/* A box of threads, and its variables: most blocks share some of their boxes. */\n"
+           "typedef struct trimtab_box {\n    double x, y, z;\n    trimtab_variables variables;\n} "
+           "trimtab_box;\n";
 }
 
 std::string CMetrics::ranges_function() const {
@@ -172,11 +176,18 @@ std::string CMetrics::fill_functions() const {
     std::string text;
     for (std::size_t n = 0; n < fills_.size(); ++n)
         text += fmt::format(
-            "static void trimtab_fill_{}(const trimtab_context* context, double x, double y, double z, "
-            "trimtab_variables* v) {{\n"
+            "static const trimtab_variables* trimtab_fill_{}(const trimtab_context* context, int place, "
+            "double x, "
+            "double y,\n"
+            "                                               double z) {{\n"
             "    const double* data = context->data;\n"
-            "    const double* range = context->range;\n{}"
-            "    (void)data, (void)range, (void)x, (void)y, (void)z, (void)v;\n}}\n\n",
+            "    const double* range = context->range;\n"
+            "    trimtab_box* box = &context->boxes[place];\n"
+            "    trimtab_variables* v = &box->variables;\n"
+            "    if (box->x == x && box->y == y && box->z == z) return v;\n"
+            "    box->x = x, box->y = y, box->z = z;\n{}"
+            "    (void)data, (void)range;\n"
+            "    return v;\n}}\n\n",
             n, fill_body(fills_[n]));
     return text;
 }

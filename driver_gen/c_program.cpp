@@ -205,15 +205,14 @@ std::string ProgramPrinter::metric_value(const Node& node) {
     if (known == box_names_.end()) {
         const std::string name = names_.unique("box");
         known = box_names_.emplace(box, name).first;
-        text_ += fmt::format("    trimtab_variables {};\n", name);
-        text_ +=
-            c_wrapped(fmt::format("{}(context, {}, {}, {}, &{});", metrics_.fill_function(boxes_.at(box)),
-                                  reference(node.a), reference(node.b), reference(node.c), name),
-                      "    ") +
-            "\n";
+        text_ += c_wrapped(fmt::format("const trimtab_variables* {} = {}(context, {}, {}, {}, {});", name,
+                                       metrics_.fill_function(boxes_.at(box)), box_names_.size() - 1,
+                                       reference(node.a), reference(node.b), reference(node.c)),
+                           "    ") +
+                 "\n";
     }
     const auto index = fits_.find(node.metric) - fits_.metrics.data();
-    return fmt::format("scale[{}] * {}(&{})", index, function, known->second);
+    return fmt::format("scale[{}] * {}({})", index, function, known->second);
 }
 
 std::string ProgramPrinter::print(const std::array<std::string, 3>& extents) {
@@ -249,8 +248,9 @@ std::string ProgramPrinter::print(const std::array<std::string, 3>& extents) {
         "    (void)device, (void)image, (void)data, (void)scale, (void)dynamic_shared_bytes;\n"
         "    (void)grid_x, (void)grid_y, (void)grid_z;\n"
         "    *ns = {0};\n"
-        "    return {1} == 0 && {0} - {0} == 0; /* a time that is no number is no prediction */\n}}\n",
-        reference(program_.time_ns), reference(program_.unlaunchable));
+        "    return {1} == 0 && {0} - {0} == 0; /* a time that is no number is no prediction */\n}}\n"
+        "enum {{ trimtab_box_count = {2} }}; /* that the model asks for metrics of */\n",
+        reference(program_.time_ns), reference(program_.unlaunchable), box_names_.size());
     return text_;
 }
 
