@@ -58,6 +58,7 @@ void Checker::begin_launch() {
     ordering_ = {};
     blocks_.clear();
     global_accesses_.clear();
+    begins_swap_loop_.clear();
     reports_own_fault_ = false;
 }
 
@@ -137,8 +138,14 @@ void Checker::meets_barrier(const Warp& w, const Op* op, unsigned number, std::u
     Meeting& meeting = open_block(w).meetings[number];
     const auto lane = static_cast<unsigned>(std::countr_zero(w.path_lanes));
     if (!meeting.is_open) {
-        meeting = {.arrived = {}, .instruction = op->index, .warp = w.index, .lane = lane, .is_open = true};
+        meeting = {.arrived = {},
+                   .met_by = {},
+                   .instruction = op->index,
+                   .warp = w.index,
+                   .lane = lane,
+                   .is_open = true};
         meeting.arrived.resize(warp_lanes);
+        meeting.met_by.resize(warp_lanes);
     }
     const std::lock_guard lock(mutex_);
     const auto first_of_all = [&] {
@@ -146,7 +153,10 @@ void Checker::meets_barrier(const Warp& w, const Op* op, unsigned number, std::u
         access.thread = triple(w.block->thread_index(meeting.warp, meeting.lane));
         return access;
     };
-    if (meeting.arrived[w.index] != 0 && needs_whole_warps(instruction_of(w, op))) {
+    // Lanes that only the emulator let come apart meet the same barrier one after the other.
+    const bool is_apart =
+        meeting.arrived[w.index] != 0 && (!w.came_apart || meeting.met_by[w.index] != op->index);
+    if (is_apart && needs_whole_warps(instruction_of(w, op))) {
         if (Report* report = found(w, op, lane, "sync", "divergent barrier", meeting.instruction)) {
             report->text =
                 fmt::format("{} of the warp's lanes meet barrier {} apart from {} others of theirs",
@@ -161,6 +171,7 @@ void Checker::meets_barrier(const Warp& w, const Op* op, unsigned number, std::u
         }
     }
     meeting.arrived[w.index] |= w.path_lanes;
+    meeting.met_by[w.index] = op->index;
 }
 
 void Checker::barrier_completes(const Block& block, unsigned number, std::span<const std::uint32_t> arrived) {

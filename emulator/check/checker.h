@@ -55,6 +55,7 @@ class Checker : public LaunchObserver {
     // A barrier that lanes wait at.
     struct Meeting {
         std::vector<std::uint32_t> arrived;  // by warp
+        std::vector<std::uint32_t> met_by;   // by warp: at which instruction
         std::uint32_t instruction = 0;       // of who came first
         std::uint32_t warp = 0;
         unsigned lane = 0;
@@ -85,6 +86,7 @@ class Checker : public LaunchObserver {
     [[nodiscard]] bool is_outside(const LaneAccess& access);
     void check_init(const LaneAccess& access);
     void check_races(const LaneAccess& access);
+    [[nodiscard]] bool begins_swap_loop(const Warp& w, const Op* op);
     void order(const Warp& w, const Op* op);
 
     const Checks checks_;
@@ -95,7 +97,8 @@ class Checker : public LaunchObserver {
     bool reports_own_fault_ = false;  // the fault to come is one that accesses() has reported
     Ordering ordering_;
     RaceShadow global_accesses_;
-    std::map<std::uint64_t, OpenBlock> blocks_;  // by linear index
+    std::map<const Op*, bool> begins_swap_loop_;  // what was found of this launch's loads
+    std::map<std::uint64_t, OpenBlock> blocks_;   // by linear index
 };
 
 }  // namespace trimtab::emulator::check

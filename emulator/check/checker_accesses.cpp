@@ -196,6 +196,25 @@ void Checker::check_init(const LaneAccess& access) {
     }
 }
 
+// A plain read whose address a compare-and-swap of the same function takes too: the first read of a loop such
+// as that of the CUDA programming guide's atomicAdd(double*), which may find any value.
+bool Checker::begins_swap_loop(const Warp& w, const Op* op) {
+    if (info_of(op).access != Access::read) return false;
+    const auto [at, is_new] = begins_swap_loop_.try_emplace(op, false);
+    if (!is_new) return at->second;
+    const CompiledKernel& kernel = w.worker->launch().kernel;
+    const ptx::Instruction& load = kernel.instruction(op->index);
+    if (load.operands.size() < 2) return false;
+    const ptx::Operand& from = load.operands[1];
+    const std::vector<ptx::Instruction>& body = kernel.function_of(op->index).body;
+    return at->second = std::any_of(body.begin(), body.end(), [&](const ptx::Instruction& instruction) {
+               if (instruction.modifiers.atomic != ptx::AtomicOp::cas || instruction.operands.size() < 2)
+                   return false;
+               const ptx::Operand& swapped = instruction.operands[1];
+               return swapped.reg == from.reg && swapped.offset == from.offset && swapped.text == from.text;
+           });
+}
+
 void Checker::check_races(const LaneAccess& access) {
     Warp& w = access.w;
     const MemoryInfo& info = info_of(access.op);
@@ -205,7 +224,7 @@ void Checker::check_races(const LaneAccess& access) {
     stamp.time = ordering_.time();
     stamp.instruction = access.op->index;
     stamp.thread = static_cast<std::uint16_t>(w.index * warp_lanes + access.lane);
-    stamp.strong = is_strong(info);
+    stamp.strong = is_strong(info) || begins_swap_loop(w, access.op);
     RaceShadow& shadow = access.is_shared ? open_block(w).shared_accesses : global_accesses_;
     const std::uint64_t first = access.is_shared ? access.shared_offset : access.host;
     const std::uint64_t end = first + info.total_bytes;

@@ -134,6 +134,7 @@ void Block::start_warp(std::uint32_t index) {
     w.active = false;
     w.is_footprint_wanted = worker_.counts().footprints && linear_index_ % warp_count_ == index;
     w.spins = 0;
+    w.came_apart = false;
     w.last_spun = -1;
     w.executed = 0;
     w.check_at = launch.request.instruction_limit == 0 ? 1u << 16 : 1;

@@ -90,6 +90,7 @@ struct Warp {
     std::uint32_t live = 0;                        // lanes that have not exited
     std::uint32_t spins = 0;  // consecutive atomics and volatile loads that found nothing new
     int current = -1;         // in `paths`
+    bool came_apart = false;  // lanes stopped waiting for others that spun: they may never meet again
     int last_spun = -1;       // a path that gave up its turn: another goes first
     std::vector<Path> paths;
     Frame* outermost = nullptr;

@@ -164,7 +164,7 @@ const Op* Worker::check_limits(Warp& w, const Op* op, const Op* next) {
     }
     // The lanes wait for something: let whoever may bring it about run.
     w.spins = 0;
-    (void)release_joined_lanes(w);
+    if (release_joined_lanes(w)) w.came_apart = true;
     return yield_path(w, next);
 }
 

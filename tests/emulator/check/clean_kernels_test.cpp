@@ -109,6 +109,35 @@ TEST_F(Clean, AHistogramOfSharedAtomics) {
     EXPECT_EQ(std::accumulate(bins.begin(), bins.end(), 0u), 1000u);
 }
 
+TEST_F(Clean, AnAdditionByCompareAndSwap) {
+    load(R"(extern "C" __global__ void k(double* sum) {
+        auto* bits = (unsigned long long*)sum;
+        unsigned long long old = *bits, seen;
+        do {
+            seen = old;
+            old = atomicCAS(bits, seen, __double_as_longlong(__longlong_as_double(seen) + 1.0));
+        } while (old != seen);
+    })");
+    std::vector<double> sum(1);
+    launch("k", {.grid = {3, 1, 1}, .block = {64, 1, 1}}, device(sum));
+    EXPECT_EQ(sum[0], 192.0);
+}
+
+TEST_F(Clean, LanesThatWaitForALockMeetTheBarrierOneByOne) {
+    load(R"(extern "C" __global__ void k(int* lock, int* out) {
+        while (atomicCAS(lock, 0, 1) != 0) {}
+        __threadfence();
+        out[0]++;
+        __threadfence();
+        atomicExch(lock, 0);
+        __syncthreads();
+        out[1 + threadIdx.x] = 1;
+    })");
+    std::vector<int> lock(1), out(65);
+    launch("k", {.grid = {1, 1, 1}, .block = {64, 1, 1}}, device(lock), device(out));
+    EXPECT_EQ(out[0], 64);
+}
+
 TEST_F(Clean, NeighbouringBytesOfOneWord) {
     load(R"(extern "C" __global__ void k(unsigned char* out) {
         __shared__ unsigned char own[64];
