@@ -53,6 +53,7 @@ Decision as_written(const LaunchShape& shape, std::string reason) {
     Decision decision;
     decision.grid = shape.grid;
     decision.block = shape.block;
+    decision.dynamic_shared_bytes = shape.dynamic_shared_bytes;
     decision.reason = std::move(reason);
     return decision;
 }

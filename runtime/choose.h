@@ -22,6 +22,7 @@ enum class By : std::uint8_t { driver, remembered, unchanged };
 
 struct Decision {
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+    std::uint64_t dynamic_shared_bytes = 0;
     By by = By::unchanged;
     std::string reason;
     // NaN where nothing was predicted.

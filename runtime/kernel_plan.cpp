@@ -50,6 +50,7 @@ void KernelPlan::remember(std::span<const std::uint64_t> key, std::uint64_t key_
                           const Decision& decision) const {
     RememberedChoice choice{.grid = decision.grid,
                             .block = decision.block,
+                            .dynamic_shared_bytes = decision.dynamic_shared_bytes,
                             .reason = 0,
                             .by = static_cast<std::uint32_t>(decision.by),
                             .written_ns = decision.written_ns,
@@ -74,6 +75,7 @@ Decision KernelPlan::recall(const RememberedChoice& choice) const {
     Decision decision;
     decision.grid = choice.grid;
     decision.block = choice.block;
+    decision.dynamic_shared_bytes = choice.dynamic_shared_bytes;
     decision.by = static_cast<By>(choice.by);
     decision.written_ns = choice.written_ns;
     decision.chosen_ns = choice.chosen_ns;

@@ -36,11 +36,11 @@ cudaError_t launch_plain(Call BackendCalls::* member, Function function, const d
                             .block = from_cuda(block),
                             .dynamic_shared_bytes = shared_bytes,
                             .arguments = arguments};
-    return loaded.launcher.launch(kernel_of(process, loaded, function), shape, nullptr,
-                                  [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block) {
-                                      return call(function, to_cuda(new_grid), to_cuda(new_block), arguments,
-                                                  shared_bytes, stream);
-                                  });
+    return loaded.launcher.launch(
+        kernel_of(process, loaded, function), shape, nullptr,
+        [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes) {
+            return call(function, to_cuda(new_grid), to_cuda(new_block), arguments, new_shared_bytes, stream);
+        });
 }
 
 // Attributes that do not depend on the shape of the launch; any other keeps it as written (a cluster is made
@@ -78,13 +78,15 @@ cudaError_t launch_exc(LaunchKernelExC BackendCalls::* member, const cudaLaunchC
                             .block = from_cuda(config->blockDim),
                             .dynamic_shared_bytes = config->dynamicSmemBytes,
                             .arguments = arguments};
-    return loaded.launcher.launch(kernel_of(process, loaded, function), shape, keep,
-                                  [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block) {
-                                      cudaLaunchConfig_t changed = *config;
-                                      changed.gridDim = to_cuda(new_grid);
-                                      changed.blockDim = to_cuda(new_block);
-                                      return call(&changed, function, arguments);
-                                  });
+    return loaded.launcher.launch(
+        kernel_of(process, loaded, function), shape, keep,
+        [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes) {
+            cudaLaunchConfig_t changed = *config;
+            changed.gridDim = to_cuda(new_grid);
+            changed.blockDim = to_cuda(new_block);
+            changed.dynamicSmemBytes = new_shared_bytes;
+            return call(&changed, function, arguments);
+        });
 }
 
 }  // namespace

@@ -155,6 +155,7 @@ Decision Launcher::decide(RegisteredKernel& kernel, const LaunchShape& shape, co
         Decision decision;
         decision.grid = shape.grid;
         decision.block = shape.block;
+        decision.dynamic_shared_bytes = shape.dynamic_shared_bytes;
         try {
             decision.reason = fmt::format("the choice failed: {}", error.what());
         } catch (...) {

@@ -23,9 +23,9 @@ class Launcher {
   public:
     Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report, Log& log);
 
-    // Launches through `forward(grid, block)`, with another block where that is legal and predicted faster;
-    // should that launch fail, as written. `keep` is not null where this launch must go out as written, and
-    // says why. Never throws.
+    // Launches through `forward(grid, block, dynamic_shared_bytes)`, with another block where that is legal
+    // and predicted faster; should that launch fail, as written. `keep` is not null where this launch must go
+    // out as written, and says why. Never throws.
     template <typename Forward>
     cudaError_t launch(RegisteredKernel* kernel, const LaunchShape& shape, const char* keep,
                        const Forward& forward) noexcept;
@@ -77,36 +77,42 @@ class Launcher {
 template <typename Forward>
 cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape, const char* keep,
                              const Forward& forward) noexcept {
-    if (kernel == nullptr || (mode_ == Mode::off && !tells_)) return forward(shape.grid, shape.block);
+    if (kernel == nullptr || (mode_ == Mode::off && !tells_))
+        return forward(shape.grid, shape.block, shape.dynamic_shared_bytes);
     Pending pending;
     trimtab_dim3 grid = shape.grid;
     trimtab_dim3 block = shape.block;
+    std::uint64_t shared_bytes = shape.dynamic_shared_bytes;
     RememberedChoice remembered;
     const KernelPlan* plan = kernel->plan.load(std::memory_order_acquire);
     // What most launches take: nothing to tell, and the choice was made before.
     if (plan != nullptr && !tells_ && mode_ == Mode::on && keep == nullptr &&
         (plan->driver() == nullptr || recall(*plan, shape, pending, remembered, false))) {
-        if (plan->driver() == nullptr) return forward(grid, block);
+        if (plan->driver() == nullptr) return forward(grid, block, shared_bytes);
         grid = remembered.grid;
         block = remembered.block;
+        shared_bytes = remembered.dynamic_shared_bytes;
     } else {
         const Decision decision = decide(*kernel, shape, keep, pending);
         tell(*kernel, shape, pending, decision);
         if (verification_.is_on()) {
             verify(*kernel, shape, keep, pending, decision);
-            const cudaError_t status = forward(shape.grid, shape.block);
+            const cudaError_t status = forward(shape.grid, shape.block, shape.dynamic_shared_bytes);
             verification_.finish();
             return status;
         }
         if (mode_ == Mode::on) {
             grid = decision.grid;
             block = decision.block;
+            shared_bytes = decision.dynamic_shared_bytes;
         }
     }
-    const cudaError_t status = forward(grid, block);
-    if (status == cudaSuccess || (same(grid, shape.grid) && same(block, shape.block))) return status;
+    const cudaError_t status = forward(grid, block, shared_bytes);
+    if (status == cudaSuccess ||
+        (same(grid, shape.grid) && same(block, shape.block) && shared_bytes == shape.dynamic_shared_bytes))
+        return status;
     give_up(*kernel, shape, pending, status);
-    return forward(shape.grid, shape.block);
+    return forward(shape.grid, shape.block, shape.dynamic_shared_bytes);
 }
 
 }  // namespace trimtab::runtime

@@ -162,7 +162,9 @@ void Verification::prepare(const LaunchToVerify& launch) {
     }
     auto check = std::make_shared<LaunchCheck>();
     for (const trimtab_dim3& block : blocks)
-        check->shapes.push_back({.grid = analysis::covering_grid(*limits, block), .block = block});
+        check->shapes.push_back({.grid = analysis::covering_grid(*limits, block),
+                                 .block = block,
+                                 .dynamic_shared_bytes = launch.shape.dynamic_shared_bytes});
     check->adds_floats = launch.description->uses_float_atomics;
     {
         const std::lock_guard lock(mutex_);

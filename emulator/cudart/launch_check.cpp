@@ -98,6 +98,7 @@ void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, d
         LaunchRequest request = as_written;
         request.grid = shape.grid;
         request.block = shape.block;
+        request.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
         request.order_seed = seed;
         request.instruction_limit = limit_;
         const auto done = emulator::launch(*launch_.program, memory, request);
@@ -129,7 +130,10 @@ void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, d
     };
     std::uint64_t seed = std::max<std::uint64_t>(check_.seed, 1);
     for (std::uint64_t i = 0; i < orders_as_written; ++i)
-        run({.grid = as_written.grid, .block = as_written.block}, seed++, true);
+        run({.grid = as_written.grid,
+             .block = as_written.block,
+             .dynamic_shared_bytes = as_written.dynamic_shared_bytes},
+            seed++, true);
     for (const LaunchShapeToCheck& shape : check_.shapes) run(shape, seed++, false);
     after_->restore();
 }

@@ -14,6 +14,7 @@ namespace trimtab::emulator::cudart {
 
 struct LaunchShapeToCheck {
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+    std::uint64_t dynamic_shared_bytes = 0;
 };
 
 // One run that did not leave what the launch as written left.

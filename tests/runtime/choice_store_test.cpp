@@ -226,7 +226,7 @@ trimtab_dim3 launch_in_new_process(const std::string& choices, const analysis::K
     const LaunchShape shape{
         .grid = {32, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0, .arguments = arguments};
     launcher.launch(registrations.find(&host_function), shape, nullptr,
-                    [&](const trimtab_dim3&, const trimtab_dim3& block) {
+                    [&](const trimtab_dim3&, const trimtab_dim3& block, std::uint64_t) {
                         launched = block;
                         return cudaSuccess;
                     });

@@ -77,7 +77,7 @@ class LaunchCostTest : public ::testing::Test {
         const LaunchShape shape{
             .grid = {32, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0, .arguments = arguments_};
         launcher_.launch(registrations_.find(&host_function_), shape, nullptr,
-                         [&](const trimtab_dim3&, const trimtab_dim3& block) {
+                         [&](const trimtab_dim3&, const trimtab_dim3& block, std::uint64_t) {
                              launched = block;
                              return cudaSuccess;
                          });

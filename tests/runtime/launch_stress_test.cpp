@@ -72,7 +72,7 @@ TEST(LaunchStress, ThreadsLaunchWhileLibrariesComeAndGo) {
                 const auto& library = libraries[static_cast<std::size_t>((i * 13 + t) % kernel_count)];
                 RegisteredKernel* kernel = registrations.find(&library.host_function);
                 launcher.launch(kernel, shape, nullptr,
-                                [&](const trimtab_dim3& grid, const trimtab_dim3& block) {
+                                [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t) {
                                     const bool as_written = block.x == 32 && grid.x == blocks;
                                     const bool chosen = block.x == 128 && grid.x == (blocks * 32 + 127) / 128;
                                     if (n % 2 == 0 ? !chosen : !as_written) ++wrong;
@@ -92,7 +92,7 @@ TEST(LaunchStress, ThreadsLaunchWhileLibrariesComeAndGo) {
         const LaunchShape shape{
             .grid = {32, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0, .arguments = arguments};
         launcher.launch(registrations.find(&library.host_function), shape, nullptr,
-                        [&](const trimtab_dim3&, const trimtab_dim3& block) {
+                        [&](const trimtab_dim3&, const trimtab_dim3& block, std::uint64_t) {
                             if (block.x != 128) ++wrong;
                             return cudaSuccess;
                         });

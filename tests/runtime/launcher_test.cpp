@@ -71,7 +71,7 @@ class LauncherTest : public ::testing::Test {
     }
     cudaError_t launch(const LaunchShape& shape, const char* keep = nullptr) {
         return launcher_->launch(registrations_.find(&host_function_), shape, keep,
-                                 [this](const trimtab_dim3& grid, const trimtab_dim3& block) {
+                                 [this](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t) {
                                      launched_.push_back({grid, block});
                                      const cudaError_t status = answer_(launched_.back());
                                      if (status != cudaSuccess) script().last_error = status;
@@ -391,7 +391,7 @@ TEST_F(LauncherTest, AKernelWithoutABundleOrAFatBinaryIsLaunchedAsWritten) {
     EXPECT_EQ(registrations_.find(&launched_), nullptr);
     int forwarded = 0;
     EXPECT_EQ(launcher_->launch(nullptr, {}, nullptr,
-                                [&](const trimtab_dim3&, const trimtab_dim3&) {
+                                [&](const trimtab_dim3&, const trimtab_dim3&, std::uint64_t) {
                                     ++forwarded;
                                     return cudaSuccess;
                                 }),
@@ -433,7 +433,7 @@ TEST_F(LauncherTest, EightThreadsLaunchTheRightGrids) {
                 const LaunchShape shape{
                     .grid = dim(blocks), .block = dim(32), .dynamic_shared_bytes = 0, .arguments = arguments};
                 launcher_->launch(registrations_.find(&host_function_), shape, nullptr,
-                                  [&](const trimtab_dim3& grid, const trimtab_dim3& block) {
+                                  [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t) {
                                       const bool even = n % 2 == 0;
                                       const bool right =
                                           even ? block.x == 128 && grid.x == (blocks * 32 + 127) / 128
