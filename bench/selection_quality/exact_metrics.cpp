@@ -72,6 +72,7 @@ void add_exact_rule(Study& study, const model::RationalProgram& program, const E
     std::mutex mutex;
     const auto work = [&] {
         MetricsMemory memory("exact_metrics", options.store_path);
+        memory.forget(options.fresh);
         for (std::size_t i = next++; i < study.cases.size(); i = next++) {
             const StudiedCase& one = study.cases[i];
             const auto exact = predict_exactly(one, program, options, memory);

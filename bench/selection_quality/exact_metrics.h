@@ -14,6 +14,7 @@ struct ExactOptions {
     std::uint64_t instruction_budget = 4'000'000;
     std::size_t launches = 3;  // of a case
     unsigned threads = 2;
+    bool fresh = false;  // measure again what is remembered
 };
 
 // Adds rule "exact_metrics", and "fitted_metrics" for the same cases by the same program. What is left out is

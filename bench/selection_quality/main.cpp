@@ -15,9 +15,7 @@
 #include "bench/selection_quality/fitted_programs.h"
 #include "bench/selection_quality/reports.h"
 #include "model/performance_model.h"
-#if __has_include("model/trimtab_model.h")
 #include "model/trimtab_model.h"
-#endif
 #include "profiler/store.h"
 #include "tools/trimtab/command.h"
 
@@ -142,11 +140,9 @@ int run(const Options& options) {
     std::vector<std::string> variants;
     if (options.variants)
         for (const std::string_view name : model::performance_model_names()) variants.emplace_back(name);
-#if __has_include("model/trimtab_model.h")
     if (options.ablation)
         for (const model::NamedTerm& term : model::trimtab_terms())
             variants.push_back(fmt::format("trimtab-without-{}", term.name));
-#endif
     for (const std::string& name : variants) {
         const auto variant = model::performance_model(name);
         if (!variant) return fail(variant.error());
@@ -227,6 +223,7 @@ int main(int argc, char** argv) {
     app.add_option("--exact-budget", options.exact_options.instruction_budget,
                    "Warp instructions a launch may cost then")
         ->capture_default_str();
+    app.add_flag("--fresh", options.exact_options.fresh, "Emulate again what is remembered");
     app.add_flag("--search", options.search, "Compile the driver programs; time and loss of their search");
     app.add_option("--perturb", options.perturbed, "Perturb the model's constants so many times");
     app.add_option("--leave-one-out", options.leave_one_out,
