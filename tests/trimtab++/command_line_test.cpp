@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/trimtab++/jobs.h"
+#include "tools/trimtab++/source_fixes.h"
 
 namespace trimtab::wrapper {
 namespace {
@@ -245,6 +246,17 @@ TEST(Nvcc, ArchitecturesThatTheToolkitDroppedBecomeTheLowest) {
     EXPECT_EQ(supported_architecture("sm_60", 50), "sm_60");
     auto line = read({"-gencode", "arch=compute_35,code=sm_35", "-c", "a.cu"});
     EXPECT_THAT(compile_command(*line, tools, 1, "a.o"), Contains("--cuda-gpu-arch=sm_75"));
+}
+
+TEST(Nvcc, SpecialRegistersNamedWithOnePercentSignAreEscaped) {
+    auto fixed = with_escaped_registers(R"(asm volatile ("mov.u32 %0, %laneid;" : "=r"(r)); // %tid
+        asm("mov.u32 %0, %%smid;" : "=r"(s)); asm("{ mov.u32 %0, %tid.x; }" "add.u32 %0, %1, 3;" : "=r"(s) : "r"(2));)");
+    ASSERT_TRUE(fixed);
+    EXPECT_EQ(*fixed, R"(asm volatile ("mov.u32 %0, %%laneid;" : "=r"(r)); // %tid
+        asm("mov.u32 %0, %%smid;" : "=r"(s)); asm("{ mov.u32 %0, %%tid.x; }" "add.u32 %0, %1, 3;" : "=r"(s) : "r"(2));)");
+    for (const char* text : {"asm(\"bar.sync 0; // %tid\");", "printf(\"%tid\", 1);",
+                             "asm(\"x %%tid;\" : : );", "// asm(\"%laneid\" : )", "asm(\"unfinished %laneid"})
+        EXPECT_FALSE(with_escaped_registers(text)) << text;
 }
 
 TEST(Nvcc, OptimisesDeviceCodeAsNvccDoes) {

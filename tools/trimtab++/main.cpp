@@ -11,6 +11,7 @@
 #include "tools/trimtab++/instrument.h"
 #include "tools/trimtab++/jobs.h"
 #include "tools/trimtab++/process.h"
+#include "tools/trimtab++/source_fixes.h"
 #include "tools/trimtab++/toolchain.h"
 
 namespace {
@@ -35,10 +36,10 @@ int lacks(const std::string& message) {
 int compile(const CommandLine& line, const Toolchain& tools, std::size_t input, const std::string& object,
             const TemporaryFolder& folder) {
     const std::string kernel_sources = folder.file("kernels" + std::to_string(input) + ".json");
-    if (const int code =
-            run(compile_command(line, tools, input, object), {{"TRIMTAB_KERNEL_SOURCES", kernel_sources}});
-        code != 0)
-        return code;
+    std::vector<std::string> command = compile_command(line, tools, input, object);
+    if (const std::string overlay = overlay_of_fixed_sources(line, input, folder); !overlay.empty())
+        command.insert(command.end(), {"-ivfsoverlay", overlay});
+    if (const int code = run(command, {{"TRIMTAB_KERNEL_SOURCES", kernel_sources}}); code != 0) return code;
     // From here on nothing can break the build: an object without drivers is still the user's program.
     instrument(
         {.input = line.arguments[input].tokens.front(), .object = object, .kernel_sources = kernel_sources},

@@ -1,0 +1,190 @@
+#include "tools/trimtab++/source_fixes.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace trimtab::wrapper {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Enough for any program; a guard against trees of headers.
+constexpr std::size_t max_files = 200;
+
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// PTX ISA 8.8, section 10: special registers, by the word before any '.'.
+bool is_special_register(std::string_view name) {
+    static constexpr std::array<std::string_view, 16> names = {
+        "tid",   "ntid",   "laneid", "warpid",  "nwarpid",  "ctaid",     "nctaid",     "smid",
+        "nsmid", "gridid", "clock",  "clock64", "clock_hi", "clusterid", "nclusterid", "dynamic_smem_size"};
+    return std::ranges::find(names, name) != names.end() || name.starts_with("lanemask_") ||
+           name.starts_with("globaltimer") || name.starts_with("cluster_") || name == "total_smem_size";
+}
+
+// The end of the literal or comment that starts at `at`; `at` itself where none does.
+std::size_t skip_literal_or_comment(const std::string& text, std::size_t at) {
+    if (text.compare(at, 2, "//") == 0) return std::min(text.find('\n', at), text.size());
+    if (text.compare(at, 2, "/*") == 0) {
+        const std::size_t end = text.find("*/", at + 2);
+        return end == std::string::npos ? text.size() : end + 2;
+    }
+    const char quote = text[at];
+    // An apostrophe inside a number (1'000) starts nothing.
+    if (quote != '"' && (quote != '\'' || (at > 0 && is_word(text[at - 1])))) return at;
+    for (std::size_t i = at + 1; i < text.size() && text[i] != '\n'; ++i) {
+        if (text[i] == '\\')
+            ++i;
+        else if (text[i] == quote)
+            return i + 1;
+    }
+    return at + 1;
+}
+
+// Where '%' is to be doubled in the statement whose '(' is at `open`.
+void find_registers(const std::string& text, std::size_t open, std::vector<std::size_t>& places) {
+    std::vector<std::size_t> found;
+    int depth = 0;
+    for (std::size_t i = open; i < text.size();) {
+        const std::size_t end = skip_literal_or_comment(text, i);
+        if (end > i) {
+            for (std::size_t k = i; text[i] == '"' && k + 1 < end; ++k) {
+                if (text[k] != '%') continue;
+                if (text[k + 1] == '%') {
+                    ++k;
+                    continue;
+                }
+                std::size_t stop = k + 1;
+                while (stop < end && is_word(text[stop])) ++stop;
+                if (is_special_register(std::string_view(text).substr(k + 1, stop - k - 1)))
+                    found.push_back(k);
+            }
+            i = end;
+            continue;
+        }
+        if (text[i] == '(') ++depth;
+        if (text[i] == ')' && --depth == 0) return;  // without operands '%' stands for itself
+        if (text[i] == ':' && depth == 1) {
+            places.insert(places.end(), found.begin(), found.end());
+            return;
+        }
+        ++i;
+    }
+}
+
+std::string read_file(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// #include "..." of a text.
+std::vector<std::string> quoted_includes(const std::string& text) {
+    std::vector<std::string> names;
+    for (std::size_t at = text.find("#include"); at != std::string::npos;
+         at = text.find("#include", at + 8)) {
+        const std::size_t open = text.find_first_not_of(" \t", at + 8);
+        if (open == std::string::npos || text[open] != '"') continue;
+        const std::size_t close = text.find_first_of("\"\n", open + 1);
+        if (close != std::string::npos && text[close] == '"')
+            names.push_back(text.substr(open + 1, close - open - 1));
+    }
+    return names;
+}
+
+std::vector<fs::path> include_folders(const CommandLine& line) {
+    std::vector<fs::path> folders;
+    for (const Argument& argument : line.arguments) {
+        const std::string& token = argument.tokens.front();
+        if (token.starts_with("-I"))
+            folders.emplace_back(token.size() > 2 ? token.substr(2) : argument.tokens.back());
+    }
+    return folders;
+}
+
+}  // namespace
+
+std::optional<std::string> with_escaped_registers(const std::string& text) {
+    if (!text.contains("asm")) return std::nullopt;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t end = skip_literal_or_comment(text, i);
+        if (end > i) {
+            i = end;
+            continue;
+        }
+        if (!is_word(text[i])) {
+            ++i;
+            continue;
+        }
+        std::size_t stop = i;
+        while (stop < text.size() && is_word(text[stop])) ++stop;
+        const std::string_view word = std::string_view(text).substr(i, stop - i);
+        i = stop;
+        if (word != "asm" && word != "__asm__" && word != "__asm") continue;
+        std::size_t open = text.find_first_not_of(" \t\r\n", stop);
+        for (const std::string_view qualifier : {"volatile", "__volatile__", "__volatile"}) {
+            if (open == std::string::npos || text.compare(open, qualifier.size(), qualifier) != 0) continue;
+            open = text.find_first_not_of(" \t\r\n", open + qualifier.size());
+            break;
+        }
+        if (open != std::string::npos && text[open] == '(') find_registers(text, open, places);
+    }
+    if (places.empty()) return std::nullopt;
+    std::string fixed = text;
+    for (auto place = places.rbegin(); place != places.rend(); ++place) fixed.insert(*place, 1, '%');
+    return fixed;
+}
+
+std::string overlay_of_fixed_sources(const CommandLine& line, std::size_t input,
+                                     const TemporaryFolder& folder) {
+    const std::vector<fs::path> folders = include_folders(line);
+    std::vector<fs::path> files;
+    std::set<fs::path> seen;
+    auto visit = [&](const fs::path& path) {
+        std::error_code error;
+        const fs::path absolute = fs::canonical(path, error);
+        if (error || !fs::is_regular_file(absolute, error)) return false;
+        if (files.size() < max_files && seen.insert(absolute).second) files.push_back(absolute);
+        return true;
+    };
+    visit(line.arguments[input].tokens.front());
+
+    nlohmann::json roots = nlohmann::json::array();
+    for (std::size_t i = 0; i < files.size(); ++i) {  // grows as it goes
+        const fs::path path = files[i];
+        const std::string text = read_file(path);
+        for (const std::string& name : quoted_includes(text)) {
+            if (visit(path.parent_path() / name)) continue;
+            for (const fs::path& other : folders)
+                if (visit(other / name)) break;
+        }
+        const auto fixed = with_escaped_registers(text);
+        if (!fixed) continue;
+        const std::string copy = folder.file("fixed" + std::to_string(input) + "." + std::to_string(i));
+        std::ofstream(copy, std::ios::binary) << *fixed;
+        roots.push_back(
+            {{"name", path.parent_path().string()},
+             {"type", "directory"},
+             {"contents",
+              {{{"name", path.filename().string()}, {"type", "file"}, {"external-contents", copy}}}}});
+    }
+    if (roots.empty()) return {};
+    const std::string overlay = folder.file("overlay" + std::to_string(input) + ".yaml");
+    std::ofstream(overlay) << nlohmann::json(
+        {{"version", 0}, {"case-sensitive", "true"}, {"use-external-names", "false"}, {"roots", roots}});
+    return overlay;
+}
+
+}  // namespace trimtab::wrapper
