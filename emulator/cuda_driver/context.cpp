@@ -81,7 +81,10 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
     return on_primary(dev, [](State&, Device& device) {
         if (device.primary.retained == 0) return CUDA_ERROR_INVALID_CONTEXT;
-        if (--device.primary.retained == 0) device.fault = cudaSuccess;
+        if (--device.primary.retained == 0) {
+            device.fault = cudaSuccess;
+            device.fault_told = false;
+        }
         return CUDA_SUCCESS;
     });
 }
@@ -146,7 +149,9 @@ CUresult cuCtxDestroy_v2(CUcontext ctx) {
         if (ctx->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
         // Other threads may have it on their stacks: their calls will say that it is gone.
         ctx->destroyed = true;
-        state.devices[static_cast<std::size_t>(ctx->device)]->fault = cudaSuccess;
+        Device& device = *state.devices[static_cast<std::size_t>(ctx->device)];
+        device.fault = cudaSuccess;
+        device.fault_told = false;
         auto& stack = this_thread().contexts;
         if (!stack.empty() && stack.back() == ctx) stack.pop_back();
         follow_top();

@@ -29,6 +29,7 @@ struct Device {
 
     // Below: under State::mutex.
     cudaError_t fault = cudaSuccess;  // of a kernel; every call fails with it until cudaDeviceReset
+    bool fault_told = false;          // launches return before their kernel has failed: the next call tells
     Timeline timeline;
     double host_ns = 0;  // modelled time up to which the host has waited for the device
     CUstream_st legacy_stream;

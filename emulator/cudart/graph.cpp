@@ -68,6 +68,12 @@ std::vector<std::size_t> lay_open(const CUgraph_st& graph, const std::vector<std
     return last;
 }
 
+// The event that a node records or waits for; null where it has none, or the event is gone.
+CUevent_st* event_of(const State& state, const Operation& operation) {
+    CUevent_st* event = operation.parameters == nullptr ? nullptr : operation.parameters->event;
+    return state.events.contains(event) ? event : nullptr;
+}
+
 }  // namespace
 
 CUgraphNode_st* add_node(CUgraph_st& graph, Operation operation, std::vector<CUgraphNode_st*> dependencies) {
@@ -158,6 +164,7 @@ std::unique_ptr<CUgraph_st> clone(const CUgraph_st& graph) {
     for (const auto& node : graph.nodes) {
         CUgraphNode_st* twin = add_node(*copy, node->operation, {});
         twin->enabled = node->enabled;
+        twin->original = node.get();
         if (node->child != nullptr) twin->child = clone(*node->child);
         twins[node.get()] = twin;
     }
@@ -198,8 +205,16 @@ cudaError_t launch(State& state, CUgraphExec_st& exec, cudaStream_t handle) {
         double start_ns = begin_ns;
         for (const std::size_t dependency : node.dependencies)
             start_ns = std::max(start_ns, end_ns[dependency]);
+        CUevent_st* event = event_of(state, node.operation);
+        if (event != nullptr && node.operation.type == cudaGraphNodeTypeWaitEvent && event->recorded)
+            start_ns = std::max(start_ns, event->time_ns);
         end_ns[i] = device->timeline.place(work, start_ns);
         last_ns = std::max(last_ns, end_ns[i]);
+        if (event != nullptr && node.operation.type == cudaGraphNodeTypeEventRecord) {
+            event->capture.reset();
+            event->recorded = true;
+            event->time_ns = end_ns[i];
+        }
         // What follows a kernel that has faulted does not run.
         if (device->fault != cudaSuccess) break;
     }

@@ -51,6 +51,21 @@ std::vector<std::byte> parameter_buffer(const ptx::Function& function, const Ker
     return buffer;
 }
 
+std::shared_ptr<const NodeParameters> node_parameters(const ptx::Function& function, const KernelCall& call,
+                                                      const std::vector<std::byte>& buffer) {
+    auto out = std::make_shared<NodeParameters>();
+    out->argument_bytes = buffer;
+    for (const ptx::Variable& parameter : function.parameters)
+        out->arguments.push_back(out->argument_bytes.data() + parameter.offset_bytes);
+    out->kernel = {.func = const_cast<void*>(call.function),
+                   .gridDim = call.grid,
+                   .blockDim = call.block,
+                   .sharedMemBytes = static_cast<unsigned>(call.dynamic_shared_bytes),
+                   .kernelParams = out->arguments.data(),
+                   .extra = nullptr};
+    return out;
+}
+
 // What tells launches of equal modelled time apart: where buffers lie does not.
 std::string time_key(const Heap& heap, const TimedLaunch& launch) {
     std::string key;
@@ -234,13 +249,15 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
                        .dynamic_shared_bytes = static_cast<std::uint32_t>(call.dynamic_shared_bytes),
                        .parameters = parameter_buffer(function, call),
                        .observer = state.checker.get()};
+    const auto parameters = call.is_node ? node_parameters(function, call, launch.parameters) : nullptr;
     return Operation{
         .type = cudaGraphNodeTypeKernel,
         .run = [&state, &device, launch = std::move(launch), cooperative = call.cooperative,
                 check = take_next_check()](
                    Work& work) { return run_kernel(state, device, launch, cooperative, check.get(), work); },
         .synchronous = false,
-        .calls_program = false};
+        .calls_program = false,
+        .parameters = parameters};
 }
 
 cudaError_t launch_kernel(State& state, const KernelCall& call) {
@@ -250,7 +267,9 @@ cudaError_t launch_kernel(State& state, const KernelCall& call) {
         const CUstream_st* stream = state.stream(call.stream);
         if (stream == nullptr || stream->device != state.current().ordinal)
             return cudaErrorInvalidResourceHandle;
-        operation = kernel_operation(state, state.current(), call);
+        KernelCall known = call;
+        known.is_node = stream->capture != nullptr;
+        operation = kernel_operation(state, state.current(), known);
     }
     return operation ? submit(state, call.stream, std::move(*operation)) : operation.error();
 }

@@ -19,6 +19,7 @@ struct KernelCall {
     std::size_t dynamic_shared_bytes = 0;
     cudaStream_t stream = nullptr;
     bool cooperative = false;
+    bool is_node = false;  // of a graph: what it was called with is kept
 };
 
 // Checks the call as CUDA does before a launch, and copies its arguments. With State::mutex.

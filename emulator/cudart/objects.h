@@ -13,6 +13,18 @@
 
 namespace trimtab::emulator::cudart {
 
+// What a node of a graph was made with, as programs ask for it back.
+struct NodeParameters {
+    cudaKernelNodeParams kernel{};  // its arguments lie in `arguments`
+    std::vector<std::byte> argument_bytes;
+    std::vector<void*> arguments;
+    cudaMemcpy3DParms copy{};
+    cudaMemsetParams fill{};
+    cudaHostNodeParams host{};
+    cudaEvent_t event = nullptr;      // recorded or waited for
+    cudaMemAllocNodeParams memory{};  // of an allocation; its pointer, of a release
+};
+
 // One thing that a stream does. It runs when it is submitted; where the stream is capturing, it becomes a
 // node of a graph and runs at each launch of that.
 struct Operation {
@@ -23,6 +35,7 @@ struct Operation {
     bool synchronous = false;
     // Calls the program's code: no lock is held meanwhile.
     bool calls_program = false;
+    std::shared_ptr<const NodeParameters> parameters = nullptr;  // where a program may ask for them
 };
 
 // The graph that one or several streams are recording.
@@ -75,9 +88,11 @@ struct CUgraphNode_st {
     std::vector<CUgraphNode_st*> dependencies;
     std::unique_ptr<CUgraph_st> child;
     bool enabled = true;
+    const CUgraphNode_st* original = nullptr;  // of a node of a clone
 };
 
 struct CUgraph_st {
+    std::vector<CUuserObject_st*> user_objects;  // one entry a reference
     std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
 };
 

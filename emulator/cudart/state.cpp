@@ -30,8 +30,18 @@ State::State() {
 }
 
 CUstream_st* State::stream(cudaStream_t handle) {
-    if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
-        return &current().legacy_stream;
+    if (handle == nullptr || handle == cudaStreamLegacy) return &current().legacy_stream;
+    if (handle == cudaStreamPerThread) {
+        // An ordinary stream of this thread and device, made when it is first used.
+        CUstream_st*& own = this_thread().default_streams[current().ordinal];
+        if (!streams.contains(own)) {
+            auto made = std::make_unique<CUstream_st>();
+            made->device = current().ordinal;
+            made->id = next_id++;
+            own = *streams.insert(made.release()).first;
+        }
+        return own;
+    }
     return streams.contains(handle) ? handle : nullptr;
 }
 

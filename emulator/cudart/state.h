@@ -31,6 +31,7 @@ struct CallConfiguration {
 struct ThreadState {
     int device = 0;  // of the current context; without one, what the next call of the runtime takes
     std::vector<CUctx_st*> contexts;  // the driver API's stack, the current one last
+    std::map<int, CUstream_st*> default_streams;  // cudaStreamPerThread, by device
     cudaError_t last_error = cudaSuccess;
     std::vector<CallConfiguration> configurations;
     cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
@@ -51,6 +52,7 @@ class State {
     std::set<cudaEvent_t> events;
     std::set<cudaGraph_t> graphs;
     std::set<cudaGraphExec_t> graph_execs;
+    std::set<const void*> graph_memory;  // of allocations in graphs: there at every launch
     std::set<cudaMemPool_t> pools;
     std::set<cudaArray_t> arrays;
     std::set<cudaMipmappedArray_t> mipmapped_arrays;
@@ -100,7 +102,10 @@ cudaError_t call(const Body& body) noexcept {
         enter_context(state);
         {
             const std::lock_guard lock(state.mutex);
-            if (const cudaError_t fault = state.current().fault; fault != cudaSuccess) return finish(fault);
+            if (const cudaError_t fault = state.current().fault; fault != cudaSuccess) {
+                state.current().fault_told = true;
+                return finish(fault);
+            }
         }
         return finish(body(state));
     } catch (const std::bad_alloc&) {

@@ -186,6 +186,7 @@ cudaError_t cudaDeviceReset() {
         return is_its;
     });
     device.fault = cudaSuccess;
+    device.fault_told = false;
     device.used_bytes = 0;
     device.peers.clear();
     device.current_pool = &device.default_pool;

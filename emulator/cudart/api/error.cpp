@@ -10,12 +10,13 @@ using namespace trimtab::emulator::cudart;
 
 namespace {
 
-// A kernel's fault stays until cudaDeviceReset; any other error is told once.
+// A kernel's fault, once a call has met it, stays until cudaDeviceReset; any other error is told once.
 cudaError_t current_error() {
     State& state = State::instance();
     if (!state.devices.empty()) {
         const std::lock_guard lock(state.mutex);
-        if (const cudaError_t fault = state.current().fault; fault != cudaSuccess) return fault;
+        const Device& device = state.current();
+        if (device.fault != cudaSuccess && device.fault_told) return device.fault;
     }
     return this_thread().last_error;
 }

@@ -5,127 +5,10 @@
 
 #include <algorithm>
 
-#include "emulator/cudart/kernel_launch.h"
+#include "emulator/cudart/api/graph_node.h"
 #include "emulator/cudart/state.h"
-#include "emulator/cudart/transfer.h"
 
 using namespace trimtab::emulator::cudart;
-
-namespace {
-
-using Made = std::expected<Operation, cudaError_t>;
-
-// Adds a node whose operation `make` gives, holding State::mutex.
-template <typename Make>
-cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                std::size_t count, const Make& make) {
-    return locked_call([&](State& state) {
-        if (node == nullptr || !state.graphs.contains(graph) || (count > 0 && dependencies == nullptr))
-            return cudaErrorInvalidValue;
-        Made operation = make(state);
-        if (!operation) return operation.error();
-        *node = add_node(*graph, std::move(*operation), {dependencies, dependencies + count});
-        return cudaSuccess;
-    });
-}
-
-// Gives the node of an instantiated graph another operation of its kind.
-template <typename Make>
-cudaError_t update(cudaGraphExec_t exec, const CUgraphNode_st* node, const Make& make) {
-    return locked_call([&](State& state) {
-        if (!state.graph_execs.contains(exec)) return cudaErrorInvalidValue;
-        const auto place = std::find_if(exec->nodes.begin(), exec->nodes.end(),
-                                        [node](const auto& entry) { return entry.original == node; });
-        if (place == exec->nodes.end()) return cudaErrorInvalidValue;
-        Made operation = make(state);
-        if (!operation) return operation.error();
-        if (operation->type != place->operation.type) return cudaErrorInvalidValue;
-        place->operation = std::move(*operation);
-        return cudaSuccess;
-    });
-}
-
-template <typename Make>
-cudaError_t set(CUgraphNode_st* node, const Make& make) {
-    return locked_call([&](State& state) {
-        if (node == nullptr) return cudaErrorInvalidValue;
-        Made operation = make(state);
-        if (!operation) return operation.error();
-        if (operation->type != node->operation.type) return cudaErrorInvalidValue;
-        node->operation = std::move(*operation);
-        return cudaSuccess;
-    });
-}
-
-auto kernel_maker(const cudaKernelNodeParams* parameters) {
-    return [=](State& state) -> Made {
-        if (parameters == nullptr) return std::unexpected(cudaErrorInvalidValue);
-        if (parameters->extra != nullptr) return std::unexpected(cudaErrorNotSupported);
-        return kernel_operation(state, state.current(),
-                                {.function = parameters->func,
-                                 .grid = parameters->gridDim,
-                                 .block = parameters->blockDim,
-                                 .arguments = parameters->kernelParams,
-                                 .packed_arguments = {},
-                                 .dynamic_shared_bytes = parameters->sharedMemBytes,
-                                 .stream = nullptr,
-                                 .cooperative = false});
-    };
-}
-
-auto copy_maker(const cudaMemcpy3DParms* parameters) {
-    return [=](State& state) -> Made {
-        if (parameters == nullptr) return std::unexpected(cudaErrorInvalidValue);
-        const auto box = box_copy_of(state, *parameters);
-        if (!box) return std::unexpected(box.error());
-        return copy_operation(state, box->to, box->from, box->box, box->kind);
-    };
-}
-
-auto linear_copy_maker(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    return [=](State& state) -> Made {
-        return copy_operation(state, linear(to), linear(from),
-                              {.width_bytes = bytes, .height = 1, .depth = 1}, kind);
-    };
-}
-
-auto fill_maker(const cudaMemsetParams* p) {
-    return [=](State& state) -> Made {
-        if (p == nullptr || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
-            return std::unexpected(cudaErrorInvalidValue);
-        return fill_operation(state, linear(p->dst, p->pitch),
-                              {.width_bytes = p->width * p->elementSize, .height = p->height, .depth = 1},
-                              p->value, p->elementSize);
-    };
-}
-
-auto host_maker(const cudaHostNodeParams* parameters) {
-    return [=](State&) -> Made {
-        if (parameters == nullptr || parameters->fn == nullptr) return std::unexpected(cudaErrorInvalidValue);
-        return Operation{.type = cudaGraphNodeTypeHost,
-                         .run =
-                             [call = *parameters](Work&) {
-                                 call.fn(call.userData);
-                                 return cudaSuccess;
-                             },
-                         .synchronous = false,
-                         .calls_program = true};
-    };
-}
-
-// Fills an array of handles that may be null, as CUDA's queries do.
-cudaError_t give(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nodes, size_t* count) {
-    if (count == nullptr) return cudaErrorInvalidValue;
-    if (nodes != nullptr) {
-        const std::size_t copied = std::min(*count, found.size());
-        std::copy_n(found.begin(), copied, nodes);
-        std::fill(nodes + copied, nodes + *count, nullptr);
-    }
-    *count = found.size();
-    return cudaSuccess;
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -138,11 +21,15 @@ cudaError_t cudaGraphCreate(cudaGraph_t* pGraph, unsigned flags) {
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-    return locked_call([=](State& state) {
+    std::vector<cudaUserObject_t> held;
+    const cudaError_t status = locked_call([&](State& state) {
         if (state.graphs.erase(graph) == 0) return cudaErrorInvalidValue;
+        held = std::move(graph->user_objects);
         delete graph;
         return cudaSuccess;
     });
+    for (cudaUserObject_t object : held) static_cast<void>(cudaUserObjectRelease(object, 1));
+    return status;
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t* pGraphClone, cudaGraph_t originalGraph) {

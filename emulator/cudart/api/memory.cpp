@@ -27,6 +27,11 @@ cudaError_t free_of_kind(void* pointer, bool (*is_freed_by_it)(MemoryKind), cuda
         if (!allocation || reinterpret_cast<void*>(allocation->first) != pointer ||
             !is_freed_by_it(allocation->kind))
             return otherwise;
+        {
+            // The next launch of its graph needs it again.
+            const std::lock_guard lock(state.mutex);
+            if (state.graph_memory.contains(pointer)) return cudaSuccess;
+        }
         return release(state, pointer);
     });
 }

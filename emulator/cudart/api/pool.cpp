@@ -30,6 +30,8 @@ cudaError_t allocate_from(cudaMemPool_t pool, void** pointer, std::size_t size, 
             return status;
         {
             const std::lock_guard lock(state.mutex);
+            const CUstream_st* recording = state.stream(stream);
+            if (recording != nullptr && recording->capture != nullptr) state.graph_memory.insert(*pointer);
             CUmemPoolHandle_st& account = pool != nullptr ? *pool : *state.current().current_pool;
             account.used_bytes += size;
             account.used_high_bytes = std::max(account.used_high_bytes, account.used_bytes);
@@ -69,7 +71,7 @@ cudaError_t cudaFreeAsync(void* devPtr, cudaStream_t hStream) {
             const CUstream_st* stream = state.stream(hStream);
             if (stream == nullptr) return cudaErrorInvalidResourceHandle;
             // Recorded for a graph, the memory is needed at each of its launches.
-            if (stream->capture != nullptr) return cudaSuccess;
+            if (stream->capture != nullptr || state.graph_memory.contains(devPtr)) return cudaSuccess;
             CUmemPoolHandle_st& account = *state.current().current_pool;
             account.used_bytes -= std::min<unsigned long long>(account.used_bytes, allocation->size_bytes);
         }
