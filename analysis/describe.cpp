@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/annotations.h"
 #include "analysis/data_parameters.h"
 #include "analysis/parameters.h"
 #include "analysis/pointees.h"
@@ -186,6 +187,12 @@ std::expected<std::vector<KernelDescription>, Error> describe(std::span<const Im
             else
                 conjoin(*same, std::move(description));
         }
+    }
+    for (KernelDescription& description : descriptions) {
+        const auto at = sources.find(description.name);
+        if (at == sources.end()) continue;
+        for (const KernelSource::Annotation& annotation : at->second.annotations)
+            if (auto done = annotate(description, annotation); !done) return std::unexpected(done.error());
     }
     return descriptions;
 }

@@ -15,7 +15,7 @@
 namespace trimtab::analysis {
 
 // What the LLVM pass adds to PTX for one kernel, by mangled name. Read from the JSON that the pass writes
-// (docs/source-info.md).
+// (docs/how-it-works.md).
 struct KernelSource {
     std::string demangled, file;
     std::uint32_t line = 0;
@@ -23,6 +23,11 @@ struct KernelSource {
         std::string name, type;
     };
     std::vector<Parameter> parameters;
+    struct Annotation {
+        std::string text, file;  // what stands in TRIMTAB_TUNE(...), and where
+        std::uint32_t line = 0;
+    };
+    std::vector<Annotation> annotations;
 };
 using KernelSources = std::map<std::string, KernelSource, std::less<>>;
 [[nodiscard]] std::expected<KernelSources, Error> read_kernel_sources(const std::string& json_path);

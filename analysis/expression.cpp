@@ -67,6 +67,10 @@ class TextWriter {
                 return constant(node);
             case Kind::global_index:
                 return {fmt::format("g.{}", dimension_names[static_cast<std::size_t>(node.dimension)])};
+            case Kind::block_size:
+                return {fmt::format("b{}", dimension_names[static_cast<std::size_t>(node.dimension)])};
+            case Kind::extent:
+                return {fmt::format("e{}", dimension_names[static_cast<std::size_t>(node.dimension)])};
             case Kind::parameter: {
                 std::string name = node.parameter < names_.size() ? names_[node.parameter]
                                                                   : fmt::format("param_{}", node.parameter);
@@ -251,6 +255,16 @@ class JsonReader {
             result.dimension = static_cast<Dimension>(at);
             return result;
         }
+        for (const char* key : {"block", "extent"}) {
+            const auto dimension = node.find(key);
+            if (dimension == node.end()) continue;
+            const std::string name = dimension->is_string() ? dimension->get<std::string>() : "";
+            const std::size_t at = name.size() == 1 ? dimension_names.find(name) : std::string::npos;
+            if (at == std::string::npos) return fail("expression has no such dimension: " + excerpt(node));
+            result.kind = key == std::string_view("block") ? Kind::block_size : Kind::extent;
+            result.dimension = static_cast<Dimension>(at);
+            return result;
+        }
         const auto parameter = node.find("param"), offset = node.find("offset");
         const bool has_offset = offset != node.end();
         if (parameter == node.end() || !is_small(*parameter) || (has_offset && !is_small(*offset)) ||
@@ -306,6 +320,11 @@ json to_json(const Expression& expression) {
         case Kind::parameter:
             return {{"param", expression.parameter},
                     {"offset", expression.offset},
+                    {"type", type_name(expression.type)}};
+        case Kind::block_size:
+        case Kind::extent:
+            return {{expression.kind == Kind::extent ? "extent" : "block",
+                     std::string(1, dimension_names[static_cast<std::size_t>(expression.dimension)])},
                     {"type", type_name(expression.type)}};
         case Kind::global_index:
             return {{"g", std::string(1, dimension_names[static_cast<std::size_t>(expression.dimension)])},

@@ -2,7 +2,8 @@
 // thread indices, with the machine's own arithmetic (width, sign, wrap-around).
 //
 // In JSON a node is a prefix list ["mad.lo.s32", a, b, c], a leaf {"param": 3, "offset": 0, "type": "s32"},
-// {"g": "x", "type": "u32"}, or {"value": 4, "type": "s32"}. Operators are PTX mnemonics of pure integer
+// {"g": "x", "type": "u32"}, {"value": 4, "type": "s32"}, or in annotations {"block": "x", "type": "s64"} and
+// {"extent": "x", "type": "s64"}. Operators are PTX mnemonics of pure integer
 // instructions (add, sub, mul.lo, mul.hi, mul.wide, mad.*, shl, shr, and, or, xor, not, neg, abs, min, max,
 // div, rem, cvt.<to>.<from>, setp.<comparison>, selp, and.pred, or.pred, not.pred ...).
 #pragma once
@@ -24,7 +25,14 @@ namespace trimtab::analysis {
 enum class Dimension : std::uint8_t { x, y, z };
 
 struct Expression {
-    enum class Kind : std::uint8_t { operation, parameter, global_index, constant };
+    enum class Kind : std::uint8_t {
+        operation,
+        parameter,
+        global_index,
+        constant,
+        block_size,  // annotations alone: the block, and the threads of the launch as written
+        extent
+    };
     Kind kind = Kind::constant;
     ptx::Type type = ptx::Type::s32;  // of the value; pred for comparisons
     std::string operation;            // with its types: "setp.ge.s32"

@@ -70,6 +70,9 @@ class BoxEvaluation {
                 index.slope[d] = 1;
                 return index;
             }
+            case Kind::block_size:
+            case Kind::extent:
+                return std::nullopt;
             case Kind::operation:
                 return operation(node);
         }
@@ -257,6 +260,9 @@ std::uint64_t evaluate(const Expression& expression, ArgumentBytes arguments,
             return argument_bits(expression, arguments, parameter_offsets).value_or(0);
         case Kind::global_index:
             return truncate_bits(index[static_cast<std::size_t>(expression.dimension)], width);
+        case Kind::block_size:
+        case Kind::extent:
+            return 0;
         case Kind::operation:
             break;
     }

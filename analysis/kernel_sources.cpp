@@ -1,4 +1,5 @@
-// The JSON that the LLVM pass writes beside the PTX: names, types and lines of kernels (docs/source-info.md).
+// The JSON that the LLVM pass writes beside the PTX: names, types and lines of kernels
+// (docs/how-it-works.md).
 #include <fmt/format.h>
 
 #include <fstream>
@@ -29,6 +30,15 @@ std::expected<KernelSource, Error> read_kernel(const std::string& path, const st
         if (!line->is_number_unsigned() || line->get<std::uint64_t>() > UINT32_MAX)
             return fail("has no line number in \"line\"");
         source.line = line->get<std::uint32_t>();
+    }
+    if (const auto annotations = object.find("annotations"); annotations != object.end()) {
+        if (!annotations->is_array()) return fail("has no list in \"annotations\"");
+        for (const json& annotation : *annotations) {
+            if (!annotation.is_object()) return fail("has an annotation that is no object");
+            source.annotations.push_back({.text = text_member(annotation, "text"),
+                                          .file = text_member(annotation, "file"),
+                                          .line = annotation.value("line", 0u)});
+        }
     }
     const auto parameters = object.find("parameters");
     if (parameters == object.end()) return source;

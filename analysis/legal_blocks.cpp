@@ -199,9 +199,11 @@ std::expected<trimtab_limits, std::string> legal_blocks(const KernelDescription&
         // The covering grid's last index must stay in range too.
         may_cover[d] = !description.reads_total[d] && extent[d] + limits.max_block[d] <= max_extent;
     }
+    // The user answers for it.
+    if (description.verdict == Verdict::annotated) may_cover = {};
     const auto covered = Tails(description, arguments, extent, limits.max_block).covered(may_cover);
     for (std::uint32_t d = 0; d < 3; d++)
-        if (!covered[d] && limits.max_block[d] > 1) result.dividing |= 1u << d;
+        if (!covered[d] && limits.max_block[d] > 1 && description.verdict != Verdict::annotated) result.dividing |= 1u << d;
     result.extent = to_dim3(extent);
     result.max_block = to_dim3(limits.max_block);
     result.max_grid = to_dim3(limits.max_grid);

@@ -1,7 +1,9 @@
 #include "pass/kernel_sources.h"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/CallingConv.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -12,6 +14,34 @@
 
 namespace trimtab::pass {
 namespace {
+
+// What clang makes of TRIMTAB_TUNE: __attribute__((annotate("trimtab: ..."))), a list of {function, text,
+// file, line, arguments}.
+void write_annotations(llvm::json::OStream& json, const llvm::Function& kernel) {
+    const llvm::GlobalVariable* list = kernel.getParent()->getGlobalVariable("llvm.global.annotations");
+    const auto* entries = list != nullptr && list->hasInitializer()
+                              ? llvm::dyn_cast<llvm::ConstantArray>(list->getInitializer())
+                              : nullptr;
+    if (entries == nullptr) return;
+    constexpr llvm::StringLiteral prefix("trimtab: ");
+    json.attributeArray("annotations", [&] {
+        for (const llvm::Use& use : entries->operands()) {
+            const auto* entry = llvm::dyn_cast<llvm::ConstantStruct>(use);
+            llvm::StringRef text, file;
+            if (entry == nullptr || entry->getNumOperands() < 4 ||
+                entry->getOperand(0)->stripPointerCasts() != &kernel ||
+                !llvm::getConstantStringInfo(entry->getOperand(1), text) || !text.consume_front(prefix))
+                continue;
+            llvm::getConstantStringInfo(entry->getOperand(2), file);
+            const auto* line = llvm::dyn_cast<llvm::ConstantInt>(entry->getOperand(3));
+            json.object([&] {
+                json.attribute("text", text);
+                json.attribute("file", file);
+                if (line != nullptr) json.attribute("line", line->getZExtValue());
+            });
+        }
+    });
+}
 
 void write_kernel(llvm::json::OStream& json, const llvm::Function& kernel) {
     json.attribute("demangled", llvm::demangle(kernel.getName()));
@@ -25,6 +55,7 @@ void write_kernel(llvm::json::OStream& json, const llvm::Function& kernel) {
         json.attribute("file", llvm::StringRef(file));
         json.attribute("line", program->getLine());
     }
+    write_annotations(json, kernel);
     json.attributeArray("parameters", [&] {
         for (const llvm::Argument& argument : kernel.args())
             json.object([&] { json.attribute("name", argument.getName()); });

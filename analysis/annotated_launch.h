@@ -1,0 +1,35 @@
+// What annotations make of a launch: the part of the launch-time rule that the user states.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "analysis/description.h"
+#include "trimtab/driver.h"
+
+namespace trimtab::analysis {
+
+struct LaunchConfiguration {
+    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+    std::uint64_t dynamic_shared_bytes = 0;
+};
+
+// Does an annotation state anything of the launch's shape?
+[[nodiscard]] bool has_shape_annotations(const KernelDescription& description);
+
+// The launch with `block` in the place of the written one: the grid and shared memory that the annotations
+// state, else the covering grid and the memory as written. Nothing: the limits or the annotations rule the
+// block out, or what they state is no launch. Of kernels without annotations too.
+[[nodiscard]] std::optional<LaunchConfiguration> launch_with_block(const KernelDescription& description,
+                                                                   ArgumentBytes arguments,
+                                                                   const trimtab_limits& limits,
+                                                                   const LaunchConfiguration& written,
+                                                                   trimtab_dim3 block);
+
+// Empty where the annotations, asked for the block as written, state the very launch as written; else why
+// they are no description of it, and it must go out unchanged.
+[[nodiscard]] std::string annotation_mismatch(const KernelDescription& description, ArgumentBytes arguments,
+                                              const LaunchConfiguration& written);
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,27 @@
+// The text of TRIMTAB_TUNE(...) as expressions (docs/annotations.md has the grammar).
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/description.h"
+
+namespace trimtab::analysis {
+
+struct ParsedAnnotation {
+    std::vector<Expression> block;  // predicates
+    std::vector<Expression> grid;   // s64, x first
+    std::optional<Expression> dynamic_shared;
+    std::vector<std::uint32_t> sizes;  // indices of parameters
+    bool leave_alone = false;
+};
+
+// The error is one sentence.
+[[nodiscard]] std::expected<ParsedAnnotation, std::string> parse_annotation(std::string_view text,
+                                                                            const KernelDescription& kernel);
+
+}  // namespace trimtab::analysis

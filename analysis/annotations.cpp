@@ -1,0 +1,80 @@
+#include "analysis/annotations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/annotation_parser.h"
+#include "analysis/operation.h"
+#include "analysis/parameters.h"
+
+namespace trimtab::analysis {
+namespace {
+
+// What a promise cannot take out of the way.
+bool is_fixed_for_good(const Reason& reason) {
+    return reason.rule == 5 || reason.text.contains("clusters");
+}
+
+void add_size(KernelDescription& description, std::uint32_t index) {
+    const KernelParameter& parameter = description.parameters[index];
+    bool known = false;
+    for (DataParameter& data : description.data) {
+        if (data.is_extent || data.parameter != index) continue;
+        data.in_memo = known = true;
+        data.coarse_in_memo = false;
+    }
+    auto type = scalar_type(parameter.type);
+    if (!type) type = type_from_name(parameter.ptx_type);
+    if (known || parameter.is_pointer || !type) return;
+    DataParameter data;
+    data.name = parameter.name;
+    data.parameter = index;
+    data.type = type_name(*type);
+    description.data.push_back(std::move(data));
+}
+
+}  // namespace
+
+std::expected<void, Error> annotate(KernelDescription& description,
+                                    const KernelSource::Annotation& annotation) {
+    auto parsed = parse_annotation(annotation.text, description);
+    if (!parsed)
+        return std::unexpected(
+            Error{.message = fmt::format("annotation of '{}': {}", description.demangled, parsed.error()),
+                  .file = annotation.file,
+                  .line = annotation.line});
+    const std::string place =
+        annotation.file.empty() ? std::string() : fmt::format("{}:{}", annotation.file, annotation.line);
+    if (parsed->leave_alone) {
+        description.verdict = Verdict::fixed;
+        description.reasons.insert(description.reasons.begin(),
+                                   {0, place, "the kernel's annotation says to leave it alone"});
+        return {};
+    }
+    for (Expression& condition : parsed->block) {
+        if (!description.annotated_block) {
+            description.annotated_block = std::move(condition);
+            continue;
+        }
+        Expression both;
+        both.kind = Expression::Kind::operation;
+        both.operation = "and.pred";
+        both.type = ptx::Type::pred;
+        both.arguments.push_back(std::move(*description.annotated_block));
+        both.arguments.push_back(std::move(condition));
+        description.annotated_block = std::move(both);
+    }
+    for (std::size_t d = 0; d < parsed->grid.size(); d++)
+        description.annotated_grid[d] = std::move(parsed->grid[d]);
+    description.annotated_shared = std::move(parsed->dynamic_shared);
+    for (const std::uint32_t index : parsed->sizes) add_size(description, index);
+
+    const bool promises = description.annotated_grid[0] || description.annotated_shared ||
+                          (description.annotated_block && description.verdict == Verdict::fixed);
+    if (promises && std::ranges::none_of(description.reasons, is_fixed_for_good))
+        description.verdict = Verdict::annotated;
+    return {};
+}
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,18 @@
+// TRIMTAB_TUNE: the text of an annotation, parsed and checked against the kernel that it stands at.
+#pragma once
+
+#include <expected>
+
+#include "analysis/describe.h"
+#include "analysis/description.h"
+#include "trimtab/error.h"
+
+namespace trimtab::analysis {
+
+// Puts what the annotation says into the description: expressions over the block, the launch's extents and
+// the kernel's arguments (64-bit signed arithmetic), sizes into D, and the verdict that follows. The error
+// names the annotation's place in the source, and what in it is wrong.
+[[nodiscard]] std::expected<void, Error> annotate(KernelDescription& description,
+                                                  const KernelSource::Annotation& annotation);
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,267 @@
+// TRIMTAB_TUNE: what its text means, what it changes in the verdict, and which launches follow from it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "analysis/annotated_launch.h"
+#include "analysis/describe.h"
+#include "analysis/legal_blocks.h"
+#include "cuda_compiler.h"
+#include "schema.h"
+
+namespace trimtab::analysis::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+constexpr std::string_view source = R"(
+    extern __shared__ float tile[];
+    __global__ void block_sum(const float* in, float* out, int n) {
+        int i = blockIdx.x * blockDim.x * 2 + threadIdx.x;
+        float s = i < n ? in[i] : 0;
+        if (i + blockDim.x < n) s += in[i + blockDim.x];
+        tile[threadIdx.x] = s;
+        __syncthreads();
+        for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+            if (threadIdx.x < half) tile[threadIdx.x] += tile[threadIdx.x + half];
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) out[blockIdx.x] = tile[0];
+    }
+    struct Sizes { float scale; int width; long height; };
+    __global__ void plane(float* out, Sizes sizes, unsigned short step, float factor) {
+        out[blockIdx.y * sizes.width + threadIdx.x] = blockDim.y + step + factor;
+    }
+    __global__ void guarded(float* out, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) out[i] = 1;
+    })";
+
+class Annotations : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        module = new ptx::Module(*ptx::parse(compile_cuda(source, "-O2"), "test.ptx"));
+    }
+    static void TearDownTestSuite() { delete module; }
+
+    static std::string mangled(const std::string& name) {
+        for (const ptx::Function* kernel : module->kernels())
+            if (kernel->name.contains(name)) return kernel->name;
+        return {};
+    }
+    static std::expected<KernelDescription, Error> describe(const std::string& name,
+                                                            const std::string& text) {
+        KernelSources sources;
+        sources[mangled("block_sum")].parameters = {{"in", ""}, {"out", ""}, {"n", ""}};
+        sources[mangled("plane")].parameters = {{"out", ""}, {"sizes", ""}, {"step", ""}, {"factor", ""}};
+        sources[mangled("guarded")].parameters = {{"out", ""}, {"n", ""}};
+        sources[mangled(name)].annotations = {{text, "app.cu", 12}};
+        Image image;
+        image.module = module;
+        image.architecture = "sm_75";
+        auto kernels = analysis::describe({&image, 1}, sources);
+        if (!kernels) return std::unexpected(kernels.error());
+        return kernel_named(*kernels, name);
+    }
+    static KernelDescription described(const std::string& name, const std::string& text) {
+        auto kernel = describe(name, text);
+        EXPECT_TRUE(kernel.has_value()) << kernel.error().text();
+        return kernel.value_or(KernelDescription{});
+    }
+    static std::string complaint(const std::string& name, const std::string& text) {
+        const auto kernel = describe(name, text);
+        return kernel ? "" : kernel.error().text();
+    }
+
+    static ptx::Module* module;
+};
+ptx::Module* Annotations::module = nullptr;
+
+trimtab_device device() {
+    trimtab_device device{};
+    device.max_threads_per_block = 1024;
+    device.max_block_x = device.max_block_y = 1024;
+    device.max_block_z = 64;
+    device.max_grid_x = 2147483647;
+    device.max_grid_y = device.max_grid_z = 65535;
+    device.warp_size = 32;
+    return device;
+}
+
+template <typename... Values>
+std::vector<std::byte> arguments(const KernelDescription& kernel, Values... values) {
+    std::vector<std::byte> bytes(kernel.parameters.back().offset + kernel.parameters.back().size);
+    std::size_t index = 0;
+    const auto put = [&](auto value) {
+        EXPECT_EQ(kernel.parameters[index].size, sizeof value);
+        std::memcpy(bytes.data() + kernel.parameters[index++].offset, &value, sizeof value);
+    };
+    (put(values), ...);
+    return bytes;
+}
+
+std::string text(const std::optional<LaunchConfiguration>& launch) {
+    if (!launch) return "none";
+    return std::to_string(launch->grid.x) + "x" + std::to_string(launch->grid.y) + " of " +
+           std::to_string(launch->block.x) + "x" + std::to_string(launch->block.y) + " with " +
+           std::to_string(launch->dynamic_shared_bytes);
+}
+
+const void* const pointer = nullptr;
+
+TEST_F(Annotations, MakeABlockReductionTunable) {
+    EXPECT_EQ(described("block_sum", "sizes(n)").verdict, Verdict::fixed);
+    const auto kernel =
+        described("block_sum",
+                  "block(ispow2(bx), bx >= 64), grid(ceil(n / (2 * bx))), dynamic_shared(4 * bx), sizes(n)");
+    EXPECT_EQ(kernel.verdict, Verdict::annotated);
+    EXPECT_TRUE(kernel.data_index("n").has_value());
+    EXPECT_FALSE(kernel.reasons.empty());  // what the promise stands against
+
+    const auto bytes = arguments(kernel, pointer, pointer, 10000);
+    const LaunchConfiguration written{{20, 1, 1}, {256, 1, 1}, 1024};
+    EXPECT_EQ(annotation_mismatch(kernel, bytes, written), "");
+    const auto limits = legal_blocks(kernel, bytes, written.grid, written.block, device(), trimtab_image{});
+    ASSERT_TRUE(limits.has_value()) << limits.error();
+    EXPECT_EQ(limits->dividing, 0u);
+    const auto with = [&](trimtab_dim3 block) {
+        return text(launch_with_block(kernel, bytes, *limits, written, block));
+    };
+    EXPECT_EQ(with({64, 1, 1}), "79x1 of 64x1 with 256");
+    EXPECT_EQ(with({512, 1, 1}), "10x1 of 512x1 with 2048");
+    EXPECT_EQ(with({32, 1, 1}), "none");
+    EXPECT_EQ(with({96, 1, 1}), "none");
+    EXPECT_EQ(with({64, 2, 1}), "none");
+    EXPECT_EQ(with({2048, 1, 1}), "none");
+}
+
+TEST_F(Annotations, ThatDoNotDescribeTheLaunchAreNotBelieved) {
+    const auto kernel =
+        described("block_sum", "block(bx <= 256), grid(ceil(n / (2 * bx))), dynamic_shared(4 * bx)");
+    const auto bytes = arguments(kernel, pointer, pointer, 10000);
+    EXPECT_THAT(annotation_mismatch(kernel, bytes, {{21, 1, 1}, {256, 1, 1}, 1024}),
+                HasSubstr("a grid of 20"));
+    EXPECT_THAT(annotation_mismatch(kernel, bytes, {{20, 1, 1}, {256, 1, 1}, 0}), HasSubstr("1024 bytes"));
+    EXPECT_THAT(annotation_mismatch(kernel, bytes, {{10, 1, 1}, {512, 1, 1}, 2048}), HasSubstr("rules out"));
+    // No blocks at all, and a division by zero.
+    const auto empty = arguments(kernel, pointer, pointer, 0);
+    EXPECT_THAT(annotation_mismatch(kernel, empty, {{1, 1, 1}, {256, 1, 1}, 1024}), HasSubstr("rules out"));
+    const auto divided = described("block_sum", "grid(ceil(n / (n - 5)))");
+    EXPECT_NE(
+        annotation_mismatch(divided, arguments(divided, pointer, pointer, 5), {{1, 1, 1}, {64, 1, 1}, 0}),
+        "");
+}
+
+TEST_F(Annotations, OfThePapersCase) {
+    // KLARAPTOR, V-A: bx < by^2, bx < N, by < N; gx = ceil(N / bx), gy = ceil(N / by).
+    const auto kernel = described("plane",
+                                  "\"block(bx < by * by, bx < s32(sizes, 4), by < s64(sizes, 8))\", "
+                                  "\"grid(ceil(s32(sizes, 4) / bx), ceil_div(s64(sizes, 8), by))\"");
+    EXPECT_EQ(kernel.verdict, Verdict::annotated);
+    struct Sizes {
+        float scale = 1;
+        int width = 100;
+        long height = 60;
+    };
+    const auto bytes = arguments(kernel, pointer, Sizes{}, static_cast<unsigned short>(3), 1.0f);
+    const LaunchConfiguration written{{7, 8, 1}, {16, 8, 1}, 0};
+    EXPECT_EQ(annotation_mismatch(kernel, bytes, written), "");
+    trimtab_limits limits{};
+    limits.extent = {112, 64, 1};
+    limits.max_block = {1024, 1024, 64};
+    limits.max_grid = {1000, 1000, 1000};
+    limits.max_threads = 1024;
+    const auto with = [&](trimtab_dim3 block) {
+        return text(launch_with_block(kernel, bytes, limits, written, block));
+    };
+    EXPECT_EQ(with({32, 8, 1}), "4x8 of 32x8 with 0");
+    EXPECT_EQ(with({64, 8, 1}), "none");
+    EXPECT_EQ(with({8, 64, 1}), "none");
+}
+
+TEST_F(Annotations, OnlyNarrowWhatIsProved) {
+    const auto kernel = described("guarded", "block(bx % 64 == 0 && !(bx > 512))");
+    EXPECT_EQ(kernel.verdict, Verdict::covering);
+    const auto bytes = arguments(kernel, pointer, 1000);
+    const LaunchConfiguration written{{4, 1, 1}, {256, 1, 1}, 0};
+    const auto limits = legal_blocks(kernel, bytes, written.grid, written.block, device(), trimtab_image{});
+    ASSERT_TRUE(limits.has_value());
+    EXPECT_EQ(text(launch_with_block(kernel, bytes, *limits, written, {128, 1, 1})), "8x1 of 128x1 with 0");
+    EXPECT_EQ(text(launch_with_block(kernel, bytes, *limits, written, {96, 1, 1})), "none");
+    EXPECT_EQ(text(launch_with_block(kernel, bytes, *limits, written, {1024, 1, 1})), "none");
+    const auto alone = described("guarded", "leave_alone");
+    EXPECT_EQ(alone.verdict, Verdict::fixed);
+    ASSERT_FALSE(alone.reasons.empty());
+    EXPECT_EQ(alone.reasons[0].source, "app.cu:12");
+}
+
+TEST_F(Annotations, ComputeLikeC) {
+    const auto value = [&](const std::string& expression, trimtab_dim3 block) {
+        const auto kernel = described("guarded", "grid(" + expression + ")");
+        trimtab_limits limits{};
+        limits.extent = {1000, 1, 1};
+        limits.max_block = {1024, 1024, 64};
+        limits.max_grid = {2000000000, 1, 1};
+        limits.max_threads = 1024;
+        const auto launch = launch_with_block(kernel, arguments(kernel, pointer, 1000), limits,
+                                              {{10, 1, 1}, {100, 1, 1}, 0}, block);
+        return launch ? static_cast<long>(launch->grid.x) : -1;
+    };
+    EXPECT_EQ(value("1 + 2 * 3 << 1", {8, 1, 1}), 14);
+    EXPECT_EQ(value("(n - 1) % 7 + ex / 100", {8, 1, 1}), 999 % 7 + 10);
+    EXPECT_EQ(value("bx > 4 ? 5 : 6", {8, 1, 1}), 5);
+    EXPECT_EQ(value("bx > 4 || bx == 2 ? 5 : 6", {2, 1, 1}), 5);
+    EXPECT_EQ(value("max(bx, 3) * min(by, 7)", {2, 4, 1}), 12);
+    EXPECT_EQ(value("0x10 | 3 & 2 ^ 1", {1, 1, 1}), (0x10 | ((3 & 2) ^ 1)));
+    EXPECT_EQ(value("-n + 1001", {1, 1, 1}), 1);
+    EXPECT_EQ(value("10 - 4 - 3", {1, 1, 1}), 3);
+    EXPECT_EQ(value("~n + 1002", {1, 1, 1}), 1);
+    EXPECT_EQ(value("(bx == 8) + !n + 1", {8, 1, 1}), 2);
+    EXPECT_EQ(value("-1", {8, 1, 1}), -1);
+    EXPECT_EQ(value("1 << 40", {8, 1, 1}), -1);
+}
+
+TEST_F(Annotations, ErrorsNameTheirPlace) {
+    EXPECT_EQ(
+        complaint("guarded", "block(bx <= m)"),
+        "app.cu:12: annotation of 'guarded(float*, int)': the kernel has no parameter 'm', but out, n, at "
+        "'m)'");
+    EXPECT_THAT(complaint("guarded", "block(bx <= )"), HasSubstr("an expression is missing"));
+    EXPECT_THAT(complaint("guarded", "block(bx <= 5"), HasSubstr("')' is missing, at the end"));
+    EXPECT_THAT(complaint("guarded", "blok(bx <= 5)"), HasSubstr("no such clause"));
+    EXPECT_THAT(complaint("guarded", "block(bx < 5) grid(3)"), HasSubstr("what follows is not understood"));
+    EXPECT_THAT(complaint("guarded", "grid(ceil(n))"), HasSubstr("ceil takes a division"));
+    EXPECT_THAT(complaint("guarded", "grid(1, 2, 3, 4)"), HasSubstr("at most three"));
+    EXPECT_THAT(complaint("guarded", "grid(n * 1.5)"), HasSubstr("numbers are whole"));
+    EXPECT_THAT(complaint("guarded", "grid(out)"), HasSubstr("is no integer"));
+    EXPECT_THAT(complaint("plane", "grid(factor)"), HasSubstr("is no integer"));
+    EXPECT_THAT(complaint("plane", "grid(sizes)"), HasSubstr("is no integer"));
+    EXPECT_THAT(complaint("plane", "grid(s32(sizes, 14))"), HasSubstr("no such bytes"));
+    EXPECT_THAT(complaint("guarded", "grid(99999999999999999999)"), HasSubstr("64-bit"));
+    EXPECT_THAT(complaint("guarded", "grid(sqrt(n))"), HasSubstr("no such function"));
+    EXPECT_THAT(complaint("guarded", "grid(" + std::string(5000, '(')), HasSubstr("too deep"));
+    EXPECT_THAT(complaint("guarded", "sizes(k)"), HasSubstr("no parameter 'k'"));
+    EXPECT_THAT(complaint("guarded", ""), HasSubstr("no such clause"));
+}
+
+TEST_F(Annotations, SurviveTheirJson) {
+    const auto kernel =
+        described("block_sum",
+                  "block(ispow2(bx), bx * by <= ex), grid(ceil(n / bx), 1), dynamic_shared(bx > 64 ? 8 : 4)");
+    const nlohmann::json json = to_json(kernel);
+    const auto schema =
+        nlohmann::json::parse(read_file(std::string(TRIMTAB_SOURCE_DIR) + "/docs/description.schema.json"));
+    EXPECT_EQ(schema_fault(schema, json), "");
+    const auto again = description_from_json(json, "test");
+    ASSERT_TRUE(again.has_value()) << again.error().text();
+    EXPECT_EQ(again->annotated_block, kernel.annotated_block);
+    EXPECT_EQ(again->annotated_grid, kernel.annotated_grid);
+    EXPECT_EQ(again->annotated_shared, kernel.annotated_shared);
+    EXPECT_EQ(again->verdict, Verdict::annotated);
+}
+
+}  // namespace
+}  // namespace trimtab::analysis::test
