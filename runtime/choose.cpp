@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "analysis/annotated_launch.h"
 #include "analysis/legal_blocks.h"
 #include "runtime/argument_key.h"
 #include "runtime/block_list.h"
@@ -28,9 +29,7 @@ std::string stands_in_the_way(const analysis::KernelDescription& description, co
     if (description.verdict == analysis::Verdict::fixed) {
         return description.reasons.empty() ? "the kernel must keep its block" : description.reasons[0].text;
     }
-    const bool has_shape_annotations = description.annotated_block || description.annotated_grid[0] ||
-                                       description.annotated_grid[1] || description.annotated_grid[2];
-    if (has_shape_annotations) return "an annotation states its launch shape";
+    if (analysis::has_shape_annotations(description)) return "an annotation states its launch shape";
     if (shape.dynamic_shared_bytes > 0) return "it is launched with dynamic shared memory";
     if (shape.arguments == nullptr && !description.parameters.empty())
         return "it is launched without its arguments";
