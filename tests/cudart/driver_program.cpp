@@ -155,6 +155,39 @@ void launches_with_packed_arguments(CUmodule module, const std::string& name) {
     CHECK(base == output && bytes == n * sizeof(double));
 }
 
+void replays_graphs(CUmodule module, const std::string& name) {
+    CUfunction fill = nullptr;
+    SUCCEEDS(cuModuleGetFunction(&fill, module, name.c_str()));
+    CUdeviceptr output = 0;
+    SUCCEEDS(cuMemAlloc(&output, n * sizeof(double)));
+    double value = 1.25;
+    int count = n;
+    void* arguments[] = {&output, &value, &count};
+    CUDA_KERNEL_NODE_PARAMS call{};
+    call.func = fill;
+    call.gridDimX = (n + 63) / 64;
+    call.blockDimX = 64;
+    call.gridDimY = call.gridDimZ = call.blockDimY = call.blockDimZ = 1;
+    call.sharedMemBytes = 64 * sizeof(double);
+    call.kernelParams = arguments;
+    CUgraph graph = nullptr;
+    CUgraphNode node = nullptr;
+    CUgraphExec exec = nullptr;
+    SUCCEEDS(cuGraphCreate(&graph, 0));
+    SUCCEEDS(cuGraphAddKernelNode(&node, graph, nullptr, 0, &call));
+    SUCCEEDS(cuGraphInstantiate(&exec, graph, 0));
+    for (const double expected : {1.25, 2.5}) {
+        value = expected;
+        SUCCEEDS(cuGraphExecKernelNodeSetParams(exec, node, &call));
+        SUCCEEDS(cuGraphLaunch(exec, nullptr));
+        std::vector<double> values(n);
+        SUCCEEDS(cuMemcpyDtoH(values.data(), output, n * sizeof(double)));
+        CHECK(std::all_of(values.begin(), values.end(), [=](double v) { return v == expected; }));
+    }
+    SUCCEEDS(cuGraphExecDestroy(exec));
+    SUCCEEDS(cuGraphDestroy(graph));
+}
+
 void links(const std::string& ptx) {
     CUlinkState link = nullptr;
     SUCCEEDS(cuLinkCreate(0, nullptr, nullptr, &link));
@@ -224,6 +257,7 @@ int main() {
     SUCCEEDS(cuModuleLoadData(&module, compiled.ptx.c_str()));
     launches_with_separate_arguments(module);
     launches_with_packed_arguments(module, compiled.fill_name);
+    replays_graphs(module, compiled.fill_name);
     links(compiled.ptx);
     finds_entry_points();
     faults_are_told(module, context, device);
