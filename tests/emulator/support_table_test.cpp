@@ -475,5 +475,23 @@ TEST(SupportTable, RefusalsNameTheInstructionAndItsLine) {
     EXPECT_GT(all, 400u);
 }
 
+TEST(SupportTable, OperandsThatAreMissingAreNoticed) {
+    unsigned tried = 0;
+    for (const Form& form : forms) {
+        const std::string group = form.group;
+        if (group != "Integers" && group != "Bits" && group != "Reals" && group != "Halves" &&
+            group != "Comparisons")
+            continue;
+        for (const std::string& type : split(form.types)) {
+            std::string text = instantiated(form.text, type);
+            if (!refusal(text).empty()) continue;
+            text.resize(text.rfind(", "));
+            EXPECT_NE(refusal(text), "") << text;
+            tried++;
+        }
+    }
+    EXPECT_GT(tried, 200u);
+}
+
 }  // namespace
 }  // namespace trimtab::emulator::test
