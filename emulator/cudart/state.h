@@ -17,8 +17,8 @@
 #include "emulator/cudart/heap.h"
 #include "emulator/cudart/modules.h"
 #include "emulator/cudart/objects.h"
-#include "emulator/cudart/texture_objects.h"
 #include "emulator/cudart/program_checks.h"
+#include "emulator/cudart/texture_objects.h"
 
 namespace trimtab::emulator::cudart {
 
@@ -30,7 +30,7 @@ struct CallConfiguration {
 
 struct ThreadState {
     int device = 0;  // of the current context; without one, what the next call of the runtime takes
-    std::vector<CUctx_st*> contexts;  // the driver API's stack, the current one last
+    std::vector<CUctx_st*> contexts;              // the driver API's stack, the current one last
     std::map<int, CUstream_st*> default_streams;  // cudaStreamPerThread, by device
     cudaError_t last_error = cudaSuccess;
     std::vector<CallConfiguration> configurations;
@@ -59,8 +59,8 @@ class State {
     TextureObjects textures;  // has its own lock
     std::set<Module*> libraries;
     std::map<std::uint64_t, ManagedHints> managed_hints;  // by Allocation::id
-    std::vector<std::unique_ptr<CUctx_st>> contexts;  // but the primary ones
-    std::atomic<bool> initialised = false;            // cuInit, or any call of the runtime's
+    std::vector<std::unique_ptr<CUctx_st>> contexts;      // but the primary ones
+    std::atomic<bool> initialised = false;                // cuInit, or any call of the runtime's
     unsigned long long next_id = 1;
 
     [[nodiscard]] Device& current() { return *devices[static_cast<std::size_t>(this_thread().device)]; }
