@@ -85,20 +85,19 @@ std::vector<LeftOut> leave_one_app_out(const Study& study, const model::Rational
                        .factors = std::vector<double>(constants.size(), 1)};
         model::RationalProgram fitted = program;
         double best = geomean(others, fitted);
-        for (int pass = 0; pass < 2; ++pass)
-            for (std::size_t c = 0; c < constants.size(); ++c)
-                for (const double factor : {0.5, 0.71, 0.84, 1.19, 1.41, 2.0}) {
-                    double& value = fitted.nodes[constants[c].node].value;
-                    const double before = value;
-                    value = constants[c].value * factor;
-                    // What is gained by less than one case in a hundred moving a tenth is chance.
-                    if (const double now = geomean(others, fitted); now > best * 1.0002) {
-                        best = now;
-                        result.factors[c] = factor;
-                    } else {
-                        value = before;
-                    }
+        for (std::size_t c = 0; c < constants.size(); ++c)
+            for (const double factor : {0.5, 0.71, 1.41, 2.0}) {
+                double& value = fitted.nodes[constants[c].node].value;
+                const double before = value;
+                value = constants[c].value * factor;
+                // What is gained by less than one case in a hundred moving a fiftieth is chance.
+                if (const double now = geomean(others, fitted); now > best * 1.0002) {
+                    best = now;
+                    result.factors[c] = factor;
+                } else {
+                    value = before;
                 }
+            }
         result.left_out = geomean(own, fitted);
         out.push_back(std::move(result));
     }
