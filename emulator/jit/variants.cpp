@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -21,8 +22,12 @@
 namespace trimtab::emulator::jit {
 namespace {
 
-// Interpreted, this many warp instructions take about as long as a look into the cache; and as a compilation.
-constexpr std::uint64_t worth_a_look = 20'000, worth_compiling = 3'000'000;
+// Interpreted, this many warp instructions take about as long as a look into the cache; and as compiling one
+// instruction (measured: half a millisecond; the interpreter's take some 20 ns).
+constexpr std::uint64_t worth_a_look = 20'000, worth_compiling_one = 30'000,
+                        worth_compiling_least = 2'000'000;
+// Compilers' time grows faster than programs do: beyond this many instructions nobody would wait.
+constexpr std::uint32_t most_instructions = 20'000;
 
 bool is_log_level(std::string_view wanted) {
     const char* level = std::getenv("TRIMTAB_LOG");
@@ -113,7 +118,11 @@ Variant::Variant(const Program& program, const CompiledKernel& kernel, const Ker
       kernel_(kernel),
       code_(code),
       lanes_(lanes),
-      handlers_(std::make_unique<std::atomic<Handler>[]>(code.functions.size())) {}
+      worth_compiling_(
+          std::max(worth_compiling_least, worth_compiling_one * kernel.info().instruction_count)),
+      handlers_(std::make_unique<std::atomic<Handler>[]>(code.functions.size())) {
+    done_ = kernel.info().instruction_count > most_instructions;
+}
 
 // Also of the ops: compiled code knows where they are.
 std::string Variant::key() const {
@@ -181,7 +190,7 @@ void Variant::ran(std::uint64_t warp_instructions) {
         const std::lock_guard lock(mutex_);
         if (!done_ && take_from_cache()) done_ = true;
     }
-    if (total < worth_compiling || done_.exchange(true)) return;
+    if (total < worth_compiling_ || done_.exchange(true)) return;
     const std::lock_guard lock(mutex_);
     compile();
 }

@@ -49,6 +49,7 @@ class Variant {
     const CompiledKernel& kernel_;
     const KernelCode& code_;
     const LanePatterns lanes_;
+    const std::uint64_t worth_compiling_;  // warp instructions
     std::unique_ptr<std::atomic<Handler>[]> handlers_;
     std::unique_ptr<LoadedCode> loaded_;
     std::atomic<std::uint64_t> executed_ = 0;
