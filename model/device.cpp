@@ -122,6 +122,8 @@ std::expected<Device, Error> parse_device(std::string_view text, std::string ori
         json = Json::parse(text);
     } catch (const Json::parse_error& error) {
         return std::unexpected(at_byte(text, error.byte, "not valid JSON", origin));
+    } catch (const Json::out_of_range&) {
+        return fail("a number is too large for a double");
     }
     if (!json.is_object()) return fail("a device description is a JSON object");
     Device device;
