@@ -53,7 +53,7 @@ __global__ void wmh_kernel(float*o,long w,long h){long i=GX;if(i>=w*h)return;o[i
 __global__ void double_kernel(double*o,const double*x,double a,int n){int i=GX;if(i<n)o[i]=sin(x[i])+pow(a,x[i]);}  // covering
 __global__ void nbody_kernel(float4*p,float4*v,float dt,int n){int i=GX;if(i>=n)return;float4 a=make_float4(0,0,0,0),q=p[i];for(int j=0;j<n;j++){float dx=p[j].x-q.x;a.x+=dx*rsqrtf(dx*dx+1e-9f);}v[i].x+=a.x*dt;}  // covering
 __global__ void monte_kernel(float*o,unsigned seed,int n,int it){int i=GX;if(i>=n)return;unsigned s=seed^i;float a=0;for(int k=0;k<it;k++){s=s*1664525u+1013904223u;a+=s*2.3e-10f;}o[i]=a;}  // covering
-__global__ void threadlinear_kernel(float*o,int n){int i=blockIdx.x*blockDim.x*blockDim.y+threadIdx.y*blockDim.x+threadIdx.x;if(i<n)o[i]=1;}  // fixed
+__global__ void threadlinear_kernel(float*o,int n){int i=blockIdx.x*blockDim.x*blockDim.y+threadIdx.y*blockDim.x+threadIdx.x;if(i<n)o[i]=1;}  // covering
 __global__ void bid2d_kernel(float*o,int n){int b=blockIdx.y*gridDim.x+blockIdx.x;int i=b*blockDim.x+threadIdx.x;if(i<n)o[i]=1;}  // dividing
 __global__ void warp_kernel(float*o,int n){int w=GX/32,l=threadIdx.x%32;if(w<n)o[w*32+l]=1;}  // fixed
 __global__ void le_kernel(float*o,int n){int i=GX+1;if(i<=n)o[i-1]=1;}  // covering
