@@ -197,7 +197,9 @@ ret;
                 const unsigned row = lane / 4, column = lane % 4 * 2 + i;
                 EXPECT_EQ(out[lane * 32 + matrix * 2 + i], matrix * 64 + row * 8 + column);
                 EXPECT_EQ(out[lane * 32 + 8 + matrix * 2 + i], matrix * 64 + column * 8 + row);
-                if (matrix == 0) EXPECT_EQ(out[lane * 32 + 24 + i], column * 8 + row);
+                if (matrix == 0) {
+                    EXPECT_EQ(out[lane * 32 + 24 + i], column * 8 + row);
+                }
             }
         }
         // Turned twice: what was there.

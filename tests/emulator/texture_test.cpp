@@ -66,7 +66,9 @@ ret;
     const Grid grid{{1, 1, 1}, {static_cast<u32>(coordinates.size() / 4), 1, 1}};
     const auto result = try_run(*program, memory, "test", grid, parameters);
     EXPECT_EQ(result.has_value(), !expects_fault) << (result ? "" : result.error().message);
-    if (!result) EXPECT_EQ(result.error().kind, Fault::Kind::illegal_address);
+    if (!result) {
+        EXPECT_EQ(result.error().kind, Fault::Kind::illegal_address);
+    }
     memory.clear();
     return out;
 }
