@@ -334,8 +334,8 @@ Command assemble_command(const CommandLine& line, const Toolchain& tools, const 
 
 Command library_command(const CommandLine& line, const Toolchain& /*tools*/,
                         const std::map<std::size_t, std::string>& objects) {
-    Command command{llvm::sys::findProgramByName("ar").get(), "rcs",
-                    line.output.empty() ? "a.a" : line.output};
+    const auto archiver = llvm::sys::findProgramByName("ar");
+    Command command{archiver ? *archiver : "ar", "rcs", line.output.empty() ? "a.a" : line.output};
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {
         const auto object = objects.find(i);
         if (object != objects.end())
