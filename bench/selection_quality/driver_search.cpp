@@ -74,12 +74,13 @@ void add_launch(SearchResult& result, const StudiedCase& one, const CaseLaunches
                 const trimtab_driver& driver) {
     const trimtab_device& device = one.device.values;
     const auto blocks = tools::legal_candidates(launch.limits, {});
-    double least = INFINITY;
+    std::vector<PredictedBlock> ranking;
     const auto evaluate_all = [&] {
         trimtab_prediction prediction;
+        ranking.clear();
         for (const trimtab_dim3 block : blocks)
             if (driver.evaluate(&device, &one.launches.image, launch.data.data(), block, 0, &prediction) == 0)
-                least = std::min(least, prediction.predicted_ns);
+                ranking.push_back({.block = {block.x, block.y}, .ns = prediction.predicted_ns});
     };
     trimtab_choice choice{};
     int found = 0;
@@ -88,8 +89,11 @@ void add_launch(SearchResult& result, const StudiedCase& one, const CaseLaunches
             driver.select(&device, &one.launches.image, launch.data.data(), &launch.limits, 0, 1, &choice);
     };
     const double all_us = microseconds(1, evaluate_all), search_us = microseconds(20, search);
-    if (found < 1 || !(least > 0) || std::isinf(least)) return;
-    const double loss = choice.predicted_ns / least - 1;
+    if (found < 1 || ranking.empty()) return;
+    // Near ties are decided alike: what that costs by prediction is no loss of the search.
+    std::ranges::sort(ranking, {}, &PredictedBlock::ns);
+    decide_ties(ranking);
+    const double loss = choice.predicted_ns / ranking.front().ns - 1;
     const double n = double(++result.launches);
     result.decision_us += (search_us - result.decision_us) / n;
     result.evaluate_all_us += (all_us - result.evaluate_all_us) / n;

@@ -36,7 +36,8 @@ struct SearchResult {
     std::size_t legal_blocks = 0;          // of the largest case
     double decision_us = 0;                // mean over the kernel's cases
     double evaluate_all_us = 0;            // the same by evaluating every legal block
-    double mean_loss = 0, worst_loss = 0;  // predicted time of the search's choice over the least, less 1
+    double mean_loss = 0, worst_loss = 0;  // predicted time of the search's choice over that of
+    // the choice among all, less 1
     std::size_t launches = 0;
 };
 
