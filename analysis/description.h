@@ -92,8 +92,8 @@ struct KernelDescription {
     bool race_free_proved = false;  // else assumed
     bool uses_float_atomics = false;
     std::vector<Reason> reasons;  // empty only for covering
-    // Of annotations (analysis/annotated_launch.h evaluates them): a predicate of the block, the bytes of dynamic
-    // shared memory, the grid.
+    // Of annotations (analysis/annotated_launch.h evaluates them): a predicate of the block, the bytes of
+    // dynamic shared memory, the grid.
     std::optional<Expression> annotated_block, annotated_shared;
     std::array<std::optional<Expression>, 3> annotated_grid;
 

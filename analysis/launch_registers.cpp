@@ -92,8 +92,7 @@ Symbolic FunctionValues::special(ptx::SpecialRegister special, unsigned width) c
     if (!found) return {};
     const Dimension dimension = found->dimension;
     if (reads_.one_thread[static_cast<std::size_t>(dimension)]) {
-        const bool is_size =
-            found->kind == Atom::Kind::block_size || found->kind == Atom::Kind::grid_size;
+        const bool is_size = found->kind == Atom::Kind::block_size || found->kind == Atom::Kind::grid_size;
         return SymbolTable::constant(is_size ? 1 : 0, width);
     }
     // In a dimension whose block stays 1, blockIdx is the index itself.

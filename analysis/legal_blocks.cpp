@@ -189,8 +189,9 @@ std::expected<trimtab_limits, std::string> legal_blocks(const KernelDescription&
                 "the kernel reads blockIdx.{0} without threadIdx.{0}, and the block has {1} threads in {0}",
                 dimension, blocks[d]));
         if (!description.dimensions[d] && extent[d] != 1)
-            return std::unexpected(fmt::format(
-                "the kernel has no index in {0}, and the launch has {1} threads in {0}", dimension, extent[d]));
+            return std::unexpected(
+                fmt::format("the kernel has no index in {0}, and the launch has {1} threads in {0}",
+                            dimension, extent[d]));
         const bool stays_one = !description.dimensions[d] || description.block_stays_one[d];
         if (stays_one) {
             limits.max_block[d] = 1;
@@ -203,7 +204,8 @@ std::expected<trimtab_limits, std::string> legal_blocks(const KernelDescription&
     if (description.verdict == Verdict::annotated) may_cover = {};
     const auto covered = Tails(description, arguments, extent, limits.max_block).covered(may_cover);
     for (std::uint32_t d = 0; d < 3; d++)
-        if (!covered[d] && limits.max_block[d] > 1 && description.verdict != Verdict::annotated) result.dividing |= 1u << d;
+        if (!covered[d] && limits.max_block[d] > 1 && description.verdict != Verdict::annotated)
+            result.dividing |= 1u << d;
     result.extent = to_dim3(extent);
     result.max_block = to_dim3(limits.max_block);
     result.max_grid = to_dim3(limits.max_grid);

@@ -255,7 +255,8 @@ Symbolic SymbolTable::truncate_atom(AtomIndex index, unsigned from, unsigned wid
         }
     }
     const std::string text = "cvt.u" + std::to_string(width) + ".u" + std::to_string(from);
-    if (auto choice = through_select(*decode_operation(text), {Symbolic{from, {{{index}, 1}}}})) return *choice;
+    if (auto choice = through_select(*decode_operation(text), {Symbolic{from, {{{index}, 1}}}}))
+        return *choice;
     if (wide.kind == Kind::tainted) {
         Atom narrow = wide;
         narrow.width = width;

@@ -99,7 +99,8 @@ std::optional<Symbolic> SymbolTable::polynomial(const Operation& operation,
     }
 }
 
-// (bytes 4 to 7 of an argument) << 32 | (its bytes 0 to 3), as structs are copied: the argument's bytes 0 to 7.
+// (bytes 4 to 7 of an argument) << 32 | (its bytes 0 to 3), as structs are copied: the argument's bytes 0
+// to 7.
 std::optional<Symbolic> SymbolTable::joined_parameter(const Symbolic& high, const Symbolic& low) {
     const auto extended = [&](const Symbolic& part, std::uint64_t coefficient) -> const Atom* {
         if (part.terms.size() != 1 || part.terms[0].atoms.size() != 1 ||

@@ -3,11 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "analysis/describe.h"
 #include "analysis/legal_blocks.h"
 #include "cuda_compiler.h"
+#include "judged_launch.h"
 
 namespace trimtab::analysis::test {
 namespace {
@@ -17,58 +16,6 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-trimtab_device device() {
-    trimtab_device device{};
-    device.struct_bytes = sizeof device;
-    device.compute_capability = 75;
-    device.max_threads_per_block = 1024;
-    device.max_block_x = device.max_block_y = 1024;
-    device.max_block_z = 64;
-    device.max_grid_x = 2147483647;
-    device.max_grid_y = device.max_grid_z = 65535;
-    device.warp_size = 32;
-    device.registers_per_block = 65536;
-    device.register_allocation_unit = 256;
-    return device;
-}
-
-// The kernel's arguments, laid out as its parameters say.
-template <typename... Values>
-std::vector<std::byte> arguments(const KernelDescription& kernel, Values... values) {
-    std::vector<std::byte> bytes;
-    std::size_t index = 0;
-    const auto put = [&](auto value) {
-        EXPECT_LT(index, kernel.parameters.size());
-        const KernelParameter& parameter = kernel.parameters[index++];
-        EXPECT_EQ(parameter.size, sizeof value);
-        bytes.resize(std::max<std::size_t>(bytes.size(), parameter.offset + sizeof value));
-        const auto* from = reinterpret_cast<const std::byte*>(&value);
-        std::copy_n(from, sizeof value, bytes.data() + parameter.offset);
-    };
-    (put(values), ...);
-    EXPECT_EQ(index, kernel.parameters.size());
-    return bytes;
-}
-
-std::expected<trimtab_limits, std::string> legal(const KernelDescription& kernel,
-                                                 const std::vector<std::byte>& bytes, trimtab_dim3 grid,
-                                                 trimtab_dim3 block) {
-    const trimtab_image image = to_driver_image(image_for(kernel, 75));
-    return legal_blocks(kernel, bytes, grid, block, device(), image);
-}
-
-// "cover", "divide x", "divide xy", or why the launch stays as written.
-std::string blocks(const KernelDescription& kernel, const std::vector<std::byte>& bytes, trimtab_dim3 grid,
-                   trimtab_dim3 block) {
-    const auto limits = legal(kernel, bytes, grid, block);
-    if (!limits) return limits.error();
-    if (limits->dividing == 0) return "cover";
-    std::string text = "divide ";
-    for (unsigned d = 0; d < 3; d++)
-        if ((limits->dividing >> d & 1) != 0) text += "xyz"[d];
-    return text;
-}
 
 const void* const pointer = nullptr;
 
@@ -559,74 +506,6 @@ TEST_P(Verdicts, LaunchBoundsLimitTheBlock) {
     EXPECT_FALSE(is_legal(*limits, {256, 1, 1}));
     EXPECT_THAT(blocks(kernel, arguments(kernel, pointer, 1000), {4, 1, 1}, {256, 1, 1}),
                 HasSubstr("above the kernel's limit of 128"));
-}
-
-// Code that is not optimised keeps variables on the stack, and calls what it could write in place.
-class VerdictsUnoptimised : public testing::Test {
-  protected:
-    const KernelDescription& describe(std::string_view source) {
-        kernels = describe_ptx(compile_cuda(source, "-O0"));
-        return kernel_named(kernels, "k");
-    }
-    std::vector<KernelDescription> kernels;
-};
-
-TEST_F(VerdictsUnoptimised, GuardsOnTheStackAreSeen) {
-    const auto& kernel = describe(R"(
-        __global__ void k(int* o, int n) {
-            int t = threadIdx.x, b = blockIdx.x;
-            int g = b * blockDim.x + t;
-            if (g < n) o[g] = 1;
-        })");
-    EXPECT_EQ(kernel.verdict, Verdict::covering);
-    EXPECT_EQ(blocks(kernel, arguments(kernel, pointer, 1000), {10, 1, 1}, {100, 1, 1}), "cover");
-    EXPECT_EQ(blocks(kernel, arguments(kernel, pointer, 1001), {10, 1, 1}, {100, 1, 1}), "divide x");
-}
-
-TEST_F(VerdictsUnoptimised, CallsThatStayAreFollowed) {
-    const auto& kernel = describe(R"(
-        struct Size { int w, h; __device__ bool holds(int x, int y) const { return x < w && y < h; } };
-        __device__ int index(int d) { return d == 0 ? blockIdx.x * blockDim.x + threadIdx.x
-                                                    : blockIdx.y * blockDim.y + threadIdx.y; }
-        __device__ void put(int* o, int i) { *(o + i) = 1; }
-        __global__ void k(int* o, Size s) {
-            int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-            if (x < s.w && y < s.h) put(o, y * s.w + x);
-        })");
-    EXPECT_EQ(kernel.verdict, Verdict::covering);
-}
-
-TEST_F(VerdictsUnoptimised, WhatIsWrittenThroughAPointerIsNotKnown) {
-    // The bound that the guard reads is not the argument any more.
-    const auto& kernel = describe(R"(
-        __device__ __attribute__((noinline)) void widen(int* p, int by) { p[by] += 100; }
-        __global__ void k(int* o, int n, int by) {
-            int g = blockIdx.x * blockDim.x + threadIdx.x;
-            widen(&n, by);
-            if (g < n) o[g] = 1;
-        })");
-    EXPECT_NE(kernel.verdict, Verdict::covering);
-}
-
-TEST_F(VerdictsUnoptimised, ThreadIndexThroughTheStackRefuses) {
-    const auto& kernel = describe(R"(
-        __device__ __attribute__((noinline)) int lane(int t) { return t & 31; }
-        __global__ void k(int* o, int n) {
-            int t = threadIdx.x;
-            int g = blockIdx.x * blockDim.x + t;
-            if (g < n) o[g] = lane(t);
-        })");
-    EXPECT_EQ(kernel.verdict, Verdict::fixed);
-    EXPECT_THAT(kernel.reasons, Contains(Field(&Reason::text, HasSubstr("threadIdx.x"))));
-}
-
-TEST_F(VerdictsUnoptimised, ANarrowVariableIsNoGuard) {
-    const auto& kernel = describe(R"(
-        __global__ void k(unsigned char* o) {
-            unsigned char i = blockIdx.x * blockDim.x + threadIdx.x;
-            if (i < 100) o[i]++;
-        })");
-    EXPECT_EQ(kernel.verdict, Verdict::dividing);
 }
 
 }  // namespace

@@ -71,12 +71,16 @@ __global__ void two_elements_apart(float* o, int n) {
 __global__ void row_of_threads(float* o, int w) {
     for (int x = threadIdx.x; x < w; x += blockDim.x) o[blockIdx.x * w + x] = 1;
 }
-__device__ __noinline__ int lane() { return threadIdx.x & 31; }
+__device__ __noinline__ int lane() {
+    return threadIdx.x & 31;
+}
 //= fixed 1 "threadIdx.x"
 __global__ void lane_in_a_function(int* o, int n) {
     if (GX < n) o[GX] = lane();
 }
-__device__ __noinline__ int passed(int i) { return i * 2; }
+__device__ __noinline__ int passed(int i) {
+    return i * 2;
+}
 //= fixed 1 "threadIdx.x"
 __global__ void lane_as_an_argument(int* o, int n) {
     if (GX < n) o[GX] = passed(threadIdx.x);
@@ -207,7 +211,11 @@ __global__ void allocates(int** o, int n) {
 //= fixed 2 "memory fence"
 __global__ void fences(int* o, int n) {
     int i = GX;
-    if (i < n) { o[i] = 1; __threadfence(); o[i + n] = 2; }
+    if (i < n) {
+        o[i] = 1;
+        __threadfence();
+        o[i + n] = 2;
+    }
 }
 //= fixed 2 "result"
 __global__ void queue(int* tail, int* o, int n) {
@@ -228,7 +236,8 @@ __global__ void wraps_at_a_bound(unsigned* c, int n) {
 __global__ void locks(int* lock, int* o, int n) {
     int i = GX;
     if (i >= n) return;
-    while (atomicCAS(lock, 0, 1) != 0) {}
+    while (atomicCAS(lock, 0, 1) != 0) {
+    }
     o[0] += i;
     atomicExch(lock, 0);
 }
@@ -237,7 +246,8 @@ __global__ void spins_on_volatile(int* c, int n) {
     int i = GX;
     if (i < n) {
         atomicAdd(c, 1);
-        while (*(volatile int*)c < n) {}
+        while (*(volatile int*)c < n) {
+        }
     }
 }
 //= fixed 2 "loop that goes on until memory"
@@ -259,7 +269,9 @@ __global__ void through_pointer(int (*f)(int), int* o, int n) {
 
 // --- guards that are none, or do not hold ---
 //= dividing 3 "no test of the index in x"
-__global__ void unguarded(int* o) { o[GX]++; }
+__global__ void unguarded(int* o) {
+    o[GX]++;
+}
 //= dividing 3 "no test of the index in x"
 __global__ void guard_after_effect(int* o, int n) {
     int i = GX;

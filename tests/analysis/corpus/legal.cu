@@ -52,7 +52,8 @@ __global__ void volume(float* o, int nx, int ny, int nz) {
 //= covering
 __global__ void inner_points(float* o, const float* a, int w, int h) {
     int x = GX, y = GY;
-    if (x > 0 && x < w - 1 && y > 0 && y < h - 1) o[y * w + x] = a[y * w + x - 1] + a[y * w + x + 1] - 2 * a[y * w + x];
+    if (x > 0 && x < w - 1 && y > 0 && y < h - 1)
+        o[y * w + x] = a[y * w + x - 1] + a[y * w + x + 1] - 2 * a[y * w + x];
 }
 //= covering
 __global__ void clamped_neighbours(float* o, const float* a, int w, int h) {
@@ -78,13 +79,20 @@ __global__ void flat_divided(float* o, const float* a, int w, int h) {
 //= covering
 __global__ void four_at_a_time(float* o, int n) {
     int i = GX * 4;
-    if (i + 3 < n) { o[i] = 1; o[i + 1] = 2; o[i + 2] = 3; o[i + 3] = 4; }
+    if (i + 3 < n) {
+        o[i] = 1;
+        o[i + 1] = 2;
+        o[i + 2] = 3;
+        o[i + 3] = 4;
+    }
 }
 //= covering
 __global__ void four_and_a_rest(float4* o, float* rest, int n) {
     int i = GX;
-    if (i < n / 4) o[i] = make_float4(1, 2, 3, i);
-    else if (i < n / 4 + n % 4) rest[i] = 5;
+    if (i < n / 4)
+        o[i] = make_float4(1, 2, 3, i);
+    else if (i < n / 4 + n % 4)
+        rest[i] = 5;
 }
 //= covering
 __global__ void four_in_a_loop(float* o, int n) {
@@ -172,7 +180,10 @@ __global__ void bodies(float4* p, const float4* q, int n) {
     int i = GX;
     if (i >= n) return;
     float4 a = make_float4(0, 0, 0, 0);
-    for (int j = 0; j < n; j++) { float dx = q[j].x - q[i].x; a.x += dx * rsqrtf(dx * dx + 1e-9f); }
+    for (int j = 0; j < n; j++) {
+        float dx = q[j].x - q[i].x;
+        a.x += dx * rsqrtf(dx * dx + 1e-9f);
+    }
     p[i] = a;
 }
 //= covering
@@ -188,7 +199,10 @@ __global__ void nearest(int* best, const float* points, const float* centres, in
     float least = 1e30f;
     for (int c = 0; c < k; c++) {
         float d = points[p] - centres[c];
-        if (d * d < least) { least = d * d; at = c; }
+        if (d * d < least) {
+            least = d * d;
+            at = c;
+        }
     }
     best[p] = at;
 }
@@ -197,11 +211,20 @@ __global__ void modes(int* o, int mode, int n) {
     int i = GX;
     if (i >= n) return;
     switch (mode) {
-        case 20: o[i] = 1; break;
-        case 21: o[i] += i; break;
-        case 22: o[i] *= 3; break;
-        case 30: o[i] = -o[i]; break;
-        default: o[i] ^= i;
+        case 20:
+            o[i] = 1;
+            break;
+        case 21:
+            o[i] += i;
+            break;
+        case 22:
+            o[i] *= 3;
+            break;
+        case 30:
+            o[i] = -o[i];
+            break;
+        default:
+            o[i] ^= i;
     }
 }
 template <typename T, int scale>
@@ -218,7 +241,10 @@ __global__ void for_each(int n, int* o, F f) {
     int i = GX;
     if (i < n) o[i] = f(i);
 }
-struct Square { int add; __device__ int operator()(int i) const { return i * i + add; } };
+struct Square {
+    int add;
+    __device__ int operator()(int i) const { return i * i + add; }
+};
 //= covering
 template __global__ void for_each<Square>(int, int*, Square);
 struct Grid {
@@ -236,9 +262,15 @@ __global__ void __launch_bounds__(256) bounded_block(float* o, int n) {
     int i = GX;
     if (i < n) o[i] = 1;
 }
-__device__ __noinline__ int index_of() { return blockIdx.x * blockDim.x + threadIdx.x; }
-__device__ __noinline__ bool inside(int i, int n) { return i >= 0 && i < n; }
-__device__ __noinline__ void put(float* o, int i, float v) { o[i] = v; }
+__device__ __noinline__ int index_of() {
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}
+__device__ __noinline__ bool inside(int i, int n) {
+    return i >= 0 && i < n;
+}
+__device__ __noinline__ void put(float* o, int i, float v) {
+    o[i] = v;
+}
 //= covering
 __global__ void calls_that_stay(float* o, int n) {
     int i = index_of();
