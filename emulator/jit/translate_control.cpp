@@ -59,11 +59,7 @@ void Translator::fall_through(ptx::BlockIndex to) {
 // The branch at `index` is paid for; going back, the launch's limits are looked at: by the interpreter.
 void Translator::jump(std::uint32_t index, ptx::BlockIndex to) {
     const std::uint32_t from = flow_.block_of[index];
-    const std::uint32_t after = index + 1;
-    std::uint32_t last = code_.first_op[after];
-    if (code_.entry_op[after] != FunctionCode::no_op) last = code_.entry_op[after];
-    if (code_.join_op[after] != FunctionCode::no_op) last = code_.join_op[after];
-    const Op& op = code_.ops[last - 1];
+    const Op& op = code_.ops[end_op(index) - 1];
     llvm::Value* executed = b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), executed_), b_.getInt64(op.cost));
     if (order_[to] <= order_[from])
         expect(b_.CreateICmpULT(executed, field(layout_.check_at, b_.getInt64Ty())), exit_before(index));

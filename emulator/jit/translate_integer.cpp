@@ -171,7 +171,7 @@ bool Translator::translate_integer(const Instruction& instruction) {
     const unsigned bytes = ptx::size_bytes(type);
     const bool sign = ptx::is_signed(type);
     const auto& modifiers = instruction.modifiers;
-    if ((bytes != 2 && bytes != 4 && bytes != 8) || modifiers.sat || modifiers.carry_out ||
+    if ((bytes != 2 && bytes != 4 && bytes != 8) || modifiers.sat || modifiers.relu || modifiers.carry_out ||
         type == Type::s16x2 || type == Type::u16x2) {
         return false;
     }

@@ -76,7 +76,8 @@ bool Translator::translate_real(const Instruction& instruction) {
     const auto& modifiers = instruction.modifiers;
     const bool ftz = modifiers.ftz && bytes == 4;
     const bool approximate = modifiers.rounding == Rounding::approx || modifiers.rounding == Rounding::full;
-    if (modifiers.sat || modifiers.xorsign_abs || (!to_nearest(modifiers.rounding) && !approximate))
+    if (modifiers.sat || modifiers.relu || modifiers.xorsign_abs ||
+        (!to_nearest(modifiers.rounding) && !approximate))
         return false;
     if (bytes == 8 && approximate) return false;
     const std::size_t count = instruction.sources().size();
@@ -167,6 +168,11 @@ bool Translator::translate_compare(const Instruction& instruction) {
     const auto boolean = instruction.modifiers.boolean_op;
     const bool combined = boolean != ptx::BooleanOp::none;
     if (sources.size() != (combined ? 3u : 2u) || boolean == ptx::BooleanOp::popc) return false;
+    // The second predicate is written under the guard that was, not under what the first one becomes.
+    if (instruction.destination_count > 1 && instruction.guard != ptx::no_index &&
+        instruction.operands[0].reg == instruction.guard) {
+        return false;
+    }
     if (!is_real(type) && (!is_plain_integer(type) || bytes < 2)) return false;
     std::vector<llvm::Value*> v;
     for (unsigned i = 0; i < 2; i++) {

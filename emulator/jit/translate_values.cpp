@@ -231,14 +231,18 @@ std::optional<Value> Translator::source(const Operand& operand, unsigned bytes, 
     }
 }
 
+std::uint32_t Translator::end_op(std::uint32_t index) const {
+    const std::uint32_t next = index + 1;
+    if (code_.join_op[next] != FunctionCode::no_op) return code_.join_op[next];
+    if (code_.entry_op[next] != FunctionCode::no_op) return code_.entry_op[next];
+    return code_.first_op[next];
+}
+
 // The op that accesses memory among those of an instruction; nullptr: there is none, or more than one.
 const Op* Translator::memory_op(std::uint32_t index) const {
     const bool guarded = function_.body[index].guard != ptx::no_index;
     const std::uint32_t first = code_.first_op[index] + (guarded ? 1 : 0);
-    std::uint32_t end = code_.first_op[index + 1];
-    if (code_.entry_op[index + 1] != FunctionCode::no_op) end = code_.entry_op[index + 1];
-    if (code_.join_op[index + 1] != FunctionCode::no_op) end = code_.join_op[index + 1];
-    if (guarded) end--;
+    const std::uint32_t end = end_op(index) - (guarded ? 1 : 0);
     return end > first ? &code_.ops[end - 1] : nullptr;
 }
 

@@ -153,7 +153,11 @@ void Translator::translate_block(ptx::BlockIndex block) {
     }
     if (b_.GetInsertBlock()->getTerminator() != nullptr) return;
     if (blk.last >= function_.body.size()) {
-        b_.CreateBr(exit_before(static_cast<std::uint32_t>(function_.body.size())));
+        // A function's lanes come together at its end; nothing is live there.
+        const auto end = static_cast<std::uint32_t>(function_.body.size());
+        const std::uint32_t op =
+            code_.join_op[end] != FunctionCode::no_op ? code_.join_op[end] : code_.first_op[end];
+        b_.CreateBr(make_exit(RegisterSet(function_.registers.size()), op_at(op)));
     } else {
         fall_through(flow_.block_of[blk.last]);
     }
@@ -185,7 +189,7 @@ void Translator::translate_instruction(std::uint32_t index) {
             if (translate_store(instruction, index)) return;
             break;
         default:
-            if (code_.first_op[index] == code_.first_op[index + 1]) return;  // it does nothing
+            if (code_.first_op[index] == end_op(index)) return;  // it does nothing
             if (translate_arithmetic(instruction, index)) return;
             break;
     }
@@ -217,14 +221,11 @@ llvm::Value* Translator::call_handlers(std::uint32_t index) {
                    b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), warp_, layout_.executed));
     auto* pointer = b_.getPtrTy();
     auto* type = llvm::FunctionType::get(pointer, {pointer, pointer, pointer}, false);
-    std::uint32_t end = index + 1;
-    std::uint32_t end_op = code_.first_op[end];
-    if (code_.entry_op[end] != FunctionCode::no_op) end_op = code_.entry_op[end];
-    if (code_.join_op[end] != FunctionCode::no_op) end_op = code_.join_op[end];
-    llvm::CallInst* next = b_.CreateCall(type, run, {warp_, op_at(code_.first_op[index]), op_at(end_op)});
+    llvm::Value* end = op_at(end_op(index));
+    llvm::CallInst* next = b_.CreateCall(type, run, {warp_, op_at(code_.first_op[index]), end});
     next->setDoesNotThrow();
     b_.CreateStore(field(layout_.executed, b_.getInt64Ty()), executed_);
-    return b_.CreateICmpEQ(next, op_at(end_op));
+    return b_.CreateICmpEQ(next, end);
 }
 
 void Translator::run_handlers(std::uint32_t index) {

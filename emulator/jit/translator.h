@@ -94,6 +94,8 @@ class Translator {
     llvm::Value* op_at(std::uint32_t index);
     llvm::Value* guard_lanes(const Instruction& instruction);  // i32: of the path, where the guard holds
     const Op* memory_op(std::uint32_t index) const;
+    // Behind the instruction's own ops: what belongs to the next one, a join or an entry, is left out.
+    std::uint32_t end_op(std::uint32_t index) const;
 
     // --- translate_integer.cpp, translate_real.cpp, translate_convert.cpp: false: not here
     [[nodiscard]] bool translate_arithmetic(const Instruction& instruction, std::uint32_t index);

@@ -85,9 +85,7 @@ CompileFunction compiler() {
 
 const Op* run_ops(Warp* w, const Op* first, const Op* end) {
     const Op* op = first;
-    do {
-        op = op->run(*w, op);
-    } while (op >= first && op < end);
+    while (op >= first && op < end) op = op->run(*w, op);
     return op;
 }
 

@@ -170,6 +170,76 @@ TEST_F(Compiled, ALoopWithoutEndMeetsTheLimit) {
     EXPECT_EQ(done.error().kind, Fault::Kind::limit);
 }
 
+// Kernels whose threads write `out[thread]`, in blocks of 64 by 1.
+std::string kernel_of(const std::string& body, const std::string& functions = "") {
+    return ".version 8.6\n.target sm_90\n.address_size 64\n" + functions +
+           ".visible .entry random(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"
+           ".reg .pred %p<6>; .reg .b32 %r<10>; .reg .b64 %d<6>; .shared .align 8 .b64 bar;\n"
+           "ld.param.u64 %d0, [out]; ld.param.u64 %d1, [in]; ld.param.u32 %r9, [n];\n"
+           "mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mad.lo.s32 %r1, %r1, 64, %r0;\n"
+           "mul.wide.u32 %d2, %r1, 4; add.s64 %d2, %d0, %d2;\n" +
+           body + "\nst.global.u32 [%d2], %r2;\nret;\n}\n";
+}
+
+void expect_same(const std::string& ptx) {
+    const trimtab_dim3 block{64, 1, 1};
+    const auto interpreted = outputs(ptx, "interpreter", block);
+    ASSERT_FALSE(interpreted.empty());
+    EXPECT_NE(interpreted[40], 0xdeadbeefu);
+    EXPECT_EQ(interpreted, outputs(ptx, "compiled", block)) << ptx;
+}
+
+// Fences, prefetches and waits have no ops here: where they end a block, the next op is a loop's entry or a
+// join, which is not theirs.
+TEST_F(Compiled, InstructionsWithoutOpsMayEndABlock) {
+    for (const std::string nothing :
+         {"cp.async.commit_group;", "cp.async.wait_group 0;", "membar.gl;", "prefetch.global.L2 [%d1];",
+          "fence.acq_rel.gpu;", "nanosleep.u32 %r9;"}) {
+        expect_same(
+            kernel_of("mul.lo.s32 %r3, %r0, 3; mov.u32 %r2, 0;\n" + nothing +
+                      "\nagain: add.s32 %r2, %r2, %r3; sub.s32 %r9, %r9, 1; setp.ne.s32 %p0, %r9, 0;\n" +
+                      nothing + "\n@%p0 bra again;"));
+        expect_same(kernel_of(
+            "mul.lo.s32 %r3, %r0, 3; and.b32 %r4, %r0, 3; setp.lt.u32 %p0, %r4, 2; mov.u32 %r2, %r3;\n"
+            "@%p0 bra over;\nadd.s32 %r2, %r2, 7;\n" +
+            nothing + "\nover: add.s32 %r2, %r2, %r3;"));
+    }
+}
+
+// Registers computed before, and needed behind, what the interpreter's handlers run.
+TEST_F(Compiled, ValuesSurviveWhatTheInterpreterRuns) {
+    for (const std::string own :
+         {"mov.u64 %d3, 64; alloca.u64 %d4, %d3, 16; st.local.u32 [%d4], %r3; ld.local.u32 %r4, [%d4];",
+          "stacksave.u64 %d3; stackrestore.u64 %d3; mov.u32 %r4, 1;",
+          "shfl.sync.bfly.b32 %r4|%p2, %r3, 5, 31, -1;",
+          "@%p1 shfl.sync.bfly.b32 %r4, %r3, 8, 31, 0x55555555;", "vote.sync.ballot.b32 %r4, %p1, -1;",
+          "@%p1 activemask.b32 %r4;", "match.any.sync.b32 %r4, %r5, -1;", "redux.sync.add.s32 %r4, %r3, -1;",
+          "bar.red.popc.u32 %r4, 0, %p1;", "@%p1 atom.shared.add.u32 %r4, [bar], 0;",
+          "@!%p1 vadd.s32.s32.s32.add %r4, %r3.b0, %r0.h0, %r5;", "call (%r4), twice, (%r3);",
+          "@%p1 call (%r4), twice, (%r3);", "add.cc.u32 %r4, %r3, -1; addc.u32 %r4, %r4, 0;",
+          "isspacep.shared %p2, %d2; selp.b32 %r4, 1, 2, %p2;"}) {
+        expect_same(
+            kernel_of("mov.u64 %d5, 0; st.shared.u64 [bar], %d5; bar.sync 0;\n"
+                      "mul.lo.s32 %r3, %r0, 3; and.b32 %r5, %r0, 1; setp.eq.u32 %p1, %r5, 0; mov.u32 %r2, 0; "
+                      "mov.u32 %r4, 9;\n"
+                      "again: " +
+                          own +
+                          "\n"
+                          "mad.lo.s32 %r2, %r2, 5, %r4; add.s32 %r2, %r2, %r3; sub.s32 %r9, %r9, 1; "
+                          "setp.ne.s32 %p0, %r9, 0;\n"
+                          "@%p0 bra again;",
+                      ".func (.reg .b32 %y) twice(.reg .b32 %x)\n{\n.reg .pred %p;\nsetp.gt.s32 %p, %x, 50;\n"
+                      "mov.u32 %y, 0;\n@%p bra over;\nadd.s32 %y, %x, %x;\nover: add.s32 %y, %y, 1;\n}\n"));
+    }
+}
+
+TEST_F(Compiled, AGuardMayBeWhatItGuards) {
+    expect_same(
+        kernel_of("and.b32 %r3, %r0, 1; setp.ne.u32 %p1, %r3, 0; setp.ne.u32 %p2, %r3, 1;\n"
+                  "@%p1 setp.lt.u32 %p1|%p2, %r0, 20;\n"
+                  "selp.b32 %r2, 1, 0, %p1; selp.b32 %r4, 2, 0, %p2; add.u32 %r2, %r2, %r4;"));
+}
+
 TEST(LoadedCode, WhatIsNoObjectIsAnError) {
     std::vector<std::byte> bytes(200, std::byte{7});
     EXPECT_FALSE(jit::LoadedCode::load(bytes).has_value());
