@@ -148,6 +148,11 @@ TEST_F(Ranking, DecidesTiesAsTheDriverProgramsDo) {
     std::vector<RankedBlock> narrow{{{4, 8, 1}, 100}, {{16, 2, 1}, 100.5}, {{48, 2, 1}, 100.7}};
     decide_ties(narrow);
     EXPECT_EQ(narrow[0].block.x, 48u);
+    std::vector<RankedBlock> ragged{
+        {{7, 64, 1}, 100}, {{6, 64, 1}, 101}, {{8, 64, 1}, 108}, {{16, 64, 1}, 108.5}};
+    decide_ties(ragged);
+    EXPECT_EQ(ragged[0].block.x, 16u);
+    EXPECT_EQ(ragged[1].block.x, 7u);
 }
 
 TEST_F(Ranking, GivesTheMetricsThatTheModelReads) {

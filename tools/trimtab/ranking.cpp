@@ -35,10 +35,13 @@ bool is_preferred(const RankedBlock& l, const RankedBlock& r) {
 }  // namespace
 
 void decide_ties(std::span<RankedBlock> ranking) {
-    if (ranking.empty()) return;
-    const auto near =
-        std::ranges::find_if(ranking, [&](const RankedBlock& b) { return b.ns > 1.01 * ranking.front().ns; });
-    const auto chosen = std::min_element(ranking.begin(), near, is_preferred);
+    // Widths that break rows into ragged pieces are not in the profiles: the search does not try them either.
+    const auto ragged = [](const RankedBlock& b) { return b.block.x > 2 && b.block.x % 4 != 0; };
+    const auto first = std::ranges::find_if_not(ranking, ragged);
+    if (first == ranking.end()) return;
+    auto chosen = first;
+    for (auto b = first; b != ranking.end() && b->ns <= 1.01 * first->ns; ++b)
+        if (!ragged(*b) && is_preferred(*b, *chosen)) chosen = b;
     std::rotate(ranking.begin(), chosen, chosen + 1);
 }
 

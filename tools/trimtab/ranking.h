@@ -38,7 +38,8 @@ struct RankedLaunch {
 [[nodiscard]] std::vector<RankedBlock> rank(const RankedLaunch& launch, std::span<const trimtab_dim3> blocks);
 
 // Of the blocks of a ranking that are too near its first to tell apart, puts first what the driver programs'
-// search prefers. Equal times go to fewer threads, then to the wider block.
+// search prefers, which tries widths of 1, 2 and multiples of 4. Equal times go to fewer threads, then to the
+// wider block.
 void decide_ties(std::span<RankedBlock> ranking);
 
 // The metrics of one block that the model reads.
