@@ -82,7 +82,6 @@ void run_batch(u64 first_seed, int optimisation) {
     }
     device.close();
     host.close();
-    folder.keep();
     ASSERT_TRUE(
         compile(folder, fmt::format("-x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib "
                                     "-Wno-unknown-cuda-version -S -O{} device.cu -o device.ptx",
