@@ -17,8 +17,9 @@ struct Header {
 std::vector<std::byte> join(const std::vector<std::vector<std::byte>>& parts) {
     std::vector<std::byte> out;
     const auto append = [&out](const void* data, std::size_t bytes) {
-        const auto* start = static_cast<const std::byte*>(data);
-        out.insert(out.end(), start, start + bytes);
+        const std::size_t before = out.size();
+        out.resize(before + bytes);
+        if (bytes != 0) std::memcpy(out.data() + before, data, bytes);
     };
     const Header header{.magic = magic, .parts = static_cast<std::uint32_t>(parts.size())};
     append(&header, sizeof header);
