@@ -106,9 +106,11 @@ stage_gcc() {
     configure gcc -DTRIMTAB_BENCHMARKS=OFF && build gcc && ctest --preset gcc -j "$jobs" "${unit_tests[@]}"
 }
 
+# What is not built has no labels yet, only a place holder.
 stage_sanitize() {
     configure sanitize -DTRIMTAB_BENCHMARKS=OFF && build sanitize unit_tests &&
-        UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 ctest --preset sanitize -j "$jobs" "${unit_tests[@]}"
+        UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 ctest --preset sanitize -j "$jobs" "${unit_tests[@]}" \
+            --exclude-regex '_NOT_BUILT$'
 }
 
 stage_threads() {
