@@ -7,6 +7,7 @@
 
 #include "analysis/annotations.h"
 #include "analysis/data_parameters.h"
+#include "analysis/demangle.h"
 #include "analysis/parameters.h"
 #include "analysis/pointees.h"
 #include "analysis/proof.h"

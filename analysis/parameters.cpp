@@ -1,13 +1,11 @@
 #include "analysis/parameters.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
-#include <memory>
 #include <utility>
 
+#include "analysis/demangle.h"
 #include "analysis/operation.h"
 
 namespace trimtab::analysis {
@@ -75,13 +73,6 @@ std::size_t list_start(std::string_view text, std::size_t close) {
 }
 
 }  // namespace
-
-std::string demangle(const std::string& name) {
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> text(
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-    return status == 0 && text ? std::string(text.get()) : name;
-}
 
 std::optional<std::vector<std::string>> signature_types(const std::string& demangled) {
     const std::size_t close = demangled.rfind(')');

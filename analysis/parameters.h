@@ -11,9 +11,6 @@
 
 namespace trimtab::analysis {
 
-// The demangled name, or the name itself where it is not mangled.
-[[nodiscard]] std::string demangle(const std::string& name);
-
 // "void f<int>(float const*, int)" -> {"const float *", "int"}; nothing where it is no function's signature.
 [[nodiscard]] std::optional<std::vector<std::string>> signature_types(const std::string& demangled);
 

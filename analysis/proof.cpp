@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/demangle.h"
 #include "analysis/inlined_calls.h"
 #include "analysis/instruction_rules.h"
 #include "analysis/parameters.h"

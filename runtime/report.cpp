@@ -1,16 +1,15 @@
 #include "runtime/report.h"
 
-#include <cxxabi.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "analysis/demangle.h"
 #include "runtime/argument_key.h"
 
 namespace trimtab::runtime {
@@ -49,11 +48,7 @@ std::string time_text(double time_ns) {
 std::string demangled(const LaunchRecord& record) {
     if (record.description != nullptr && !record.description->demangled.empty())
         return record.description->demangled;
-    int status = 0;
-    char* text = abi::__cxa_demangle(record.kernel.c_str(), nullptr, nullptr, &status);
-    std::string out = status == 0 && text != nullptr ? text : record.kernel;
-    std::free(text);
-    return out;
+    return analysis::demangle(record.kernel);
 }
 
 }  // namespace

@@ -1,23 +1,15 @@
 #include "emulator/check/report.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
+
+#include "analysis/demangle.h"
 
 namespace trimtab::emulator::check {
 namespace {
 
 using nlohmann::json;
-
-std::string readable(const std::string& name) {
-    int status = 0;
-    char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-    std::string out = status == 0 && text != nullptr ? text : name;
-    std::free(text);
-    return out;
-}
 
 json json_of(const AccessPlace& access) {
     return {{"source", access.source},
@@ -63,9 +55,9 @@ std::string lines_of(const HostStack& stack, std::string_view title) {
         if (!frame.place.empty())
             text += fmt::format("        {}\n", frame.place);
         else
-            text +=
-                fmt::format("        {} ({}+{:#x})\n", frame.symbol.empty() ? "?" : readable(frame.symbol),
-                            frame.module, frame.offset);
+            text += fmt::format("        {} ({}+{:#x})\n",
+                                frame.symbol.empty() ? "?" : analysis::demangle(frame.symbol), frame.module,
+                                frame.offset);
     }
     return text;
 }
@@ -92,7 +84,7 @@ std::string to_json(const std::string& checks, const std::vector<Report>& report
         one["check"] = report.check;
         one["kind"] = report.kind;
         one["kernel"] = report.kernel;
-        one["demangled"] = readable(report.kernel);
+        one["demangled"] = analysis::demangle(report.kernel);
         one["text"] = report.text;
         one["count"] = report.count;
         if (!report.other.empty()) one["other"] = json_of(report.other.front());
@@ -131,7 +123,7 @@ std::expected<std::vector<Report>, Error> reports_of_json(std::string_view text)
 std::string text_of(const Report& report) {
     std::string text =
         fmt::format("{}: {}: {} in {}\n    {}, {}\n", report.access.source, report.check, report.kind,
-                    readable(report.kernel), place_of(report.access), report.text);
+                    analysis::demangle(report.kernel), place_of(report.access), report.text);
     text += fmt::format("        {}\n", report.access.instruction);
     for (const AccessPlace& other : report.other) {
         text += fmt::format("    and before it, {}\n        {}\n", place_of(other), other.instruction);

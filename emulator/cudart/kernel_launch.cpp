@@ -1,14 +1,13 @@
 #include "emulator/cudart/kernel_launch.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <optional>
 
+#include "analysis/demangle.h"
 #include "emulator/cudart/checked_run.h"
 #include "emulator/cudart/errors.h"
 #include "model/occupancy.h"
@@ -18,15 +17,6 @@ namespace {
 
 trimtab_dim3 from_cuda(const dim3& size) {
     return {.x = size.x, .y = size.y, .z = size.z};
-}
-
-// "scale(float*, int)" of "_Z5scalePfi", as people know it.
-std::string readable(const std::string& name) {
-    int status = 0;
-    char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-    std::string out = status == 0 && text != nullptr ? text : name;
-    std::free(text);
-    return out;
 }
 
 std::uint64_t volume(const dim3& size) {
@@ -178,16 +168,16 @@ cudaError_t check_block(State& state, const Device& device, const CUkern_st& ker
     const std::uint64_t threads = volume(block);
     if (!within(block, values.max_block_x, values.max_block_y, values.max_block_z) ||
         static_cast<double>(threads) > values.max_threads_per_block) {
-        state.say(
-            fmt::format("{} cannot be launched with blocks of {}x{}x{}: the device's limit is {} threads "
-                        "a block, {}x{}x{}",
-                        readable(kernel.name), block.x, block.y, block.z, values.max_threads_per_block,
-                        values.max_block_x, values.max_block_y, values.max_block_z));
+        state.say(fmt::format(
+            "{} cannot be launched with blocks of {}x{}x{}: the device's limit is {} threads "
+            "a block, {}x{}x{}",
+            analysis::demangle(kernel.name), block.x, block.y, block.z, values.max_threads_per_block,
+            values.max_block_x, values.max_block_y, values.max_block_z));
         return cudaErrorInvalidConfiguration;
     }
     if (image.max_threads_per_block > 0 && static_cast<double>(threads) > image.max_threads_per_block) {
         state.say(fmt::format("{} cannot be launched with {} threads a block: its launch bounds allow {}",
-                              readable(kernel.name), threads, image.max_threads_per_block));
+                              analysis::demangle(kernel.name), threads, image.max_threads_per_block));
         return cudaErrorInvalidValue;
     }
     const double shared = image.static_shared_bytes + static_cast<double>(dynamic_shared_bytes);
@@ -199,17 +189,18 @@ cudaError_t check_block(State& state, const Device& device, const CUkern_st& ker
         state.say(
             fmt::format("{} cannot be launched with {} bytes of dynamic shared memory: with its own {} "
                         "that is above the limit of {} (cudaFuncSetAttribute raises it to {})",
-                        readable(kernel.name), dynamic_shared_bytes, image.static_shared_bytes, limit,
-                        values.shared_bytes_per_block_optin));
+                        analysis::demangle(kernel.name), dynamic_shared_bytes, image.static_shared_bytes,
+                        limit, values.shared_bytes_per_block_optin));
         return cudaErrorInvalidValue;
     }
     const auto occupancy = model::occupancy(values, image, static_cast<std::uint32_t>(threads),
                                             static_cast<double>(dynamic_shared_bytes));
     if (occupancy.blocks_per_sm == 0) {
-        state.say(fmt::format(
-            "{} cannot be launched with {} threads a block: {} registers a thread, given out "
-            "by the warp, are more than the {} that a block may have",
-            readable(kernel.name), threads, image.registers_per_thread, values.registers_per_block));
+        state.say(
+            fmt::format("{} cannot be launched with {} threads a block: {} registers a thread, given out "
+                        "by the warp, are more than the {} that a block may have",
+                        analysis::demangle(kernel.name), threads, image.registers_per_thread,
+                        values.registers_per_block));
         return cudaErrorLaunchOutOfResources;
     }
     return cudaSuccess;

@@ -1,14 +1,13 @@
 #include "tools/trimtab/report_html.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/demangle.h"
 #include "tools/trimtab/heat_map.h"
 
 namespace trimtab::tools {
@@ -82,15 +81,6 @@ struct Row {
     std::vector<MappedBlock> blocks;
 };
 
-// As people know the kernel.
-std::string readable(const std::string& name) {
-    int status = 0;
-    char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-    std::string out = status == 0 && text != nullptr ? text : name;
-    std::free(text);
-    return out;
-}
-
 BlockSize block_of(const Json& launch, const char* member) {
     BlockSize size{0, 0, 0};
     const auto found = launch.find(member);
@@ -137,8 +127,8 @@ std::string row_html(const Row& row) {
         written > 0 && chosen > 0 ? fmt::format("{:.2f}", written / chosen) : std::string();
     std::string out = "<tr>";
     for (const std::string& cell :
-         {readable(text_of(row.launch, "kernel")), text_of(row.launch, "device"), data_text(row.launch),
-          shape(row.launch, "written"), shape(row.launch, "chosen")})
+         {analysis::demangle(text_of(row.launch, "kernel")), text_of(row.launch, "device"),
+          data_text(row.launch), shape(row.launch, "written"), shape(row.launch, "chosen")})
         out += "<td>" + escaped(cell) + "</td>";
     for (const std::string& cell : {microseconds(written), microseconds(chosen), gain,
                                     fmt::format("{}", row.count), fmt::format("{}", row.remembered)})
@@ -157,7 +147,7 @@ std::string kernel_table(const std::vector<const Row*>& rows) {
     };
     std::vector<Sum> sums;
     for (const Row* row : rows) {
-        const std::string name = readable(text_of(row->launch, "kernel"));
+        const std::string name = analysis::demangle(text_of(row->launch, "kernel"));
         auto place = std::ranges::find(sums, name, &Sum::name);
         if (place == sums.end()) place = sums.insert(place, {.name = name});
         place->launches += row->count;
@@ -189,7 +179,8 @@ std::string maps(const std::vector<const Row*>& rows) {
     std::string out;
     for (const Row* row : rows) {
         if (row->blocks.empty()) continue;
-        out += fmt::format("<h3>{} on {}: {}</h3>\n", escaped(readable(text_of(row->launch, "kernel"))),
+        out += fmt::format("<h3>{} on {}: {}</h3>\n",
+                           escaped(analysis::demangle(text_of(row->launch, "kernel"))),
                            escaped(text_of(row->launch, "device")), escaped(data_text(row->launch)));
         out += heat_map(row->blocks, block_of(row->launch, "written"), block_of(row->launch, "chosen"));
     }

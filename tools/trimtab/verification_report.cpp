@@ -1,26 +1,18 @@
 #include "tools/trimtab/verification_report.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
+
+#include "analysis/demangle.h"
 
 namespace trimtab::tools {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string readable(const std::string& name) {
-    int status = 0;
-    char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-    std::string out = status == 0 && text != nullptr ? text : name;
-    std::free(text);
-    return out;
-}
 
 std::string text_member(const Json& object, const char* name) {
     const auto found = object.find(name);
@@ -64,7 +56,7 @@ VerifiedKernel& kernel_named(VerificationReport& report, const Json& line) {
     if (found != report.kernels.end()) return *found;
     VerifiedKernel kernel;
     kernel.name = name;
-    kernel.demangled = readable(name);
+    kernel.demangled = analysis::demangle(name);
     kernel.object = object;
     report.kernels.push_back(std::move(kernel));
     return report.kernels.back();
