@@ -93,7 +93,33 @@ std::optional<LaunchConfiguration> launch_with_block(const KernelDescription& de
     const auto grid = components(launch->grid), max_grid = components(limits.max_grid);
     for (std::size_t d = 0; d < 3; d++)
         if (grid[d] > max_grid[d]) return std::nullopt;
+    if (description.annotated_shared && launch->dynamic_shared_bytes > limits.max_dynamic_shared_bytes)
+        return std::nullopt;
     return launch;
+}
+
+std::optional<LaunchConfiguration> stated_launch(const KernelDescription& description,
+                                                 ArgumentBytes arguments, const LaunchConfiguration& written,
+                                                 trimtab_dim3 block) {
+    const auto grids = components(written.grid), blocks = components(written.block), size = components(block);
+    std::array<std::uint32_t, 3> covering{};
+    for (std::size_t d = 0; d < 3; d++) {
+        if (size[d] == 0) return std::nullopt;
+        covering[d] = static_cast<std::uint32_t>((grids[d] * blocks[d] + size[d] - 1) / size[d]);
+    }
+    return stated(description, arguments, written, block, {covering[0], covering[1], covering[2]});
+}
+
+std::vector<double> data_of_launch(const KernelDescription& description, std::vector<double> data,
+                                   const LaunchConfiguration& launch) {
+    if (!description.annotated_grid[0]) return data;
+    const auto grids = components(launch.grid), blocks = components(launch.block);
+    for (std::size_t i = 0; i < data.size() && i < description.data.size(); i++) {
+        if (!description.data[i].is_extent) continue;
+        const auto d = static_cast<std::size_t>(description.data[i].dimension);
+        data[i] = static_cast<double>(grids[d] * blocks[d]);
+    }
+    return data;
 }
 
 std::string annotation_mismatch(const KernelDescription& description, ArgumentBytes arguments,

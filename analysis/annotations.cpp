@@ -16,6 +16,12 @@ bool is_fixed_for_good(const Reason& reason) {
     return reason.rule == 5 || reason.text.contains("clusters");
 }
 
+// Before the extents, which come last in D.
+void add_data(KernelDescription& description, DataParameter data) {
+    const auto extents = std::ranges::find_if(description.data, &DataParameter::is_extent);
+    description.data.insert(extents, std::move(data));
+}
+
 void add_size(KernelDescription& description, std::uint32_t index) {
     const KernelParameter& parameter = description.parameters[index];
     bool known = false;
@@ -31,7 +37,33 @@ void add_size(KernelDescription& description, std::uint32_t index) {
     data.name = parameter.name;
     data.parameter = index;
     data.type = type_name(*type);
-    description.data.push_back(std::move(data));
+    add_data(description, std::move(data));
+}
+
+// What an annotation reads sets the launch: it is in D, each argument as wide as it is read.
+void add_leaves(KernelDescription& description, const Expression& expression) {
+    for (const Expression& argument : expression.arguments) add_leaves(description, argument);
+    if (expression.kind != Expression::Kind::parameter) return;
+    bool same_place = false;
+    for (DataParameter& data : description.data) {
+        if (data.is_extent || data.parameter != expression.parameter || data.offset != expression.offset)
+            continue;
+        same_place = true;
+        const auto type = type_from_name(data.type);
+        if (!type || width_bits(*type) != width_bits(expression.type)) continue;
+        data.in_memo = true;
+        data.coarse_in_memo = false;
+        return;
+    }
+    const KernelParameter& parameter = description.parameters[expression.parameter];
+    const bool whole = expression.offset == 0 && width_bits(expression.type) == parameter.size * 8;
+    DataParameter data;
+    data.name = whole ? parameter.name : fmt::format("{}+{}", parameter.name, expression.offset);
+    if (same_place) data.name += fmt::format(":{}", type_name(expression.type));
+    data.parameter = expression.parameter;
+    data.offset = expression.offset;
+    data.type = type_name(expression.type);
+    add_data(description, std::move(data));
 }
 
 }  // namespace
@@ -69,6 +101,10 @@ std::expected<void, Error> annotate(KernelDescription& description,
         description.annotated_grid[d] = std::move(parsed->grid[d]);
     description.annotated_shared = std::move(parsed->dynamic_shared);
     for (const std::uint32_t index : parsed->sizes) add_size(description, index);
+    for (const auto* stated :
+         {&description.annotated_block, &description.annotated_shared, &description.annotated_grid[0],
+          &description.annotated_grid[1], &description.annotated_grid[2]})
+        if (*stated) add_leaves(description, **stated);
 
     const bool promises = description.annotated_grid[0] || description.annotated_shared ||
                           (description.annotated_block && description.verdict == Verdict::fixed);

@@ -211,6 +211,9 @@ std::expected<trimtab_limits, std::string> legal_blocks(const KernelDescription&
     result.max_grid = to_dim3(limits.max_grid);
     result.max_threads = static_cast<std::uint32_t>(limits.max_threads);
     result.thread_multiple = thread_multiple(result, blocks, limits.warp_size);
+    // What a block gets without cudaFuncSetAttribute.
+    result.max_dynamic_shared_bytes =
+        static_cast<std::uint32_t>(limit(device.shared_bytes_per_block - image.static_shared_bytes));
     return result;
 }
 

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define TRIMTAB_DRIVER_ABI 2u
+#define TRIMTAB_DRIVER_ABI 3u
 #define TRIMTAB_MAX_METRICS 64
 
 typedef struct trimtab_dim3 {
@@ -62,7 +62,8 @@ typedef struct trimtab_limits {
                                  as written is smaller */
     uint32_t
         dividing; /* bit d (x: 1, y: 2, z: 4): the block must divide the extent of that dimension exactly */
-    uint32_t reserved;
+    uint32_t
+        max_dynamic_shared_bytes; /* a block; for kernels whose annotation states dynamic shared memory */
 } trimtab_limits;
 
 typedef struct trimtab_prediction {
@@ -91,7 +92,9 @@ typedef struct trimtab_driver {
     const char* const* data_names;
     const char* const* metric_names;
     /* 0, or a negative number where the block cannot be launched on the device (it does not fit) or D is no
-     * number. */
+     * number. Where an annotation states the grid or the dynamic shared memory that goes with a block, the
+     * driver works them out itself, from D with the extents of the launch as written; dynamic_shared_bytes
+     * then counts only where no annotation states it. */
     int (*evaluate)(const trimtab_device* device, const trimtab_image* image, const double* data,
                     trimtab_dim3 block, double dynamic_shared_bytes, trimtab_prediction* out);
     /* Writes the k best legal blocks in order, least predicted time first, ties decided the same way

@@ -88,6 +88,7 @@ trimtab_device device() {
     device.max_grid_x = 2147483647;
     device.max_grid_y = device.max_grid_z = 65535;
     device.warp_size = 32;
+    device.shared_bytes_per_block = 4096;
     return device;
 }
 
@@ -136,6 +137,30 @@ TEST_F(Annotations, MakeABlockReductionTunable) {
     EXPECT_EQ(with({96, 1, 1}), "none");
     EXPECT_EQ(with({64, 2, 1}), "none");
     EXPECT_EQ(with({2048, 1, 1}), "none");
+    // 8 bytes a thread: 1024 threads would need more than a block of this device gets.
+    const auto wide = described("block_sum", "dynamic_shared(8 * bx), grid(ceil(n / (2 * bx)))");
+    EXPECT_EQ(text(launch_with_block(wide, bytes, *limits, written, {512, 1, 1})), "10x1 of 512x1 with 4096");
+    EXPECT_EQ(text(launch_with_block(wide, bytes, *limits, written, {1024, 1, 1})), "none");
+    // The threads of a launch whose grid is stated go with its block.
+    const auto extent = kernel.data_index("extent.x");
+    ASSERT_TRUE(extent.has_value());
+    const auto data = data_values(kernel, bytes, {5120, 1, 1});
+    EXPECT_EQ(data_of_launch(kernel, data, {{79, 1, 1}, {64, 1, 1}, 256})[*extent], 79 * 64);
+    const auto proved = described("guarded", "block(bx >= 64)");
+    EXPECT_EQ(data_of_launch(proved, {1000, 1024}, {{16, 1, 1}, {64, 1, 1}, 0})[1], 1024);
+}
+
+TEST_F(Annotations, PutWhatTheyReadIntoTheDataParameters) {
+    // A member of a struct that the kernel never reads, and one as wide as it is read.
+    const auto kernel = described("plane", "grid(s64(sizes, 8) + s32(sizes, 8)), block(step > 1)");
+    const auto type = [&](const std::string& name) {
+        const auto index = kernel.data_index(name);
+        return index ? kernel.data[*index].type : "none";
+    };
+    EXPECT_EQ(type("sizes+8"), "s64");
+    EXPECT_EQ(type("sizes+8:s32"), "s32");
+    EXPECT_EQ(type("step"), "u16");
+    EXPECT_TRUE(kernel.data.back().is_extent);
 }
 
 TEST_F(Annotations, ThatDoNotDescribeTheLaunchAreNotBelieved) {

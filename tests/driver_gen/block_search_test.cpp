@@ -96,7 +96,7 @@ trimtab_limits limits_of(trimtab_dim3 extent, trimtab_dim3 max_block) {
             .max_threads = 1024,
             .thread_multiple = 32,
             .dividing = 0,
-            .reserved = 0};
+            .max_dynamic_shared_bytes = 0};
 }
 
 Monomial term(double coefficient, std::vector<std::pair<std::uint32_t, std::int32_t>> exponents) {

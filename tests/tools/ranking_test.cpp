@@ -19,7 +19,7 @@ trimtab_limits two_dimensional() {
             .max_threads = 1024,
             .thread_multiple = 32,
             .dividing = 0,
-            .reserved = 0};
+            .max_dynamic_shared_bytes = 0};
 }
 
 // Fits of one constant each; sectors fall with the block's width until it is a warp.
