@@ -56,8 +56,9 @@ std::string bundle_text(const Bundle& bundle, const std::vector<std::string>& id
         c_comment(fmt::format("The driver programs of the kernels of {}, and what `trimtab inspect` "
                               "reads.",
                               bundle.input)) +
-        "\n#include <trimtab/driver.h>\n\n"
-        "#pragma weak trimtab_register_bundle\n#pragma weak trimtab_unregister_bundle\n\n";
+        "\n#include <trimtab/driver.h>\n\n";
+    const bool registers = bundle.delivery == Delivery::registers_itself;
+    if (registers) text += "#pragma weak trimtab_register_bundle\n#pragma weak trimtab_unregister_bundle\n\n";
     text += fmt::format(
         "static const struct {{\n    char magic[8];\n    uint64_t json_bytes;\n    char json[{0}];\n}} "
         "record\n"
@@ -70,11 +71,12 @@ std::string bundle_text(const Bundle& bundle, const std::vector<std::string>& id
     for (const std::string& id : ids) text += fmt::format("\n    &trimtab_driver_{},", id);
     text += ids.empty() ? " 0 };\n" : "\n};\n";
     text += fmt::format(
-        "static const trimtab_bundle bundle = {{TRIMTAB_DRIVER_ABI, {}u, {}, drivers, record.json,\n"
-        "                                      {}u}};\n\n",
+        "{} = {{TRIMTAB_DRIVER_ABI, {}u, {}, drivers, record.json, {}u}};\n",
+        registers ? "static const trimtab_bundle bundle" : "const trimtab_bundle trimtab_module_bundle",
         ids.size(), c_string(bundle.fat_binary_hash), json.size());
+    if (!registers) return text;
     text +=
-        "__attribute__((constructor)) static void register_drivers(void) {\n"
+        "\n__attribute__((constructor)) static void register_drivers(void) {\n"
         "    if (trimtab_register_bundle) trimtab_register_bundle(&bundle);\n}\n\n"
         "__attribute__((destructor)) static void unregister_drivers(void) {\n"
         "    if (trimtab_unregister_bundle) trimtab_unregister_bundle(&bundle);\n}\n";

@@ -2,6 +2,7 @@
 // hands the drivers to the runtime when the program or library is loaded.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <optional>
 #include <span>
@@ -22,11 +23,18 @@ struct BundleKernel {
     std::optional<KernelFits> fits;            // with a profile: it gets a driver
 };
 
+// How the drivers reach the runtime.
+enum class Delivery : std::uint8_t {
+    registers_itself,  // a constructor hands them over when the program or library that holds them is loaded
+    is_asked_for       // the library exports trimtab_module_bundle, and whoever loads it looks that up
+};
+
 struct Bundle {
     std::string fat_binary_hash;  // 16 hex digits
     std::string compiler;         // "trimtab++ 0.1.0"
     std::string input;            // "gemm.cu"
     std::vector<BundleKernel> kernels;
+    Delivery delivery = Delivery::registers_itself;
 };
 
 struct SourceFile {

@@ -2,29 +2,19 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "analysis/describe.h"
-#include "driver_gen/bundle.h"
-#include "driver_gen/fit_kernel.h"
-#include "emulator/exec/launch.h"
 #include "generator_hash.h"
-#include "model/performance_model.h"
-#include "profiler/emulator_backend.h"
-#include "profiler/profile_kernel.h"
 #include "profiler/store.h"
 #include "ptx/binary.h"
-#include "tools/trimtab++/kept_files.h"
-#include "tools/trimtab++/progress.h"
+#include "tools/driver_programs/make_drivers.h"
 
 namespace trimtab::wrapper {
 namespace {
@@ -43,23 +33,6 @@ bool write_file(const std::string& path, std::string_view content) {
     std::ofstream file(path, std::ios::binary);
     file.write(content.data(), static_cast<std::streamsize>(content.size()));
     return file.good();
-}
-
-// Where driver.h lies: in an install beside us, else in the source tree that this was built from.
-std::string include_folder(const Toolchain& tools) {
-    const fs::path installed = fs::path(tools.runtime_dir).parent_path() / "include";
-    std::error_code ignored;
-    return fs::exists(installed / "trimtab" / "driver.h", ignored) ? installed.string()
-                                                                   : TRIMTAB_SOURCE_INCLUDE;
-}
-
-// Whether a launch of it could take another block: none does where every dimension that it reads stays as
-// wide as one thread, as in a kernel of one-thread blocks.
-bool has_choice(const analysis::KernelDescription& kernel) {
-    if (kernel.verdict == analysis::Verdict::fixed) return false;
-    for (std::size_t d = 0; d < kernel.dimensions.size(); ++d)
-        if (kernel.dimensions[d] && !kernel.block_stays_one[d]) return true;
-    return false;
 }
 
 // All that is known of one source file while its kernels get their drivers.
@@ -117,79 +90,21 @@ class Instrumentation {
     }
 
     std::expected<std::string, Error> make_bundle(const ptx::FatBinary& binary) {
-        analysis::KernelSources sources;
-        if (auto read = analysis::read_kernel_sources(compiled_.kernel_sources)) sources = std::move(*read);
-        auto described = analysis::describe_fat_binary(binary, sources, compiled_.input);
-        if (!described) return std::unexpected(described.error());
-        if (!line_.keep.empty()) keep_descriptions(kept_folder(), *described);
-
-        driver_gen::Bundle bundle{.fat_binary_hash = binary.hash,
-                                  .compiler = "trimtab++ " TRIMTAB_VERSION,
+        tools::DriverMaker maker({.tool = "trimtab++",
                                   .input = compiled_.input,
-                                  .kernels = {}};
-        for (const analysis::KernelDescription& kernel : described->kernels)
-            bundle.kernels.push_back({.description = &kernel, .profile = {}, .fits = {}});
-        if (line_.profile != "off") profile(bundle, *described);
-
-        const auto program = model::performance_model(model::default_model);
-        if (!program) return std::unexpected(program.error());
-        auto sources_of_bundle = driver_gen::generate(bundle, **program);
-        if (!sources_of_bundle) return std::unexpected(sources_of_bundle.error());
-        if (!line_.keep.empty()) keep_sources(kept_folder(), *sources_of_bundle);
-        return compile(*sources_of_bundle);
-    }
-
-    // A kernel that cannot be profiled or fitted is left alone, with a warning that says why.
-    void profile(driver_gen::Bundle& bundle, analysis::DescribedFatBinary& described) {
-        std::vector<driver_gen::BundleKernel*> chosen;
-        for (driver_gen::BundleKernel& kernel : bundle.kernels)
-            if (has_choice(*kernel.description)) chosen.push_back(&kernel);
-        if (chosen.empty()) return;
-
-        auto program = emulator::load_program(std::move(described.modules.front()));
-        if (!program) {
-            warn(program.error().text());
-            return;
-        }
-        const auto backend = profiler::make_emulator_backend(*program, /*threads=*/0);
-        profiler::ProfileOptions options;
-        if (line_.smallest_size != 0)
-            options.plan = {.least = line_.smallest_size, .most = line_.largest_size};
-        Progress progress(fs::path(compiled_.input).filename().string(), chosen.size(), line_.quiet);
-        for (driver_gen::BundleKernel* kernel : chosen) profile(*kernel, *backend, options, progress);
-    }
-
-    void profile(driver_gen::BundleKernel& kernel, profiler::Backend& backend,
-                 const profiler::ProfileOptions& options, Progress& progress) {
-        const std::string& name = kernel.description->demangled;
-        const auto start = std::chrono::steady_clock::now();
-        bool measured = false;
-        auto profile = profiler::recall_or_profile(*kernel.description, backend, options, store_,
-                                                   [&](std::size_t done, std::size_t total) {
-                                                       measured = true;
-                                                       progress.point(name, done, total);
-                                                   });
-        if (!profile) {
-            warn(fmt::format("{} keeps its block: {}", name, profile.error().text()));
-            return;
-        }
-        auto fits = driver_gen::fit_kernel(*profile);
-        if (!fits) {
-            warn(fmt::format("{} keeps its block: {}", name, fits.error().text()));
-            return;
-        }
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-        if (measured) progress.finished(name, profile->points.size(), seconds.count());
-        kernel.profile = std::move(*profile);
-        kernel.fits = std::move(*fits);
-    }
-
-    std::expected<std::string, Error> compile(const driver_gen::GeneratedSources& sources) {
-        std::vector<driver_gen::SourceFile> files = sources.drivers;
-        files.push_back(sources.bundle);
-        auto objects = driver_gen::compile(
-            files, folder_.path(),
-            {.command = tools_.clang, .flags = {}, .include_folder = include_folder(tools_)});
+                                  .kernel_sources = compiled_.kernel_sources,
+                                  .profile = line_.profile != "off",
+                                  .smallest_size = line_.smallest_size,
+                                  .largest_size = line_.largest_size,
+                                  .keep = line_.keep.empty() ? std::string{} : kept_folder(),
+                                  .quiet = line_.quiet},
+                                 store_, [this](const std::string& text) { warn(text); });
+        auto objects = maker.make(binary,
+                                  {.command = tools_.clang,
+                                   .flags = {},
+                                   .include_folder = tools::driver_header_folder(
+                                       fs::path(tools_.runtime_dir).parent_path().string())},
+                                  folder_.path());
         if (!objects) return std::unexpected(objects.error());
         const std::string joined = folder_.file("bundle.o");
         if (!join(*objects, joined))

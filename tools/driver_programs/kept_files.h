@@ -6,7 +6,7 @@
 #include "analysis/describe.h"
 #include "driver_gen/bundle.h"
 
-namespace trimtab::wrapper {
+namespace trimtab::tools {
 
 // <kernel>.description.json of each kernel, and <architecture>.ptx. A folder that cannot be written is one
 // warning.
@@ -14,4 +14,4 @@ void keep_descriptions(const std::string& folder, const analysis::DescribedFatBi
 // <kernel>.driver.c of each, the bundle's source, and the record as JSON.
 void keep_sources(const std::string& folder, const driver_gen::GeneratedSources& sources);
 
-}  // namespace trimtab::wrapper
+}  // namespace trimtab::tools

@@ -1,16 +1,16 @@
-// What a build shows while kernels are profiled: a bar on a terminal, one plain line a kernel elsewhere,
+// What a tool shows while kernels are profiled: a bar on a terminal, one plain line a kernel elsewhere,
 // nothing when quiet.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
-namespace trimtab::wrapper {
+namespace trimtab::tools {
 
 class Progress {
   public:
-    // `input` is the source file's name; `kernels` how many will be profiled.
-    Progress(std::string input, std::size_t kernels, bool quiet);
+    // `tool` is who speaks, `input` the file's name; `kernels` how many will be profiled.
+    Progress(std::string tool, std::string input, std::size_t kernels, bool quiet);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -20,7 +20,7 @@ class Progress {
 
   private:
     void erase_bar();
-    std::string input_;
+    std::string tool_, input_;
     std::size_t kernels_;
     std::size_t finished_ = 0;
     int shown_percent_ = -1;
@@ -28,4 +28,4 @@ class Progress {
     bool terminal_;
 };
 
-}  // namespace trimtab::wrapper
+}  // namespace trimtab::tools

@@ -1,4 +1,4 @@
-#include "tools/trimtab++/progress.h"
+#include "tools/driver_programs/progress.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -7,15 +7,19 @@
 #include <string_view>
 #include <utility>
 
-namespace trimtab::wrapper {
+namespace trimtab::tools {
 namespace {
 
 constexpr int bar_columns = 24;
 
 }  // namespace
 
-Progress::Progress(std::string input, std::size_t kernels, bool quiet)
-    : input_(std::move(input)), kernels_(kernels), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(std::string tool, std::string input, std::size_t kernels, bool quiet)
+    : tool_(std::move(tool)),
+      input_(std::move(input)),
+      kernels_(kernels),
+      quiet_(quiet),
+      terminal_(isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {
     erase_bar();
@@ -44,8 +48,8 @@ void Progress::finished(const std::string& kernel, std::size_t points, double se
     ++finished_;
     if (quiet_) return;
     erase_bar();
-    fmt::print(stderr, "trimtab++: {}: {} profiled at {} points in {:.2f} s\n", input_, kernel, points,
+    fmt::print(stderr, "{}: {}: {} profiled at {} points in {:.2f} s\n", tool_, input_, kernel, points,
                seconds);
 }
 
-}  // namespace trimtab::wrapper
+}  // namespace trimtab::tools

@@ -1,4 +1,4 @@
-#include "tools/trimtab++/kept_files.h"
+#include "tools/driver_programs/kept_files.h"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace trimtab::wrapper {
+namespace trimtab::tools {
 namespace {
 
 void keep(const std::string& folder, const std::string& name, std::string_view content) {
@@ -39,4 +39,4 @@ void keep_sources(const std::string& folder, const driver_gen::GeneratedSources&
     keep(folder, "trimtab_data.json", sources.json);
 }
 
-}  // namespace trimtab::wrapper
+}  // namespace trimtab::tools

@@ -1,0 +1,53 @@
+// From a fat binary to compiled driver programs: its kernels described, profiled and fitted, the C generated
+// and compiled. What trimtab++ does for each source, and `trimtab prepare` for a module.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "driver_gen/bundle.h"
+#include "profiler/store.h"
+#include "ptx/binary.h"
+#include "ptx/module.h"
+#include "trimtab/error.h"
+
+namespace trimtab::tools {
+
+struct DriverOptions {
+    std::string tool;                                   // who speaks: "trimtab++"
+    std::string input;                                  // the source or module, for messages and the record
+    std::string kernel_sources;                         // what the plugin wrote; may be empty
+    bool profile = true;                                // else kernels are described only
+    std::uint32_t smallest_size = 0, largest_size = 0;  // 0: the plan's own
+    std::string keep;    // a folder for what is made on the way, of this input alone; empty: none
+    bool quiet = false;  // no progress
+    driver_gen::Delivery delivery = driver_gen::Delivery::registers_itself;
+};
+
+// `prefix` is where this Trimtab is installed or built. The folder that holds trimtab/driver.h: there, else
+// in the source tree that this was built from.
+[[nodiscard]] std::string driver_header_folder(const std::string& prefix);
+
+class DriverMaker {
+  public:
+    using Warn = std::function<void(const std::string& text)>;
+    DriverMaker(DriverOptions options, profiler::ProfileStore& store, Warn warn);
+
+    // The objects' paths, in `folder` (which exists). A kernel that cannot be profiled or fitted is left
+    // alone, with a warning that says why.
+    [[nodiscard]] std::expected<std::vector<std::string>, Error> make(const ptx::FatBinary& binary,
+                                                                      const driver_gen::CCompiler& compiler,
+                                                                      const std::string& folder);
+
+  private:
+    void profile(driver_gen::Bundle& bundle, ptx::Module&& module);
+
+    DriverOptions options_;
+    profiler::ProfileStore& store_;
+    Warn warn_;
+};
+
+}  // namespace trimtab::tools
