@@ -62,9 +62,8 @@ void Block::release(unsigned number) {
     }
 }
 
-void Block::lanes_exited(Warp& w, std::uint32_t lanes) {
-    (void)w;
-    live_threads_ -= static_cast<std::uint32_t>(std::popcount(lanes));
+void Block::threads_exited(std::uint32_t count) {
+    live_threads_ -= count;
     if (!met_barrier_) return;
     for (unsigned number = 0; number < barriers_.size(); number++) {
         if (barriers_[number].waiting != 0 && is_complete(barriers_[number])) release(number);

@@ -63,16 +63,31 @@ void fill_launch_specials(Warp& w, const LaunchRequest& request, std::uint32_t s
 
 }  // namespace
 
-Block::Block(Worker& worker, std::uint64_t linear_index, std::vector<LaneBytes> shared)
-    : worker_(worker), linear_index_(linear_index), index_{}, shared_(std::move(shared)) {
-    const LaunchRequest& request = worker.launch().request;
+Block::Block(Worker& worker)
+    : worker_(worker),
+      thread_count_(worker.launch().request.block.x * worker.launch().request.block.y *
+                    worker.launch().request.block.z),
+      warp_count_((thread_count_ + warp_lanes - 1) / warp_lanes),
+      shared_((worker.start().shared_bytes + sizeof(LaneBytes) - 1) / sizeof(LaneBytes)),
+      warps_(warp_count_) {}
+
+void Block::start(std::uint64_t linear_index) {
+    const LaunchRequest& request = worker_.launch().request;
+    linear_index_ = linear_index;
     index_.x = static_cast<std::uint32_t>(linear_index % request.grid.x);
     index_.y = static_cast<std::uint32_t>(linear_index / request.grid.x % request.grid.y);
     index_.z = static_cast<std::uint32_t>(linear_index / request.grid.x / request.grid.y);
-    thread_count_ = request.block.x * request.block.y * request.block.z;
-    warp_count_ = (thread_count_ + warp_lanes - 1) / warp_lanes;
     live_threads_ = thread_count_;
-    warps_.resize(warp_count_);
+    started_ = finished_ = 0;
+    active_ = false;
+    for (Barrier& barrier : barriers_) {
+        if (!met_barrier_) break;
+        std::fill(barrier.arrived.begin(), barrier.arrived.end(), 0);
+        barrier.threads = barrier.waiting = 0;
+        barrier.gathered = barrier.finished = {};
+    }
+    met_barrier_ = false;
+    std::fill(shared_.begin(), shared_.end(), LaneBytes{});
     if (request.observer != nullptr) request.observer->block_started(*this);
     if (request.order_seed != 0) draw_turns();
 }
@@ -92,44 +107,78 @@ void Block::draw_turns() {
     std::shuffle(turns_.begin(), turns_.end(), std::mt19937(seed));
 }
 
-void Block::start_warp(std::uint32_t index) {
-    std::unique_ptr<Warp> owned = worker_.take_warp();
-    Warp& w = *owned;
-    Launch& launch = worker_.launch();
-    const KernelInfo& info = launch.kernel.info();
+void Block::fill_block_specials(Warp& w) {
+    using enum ptx::SpecialRegister;
+    const LaunchRequest& request = worker_.launch().request;
+    if (w.filled_for == linear_index_) return;
+    w.filled_for = linear_index_;
+    const auto set = [&](ptx::SpecialRegister which, std::uint32_t value) {
+        if (worker_.start().reads(which)) fill(w, which, value);
+    };
+    set(ctaid_x, index_.x);
+    set(ctaid_y, index_.y);
+    set(ctaid_z, index_.z);
+    set(clusterid_x, index_.x);
+    set(clusterid_y, index_.y);
+    set(clusterid_z, index_.z);
+    if (worker_.start().reads(smid))
+        fill(w, smid, static_cast<std::uint32_t>(linear_index_ % std::max(request.sm_count, 1u)));
+}
+
+void Block::fill_warp_specials(Warp& w) {
+    using enum ptx::SpecialRegister;
+    if (worker_.start().reads(warpid)) fill(w, warpid, w.index);
+    const std::uint32_t* threads = w.threads;
+    for (const ptx::SpecialRegister which : {tid_x, tid_y, tid_z}) {
+        if (worker_.start().reads(which)) std::copy_n(threads, warp_lanes, special(w, which));
+        threads += warp_lanes;
+    }
+}
+
+void Block::settle(Warp& w) {
+    if (w.settled == w.index) return;
+    if (w.place != w.index) {
+        warps_[w.index] = std::move(warps_[w.place]);
+        const std::uint32_t passed = w.index - w.place;
+        finished_ += passed;
+        started_ = w.index + 1;
+        w.place = w.index;
+        threads_exited(passed * warp_lanes);
+    }
+    w.settled = w.index;
+    fill_warp_specials(w);
+}
+
+const Op* Block::start_warp(std::uint32_t index) {
+    const WarpStart& start = worker_.start();
+    warps_[index] = worker_.take_warp();
+    Warp& w = *warps_[index];
     if (w.specials_storage.empty()) {
+        const Launch& launch = worker_.launch();
         w.specials_storage.resize(special_count * 4 * warp_lanes / sizeof(LaneBytes) + 1);
         w.bases[static_cast<unsigned>(Base::specials)] =
             reinterpret_cast<std::byte*>(w.specials_storage.data());
-        w.bases[static_cast<unsigned>(Base::parameters)] =
-            reinterpret_cast<std::byte*>(launch.parameters.data());
+        w.bases[static_cast<unsigned>(Base::parameters)] = start.parameters;
         w.worker = &worker_;
         w.ranges = worker_.ranges();
         w.counts = worker_.counts().instructions.data();
-        fill_launch_specials(w, launch.request, info.static_shared_bytes);
-        if (worker_.counts().enabled) w.slots.resize(info.instruction_count + 1);
+        w.compiled = start.compiled;
+        w.services = &jit::services();
+        w.shared_bytes = start.shared_bytes;
+        fill_launch_specials(w, launch.request, launch.kernel.info().static_shared_bytes);
+        if (worker_.counts().enabled) w.slots.resize(launch.kernel.info().instruction_count + 1);
     }
-    using enum ptx::SpecialRegister;
-    if (w.filled_for != linear_index_) {
-        w.filled_for = linear_index_;
-        fill(w, ctaid_x, index_.x);
-        fill(w, ctaid_y, index_.y);
-        fill(w, ctaid_z, index_.z);
-        fill(w, clusterid_x, index_.x);
-        fill(w, clusterid_y, index_.y);
-        fill(w, clusterid_z, index_.z);
-        fill(w, smid, static_cast<std::uint32_t>(linear_index_ % std::max(launch.request.sm_count, 1u)));
-    }
-    fill(w, warpid, index);
-    static_assert(static_cast<unsigned>(tid_y) == static_cast<unsigned>(tid_x) + 1 &&
-                  static_cast<unsigned>(tid_z) == static_cast<unsigned>(tid_x) + 2);
-    std::copy_n(worker_.thread_indices(index), 3 * warp_lanes, special(w, tid_x));
     w.block = this;
-    w.index = index;
-    w.compiled = launch.variant == nullptr ? nullptr : launch.variant->handlers();
-    w.services = &jit::services();
+    w.index = w.place = index;
+    w.threads = worker_.thread_indices(index);
+    fill_block_specials(w);
+    w.settled = Warp::unsettled;
+    w.more_warps = 0;
+    if (start.compiled == nullptr || start.compiled[0].load(std::memory_order_relaxed) == nullptr)
+        settle(w);
+    else if (start.in_passing && thread_count_ / warp_lanes > index + 1)
+        w.more_warps = thread_count_ / warp_lanes - index - 1;
     w.shared = reinterpret_cast<std::byte*>(shared_.data());
-    w.shared_bytes = info.static_shared_bytes + std::uint64_t{launch.request.dynamic_shared_bytes};
     w.stop = Warp::Stop::none;
     w.active = false;
     w.is_footprint_wanted = worker_.counts().footprints && linear_index_ % warp_count_ == index;
@@ -137,27 +186,26 @@ void Block::start_warp(std::uint32_t index) {
     w.came_apart = false;
     w.last_spun = -1;
     w.executed = 0;
-    w.check_at = launch.request.instruction_limit == 0 ? 1u << 16 : 1;
+    w.check_at = start.check_at;
     w.dependent_rounds = 0;
     w.pending = nullptr;
     const std::uint32_t threads = std::min(thread_count_ - index * warp_lanes, warp_lanes);
     const std::uint32_t lanes = threads == warp_lanes ? all_lanes : (1u << threads) - 1;
-    const FunctionCode& entry = *launch.code.functions.front();
     w.path_lanes = lanes;
-    w.frame = nullptr;
-    Frame* frame = worker_.take_frame(w, entry.ops.data(), entry);
-    warps_[index] = std::move(owned);
     started_ = index + 1;
-    if (frame == nullptr) return;  // the stack's fault is set
-    frame->lanes = lanes;
-    start_paths(w, lanes, entry.ops.data(), frame);
-    w.outermost = frame;
+    if (w.outermost == nullptr) {
+        w.frame = nullptr;
+        w.outermost = worker_.take_frame(w, start.entry->ops.data(), *start.entry);
+        if (w.outermost == nullptr) return nullptr;  // the stack's fault is set
+    }
+    w.outermost->lanes = lanes;
+    w.outermost->local_end = w.outermost->local_base + start.local_bytes;
+    start_paths(w, lanes, start.entry->ops.data(), w.outermost);
+    return start.entry->ops.data();
 }
 
 void Block::finish_warp(std::uint32_t index) {
     Warp& w = *warps_[index];
-    if (w.outermost != nullptr) worker_.give_back(w.outermost);
-    w.outermost = nullptr;
     worker_.executed(w.executed);
     active_ = active_ || w.active;
     if (worker_.counts().enabled) finish_warp_counts(w, worker_.counts(), worker_.launch().code);
@@ -175,20 +223,23 @@ Block::State Block::run() {
         bool progress = false, only_spinning = true;
         for (std::uint32_t turn = 0; turn < warp_count_; turn++) {
             const std::uint32_t i = turns_.empty() ? turn : turns_[turn];
-            while (i >= started_) start_warp(started_);
+            const Op* op = nullptr;
+            while (i >= started_) op = start_warp(started_);
             Warp* const w = warps_[i].get();
             if (w == nullptr) continue;
             if (w->stop == Warp::Stop::fault) return State::fault;
-            if (!can_go_on(*w)) continue;
+            if (op == nullptr) {
+                if (!can_go_on(*w)) continue;
+                w->stop = Warp::Stop::none;
+                op = next_path(*w);
+            }
             progress = true;
-            w->stop = Warp::Stop::none;
-            const Op* op = next_path(*w);
             while (op != nullptr) op = op->run(*w, op);
             switch (w->stop) {
                 case Warp::Stop::fault:
                     return State::fault;
                 case Warp::Stop::finished:
-                    finish_warp(i);
+                    finish_warp(w->index);
                     [[fallthrough]];
                 case Warp::Stop::none:
                 case Warp::Stop::waiting:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,12 +19,13 @@ class Block {
   public:
     enum class State : std::uint8_t { running, done, fault };
 
-    // `shared` outlives the block.
-    Block(Worker& worker, std::uint64_t linear_index, std::vector<LaneBytes> shared);
+    explicit Block(Worker& worker);
     ~Block();
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
 
+    // Becomes the grid's block `linear_index`, as it is before its first instruction.
+    void start(std::uint64_t linear_index);
     // Runs until every warp has exited (done), or until each waits or spins for what another block may do
     // (running).
     [[nodiscard]] State run();
@@ -31,10 +33,13 @@ class Block {
     [[nodiscard]] std::uint64_t linear_index() const { return linear_index_; }
     [[nodiscard]] const trimtab_dim3& index() const { return index_; }
     [[nodiscard]] std::uint32_t thread_count() const { return thread_count_; }
-    [[nodiscard]] std::vector<LaneBytes> take_shared() { return std::move(shared_); }
     [[nodiscard]] trimtab_dim3 thread_index(std::uint32_t warp, unsigned lane) const;
 
-    void lanes_exited(Warp& w, std::uint32_t lanes);
+    void lanes_exited(std::uint32_t lanes) {
+        threads_exited(static_cast<std::uint32_t>(std::popcount(lanes)));
+    }
+    // Before anything but compiled code looks at the warp: which of the block's it is by now.
+    void settle(Warp& w);
 
     // The current path of `w` meets barrier `number`, which waits for `threads` (0: all that have not
     // exited). Returns true if the barrier is complete, and everyone who waited at it may go on.
@@ -66,7 +71,12 @@ class Block {
 
     // The order in which warps take their turns (LaunchRequest::order_seed).
     void draw_turns();
-    void start_warp(std::uint32_t index);
+    void threads_exited(std::uint32_t count);
+    // Of those that the kernel reads: what changes with the block, and with the warp.
+    void fill_block_specials(Warp& w);
+    void fill_warp_specials(Warp& w);
+    // Returns its first op; nullptr: it cannot start, Warp::stop says why.
+    [[nodiscard]] const Op* start_warp(std::uint32_t index);
     void finish_warp(std::uint32_t index);
     [[nodiscard]] bool is_complete(const Barrier& barrier) const;
     void release(unsigned number);
@@ -75,9 +85,10 @@ class Block {
     [[nodiscard]] bool can_go_on(const Warp& w) const;
 
     Worker& worker_;
-    std::uint64_t linear_index_;
-    trimtab_dim3 index_;
-    std::uint32_t thread_count_, warp_count_, live_threads_;
+    std::uint64_t linear_index_ = 0;
+    trimtab_dim3 index_{};
+    const std::uint32_t thread_count_, warp_count_;
+    std::uint32_t live_threads_ = 0;
     std::vector<LaneBytes> shared_;
     std::vector<std::unique_ptr<Warp>> warps_;  // null: exited, or not started
     std::uint32_t started_ = 0, finished_ = 0;

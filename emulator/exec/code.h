@@ -107,6 +107,7 @@ struct KernelCode {
     std::uint32_t parameter_slot_bytes = 0;
     std::map<std::uint64_t, const FunctionCode*> by_address;  // for indirect calls
     std::vector<std::uint32_t> slot_instructions;             // instructions of the region at each slot
+    std::uint64_t special_registers = 0;  // bit i: ptx::SpecialRegister i lies in Base::specials and is read
 };
 
 class Program;

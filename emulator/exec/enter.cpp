@@ -1,4 +1,5 @@
 // Where compiled code takes over from the interpreter.
+#include "emulator/exec/block.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/warp.h"
 
@@ -10,7 +11,12 @@ __attribute__((no_sanitize("function")))
 #endif
 const Op* enter(Warp& w, const Op* op) {
     if (w.compiled != nullptr) {
-        if (const Handler code = w.compiled[op->d].load(std::memory_order_acquire)) return code(w, op);
+        if (const Handler code = w.compiled[op->d].load(std::memory_order_acquire)) {
+            const Op* const next = code(w, op);
+            w.more_warps = 0;
+            if (w.settled != w.index) w.block->settle(w);
+            return next;
+        }
     }
     return op + 1;
 }

@@ -121,7 +121,7 @@ std::expected<LaunchResult, Fault> launch(Program& program, GlobalMemory& memory
     workers = static_cast<unsigned>(std::min<std::uint64_t>(workers, state.block_count));
     if (request.observer != nullptr) workers = 1;
     std::vector<std::unique_ptr<Worker>> made(workers);
-    for (auto& worker : made) worker = std::make_unique<Worker>(state);
+    for (auto& worker : made) worker = std::make_unique<Worker>(state, workers);
     if (workers == 1) {
         made.front()->run();
     } else {

@@ -174,6 +174,8 @@ OperandRef Lowering::special(const ptx::Operand& operand, unsigned bytes) {
         (void)unsupported(function_.body[current_]);
         return no_operand;
     }
+    static_assert(static_cast<unsigned>(SpecialRegister::other) <= 64);
+    kernel_.code.special_registers |= std::uint64_t{1} << static_cast<unsigned>(operand.special);
     const OperandRef ref =
         operand_ref(Base::specials, static_cast<std::uint32_t>(operand.special) * 4 * warp_lanes);
     return bytes == 4 ? ref : resized(ref, 4, bytes, false);

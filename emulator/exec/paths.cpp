@@ -81,10 +81,20 @@ void leave_frame(Warp& w, Frame* frame, std::uint32_t lanes) {
 }
 
 void start_paths(Warp& w, std::uint32_t lanes, const Op* entry, Frame* frame) {
-    w.paths.clear();
+    w.paths.resize(1);
+    Path& p = w.paths.front();
+    p = Path{};
+    p.state = Path::State::ready;
+    p.pc = entry;
+    p.lanes = lanes;
+    p.frame = frame;
     w.live = lanes;
-    w.frame = nullptr;
-    (void)activate(w, add_child(w, -1, lanes, entry, frame, nullptr, nullptr));
+    w.current = 0;
+    w.path_lanes = lanes;
+    w.set_mask(lanes);
+    w.join = nullptr;
+    w.join_frame = nullptr;
+    set_frame(w, frame);
 }
 
 const Op* split_path(Warp& w, std::uint32_t first_lanes, const Op* first, const Op* second, const Op* join) {
@@ -137,7 +147,12 @@ const Op* exit_lanes(Warp& w, std::uint32_t lanes, const Op* next) {
     }
     for (int i = w.current; i >= 0; i = path(w, i).parent) path(w, i).lanes &= ~lanes;
     w.path_lanes &= ~lanes;
-    w.block->lanes_exited(w, lanes);
+    w.block->lanes_exited(lanes);
+    if (w.live == 0) {  // all is over
+        w.current = -1;
+        w.stop = Warp::Stop::finished;
+        return nullptr;
+    }
     if (w.path_lanes != 0) {
         w.set_mask(w.path_lanes);
         return next;

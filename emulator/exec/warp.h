@@ -86,8 +86,15 @@ struct Warp {
     Block* block = nullptr;
     Worker* worker = nullptr;
     std::uint64_t filled_for = ~std::uint64_t{0};  // the block whose values the special registers have
-    std::uint32_t index = 0;                       // in its block
-    std::uint32_t live = 0;                        // lanes that have not exited
+    // Compiled code that comes to the kernel's end with all lanes may go on as the next warp, `more_warps`
+    // times: nobody else need know until Block::settle().
+    const std::uint32_t* threads = nullptr;  // Worker::thread_indices of it
+    std::uint32_t index = 0;                 // in its block
+    std::uint32_t more_warps = 0;
+    std::uint32_t settled = unsettled;  // the index that its block and its special registers know of
+    static constexpr std::uint32_t unsettled = ~0u;
+    std::uint32_t place = 0;  // in its block's list of warps
+    std::uint32_t live = 0;   // lanes that have not exited
     std::uint32_t spins = 0;  // consecutive atomics and volatile loads that found nothing new
     int current = -1;         // in `paths`
     bool came_apart = false;  // lanes stopped waiting for others that spun: they may never meet again

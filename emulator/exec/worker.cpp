@@ -32,7 +32,18 @@ std::string hexadecimal(std::uint64_t value) {
     return fmt::format("0x{:x}", value);
 }
 
-Worker::Worker(Launch& launch) : launch_(launch), recent_(recent_ranges) {
+Worker::Worker(Launch& launch, unsigned workers) : launch_(launch), recent_(recent_ranges) {
+    start_.entry = launch.code.functions.front().get();
+    start_.compiled = launch.variant == nullptr ? nullptr : launch.variant->handlers();
+    start_.parameters = reinterpret_cast<std::byte*>(launch.parameters.data());
+    start_.shared_bytes =
+        launch.kernel.info().static_shared_bytes + std::uint64_t{launch.request.dynamic_shared_bytes};
+    start_.check_at = launch.request.instruction_limit == 0 ? slice : 1;
+    start_.special_registers = launch.code.special_registers;
+    // Warps one after the other, and nobody who counts or watches them.
+    start_.in_passing = launch.request.instruction_limit == 0 && launch.request.order_seed == 0 &&
+                        !launch.request.counting.count;
+    start_.local_bytes = std::max(start_.entry->local_bytes, min_frame_bytes);
     ranges_.resize(launch.kernel.info().instruction_count + 1);
     const trimtab_dim3& block = launch.request.block;
     const std::uint32_t threads = block.x * block.y * block.z;
@@ -44,6 +55,8 @@ Worker::Worker(Launch& launch) : launch_(launch), recent_(recent_ranges) {
         place[warp_lanes] = thread / block.x % block.y;
         place[2 * warp_lanes] = thread / block.x / block.y;
     }
+    // Few enough at once that all workers are busy to the end.
+    positions_at_once_ = std::clamp<std::uint64_t>(launch.block_count / (std::uint64_t{64} * workers), 1, 16);
     if (!launch.request.counting.count) return;
     counts_.enabled = true;
     counts_.footprints = launch.request.counting.footprints;
@@ -69,25 +82,37 @@ void Worker::tell_executed() {
     executed_ = 0;
 }
 
+std::unique_ptr<Block> Worker::next_block() {
+    if (next_position_ == positions_end_) {
+        const std::uint64_t all = launch_.block_count;
+        next_position_ = std::min(launch_.next_block.fetch_add(positions_at_once_), all);
+        positions_end_ = std::min(next_position_ + positions_at_once_, all);
+        if (next_position_ == all) return nullptr;
+    }
+    std::unique_ptr<Block> block;
+    if (free_blocks_.empty()) {
+        block = std::make_unique<Block>(*this);
+    } else {
+        block = std::move(free_blocks_.back());
+        free_blocks_.pop_back();
+    }
+    block->start(launch_.block_at(next_position_++));
+    return block;
+}
+
 // Blocks start in order. One that only spins makes room for the next: it may wait for a block that has not
 // begun.
 void Worker::run() {
     std::deque<std::unique_ptr<Block>> open;
-    std::vector<LaneBytes> shared;
-    const std::size_t shared_bytes =
-        launch_.kernel.info().static_shared_bytes + std::size_t{launch_.request.dynamic_shared_bytes};
     bool more = true;
     unsigned idle_turns = patience;  // rounds in which no open block came to its end
     for (;;) {
         if (launch_.stopped.load(std::memory_order_relaxed)) return;
         if (more && (open.empty() || idle_turns >= patience)) {
             idle_turns = 0;
-            const std::uint64_t position = launch_.next_block.fetch_add(1);
-            more = position < launch_.block_count;
-            if (more) {
-                shared.assign((shared_bytes + sizeof(LaneBytes) - 1) / sizeof(LaneBytes), LaneBytes{});
-                open.push_back(std::make_unique<Block>(*this, launch_.block_at(position), std::move(shared)));
-            }
+            std::unique_ptr<Block> block = next_block();
+            more = block != nullptr;
+            if (more) open.push_back(std::move(block));
         }
         if (open.empty()) {
             if (!more) return;
@@ -99,7 +124,7 @@ void Worker::run() {
             open.pop_front();
             switch (block->run()) {
                 case Block::State::done:
-                    shared = block->take_shared();
+                    free_blocks_.push_back(std::move(block));
                     idle_turns = 0;
                     break;
                 case Block::State::running:

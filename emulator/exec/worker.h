@@ -44,9 +44,10 @@ struct Launch {
     std::vector<std::uint64_t> blocks;  // linear indices, in the order in which they start; empty: all
     std::uint64_t block_count = 0;
     jit::Variant* variant = nullptr;  // nullptr: it is interpreted
-    std::atomic<std::uint64_t> next_block = 0;
-    std::atomic<std::uint64_t> executed = 0;  // warp instructions, of slices that are over
-    std::atomic<bool> stopped = false;
+    // Each on a cache line of its own: all workers write to them, and read what lies around.
+    alignas(64) std::atomic<std::uint64_t> next_block = 0;
+    alignas(64) std::atomic<std::uint64_t> executed = 0;  // warp instructions, of slices that are over
+    alignas(64) std::atomic<bool> stopped = false;
     std::mutex wide_atomics;  // of 128 bits
     std::mutex mutex;         // of what follows, and of printing
     std::optional<Fault> fault;
@@ -62,9 +63,23 @@ struct Launch {
     }
 };
 
+// What is the same for every warp of a launch that starts.
+struct WarpStart {
+    const FunctionCode* entry = nullptr;
+    const std::atomic<Handler>* compiled = nullptr;
+    std::byte* parameters = nullptr;
+    std::uint64_t shared_bytes = 0, check_at = 0;
+    std::uint64_t special_registers = 0;  // KernelCode's
+    std::uint32_t local_bytes = 0;
+    bool in_passing = false;  // Warp::more_warps
+    [[nodiscard]] bool reads(ptx::SpecialRegister which) const {
+        return ((special_registers >> static_cast<unsigned>(which)) & 1) != 0;
+    }
+};
+
 class Worker {
   public:
-    explicit Worker(Launch& launch);
+    Worker(Launch& launch, unsigned workers);
     ~Worker();
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
@@ -73,6 +88,7 @@ class Worker {
     void run();
 
     [[nodiscard]] Launch& launch() { return launch_; }
+    [[nodiscard]] const WarpStart& start() const { return start_; }
     [[nodiscard]] WorkerCounts& counts() { return counts_; }
 
     // Stops the warp, and the launch with it. `lane` is to blame.
@@ -112,9 +128,14 @@ class Worker {
   private:
     static constexpr std::size_t recent_ranges = 1024;
     void tell_executed();
+    // Another block of the launch, started; nullptr: there is none left.
+    [[nodiscard]] std::unique_ptr<Block> next_block();
     [[nodiscard]] std::vector<Frame*>& free_frames(const FunctionCode& function);
 
     Launch& launch_;
+    WarpStart start_;
+    std::uint64_t next_position_ = 0, positions_end_ = 0, positions_at_once_ = 1;  // in Launch::blocks
+    std::vector<std::unique_ptr<Block>> free_blocks_;
     WorkerCounts counts_;
     std::vector<CachedRange> ranges_;             // by instruction of the kernel's numbering
     std::vector<CachedRange> recent_;             // by 64 KiB of the address

@@ -37,6 +37,27 @@ void Translator::expect(llvm::Value* condition, llvm::BasicBlock* other) {
     b_.SetInsertPoint(next);
 }
 
+void Translator::go_on_as_next_warp(std::uint32_t index) {
+    if (start_ == nullptr) return;
+    llvm::Value* more = field(layout_.more_warps, b_.getInt32Ty());
+    auto* next = llvm::BasicBlock::Create(context_, "next_warp", made_);
+    auto* last = llvm::BasicBlock::Create(context_, "last_warp", made_);
+    b_.CreateCondBr(b_.CreateICmpNE(more, b_.getInt32(0)), next, last);
+    b_.SetInsertPoint(next);
+    const auto store = [this](std::size_t offset, llvm::Value* value) {
+        b_.CreateStore(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), warp_, offset));
+    };
+    store(layout_.more_warps, b_.CreateSub(more, b_.getInt32(1)));
+    store(layout_.index, b_.CreateAdd(field(layout_.index, b_.getInt32Ty()), b_.getInt32(1)));
+    llvm::Value* threads = field(layout_.threads, b_.getPtrTy());
+    store(layout_.threads, b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), threads, 3 * warp_lanes));
+    store(layout_.spins, b_.getInt32(0));
+    const Op& op = code_.ops[end_op(index) - 1];
+    b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), executed_), b_.getInt64(op.cost)), executed_);
+    b_.CreateBr(start_);
+    b_.SetInsertPoint(last);
+}
+
 // Into a block at whose start lanes may come together: the interpreter does that.
 llvm::BasicBlock* Translator::way_into(ptx::BlockIndex block) {
     const std::uint32_t first = flow_.blocks[block].first;

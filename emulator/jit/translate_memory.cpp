@@ -42,13 +42,13 @@ bool Translator::translate_parameter(const Instruction& instruction, std::uint32
         if (slots_[element->reg] == nullptr || op->a >> base_shift != static_cast<unsigned>(Base::parameters))
             return false;
     }
-    llvm::Value* base =
-        field(layout_.bases + static_cast<unsigned>(Base::parameters) * sizeof(void*), b_.getPtrTy());
+    llvm::Value* base = invariant(
+        field(layout_.bases + static_cast<unsigned>(Base::parameters) * sizeof(void*), b_.getPtrTy()));
     for (const Operand* element : elements) {
         if (element->kind != Operand::Kind::reg) continue;
         const unsigned bytes = register_bytes(function_, element->reg);
         llvm::Value* from = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset_of(op->a));
-        llvm::Value* value = b_.CreateAlignedLoad(scalar_type(bytes), from, llvm::Align(bytes));
+        llvm::Value* value = invariant(b_.CreateAlignedLoad(scalar_type(bytes), from, llvm::Align(bytes)));
         write(element->reg, uniform(value));
         op++;
     }

@@ -86,6 +86,12 @@ llvm::Value* Translator::field(std::size_t offset, llvm::Type* type) {
     return b_.CreateLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), warp_, offset));
 }
 
+llvm::Value* Translator::invariant(llvm::Value* load) {
+    llvm::cast<llvm::LoadInst>(load)->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                                                  llvm::MDNode::get(context_, {}));
+    return load;
+}
+
 llvm::Value* Translator::op_at(std::uint32_t index) {
     return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), ops_, std::uint64_t{index} * sizeof(Op));
 }
@@ -212,15 +218,27 @@ std::optional<Value> Translator::source(const Operand& operand, unsigned bytes, 
                     break;
             }
             const Shape shape = shapes_->of(operand, 4, ptx::Type::u32);
-            llvm::Value* base =
-                field(layout_.bases + static_cast<unsigned>(Base::specials) * sizeof(void*), b_.getPtrTy());
-            llvm::Value* place = b_.CreateConstInBoundsGEP1_64(
-                b_.getInt8Ty(), base, static_cast<std::uint64_t>(operand.special) * 4 * warp_lanes);
+            // What changes from warp to warp, the special registers may not know yet.
+            const bool is_thread =
+                operand.special == tid_x || operand.special == tid_y || operand.special == tid_z;
+            llvm::Value* base = nullptr;
+            auto place_number = static_cast<std::uint64_t>(operand.special);
+            if (is_thread) {
+                base = field(layout_.threads, b_.getPtrTy());
+                place_number -= static_cast<std::uint64_t>(tid_x);
+            } else {
+                base = invariant(field(layout_.bases + static_cast<unsigned>(Base::specials) * sizeof(void*),
+                                       b_.getPtrTy()));
+            }
+            llvm::Value* place =
+                b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, place_number * 4 * warp_lanes);
             Value value{shape, nullptr};
-            if (shape.is_general())
-                value.v = b_.CreateAlignedLoad(vector_type(4), place, llvm::Align(4));
+            if (operand.special == warpid)
+                value.v = field(layout_.index, b_.getInt32Ty());
+            else if (shape.is_general())
+                value.v = invariant(b_.CreateAlignedLoad(vector_type(4), place, llvm::Align(4)));
             else
-                value.v = b_.CreateAlignedLoad(b_.getInt32Ty(), place, llvm::Align(4));
+                value.v = invariant(b_.CreateAlignedLoad(b_.getInt32Ty(), place, llvm::Align(4)));
             if (bytes == 4) return value;
             if (shape.is_pattern()) return general(resize(vector(value), bytes, false));
             value.v = resize(value.v, bytes, false);

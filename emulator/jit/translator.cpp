@@ -137,6 +137,7 @@ void Translator::enter_at(std::uint32_t index, llvm::BasicBlock* to) {
     b_.CreateBr(to);
     b_.restoreIP(before);
     entry_switch_->addCase(b_.getInt32(index), entry);
+    if (index == 0) start_ = entry;
 }
 
 void Translator::translate_block(ptx::BlockIndex block) {
@@ -174,6 +175,8 @@ void Translator::translate_instruction(std::uint32_t index) {
         case Opcode::trap:
         case Opcode::brx:
             if (instruction.guard == ptx::no_index) {
+                if (is_kernel_ && (instruction.opcode == Opcode::ret || instruction.opcode == Opcode::exit))
+                    go_on_as_next_warp(index);
                 b_.CreateBr(exit_before(index));
                 // What follows in the block is never reached.
                 b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "behind", made_));

@@ -67,6 +67,8 @@ class Translator {
     // Goes on in a new block where the condition holds; else to `other`.
     void expect(llvm::Value* condition, llvm::BasicBlock* other);
     void leave(llvm::Value* op);
+    // At the kernel's end: Warp::more_warps.
+    void go_on_as_next_warp(std::uint32_t index);
 
     // --- translate_values.cpp
     llvm::Type* scalar_type(unsigned bytes);  // 0: a predicate
@@ -91,6 +93,8 @@ class Translator {
     llvm::Value* bits_of(llvm::Value* predicate);  // <32 x i1> or i1 -> i32
     llvm::Value* lanes_of(llvm::Value* bits);      // i32 -> <32 x i1>
     llvm::Value* field(std::size_t offset, llvm::Type* type);
+    // Nothing writes there while the code runs.
+    llvm::Value* invariant(llvm::Value* load);
     llvm::Value* op_at(std::uint32_t index);
     llvm::Value* guard_lanes(const Instruction& instruction);  // i32: of the path, where the guard holds
     const Op* memory_op(std::uint32_t index) const;
@@ -181,6 +185,7 @@ class Translator {
     llvm::Value* first_lane_ = nullptr;
     llvm::AllocaInst* executed_ = nullptr;
     llvm::SwitchInst* entry_switch_ = nullptr;
+    llvm::BasicBlock* start_ = nullptr;            // before the first instruction
     std::vector<llvm::AllocaInst*> slots_;         // by register; nullptr: only the interpreter knows it
     std::vector<bool> is_entry_point_;             // by instruction
     std::vector<llvm::BasicBlock*> block_starts_;  // by basic block: its body

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "emulator/exec/block.h"
 #include "emulator/exec/program.h"
 #include "emulator/jit/abi.h"
 #include "emulator/jit/code_cache.h"
@@ -84,6 +85,7 @@ CompileFunction compiler() {
 }
 
 const Op* run_ops(Warp* w, const Op* first, const Op* end) {
+    if (w->settled != w->index) w->block->settle(*w);
     const Op* op = first;
     while (op >= first && op < end) op = op->run(*w, op);
     return op;
