@@ -37,13 +37,20 @@ void LaunchTerms::launch_shape() {
 }
 
 // The busiest pipe is what (5) calls SIMD_width.
+void LaunchTerms::spills() {
+    const Value words = b_.input("image.local_bytes_per_thread") / number(4, "bytes of a register");
+    spilled_ = select(count(Metric::local_requests) < one_,
+                      words * number(2, "each is written and read at least once"), zero_)
+                   .named("spilled", "requests per warp", "local memory that no access of the PTX explains");
+}
+
 void LaunchTerms::computation() {
     const Value warp_size = device("warp_size");
     const auto pipe = [&](Metric metric, const char* lanes) {
         return count(metric) * warp_size / device(lanes);
     };
     const Value special = count(Metric::special_function_instructions);
-    all_insts_ = max(count(Metric::warp_instructions), one_);
+    all_insts_ = max(count(Metric::warp_instructions), one_) + spilled_;
     insts_ = max(all_insts_ - special, one_).named("insts", "warp instructions", "#insts");
     pipe_cycles_ = max(max(all_insts_ / device("schedulers_per_sm"),
                            pipe(Metric::fp32_instructions, "fp32_lanes_per_sm")),
@@ -61,10 +68,11 @@ void LaunchTerms::computation() {
     // A pass over shared memory takes the load-store units' addresses or the banks' bytes.
     const Value pass = max(warp_size / device("load_store_units_per_sm"),
                            warp_size * number(4, "bytes a lane") / device("shared_bytes_per_clock"));
-    const Value requests = count(Metric::shared_requests);
-    const Value conflicts = max(count(Metric::shared_wavefronts) - requests, zero_);
+    shared_requests_ = count(Metric::shared_requests);
+    const Value conflicts = max(count(Metric::shared_wavefronts) - shared_requests_, zero_);
     const Value o_bank = (conflicts * pass).named("O_bank", "cycles per warp", "GPUPerf (6): bank conflicts");
-    const Value shared = (requests * pass).named("shared_cycles", "cycles per warp", "passes over the banks");
+    const Value shared =
+        (shared_requests_ * pass).named("shared_cycles", "cycles per warp", "passes over the banks");
     serial_cycles_ = o_sfu + o_bank + shared;
     barriers_ = count(Metric::barriers);
 }
@@ -73,7 +81,7 @@ void LaunchTerms::requests() {
     loads_ = count(Metric::load_requests);
     stores_ = count(Metric::store_requests);
     atomics_ = count(Metric::atomic_requests);
-    local_ = count(Metric::local_requests);
+    local_ = count(Metric::local_requests) + spilled_;
     requests_ = max(loads_ + stores_ + atomics_ + local_, one_).named("mem_insts", "requests", "#mem_insts");
     // Half of local accesses are loads, of which the compiler keeps four in flight.
     const Value local_rounds = local_ / number(8, "half of them loads, four in flight");

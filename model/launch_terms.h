@@ -33,6 +33,8 @@ class LaunchTerms {
     Value smooth_step(Value x);
 
     void launch_shape();
+    // Registers that ptxas spills: accesses to local memory that PTX does not show.
+    void spills();
     // GPUPerf (PPoPP 2012), (3) to (5) and (9), (10): insts_, pipe_cycles_, ilp_, serial_cycles_.
     void computation();
     void requests();
@@ -52,7 +54,7 @@ class LaunchTerms {
     Value occ_ = one_, warps_ = one_, blocks_ = one_, grid_blocks_ = one_, resident_ = one_,
           blocks_on_sm_ = one_;
     Value all_insts_ = one_, insts_ = one_, pipe_cycles_ = zero_, ilp_ = one_, serial_cycles_ = zero_;
-    Value barriers_ = zero_;
+    Value barriers_ = zero_, shared_requests_ = zero_, spilled_ = zero_;
     Value loads_ = zero_, stores_ = zero_, atomics_ = zero_, local_ = zero_;
     Value requests_ = one_, rounds_ = zero_, rounds_or_one_ = one_;
     // With local memory's, which is interleaved and so coalesced; load_bytes_ is of global loads alone.

@@ -24,7 +24,7 @@ std::string program_name(const TrimtabTerms& terms) {
 
 class TrimtabModel : LaunchTerms {
   public:
-    explicit TrimtabModel(const TrimtabTerms& terms) : LaunchTerms(program_name(terms), "1"), terms_(terms) {}
+    explicit TrimtabModel(const TrimtabTerms& terms) : LaunchTerms(program_name(terms), "2"), terms_(terms) {}
     RationalProgram build() &&;
 
   private:
@@ -35,6 +35,7 @@ class TrimtabModel : LaunchTerms {
     void l2_slots();
     void last_level_cache();
     void memory_latency();
+    Value phased_cycles(Value blocks, Value block_cycles, Value l2_cycles, Value chain);
     Value wave_cycles(Value blocks, Value mean_blocks, std::string_view wave);
     Value sm_cycles();
 
@@ -133,8 +134,17 @@ void TrimtabModel::last_level_cache() {
     const Value reused = max(load_bytes_ - warp_bytes_, zero_) * (one_ - one_ / rounds_or_one_);
 
     const Value lost_bytes = zero_unless(terms_.lost_reuse, lost * reused * warps_ * blocks_);
-    dram_bytes_ = (misses * (launch_bytes_ + again + lost_bytes))
-                      .named("DRAM_bytes", "bytes", "once, again by other waves, again by lost reuse");
+    // Local memory of the threads that are resident at once, where that is more than L2 keeps beside the
+    // rest.
+    const Value local_live =
+        device("warp_size") * warps_ * resident_ * b_.input("image.local_bytes_per_thread");
+    const Value local_bytes = (local_ * line_bytes_ * warps_ * blocks_ *
+                               (one_ - smooth_step(local_live / (number(0.5, judged) * l2))))
+                                  .named("local_bytes", "bytes", "local memory that L2 does not keep");
+    const Value global_bytes =
+        (misses * (launch_bytes_ + again + lost_bytes))
+            .named("global_bytes", "bytes", "once, again by other waves, again by lost reuse");
+    dram_bytes_ = (global_bytes + local_bytes).named("DRAM_bytes", "bytes", "");
     const Value asked = max(load_sectors_ * sector_bytes_ * warps_ * blocks_, one_);
     miss_ratio_ = share(dram_bytes_ / asked).named("miss_ratio", "", "loads that wait for DRAM");
     if (!terms_.dram) miss_ratio_ = dram_bytes_ = zero_;
@@ -148,6 +158,18 @@ void TrimtabModel::memory_latency() {
     const Value behind_l1 = l2 * (one_ - miss_ratio_) + dram * miss_ratio_;
     amat_ = max(device("latency_l1_cycles") * l1_hits_ + behind_l1 * (one_ - l1_hits_), one_)
                 .named("AMAT", "cycles", "GPUPerf (12), two levels of cache");
+}
+
+// Between two barriers a block's warps do the same kind of thing: they wait for memory together, then compute
+// together. Alone on an SM a block takes the sum of its phases, each of them a latency or the work of its
+// warps; other blocks fill the SM meanwhile.
+Value TrimtabModel::phased_cycles(Value blocks, Value block_cycles, Value l2_cycles, Value chain) {
+    const Value loading = smooth_max(rounds_ * amat_, warps_ * sharp_max(slots_, l2_cycles));
+    const Value shared_latency = shared_requests_ / number(3, "loads of shared memory in flight, judged") *
+                                 device("latency_shared_cycles");
+    const Value computing = smooth_max(chain + shared_latency, warps_ * max(pipe_cycles_, serial_cycles_));
+    const Value alone = loading + computing;
+    return square_root(alone * alone + block_cycles * block_cycles * max(blocks * blocks - one_, zero_));
 }
 
 // One wave in which the busiest SM runs `blocks` blocks, and an SM on average `mean_blocks`.
@@ -165,15 +187,19 @@ Value TrimtabModel::wave_cycles(Value blocks, Value mean_blocks, std::string_vie
     const Value ending = terms_.ending ? one_ + number(0.4, "stencils of 64 to 1024 threads in the sweeps") /
                                                     (occ_ * rounds_or_one_)
                                        : one_;
-    const Value sync = barriers_ * warps_ * amat_ * min(requests_ / insts_, one_);
-    const Value busy =
-        (n * per_warp * ending + sync).named(in_wave("busy"), "cycles", "sync: GPUPerf (7), (8), Gamma = 1");
-    const Value chain = insts_ * device("latency_fp32_cycles") / ilp_;
-    const Value waits = zero_unless(terms_.latency, rounds_ * amat_ + chain)
+    const Value busy = (n * per_warp * ending).named(in_wave("busy"), "cycles", "");
+    const Value chain = zero_unless(terms_.latency, insts_ * device("latency_fp32_cycles") / ilp_);
+    const Value waits = (zero_unless(terms_.latency, rounds_ * amat_) + chain)
                             .named(in_wave("waits"), "cycles", "rounds of memory, chains of results");
+    const Value unphased = smooth_max(busy, waits);
+    const Value phased =
+        terms_.phases ? select(zero_ < barriers_,
+                               phased_cycles(blocks, per_warp * warps_ * ending, shared, chain), unphased)
+                            .named(in_wave("phased"), "cycles", "where barriers part a block's work")
+                      : unphased;
     const Value start = zero_unless(
         terms_.dispatch, blocks * occupancy_.warps_per_block * number(2, "to start a warp, judged"));
-    return (smooth_max(busy, waits) + start).named(in_wave("T_wave"), "cycles", "");
+    return (phased + start).named(in_wave("T_wave"), "cycles", "");
 }
 
 // The busiest SM's waves.
@@ -199,6 +225,7 @@ RationalProgram TrimtabModel::build() && {
     if (!terms_.residency)
         occupancy_.blocks_per_sm = min(occupancy_.blocks_per_sm, one_) * occupancy_.by_threads;
     launch_shape();
+    if (terms_.spills) spills();
     computation();
     requests();
     if (!terms_.coalescing) without_coalescing();
@@ -241,6 +268,8 @@ std::span<const NamedTerm> trimtab_terms() {
         {"dram", &TrimtabTerms::dram},
         {"drift", &TrimtabTerms::drift},
         {"lost_reuse", &TrimtabTerms::lost_reuse},
+        {"spills", &TrimtabTerms::spills},
+        {"phases", &TrimtabTerms::phases},
         {"ending", &TrimtabTerms::ending},
         {"dispatch", &TrimtabTerms::dispatch},
     };

@@ -21,6 +21,8 @@ struct TrimtabTerms {
     bool dram = true;            // bandwidth of memory
     bool drift = true;           // blocks that share data fetch it again as they fall out of step
     bool lost_reuse = true;      // rows that warps walk along are evicted between rounds
+    bool spills = true;          // registers that ptxas keeps in local memory
+    bool phases = true;          // what a block does between two barriers waits for what it did before
     bool ending = true;          // a block's warps end together, with nothing behind them
     bool dispatch = true;        // blocks and warps start one by one
 };

@@ -71,13 +71,13 @@ Kernel product(double n) {
     return kernel;
 }
 
-double time_ns(const RationalProgram& program, const Kernel& kernel, const Device& device,
-               trimtab_dim3 block) {
+double time_ns(const RationalProgram& program, const Kernel& kernel, const Device& device, trimtab_dim3 block,
+               const trimtab_image& compiled = image) {
     const Launch launch{.extent = {static_cast<std::uint32_t>(kernel.extent_x),
                                    static_cast<std::uint32_t>(kernel.extent_y), 1},
                         .block = block};
     const auto result =
-        program.evaluate(input_values(program, device.values, image, launch), kernel.at(block));
+        program.evaluate(input_values(program, device.values, compiled, launch), kernel.at(block));
     EXPECT_TRUE(result.launchable);
     return result.time_ns;
 }
@@ -152,6 +152,48 @@ TEST(TrimtabModel, LargeBlocksPayAtTheirEnds) {
     EXPECT_LT(large, 1.6 * small);
     const RationalProgram& without = **performance_model("trimtab-without-ending");
     EXPECT_LT(time_ns(without, kernel, device, {32, 32, 1}), 1.1 * small);
+}
+
+TEST(TrimtabModel, SpilledRegistersAreMemoryTraffic) {
+    // 256 words a thread, each written and read once, and far more of them resident than L2 holds: 64 KiB a
+    // warp.
+    trimtab_image spilled = image;
+    spilled.local_bytes_per_thread = 1024;
+    const Device device = device_of("rtx2070super");
+    const double least_ns = 4096.0 * 4096 / 32 * 64 * 1024 / device.values.dram_bytes_per_s * 1e9;
+    const double predicted_ns = time_ns(model(), copy(), device, {32, 8, 1}, spilled);
+    EXPECT_GT(predicted_ns, least_ns);
+    EXPECT_LT(predicted_ns, 1.6 * least_ns);
+    // An array of the program's is no spill: its accesses are counted.
+    Kernel array = copy();
+    array.metrics[local_requests] = 1;
+    EXPECT_LT(time_ns(model(), array, device, {32, 8, 1}, spilled), 0.1 * predicted_ns);
+    const RationalProgram& without = **performance_model("trimtab-without-spills");
+    EXPECT_LT(time_ns(without, copy(), device, {32, 8, 1}, spilled), 0.1 * predicted_ns);
+}
+
+TEST(TrimtabModel, OnlyOtherBlocksFillTheTimeBetweenBarriers) {
+    // As much work for the load-store path as for FP32.
+    Kernel kernel{.metrics = {{warp_instructions, 2200},
+                              {fp32_instructions, 2000},
+                              {load_requests, 200},
+                              {load_sectors, 800},
+                              {load_lines, 800},
+                              {dependent_rounds, 5},
+                              {instruction_parallelism, 4},
+                              {active_lanes, 32}}};
+    kernel.footprint_bytes = [](double, double) { return 100e3; };
+    Kernel parted = kernel;
+    parted.metrics[barriers] = 1;
+    const Device device = device_of("rtx2070super");
+    const auto slower = [&](double shared_bytes) {
+        trimtab_image compiled = image;
+        compiled.static_shared_bytes = shared_bytes;
+        return time_ns(model(), parted, device, {32, 4, 1}, compiled) /
+               time_ns(model(), kernel, device, {32, 4, 1}, compiled);
+    };
+    EXPECT_GT(slower(40e3), 1.2);  // one block on an SM
+    EXPECT_LT(slower(8e3), 1.1);   // eight
 }
 
 TEST(TrimtabModel, FewLargeBlocksLeaveSmsIdle) {
