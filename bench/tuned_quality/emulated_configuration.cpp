@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "tools/trimtab/kernel_file.h"
 #include "tools/trimtab/measured_launch.h"
 #include "tools/trimtab/process.h"
 
@@ -24,14 +25,19 @@ std::vector<std::string> defines(const Configuration& c, const EmulatorOptions& 
 }
 
 std::vector<std::string> compiler_flags(const EmulatorOptions& options) {
-    return {"-O3", "-x", "cuda", "--cuda-device-only", "-S", "-nocudainc", "-nocudalib",
-            fmt::format("--cuda-gpu-arch=sm_{}", std::max(75u, options.device.values.compute_capability)),
-            "--cuda-path=" TRIMTAB_CUDA_PATH, "-Wno-unknown-cuda-version", "-Wno-pass-failed",
-            // As nvcc, which unrolls whatever it is told to.
-            "-mllvm", "-pragma-unroll-threshold=1000000",
-            // As nvcc, which leaves sums above the branch that stores them: sunk below it, what they are
-            // summed from fills the registers.
-            "-mllvm", "-instcombine-code-sinking=0", "-mllvm", "-disable-machine-sink"};
+    std::vector<std::string> flags{
+        "-O3",
+        "-x",
+        "cuda",
+        "--cuda-device-only",
+        "-S",
+        "-nocudainc",
+        "-nocudalib",
+        fmt::format("--cuda-gpu-arch=sm_{}", std::max(75u, options.device.values.compute_capability)),
+        "--cuda-path=" TRIMTAB_CUDA_PATH,
+        "-Wno-unknown-cuda-version"};
+    std::ranges::move(tools::register_flags(), std::back_inserter(flags));
+    return flags;
 }
 
 model::Launch launch_of(const Configuration& c, const EmulatorOptions& options) {

@@ -123,13 +123,8 @@ std::expected<KernelFile, Error> load_source(const std::string& path, const std:
     if (!compiler) return bad("trimtab++ is not installed beside trimtab: a CUDA source needs it", path);
     const TemporaryFolder folder;
     const std::string object = folder.file("kernels.o");
-    // Registers as nvcc would count them: it unrolls whatever it is told to, and leaves sums above the branch
-    // that stores them. Sunk below it, what they are summed from fills the registers.
-    std::vector<std::string> command{*compiler, "--trimtab-quiet",
-                                     "-O3",     "-Wno-pass-failed",
-                                     "-mllvm",  "-pragma-unroll-threshold=1000000",
-                                     "-mllvm",  "-instcombine-code-sinking=0",
-                                     "-mllvm",  "-disable-machine-sink"};
+    std::vector<std::string> command{*compiler, "--trimtab-quiet", "-O3"};
+    std::ranges::move(register_flags(), std::back_inserter(command));
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-c", path, "-o", object});
     const Outcome outcome = run_program(command, false);
@@ -140,6 +135,16 @@ std::expected<KernelFile, Error> load_source(const std::string& path, const std:
 }
 
 }  // namespace
+
+std::vector<std::string> register_flags() {
+    return {"-Wno-pass-failed",
+            "-mllvm",
+            "-pragma-unroll-threshold=1000000",
+            "-mllvm",
+            "-instcombine-code-sinking=0",
+            "-mllvm",
+            "-disable-machine-sink"};
+}
 
 std::expected<KernelFile, Error> load_kernels(const std::string& path,
                                               const std::vector<std::string>& compiler_flags) {

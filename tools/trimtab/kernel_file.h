@@ -34,6 +34,11 @@ struct KernelFile {
 [[nodiscard]] std::expected<KernelFile, Error> load_kernels(
     const std::string& path, const std::vector<std::string>& compiler_flags = {});
 
+// What clang needs so that a source's kernels take the registers that nvcc would give them: it unrolls
+// whatever it is told to, and leaves sums above the branch that stores them. Sunk below it, what they are
+// summed from fills the registers.
+[[nodiscard]] std::vector<std::string> register_flags();
+
 // "gemm_kernel" of "void ns::gemm_kernel<float>(float*, int)".
 [[nodiscard]] std::string base_name(const std::string& demangled);
 
