@@ -54,6 +54,7 @@ class BasisBuilder {
     std::vector<Exponents> box_terms();
     std::vector<Exponents> remainder_terms(const std::vector<Exponents>& data);
     std::vector<Exponents> warp_terms();
+    std::vector<Exponents> whole_block_terms(std::vector<Exponents> all);
     std::vector<Exponents> covered_terms();
     std::vector<Exponents> alignments(VariableKind kind);
     void add_alignments(std::vector<Exponents>& all, VariableKind kind,
@@ -120,6 +121,21 @@ std::vector<Exponents> BasisBuilder::warp_terms() {
     return all;
 }
 
+// Tiles as wide as the block: so many the fewer, and rows of it are what a warp loads. A tree of halvings:
+// its rounds, spread over the block's warps.
+std::vector<Exponents> BasisBuilder::whole_block_terms(std::vector<Exponents> all) {
+    const std::vector<Exponents> of_warp = all;
+    for (const VariableKind kind : {VariableKind::box_x, VariableKind::box_y, VariableKind::box_z}) {
+        if (!reads(static_cast<std::size_t>(kind) - static_cast<std::size_t>(VariableKind::box_x))) continue;
+        add(all, power(kind));
+        for (const Exponents& term : of_warp) add(all, product(term, power(kind, -1)));
+    }
+    add(all, power(VariableKind::halvings));
+    add(all, power(VariableKind::warps, -1));
+    add(all, product(power(VariableKind::halvings), power(VariableKind::warps, -1)));
+    return all;
+}
+
 std::vector<Exponents> BasisBuilder::covered_terms() {
     constexpr std::array kinds{VariableKind::covered_x, VariableKind::covered_y, VariableKind::covered_z};
     std::vector<Exponents> all{{}};
@@ -173,6 +189,7 @@ std::vector<Exponents> BasisBuilder::box_terms() {
     }
     std::vector<Exponents> all = warp_terms();
     if (spec_.box == warp) return all;
+    if (spec_.box == whole) return whole_block_terms(std::move(all));
     if (reads(2))
         add_alignments(all, VariableKind::alignment, {VariableKind::warp_rows, VariableKind::warp_planes});
     else if (rows)

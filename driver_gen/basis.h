@@ -18,6 +18,7 @@ struct FitVariables {
     // Where not empty: the monomials in D (exponents by index in D) that a fit may use, in place of all up to
     // a degree. What a warp's requests touch grows as the requests do.
     std::vector<std::vector<std::pair<std::uint32_t, std::int32_t>>> data_terms;
+    bool blocks_cooperate = false;  // profiler::Profile
 };
 
 enum class BoxTerms : std::uint8_t {
@@ -25,6 +26,7 @@ enum class BoxTerms : std::uint8_t {
     warp,      // lanes_x, warp_rows, warp_planes and products of them
     aligned,   // these and alignments
     bordered,  // these and the block's own sizes, for what happens at the edges of the data
+    whole,     // these and how many threads the block has, for blocks whose threads work together
     covered,   // covered_x, covered_y, covered_z and products: footprints
     covered_aligned
 };
@@ -56,8 +58,9 @@ struct Basis {
 // A metric per warp that counts executions: requests, instructions.
 [[nodiscard]] bool is_count(model::Metric metric);
 struct FormHints {
-    bool given_terms = false;  // FitVariables::data_terms are to be used
-    bool settles = false;      // the values hardly change as the sizes grow: borders, not loops
+    bool given_terms = false;       // FitVariables::data_terms are to be used
+    bool blocks_cooperate = false;  // what a warp does may depend on its block's size in any way
+    bool settles = false;           // the values hardly change as the sizes grow: borders, not loops
 };
 // Forms for a metric, cheapest first.
 [[nodiscard]] std::vector<FormSpec> forms_for(model::Metric metric, const FormHints& hints);

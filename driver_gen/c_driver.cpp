@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "driver_gen/c_annotation.h"
 #include "driver_gen/c_metrics.h"
 #include "driver_gen/c_program.h"
 #include "driver_gen/embedded_texts.h"
@@ -157,6 +158,9 @@ std::expected<std::string, Error> print_driver(const KernelDescription& descript
     text += metrics.ranges_function() + "\n" + metrics.fill_functions() + metrics.metric_functions();
     text += "/* ---- The performance model ---- */\n\n" + chart + "\n";
     text += error_tables(fits, program) + "\n" + outside_profile(fits);
+    const auto annotation = print_annotation(description);
+    if (!annotation) return std::unexpected(annotation.error());
+    text += "/* ---- The legal blocks, and the launch that goes with one ---- */\n\n" + *annotation + "\n";
     text += "/* ---- The search ---- */\n\n" + std::string(block_search_inc) + "\n";
     text += "/* ---- The driver ---- */\n\n";
     text += name_table("trimtab_data_names", fits.data_names);

@@ -166,6 +166,9 @@ std::string CMetrics::fill_body(const std::vector<bool>& wanted) const {
                 value = fmt::format("trimtab_remainder(data[{}], {}) > 0 ? 1 : 0", variable.data,
                                     c_literal(variable.unit));
                 break;
+            case VariableKind::halvings:
+                value = "trimtab_halvings(x, y, z)";
+                break;
         }
         text += c_wrapped(fmt::format("v->{} = {};", names_[i], value), "    ") + "\n";
     }

@@ -40,7 +40,7 @@ class ProgramPrinter {
         : program_(program), fits_(fits), metrics_(metrics) {
         for (const char* taken : {"context", "block", "scale", "ns", "device", "image", "data", "block_x",
                                   "block_y", "block_z", "extent_x", "extent_y", "extent_z", "grid_x",
-                                  "grid_y", "grid_z", "dynamic_shared_bytes", "range"})
+                                  "grid_y", "grid_z", "dynamic_shared_bytes", "range", "launch"})
             names_.reserve(taken);
         find_uses();
     }

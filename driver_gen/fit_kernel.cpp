@@ -19,6 +19,7 @@ using profiler::ProfilePoint;
 FitVariables fit_variables(const Profile& profile) {
     FitVariables fit;
     fit.element_bytes = profile.element_bytes;
+    fit.blocks_cooperate = profile.blocks_cooperate;
     const auto same = [&](std::uint32_t a, std::uint32_t b) {
         return std::ranges::all_of(profile.points,
                                    [&](const ProfilePoint& point) { return point.data[a] == point.data[b]; });

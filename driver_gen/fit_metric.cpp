@@ -273,6 +273,7 @@ FittedMetric MetricFitter::fit(std::vector<Variable>& variables) {
     const auto [low, high] = std::ranges::minmax(points_, {}, &FitPoint::value);
     const std::vector<FormSpec> specs =
         forms_for(metric_, {.given_terms = !fit_variables_.data_terms.empty(),
+                            .blocks_cooperate = fit_variables_.blocks_cooperate,
                             .settles = low.value > 0 && high.value < settled_range * low.value});
     std::vector<FormFit> tried;
     for (const FormSpec& spec : specs) {

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using namespace profiler::json_reader;
 
-constexpr std::array<std::string_view, 19> kind_names{"data",
+constexpr std::array<std::string_view, 20> kind_names{"data",
                                                       "x",
                                                       "y",
                                                       "z",
@@ -33,7 +33,8 @@ constexpr std::array<std::string_view, 19> kind_names{"data",
                                                       "alignment_y",
                                                       "alignment_rows",
                                                       "remainder",
-                                                      "has_remainder"};
+                                                      "has_remainder",
+                                                      "halvings"};
 
 json sum_json(const std::vector<Monomial>& sum) {
     json out = json::array();

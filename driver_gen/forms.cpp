@@ -121,6 +121,17 @@ std::vector<FormSpec> request_forms(bool lines) {
     return forms;
 }
 
+// Where threads of a block work together, the block's size counts as the data's do.
+void add_whole_blocks(std::vector<FormSpec>& forms) {
+    for (const std::int32_t degree : {0, 1, 2}) {
+        const std::string name =
+            degree == 0 ? "as other counts" : "degree " + std::to_string(degree) + " in D";
+        FormSpec spec = form(name + ", whole blocks", degree, false, BoxTerms::whole, 2 + 0.3 * degree);
+        spec.handicap = 0.8 + 0.2 * degree;
+        forms.push_back(spec);
+    }
+}
+
 // A count that is known from the launch's shape, unless the kernel has an unusual idea of what is active.
 std::vector<FormSpec> counted_forms(VariableKind kind) {
     FormSpec alone = form("counted", 0, false, BoxTerms::none, 0.8);
@@ -206,6 +217,9 @@ std::vector<FormSpec> forms_for(Metric metric, const FormHints& hints) {
             if (hints.settles) settle(forms);
             break;
     }
+    const bool by_shape = metric == Metric::footprint_sectors || metric == Metric::active_blocks ||
+                          metric == Metric::active_warps;
+    if (hints.blocks_cooperate && !by_shape) add_whole_blocks(forms);
     std::ranges::sort(forms, [](const FormSpec& a, const FormSpec& b) {
         return a.cost != b.cost ? a.cost < b.cost : a.name < b.name;
     });

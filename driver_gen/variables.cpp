@@ -64,6 +64,8 @@ std::string name(const Variable& variable, std::span<const std::string> data_nam
             return remainder;
         case VariableKind::has_remainder:
             return "(" + remainder + " > 0)";
+        case VariableKind::halvings:
+            return "halvings";
     }
     return "";
 }
@@ -124,6 +126,8 @@ double evaluate(const Variable& variable, const IndexRanges& ranges, std::span<c
             return trimtab_remainder(data[variable.data], variable.unit);
         case VariableKind::has_remainder:
             return trimtab_remainder(data[variable.data], variable.unit) > 0 ? 1 : 0;
+        case VariableKind::halvings:
+            return trimtab_halvings(x, y, z);
     }
     return 0;
 }

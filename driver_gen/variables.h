@@ -34,6 +34,7 @@ enum class VariableKind : std::uint8_t {
     alignment_rows,  // warp_rows: and for the rows that a warp meets of it
     remainder,       // D[data] mod `unit`: what an unrolled loop leaves over
     has_remainder,   // 1 where it is not 0
+    halvings,  // floor(log2(x y z)): rounds of a loop in which a block's threads come together by halves
 };
 
 struct Variable {

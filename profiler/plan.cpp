@@ -92,7 +92,10 @@ std::uint32_t scrambled(std::size_t block, std::size_t point) {
 }  // namespace
 
 Planner::Planner(const KernelDescription& description, const PlanOptions& options)
-    : description_(description), options_(options), roles_(description.data.size(), Role::size) {
+    : description_(description),
+      annotation_(description),
+      options_(options),
+      roles_(description.data.size(), Role::size) {
     for (const bool used : description.dimensions) dimensions_ += used ? 1 : 0;
     for (std::size_t i = 0; i < description.data.size(); ++i) {
         const DataParameter& parameter = description.data[i];
@@ -106,6 +109,7 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
         } else if (parameter.coarse_in_memo) {
             roles_[i] = Role::part;
         }
+        if (annotation_.moves_grid(i) && roles_[i] == Role::size) roles_[i] = Role::bound;
     }
     // Which parameters move the guards, and which dimensions no guard bounds.
     const auto indices = [&](const std::vector<double>& data) {
@@ -136,8 +140,32 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
     for (std::size_t i = 0; i < base.size(); ++i) base[i] = value_at(i, 0);
     const auto bounded = indices(base);
     for (std::size_t d = 0; d < 3; ++d)
-        free_extent_[d] =
-            description.dimensions[d] && extents_[d] && (!bounded[d].end || description.reads_total[d]);
+        free_extent_[d] = description.dimensions[d] && extents_[d] &&
+                          (annotation_.states_grid() ? annotation_.reads_extent(d)
+                                                     : !bounded[d].end || description.reads_total[d]);
+    if (annotation_.is_annotated()) set_grid_scale();
+}
+
+// Where the grid is stated, sizes are such that even large blocks are several; and sizes at which few blocks
+// are allowed (n % bx == 0) tell little.
+void Planner::set_grid_scale() {
+    constexpr double most_scale = 64, least_blocks = 4;
+    const double least = dimensions_ == 1 ? 4 : 1;
+    const auto blocks_of_largest = [&] {
+        const std::vector<double> data = data_at(0);
+        const std::vector<trimtab_dim3> blocks = blocks_at(data);
+        if (blocks.empty()) return 0.0;
+        const auto largest =
+            std::ranges::max_element(blocks, {}, [](const trimtab_dim3& b) { return b.x * b.y * b.z; });
+        const auto launch = annotation_.launch(data, extent_of(data), *largest);
+        return launch ? double(launch->grid.x) * launch->grid.y * launch->grid.z : 0.0;
+    };
+    grid_scale_ = least;
+    if (annotation_.states_grid()) {
+        while (grid_scale_ < most_scale && blocks_of_largest() < least_blocks) grid_scale_ *= 2;
+        if (blocks_of_largest() < least_blocks) grid_scale_ = least;
+    }
+    whole_sizes_ = 2 * blocks_at(data_at(4)).size() < blocks_at(data_at(0)).size();
 }
 
 bool Planner::halve_sizes() {
@@ -148,15 +176,16 @@ bool Planner::halve_sizes() {
 }
 
 bool Planner::must_divide(std::size_t dimension) const {
+    if (annotation_.is_promised()) return false;
     return description_.reads_total[dimension] || description_.verdict == analysis::Verdict::dividing;
 }
 
 double Planner::value_at(std::size_t parameter, std::size_t level) const {
     const bool one_dimension = dimensions_ == 1;
-    bool aligned = false, total = false;
+    bool aligned = whole_sizes_, total = false;
     for (std::size_t d = 0; d < 3; ++d) {
         aligned = aligned || (description_.dimensions[d] && must_divide(d));
-        total = total || description_.reads_total[d];
+        total = total || (description_.reads_total[d] && !annotation_.states_grid());
     }
     const DataParameter& data = description_.data[parameter];
     switch (roles_[parameter]) {
@@ -164,6 +193,7 @@ double Planner::value_at(std::size_t parameter, std::size_t level) const {
             return level_size(options_, level, aligned) * (one_dimension ? 4 : 1);
         // Where the total is read a thread goes on by it: more work than threads.
         case Role::bound:
+            if (annotation_.moves_grid(parameter)) return level_size(options_, level, aligned) * grid_scale_;
             return level_size(options_, level, aligned && !total) * (one_dimension ? 4 : 1) * (total ? 4 : 1);
         // What an unrolled loop leaves over: 1, 2 and 3 of four.
         case Role::size:
@@ -212,6 +242,10 @@ void Planner::finish(std::vector<double>& data) const {
         double& extent = data[*extents_[d]];
         if (!description_.dimensions[d]) extent = 1;
         if (free_extent_[d] || !description_.dimensions[d]) continue;
+        if (annotation_.states_grid()) {
+            extent = 1;
+            continue;
+        }
         extent = indices[d].end ? static_cast<double>(*indices[d].end) : value_at(*extents_[d], 0);
         // i < n - 1 is launched for n threads.
         for (std::size_t i = 0; i < data.size(); ++i)
@@ -221,6 +255,14 @@ void Planner::finish(std::vector<double>& data) const {
         extent = std::max(extent, 1.0);
         if (must_divide(d)) extent = rounded(extent, 32);
     }
+    if (!annotation_.states_grid()) return;
+    // As some block would have been written.
+    const std::vector<trimtab_dim3> blocks = blocks_at(data);
+    if (blocks.empty()) return;
+    const auto launch = annotation_.launch(data, extent_of(data), blocks[0]);
+    const std::vector<double> written = analysis::data_of_launch(description_, data, *launch);
+    for (std::size_t d = 0; d < 3; ++d)
+        if (extents_[d] && !free_extent_[d]) data[*extents_[d]] = written[*extents_[d]];
 }
 
 std::vector<double> Planner::data_at(std::size_t level) const {
@@ -246,15 +288,41 @@ trimtab_dim3 Planner::extent_of(const std::vector<double>& data) const {
     return {extent[0], extent[1], extent[2]};
 }
 
-std::vector<trimtab_dim3> Planner::blocks_at(const std::vector<double>& data) const {
-    const trimtab_dim3 extents = extent_of(data);
-    const std::array<std::uint32_t, 3> extent{extents.x, extents.y, extents.z};
+std::vector<std::size_t> Planner::free_dimensions() const {
     std::vector<std::size_t> free;
     for (std::size_t d = 0; d < 3; ++d)
         if (description_.dimensions[d] && !description_.block_stays_one[d]) free.push_back(d);
-    std::uint32_t most_threads = 1024;
+    return free;
+}
+
+std::uint32_t Planner::most_threads() const {
+    std::uint32_t most = 1024;
     for (const analysis::KernelImage& image : description_.images)
-        if (image.max_threads != 0) most_threads = std::min(most_threads, image.max_threads);
+        if (image.max_threads != 0) most = std::min(most, image.max_threads);
+    return most;
+}
+
+// An ordinary one first.
+std::vector<trimtab_dim3> Planner::annotated_blocks(const std::vector<double>& data,
+                                                    const trimtab_dim3& extent) const {
+    constexpr std::size_t most_blocks = 12;
+    std::vector<trimtab_dim3> blocks =
+        annotation_.blocks(data, extent, free_dimensions(), most_threads(), most_blocks);
+    std::erase_if(blocks, [&](const trimtab_dim3& block) {
+        return (must_divide(0) && extent.x % block.x != 0) || (must_divide(1) && extent.y % block.y != 0) ||
+               (must_divide(2) && extent.z % block.z != 0);
+    });
+    const auto ordinary = std::ranges::find_if(
+        blocks, [](const trimtab_dim3& block) { return block.x * block.y * block.z >= 128; });
+    if (ordinary != blocks.end()) std::rotate(blocks.begin(), ordinary, ordinary + 1);
+    return blocks;
+}
+
+std::vector<trimtab_dim3> Planner::blocks_at(const std::vector<double>& data) const {
+    constexpr std::size_t enough = 5;
+    const trimtab_dim3 extents = extent_of(data);
+    const std::array<std::uint32_t, 3> extent{extents.x, extents.y, extents.z};
+    const std::vector<std::size_t> free = free_dimensions();
     std::vector<trimtab_dim3> out;
     const auto offer = [&](const std::array<std::uint32_t, 3>& shape) {
         std::array<std::uint32_t, 3> block{1, 1, 1};
@@ -264,14 +332,29 @@ std::vector<trimtab_dim3> Planner::blocks_at(const std::vector<double>& data) co
             block[d] = std::max(1u, shape[n]);
             threads *= block[d];
             if (must_divide(d) && extent[d] % block[d] != 0) return;
-            if (block[d] >= 4 * extent[d] && block[d] > 32) return;
+            if (block[d] >= 4 * extent[d] && block[d] > 32 && !annotation_.states_grid()) return;
         }
-        if (threads <= most_threads && block[2] <= 64) out.push_back({block[0], block[1], block[2]});
+        if (threads > most_threads() || block[2] > 64) return;
+        const trimtab_dim3 offered{block[0], block[1], block[2]};
+        if (!annotation_.is_annotated() || annotation_.launch(data, extents, offered)) out.push_back(offered);
     };
     if (free.size() == 1) std::ranges::for_each(blocks_1d, offer);
     if (free.size() == 2) std::ranges::for_each(blocks_2d, offer);
     if (free.size() == 3) std::ranges::for_each(blocks_3d, offer);
+    if (annotation_.is_annotated() && out.size() < enough) return annotated_blocks(data, extents);
     return out;
+}
+
+std::optional<PlannedPoint> Planner::point(const std::vector<double>& data, const trimtab_dim3& block) const {
+    PlannedPoint point{.data = data, .extent = extent_of(data), .block = block};
+    if (!annotation_.is_annotated()) return point;
+    const auto launch = annotation_.launch(data, point.extent, block);
+    if (!launch) return std::nullopt;
+    point.dynamic_shared_bytes = static_cast<std::uint32_t>(launch->dynamic_shared_bytes);
+    if (!annotation_.states_grid()) return point;
+    point.data = analysis::data_of_launch(description_, data, *launch);
+    point.extent = extent_of(point.data);
+    return point;
 }
 
 // Together, then one apart from the others, then mixtures; the last ones, from `held_out_from` on, are the
@@ -328,20 +411,19 @@ std::vector<PlannedPoint> Planner::points() const {
     for (std::size_t i = 0; i < data.size(); ++i) {
         const std::vector<trimtab_dim3> blocks = blocks_at(data[i]);
         const std::size_t count = blocks.size(),
-                          kept = i < 2 ? count : (few ? count * 10 : count * 7) / 16 + 1;
+                          kept = i < 2 || count < 8 ? count : (few ? count * 10 : count * 7) / 16 + 1;
         std::vector<std::size_t> order(count);
         for (std::size_t b = 0; b < count; ++b) order[b] = b;
         std::ranges::sort(order, {}, [&](std::size_t b) { return std::pair(scrambled(b, i), b); });
         order.resize(std::min(kept, count));
         std::ranges::sort(order);
         for (const std::size_t b : order) {
-            PlannedPoint point{.data = data[i],
-                               .extent = extent_of(data[i]),
-                               .block = blocks[b],
-                               .held_out = i >= held_out_from || counted % 6 == 5,
-                               .boxes = b == 0 && (i < 2 || i == held_out_from)};
+            auto next = point(data[i], blocks[b]);
+            if (!next) continue;
+            next->held_out = i >= held_out_from || counted % 6 == 5;
+            next->boxes = b == 0 && (i < 2 || i == held_out_from);
             ++counted;
-            out.push_back(std::move(point));
+            out.push_back(std::move(*next));
         }
     }
     return out;

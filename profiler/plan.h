@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/description.h"
+#include "profiler/annotated_plan.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::profiler {
@@ -33,8 +34,9 @@ enum class Role : std::uint8_t {
 };
 
 struct PlannedPoint {
-    std::vector<double> data;  // D, extents included
-    trimtab_dim3 extent{1, 1, 1}, block{1, 1, 1};
+    std::vector<double> data;                      // D, extents included
+    trimtab_dim3 extent{1, 1, 1}, block{1, 1, 1};  // the grid covers the extent exactly where it is stated
+    std::uint32_t dynamic_shared_bytes = 0;
     bool held_out = false;
     bool boxes = false;  // footprints of boxes of several blocks are wanted too
 };
@@ -57,16 +59,27 @@ class Planner {
     [[nodiscard]] trimtab_dim3 extent_of(const std::vector<double>& data) const;
     // Legal at `data`; several, from wide to narrow, the first one ordinary. Empty: no block can be chosen.
     [[nodiscard]] std::vector<trimtab_dim3> blocks_at(const std::vector<double>& data) const;
+    // The launch of a block at `data`, as annotations state it: its D has the extents of that block.
+    [[nodiscard]] std::optional<PlannedPoint> point(const std::vector<double>& data,
+                                                    const trimtab_dim3& block) const;
     [[nodiscard]] std::vector<PlannedPoint> points() const;
 
   private:
     [[nodiscard]] double value_at(std::size_t parameter, std::size_t level) const;
     [[nodiscard]] bool is_symbol(std::size_t parameter) const;
     void finish(std::vector<double>& data) const;
+    void set_grid_scale();
+    [[nodiscard]] std::vector<std::size_t> free_dimensions() const;
+    [[nodiscard]] std::uint32_t most_threads() const;
+    [[nodiscard]] std::vector<trimtab_dim3> annotated_blocks(const std::vector<double>& data,
+                                                             const trimtab_dim3& extent) const;
     [[nodiscard]] bool must_divide(std::size_t dimension) const;
     [[nodiscard]] std::vector<std::vector<double>> data_points(std::size_t& held_out_from) const;
 
     const analysis::KernelDescription& description_;
+    AnnotatedPlan annotation_;
+    double grid_scale_ = 1;     // of what moves a stated grid: enough for several blocks
+    bool whole_sizes_ = false;  // the annotation allows few blocks at sizes that are no whole warps
     PlanOptions options_;
     std::vector<Role> roles_;
     std::array<std::optional<std::size_t>, 3> extents_;  // in D

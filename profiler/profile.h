@@ -3,8 +3,9 @@
 //
 // JSON: {"abi": 1, "kernel": id, "backend": {"name", "version"}, "data": ["NI", ..], "varied": [true, ..],
 // "ranges": as in fits, "element_bytes": [4], "metrics": [names], "points": [{"data": [..], "box": [x, y, z],
-// "held_out", "values": [..]}], "data_dependent": ["load_requests", ..], "warp_instructions"}. A point's
-// values are in the order of "metrics", null where it has none.
+// "held_out", "values": [..]}], "data_dependent": ["load_requests", ..], "warp_instructions"}, and
+// "blocks_cooperate": true where it is. A point's values are in the order of "metrics", null where it has
+// none.
 #pragma once
 
 #include <array>
@@ -41,6 +42,8 @@ struct Profile {
     std::vector<bool> varied;
     IndexRanges ranges;
     std::vector<std::uint32_t> element_bytes;  // sizes of what the kernel's pointers point to, ascending
+    // An annotation answers for the blocks: what a warp does may depend on its block's size in any way.
+    bool blocks_cooperate = false;
     std::vector<ProfilePoint> points;
     std::vector<model::Metric> data_dependent;  // they changed with the contents of the arrays
     std::uint64_t warp_instructions = 0;        // that the backend ran for it

@@ -93,6 +93,8 @@ Profile read(const json& value) {
     profile.ranges = ranges_from(member(value, "ranges", root), data_count, "profile.ranges");
     for (const json& entry : array(member(value, "element_bytes", root), "profile.element_bytes"))
         profile.element_bytes.push_back(count(entry, "profile.element_bytes"));
+    if (const auto found = value.find("blocks_cooperate"); found != value.end())
+        profile.blocks_cooperate = boolean(*found, "profile.blocks_cooperate");
     std::vector<model::Metric> metrics;
     for (const json& entry : array(member(value, "metrics", root), "profile.metrics"))
         metrics.push_back(metric_from(text(entry, "profile.metrics"), "profile.metrics"));
@@ -140,17 +142,19 @@ json to_json(const Profile& profile) {
     for (const model::Metric metric : metrics) names.push_back(model::name(metric));
     for (const ProfilePoint& point : profile.points) points.push_back(point_json(point, metrics));
     for (const model::Metric metric : profile.data_dependent) data_dependent.push_back(model::name(metric));
-    return {{"abi", profile_abi},
-            {"kernel", profile.kernel_id},
-            {"backend", {{"name", profile.backend_name}, {"version", profile.backend_version}}},
-            {"data", profile.data_names},
-            {"varied", profile.varied},
-            {"ranges", to_json(profile.ranges)},
-            {"element_bytes", profile.element_bytes},
-            {"metrics", names},
-            {"points", points},
-            {"data_dependent", data_dependent},
-            {"warp_instructions", profile.warp_instructions}};
+    json out = {{"abi", profile_abi},
+                {"kernel", profile.kernel_id},
+                {"backend", {{"name", profile.backend_name}, {"version", profile.backend_version}}},
+                {"data", profile.data_names},
+                {"varied", profile.varied},
+                {"ranges", to_json(profile.ranges)},
+                {"element_bytes", profile.element_bytes},
+                {"metrics", names},
+                {"points", points},
+                {"data_dependent", data_dependent},
+                {"warp_instructions", profile.warp_instructions}};
+    if (profile.blocks_cooperate) out["blocks_cooperate"] = true;
+    return out;
 }
 
 std::expected<Profile, Error> profile_from_json(const json& value, const std::string& origin) {

@@ -58,8 +58,7 @@ class KernelProfiler {
         const std::vector<trimtab_dim3> blocks = planner_.blocks_at(data);
         if (blocks.empty())
             return std::unexpected(MeasureError{.limit = false, .message = "no block of the plan is legal"});
-        return measure({.data = data, .extent = planner_.extent_of(data), .block = blocks[0]}, probe_warps,
-                       false, seed);
+        return measure(*planner_.point(data, blocks[0]), probe_warps, false, seed);
     }
     std::expected<void, Error> find_work();
     void find_ranges(const std::vector<std::vector<double>>& points);
@@ -92,7 +91,8 @@ Error KernelProfiler::failed(const MeasureError& error) const {
 
 KernelProfiler::Measured KernelProfiler::measure(const PlannedPoint& point, double warps, bool boxes,
                                                  unsigned seed) {
-    SampledLaunch sampled(description_, profile_.ranges, point.data, point.extent, point.block, warps);
+    SampledLaunch sampled(description_, profile_.ranges, point.data, point.extent, point.block, warps,
+                          point.dynamic_shared_bytes);
     MeasuredLaunch& launch = sampled.launch();
     launch.seed = seed;
     launch.instruction_limit = options_.instruction_budget;
@@ -120,10 +120,12 @@ KernelProfiler::Measured KernelProfiler::measure(const PlannedPoint& point, doub
 void KernelProfiler::find_ranges(const std::vector<std::vector<double>>& points) {
     constexpr std::size_t checked = 3;
     std::vector<std::array<Indices, 3>> found;
-    bool guards_tell = true;
+    // Single threads of a block whose threads work together show nothing.
+    bool guards_tell = description_.verdict != analysis::Verdict::annotated;
+    const bool may_observe = guards_tell;
     for (std::size_t i = 0; i < points.size(); ++i) {
         found.push_back(active_indices(description_, make_arguments(description_, points[i])));
-        if (i >= checked && guards_tell) continue;
+        if (!may_observe || (i >= checked && guards_tell)) continue;
         const auto observed =
             observed_indices(description_, backend_, points[i], options_.instruction_budget / 100);
         guards_tell = guards_tell && std::ranges::equal(observed, found.back());
@@ -212,7 +214,8 @@ std::expected<void, Error> KernelProfiler::find_roles() {
 double KernelProfiler::planned_cost(const std::vector<PlannedPoint>& points, double warps) const {
     double total = 0;
     for (const PlannedPoint& point : points) {
-        SampledLaunch sampled(description_, profile_.ranges, point.data, point.extent, point.block, warps);
+        SampledLaunch sampled(description_, profile_.ranges, point.data, point.extent, point.block, warps,
+                              point.dynamic_shared_bytes);
         double blocks = 0;
         for (const BlockClass& one : sampled.launch().classes)
             blocks += static_cast<double>(one.blocks.size());
@@ -274,6 +277,7 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
     profile_.backend_name = backend_.name();
     profile_.backend_version = backend_.version();
     profile_.element_bytes = element_bytes(description_);
+    profile_.blocks_cooperate = description_.verdict == analysis::Verdict::annotated;
     for (const analysis::DataParameter& parameter : description_.data)
         profile_.data_names.push_back(parameter.name);
 

@@ -9,7 +9,7 @@ namespace trimtab::profiler {
 
 SampledLaunch::SampledLaunch(const analysis::KernelDescription& description, const IndexRanges& ranges,
                              std::span<const double> data, const trimtab_dim3& extents,
-                             const trimtab_dim3& blocks, double warps)
+                             const trimtab_dim3& blocks, double warps, std::uint32_t dynamic_shared_bytes)
     : arguments_(make_arguments(description, data)) {
     const auto range = ranges.evaluate(data);
     const std::array<std::uint32_t, 3> extent{extents.x, extents.y, extents.z},
@@ -29,6 +29,7 @@ SampledLaunch::SampledLaunch(const analysis::KernelDescription& description, con
     launch_.kernel = description.name;
     launch_.grid = {grid[0], grid[1], grid[2]};
     launch_.block = blocks;
+    launch_.dynamic_shared_bytes = dynamic_shared_bytes;
     launch_.arguments = &arguments_;
     const double block_warps = std::ceil(block[0] * block[1] * block[2] / 32.0);
     launch_.classes = sample_blocks(active_, launch_.grid, warps / block_warps, seed_);

@@ -16,7 +16,7 @@ class SampledLaunch {
     // About `warps` warps of the blocks that hold an index of `ranges`; the places depend on the point alone.
     SampledLaunch(const analysis::KernelDescription& description, const IndexRanges& ranges,
                   std::span<const double> data, const trimtab_dim3& extent, const trimtab_dim3& block,
-                  double warps);
+                  double warps, std::uint32_t dynamic_shared_bytes = 0);
     SampledLaunch(const SampledLaunch&) = delete;
     SampledLaunch& operator=(const SampledLaunch&) = delete;
 

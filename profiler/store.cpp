@@ -11,6 +11,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/annotated_launch.h"
+
 namespace trimtab::profiler {
 
 namespace {
@@ -265,6 +267,10 @@ std::string profile_key(const analysis::KernelDescription& description, const Ba
     for (const analysis::DataParameter& data : description.data)
         key += fmt::format(" {}:{}{}{}", data.name, data.type, data.in_memo ? "" : "-",
                            data.coarse_in_memo ? "~" : "");
+    if (!analysis::has_shape_annotations(description)) return key;
+    const nlohmann::json json = analysis::to_json(description);
+    for (const char* member : {"verdict", "block", "grid", "shared"})
+        if (json.contains(member)) key += fmt::format(" {} {}", member, json[member].dump());
     return key;
 }
 

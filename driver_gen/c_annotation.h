@@ -1,0 +1,18 @@
+// What a kernel's annotation states for a block, in C.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "analysis/description.h"
+#include "trimtab/error.h"
+
+namespace trimtab::driver_gen {
+
+// Defines trimtab_allows(), trimtab_grid(), trimtab_at(): may a block be launched, with which grid, and with
+// which D and dynamic shared memory the model is asked about it. Without annotations: the covering grid, and
+// the launch's own. An error where an annotation reads what is not in D.
+[[nodiscard]] std::expected<std::string, Error> print_annotation(
+    const analysis::KernelDescription& description);
+
+}  // namespace trimtab::driver_gen
