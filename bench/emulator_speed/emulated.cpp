@@ -101,7 +101,7 @@ void Emulated::reload() {
         error_ = program.error().text();
 }
 
-bool Emulated::run(const char* mode, unsigned threads) {
+bool Emulated::run(const char* mode, unsigned threads, bool counted) {
     setenv("TRIMTAB_EMULATOR", mode, 1);
     emulator::LaunchRequest request;
     request.kernel = case_.kernel;
@@ -109,6 +109,7 @@ bool Emulated::run(const char* mode, unsigned threads) {
     request.block = {case_.block[0], case_.block[1], 1};
     request.parameters = parameters_;
     request.threads = threads;
+    request.counting.count = request.counting.footprints = counted;
     const auto done = emulator::launch(*program_, *memory_, request);
     if (!done) error_ = done.error().message;
     return done.has_value();

@@ -17,7 +17,7 @@ class Emulated {
     ~Emulated();
     [[nodiscard]] const std::string& error() const { return error_; }
     // TRIMTAB_EMULATOR's words; 0 threads: as many as there are cores. False: error() says why.
-    bool run(const char* mode, unsigned threads);
+    bool run(const char* mode, unsigned threads, bool counted = false);
     [[nodiscard]] const std::vector<float>& result() const;
     // Forgets what is compiled, as a new process would.
     void reload();

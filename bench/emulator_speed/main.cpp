@@ -64,11 +64,12 @@ bool agree(const std::vector<float>& a, const std::vector<float>& b, double tole
     return off <= a.size() / 200 && a.size() == b.size();
 }
 
-void emulate(benchmark::State& state, const Case& of, const char* way, const char* mode, unsigned threads) {
+void emulate(benchmark::State& state, const Case& of, const char* way, const char* mode, unsigned threads,
+             bool counted = false) {
     Emulated emulated(of);
     const auto fail = [&] { state.SkipWithError(emulated.error().c_str()); };
-    if (!emulated.error().empty() || !emulated.run(mode, threads)) return fail();
-    measure(state, of, way, [&] { return emulated.run(mode, threads); });
+    if (!emulated.error().empty() || !emulated.run(mode, threads, counted)) return fail();
+    measure(state, of, way, [&] { return emulated.run(mode, threads, counted); });
     if (!emulated.error().empty()) return fail();
     OpenCl opencl(of);
     if (opencl.error().empty() && opencl.run() && !agree(emulated.result(), opencl.result(), of.tolerance))
@@ -119,6 +120,16 @@ void first_launch(benchmark::State& state, const Case& of, bool cached) {
 }
 
 void print_ratios() {
+    std::printf("\nWith every counter, in processor time of all threads.\n%-20s %12s %12s %12s\n", "case",
+                "counted", "interpreted", "to compiled");
+    for (auto& [name, of] : times()) {
+        const auto ms = [&of](const std::string& way) {
+            return of.contains(way) ? of[way] * 1e3 : std::nan("");
+        };
+        const double counted = ms("counted processor");
+        std::printf("%-20s %9.2f ms %9.2f ms %12.2f\n", name.c_str(), counted,
+                    ms("counted interpreted processor"), counted / ms("compiled processor"));
+    }
     std::printf("\nShortest times; in brackets processor time of all threads. Ratios to PoCL likewise.\n");
     std::printf("%-20s %22s %11s %11s %22s %14s %8s %19s %16s\n", "case", "compiled", "one core",
                 "interpreted", "pocl", "to pocl", "speed-up", "compile", "load");
@@ -153,6 +164,9 @@ int main(int argc, char** argv) {
         add("one core", [&one](benchmark::State& state) { emulate(state, one, "one core", "compiled", 1); });
         add("interpreted",
             [&one](benchmark::State& state) { emulate(state, one, "interpreted", "interpreter", 0); });
+        add("counted", [&one](benchmark::State& s) { emulate(s, one, "counted", "compiled", 0, true); });
+        add("counted interpreted",
+            [&one](benchmark::State& s) { emulate(s, one, "counted interpreted", "interpreter", 0, true); });
         for (const bool cached : {false, true}) {
             benchmark::RegisterBenchmark(
                 (one.name + (cached ? "/load" : "/compile")).c_str(),

@@ -21,6 +21,11 @@ namespace trimtab::emulator {
 void count_global(Warp& warp, const Op* op, LaneAddresses::Shape shape);
 void count_shared(Warp& warp, const Op* op, LaneAddresses::Shape shape);
 void count_local(Warp& warp, const Op* op);
+// As the resolvers count a request to global or shared memory that is good: of all lanes, one behind the
+// other from `first` to `end` or, where only one fits, at one place; or of `lanes`, whose addresses are in
+// Warp::at.
+void count_request(Warp& warp, const Op* op, std::uint64_t first, std::uint64_t end);
+void count_request(Warp& warp, const Op* op, std::uint32_t lanes);
 
 [[nodiscard]] bool can_run_atomic(ptx::AtomicOp operation, ptx::Type type);
 

@@ -167,6 +167,7 @@ const Op* Block::start_warp(std::uint32_t index) {
         w.shared_bytes = start.shared_bytes;
         fill_launch_specials(w, launch.request, launch.kernel.info().static_shared_bytes);
         if (worker_.counts().enabled) w.slots.resize(launch.kernel.info().instruction_count + 1);
+        w.slot_counts = w.slots.data();
     }
     w.block = this;
     w.index = w.place = index;

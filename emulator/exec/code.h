@@ -99,14 +99,22 @@ struct FunctionCode {
     static constexpr std::uint32_t no_op = 0xffffffffu;
     std::vector<std::uint32_t> first_op, join_op, entry_op;
     std::vector<OperandRef> registers;  // by PTX register; no_operand: never used
+    // Counted code, by instruction: which of `regions` its first op counts (no_op: none).
+    std::vector<std::uint32_t> region_at;
+    // Where an instruction's ops begin, behind the one that counts a region.
+    [[nodiscard]] std::uint32_t work_op(std::uint32_t instruction) const {
+        const bool counts = instruction < region_at.size() && region_at[instruction] != no_op;
+        return first_op[instruction] + (counts ? 1 : 0);
+    }
 };
 
 struct KernelCode {
+    [[nodiscard]] bool is_counted() const { return !slot_instructions.empty(); }
     std::vector<std::unique_ptr<FunctionCode>> functions;  // the kernel first
     std::vector<ParameterSlot> parameter_slots;
     std::uint32_t parameter_slot_bytes = 0;
     std::map<std::uint64_t, const FunctionCode*> by_address;  // for indirect calls
-    std::vector<std::uint32_t> slot_instructions;             // instructions of the region at each slot
+    std::vector<std::uint32_t> slot_instructions;  // instructions of the region at each slot; counted code
     std::uint64_t special_registers = 0;  // bit i: ptx::SpecialRegister i lies in Base::specials and is read
 };
 

@@ -244,4 +244,45 @@ void count_local(Warp& w, const Op* op) {
     count.lines += static_cast<u64>(line_end - sectors.begin());
 }
 
+namespace {
+
+void count_in_space(Warp& w, const Op* op, Shape shape) {
+    if (info_of(op).space == ptx::Space::shared)
+        count_shared(w, op, shape);
+    else
+        count_global(w, op, shape);
+}
+
+}  // namespace
+
+void count_request(Warp& w, const Op* op, u64 first, u64 end) {
+    w.at.first = first;
+    w.at.end = end;
+    count_in_space(w, op, end - first == info_of(op).total_bytes ? Shape::uniform : Shape::contiguous);
+}
+
+// What lanes/resolve.cpp finds out about a request.
+void count_request(Warp& w, const Op* op, std::uint32_t lanes) {
+    const u64 bytes = info_of(op).total_bytes;
+    u64 low = ~u64{0}, high = 0;
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+        const u64 address = w.at.address[static_cast<unsigned>(std::countr_zero(rest))];
+        low = std::min(low, address);
+        high = std::max(high, address);
+    }
+    w.at.first = low;
+    w.at.end = high + bytes;
+    Shape shape = low == high ? Shape::uniform : Shape::scattered;
+    if (lanes == all_lanes && shape == Shape::scattered) {
+        u64 unlike = 0;
+        for (unsigned lane = 0; lane < warp_lanes; lane++)
+            unlike |= w.at.address[lane] ^ (w.at.address[0] + lane * bytes);
+        if (unlike == 0) shape = Shape::contiguous;
+    }
+    const std::uint32_t all = w.mask;
+    w.mask = lanes;
+    count_in_space(w, op, shape);
+    w.mask = all;
+}
+
 }  // namespace trimtab::emulator

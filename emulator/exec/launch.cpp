@@ -98,8 +98,8 @@ std::expected<LaunchResult, Fault> launch(Program& program, GlobalMemory& memory
 
     const KernelCode& code = kernel->code(request.counting.count, request.observer != nullptr);
     Launch state(program, memory, request, *kernel, code);
-    // What is counted or observed is interpreted.
-    if (!request.counting.count && request.observer == nullptr)
+    // What is observed is interpreted.
+    if (request.observer == nullptr)
         state.variant = kernel->variants().of(code, request.block);
     state.parameters = parameter_lanes(code, request.parameters);
     state.group_footprints.resize(request.counting.groups.size());

@@ -23,10 +23,9 @@ bool is_guarded(const ptx::Instruction& instruction) {
     return instruction.guard != ptx::no_index && instruction.opcode != ptx::Opcode::bra;
 }
 
-// Under a guard these would put part of a path aside: the other lanes branch around them instead.
-bool goes_around(const ptx::Instruction& instruction) {
-    if (instruction.guard == ptx::no_index) return false;
-    switch (instruction.opcode) {
+// A path may be put aside at it, and others of its warp or block go on.
+bool may_suspend(ptx::Opcode opcode) {
+    switch (opcode) {
         using ptx::Opcode;
         case Opcode::call:
         case Opcode::bar:
@@ -40,6 +39,11 @@ bool goes_around(const ptx::Instruction& instruction) {
         default:
             return false;
     }
+}
+
+// Under a guard part of a path would be put aside: the other lanes branch around the instruction instead.
+bool goes_around(const ptx::Instruction& instruction) {
+    return instruction.guard != ptx::no_index && may_suspend(instruction.opcode);
 }
 
 }  // namespace
@@ -59,7 +63,10 @@ void Lowering::run() {
     find_joins();
     const auto size = static_cast<std::uint32_t>(function_.body.size());
     op_of_.assign(size + 1, no_op);
-    if (kernel_.counted) out_.counted_at.assign(size, 0);
+    if (kernel_.counted) {
+        out_.counted_at.assign(size, 0);
+        out_.region_at.assign(size, FunctionCode::no_op);
+    }
     join_op_of_.assign(size + 1, no_op);
     for (auto* places : {&out_.first_op, &out_.join_op, &out_.entry_op})
         places->assign(size + 1, FunctionCode::no_op);
@@ -199,6 +206,8 @@ Op& Lowering::emit(Handler run) {
 void Lowering::begin_region(std::uint32_t index) {
     if (!kernel_.counted || region_open_) return;
     region_open_ = true;
+    if (out_.ops.size() == out_.first_op[index])
+        out_.region_at[index] = static_cast<std::uint32_t>(out_.regions.size());
     region_ = &out_.regions.emplace_back();
     region_->slot = out_.instruction_base + index;
     region_->function = &function_;
@@ -213,7 +222,7 @@ void Lowering::begin_instruction(std::uint32_t index) {
         out_.join_op[index] = next();
         emit(run::join);
     }
-    if (!kernel_.counted && !kernel_.observed && index < function_.body.size() && may_enter(index)) {
+    if (!kernel_.observed && index < function_.body.size() && may_enter(index)) {
         out_.entry_op[index] = next();
         Op& op = emit(run::enter);
         op.imm = index;
@@ -225,21 +234,8 @@ void Lowering::begin_instruction(std::uint32_t index) {
 
 // Basic blocks, and what follows an instruction at which a path may be put aside.
 bool Lowering::may_enter(std::uint32_t index) const {
-    if (flow_.blocks[flow_.block_of[index]].first == index) return true;
-    switch (function_.body[index - 1].opcode) {
-        using ptx::Opcode;
-        case Opcode::call:
-        case Opcode::bar:
-        case Opcode::barrier:
-        case Opcode::shfl:
-        case Opcode::vote:
-        case Opcode::match:
-        case Opcode::redux:
-        case Opcode::elect:
-            return true;
-        default:
-            return false;
-    }
+    return flow_.blocks[flow_.block_of[index]].first == index ||
+           may_suspend(function_.body[index - 1].opcode);
 }
 
 void Lowering::lower_instruction(std::uint32_t index) {

@@ -107,7 +107,8 @@ struct Warp {
     std::uint64_t clock = 0;
 
     // Counting.
-    std::vector<SlotCount> slots;  // by instruction of the kernel's numbering
+    std::vector<SlotCount> slots;      // by instruction of the kernel's numbering
+    SlotCount* slot_counts = nullptr;  // slots.data(), for compiled code
     std::vector<std::uint32_t> touched;
     std::uint64_t dependent_rounds = 0;
     const RegionInfo* pending = nullptr;  // the region whose last loads nothing has waited for yet

@@ -13,13 +13,20 @@
 namespace trimtab::emulator::jit {
 
 // Changes with what compiled code means: part of the key that it is cached by.
-inline constexpr std::uint32_t code_version = 3;
+inline constexpr std::uint32_t code_version = 4;
 
 // Functions that compiled code calls; it finds them through Warp::services.
 struct Services {
     // Runs the ops [first, end) and whatever they lead to within them: returns the op behind, `end` if
     // nothing special happened; nullptr where the warp stops.
     const Op* (*run_ops)(Warp* w, const Op* first, const Op* end) = nullptr;
+    // Counted code: what it does not count itself. `op` counts a region; a region is counted for the first
+    // time; a request of all lanes, at one place or one behind the other; one of `lanes`, whose addresses are
+    // in Warp::at.
+    void (*count_region)(Warp* w, const Op* op) = nullptr;
+    void (*touch)(Warp* w, std::uint32_t slot) = nullptr;
+    void (*count_span)(Warp* w, const Op* op, std::uint64_t first, std::uint64_t end) = nullptr;
+    void (*count_lanes)(Warp* w, const Op* op, std::uint32_t lanes) = nullptr;
 };
 [[nodiscard]] const Services& services();
 

@@ -77,7 +77,7 @@ void compile(const CompileRequest& request, CompiledObject& object) {
     const bool has_gather = features.lookup("avx512f") && features.lookup("avx512vl");
     for (const auto& function : request.code->functions) {
         if (!function->error.empty()) continue;
-        Translator translator(module, *function, request.lanes, function->number == 0, has_gather);
+        Translator translator(module, *function, request.lanes, request.code->is_counted(), has_gather);
         (void)translator.run("f" + std::to_string(function->number));
     }
     for (llvm::Function& function : module) {

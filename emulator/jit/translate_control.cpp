@@ -20,13 +20,13 @@ llvm::BasicBlock* Translator::make_exit(const RegisterSet& live, llvm::Value* op
 }
 
 llvm::BasicBlock* Translator::exit_before(std::uint32_t index) {
-    auto [at, is_new] = exits_.try_emplace(code_.first_op[index], nullptr);
+    auto [at, is_new] = exits_.try_emplace(code_.work_op(index), nullptr);
     if (!is_new) return at->second;
     auto* exit = llvm::BasicBlock::Create(context_, "exit", made_);
     const auto before = b_.saveIP();
     b_.SetInsertPoint(exit);
     for (const ptx::RegisterIndex reg : liveness_->before(index).list()) store_register(reg);
-    leave(op_at(code_.first_op[index]));
+    leave(op_at(code_.work_op(index)));
     b_.restoreIP(before);
     return at->second = exit;
 }

@@ -402,7 +402,7 @@ bool Translator::translate_move(const Instruction& instruction, std::uint32_t in
     }
     if (from.kind == Kind::symbol) {
         // A variable's address is a constant of the launch.
-        const Op& op = code_.ops[code_.first_op[index]];
+        const Op& op = code_.ops[code_.work_op(index)];
         if (instruction.guard != ptx::no_index ||
             op.a >> base_shift != static_cast<unsigned>(Base::constants) || op.a == no_operand) {
             return false;

@@ -36,7 +36,7 @@ bool Translator::translate_parameter(const Instruction& instruction, std::uint32
         return false;
     }
     const auto elements = elements_of(instruction.operands[0]);
-    const Op* op = &code_.ops[code_.first_op[index]];
+    const Op* op = &code_.ops[code_.work_op(index)];
     for (const Operand* element : elements) {
         if (element->kind != Operand::Kind::reg) continue;
         if (slots_[element->reg] == nullptr || op->a >> base_shift != static_cast<unsigned>(Base::parameters))
@@ -147,6 +147,7 @@ std::optional<Translator::Access> Translator::resolve(const Instruction& instruc
         end = word(offsetof(CachedRange, end));
         delta = word(offsetof(CachedRange, delta));
     }
+    access.address = address;
     const std::uint64_t alignment = info.alignment_bytes - 1u;
     if (base.shape.is_general()) {
         access.addresses = address;
@@ -276,6 +277,7 @@ bool Translator::translate_load(const Instruction& instruction, std::uint32_t in
     done->insertInto(made_);
     if (access->shape.is_general()) {
         if (llvm::BasicBlock* otherwise = check_runs(*access)) {
+            count_access(*access, index);
             for (unsigned i = 0; i < elements.size(); i++) {
                 if (elements[i]->kind != Operand::Kind::reg) continue;
                 const unsigned bytes = register_bytes(function_, elements[i]->reg);
@@ -287,6 +289,7 @@ bool Translator::translate_load(const Instruction& instruction, std::uint32_t in
         }
         check_each(*access);
     }
+    count_access(*access, index);
     std::vector<std::pair<ptx::RegisterIndex, Value>> loaded;
     for (unsigned i = 0; i < elements.size(); i++) {
         if (elements[i]->kind != Operand::Kind::reg) continue;
@@ -328,12 +331,14 @@ bool Translator::translate_store(const Instruction& instruction, std::uint32_t i
     done->insertInto(made_);
     if (access->shape.is_general()) {
         if (llvm::BasicBlock* otherwise = values.size() == 1 ? check_runs(*access) : nullptr) {
+            count_access(*access, index);
             store_runs(*access, values.front());
             b_.CreateBr(done);
             b_.SetInsertPoint(otherwise);
         }
         check_each(*access);
     }
+    count_access(*access, index);
     for (unsigned i = 0; i < values.size(); i++) store_element(*access, i, values[i]);
     finish_slow(*access, index, done, {});
     return true;

@@ -259,7 +259,7 @@ std::uint32_t Translator::end_op(std::uint32_t index) const {
 // The op that accesses memory among those of an instruction; nullptr: there is none, or more than one.
 const Op* Translator::memory_op(std::uint32_t index) const {
     const bool guarded = function_.body[index].guard != ptx::no_index;
-    const std::uint32_t first = code_.first_op[index] + (guarded ? 1 : 0);
+    const std::uint32_t first = code_.work_op(index) + (guarded ? 1 : 0);
     const std::uint32_t end = end_op(index) - (guarded ? 1 : 0);
     return end > first ? &code_.ops[end - 1] : nullptr;
 }

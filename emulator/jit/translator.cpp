@@ -46,14 +46,15 @@ bool ends_path(const ptx::Instruction& instruction) {
 }  // namespace
 
 Translator::Translator(llvm::Module& module, const FunctionCode& code, const LanePatterns& lanes,
-                       bool is_kernel, bool has_gather)
+                       bool is_counted, bool has_gather)
     : context_(module.getContext()),
       module_(module),
       b_(module.getContext()),
       code_(code),
       function_(*code.source),
       lane_patterns_(lanes),
-      is_kernel_(is_kernel),
+      is_kernel_(code.number == 0),
+      is_counted_(is_counted),
       has_gather_(has_gather),
       layout_(warp_layout()) {
     likely_ = llvm::MDBuilder(context_).createBranchWeights(2000, 1);
@@ -112,6 +113,7 @@ void Translator::make_prologue() {
     registers_ = field(layout_.bases, b_.getPtrTy());
     lanes_ = field(layout_.path_lanes, b_.getInt32Ty());
     first_lane_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, lanes_, b_.getTrue());
+    path_threads_ = b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, lanes_), b_.getInt64Ty());
     executed_ = b_.CreateAlloca(b_.getInt64Ty());
     b_.CreateStore(field(layout_.executed, b_.getInt64Ty()), executed_);
     make_registers();
@@ -166,6 +168,10 @@ void Translator::translate_block(ptx::BlockIndex block) {
 
 void Translator::translate_instruction(std::uint32_t index) {
     const Instruction& instruction = function_.body[index];
+    count_region(index);
+    // Read before the instruction writes to it.
+    llvm::Value* guard =
+        is_counted_ && instruction.guard != ptx::no_index ? guard_lanes(instruction) : nullptr;
     switch (instruction.opcode) {
         case Opcode::bra:
             translate_branch(index);
@@ -175,7 +181,8 @@ void Translator::translate_instruction(std::uint32_t index) {
         case Opcode::trap:
         case Opcode::brx:
             if (instruction.guard == ptx::no_index) {
-                if (is_kernel_ && (instruction.opcode == Opcode::ret || instruction.opcode == Opcode::exit))
+                if (is_kernel_ && !is_counted_ &&
+                    (instruction.opcode == Opcode::ret || instruction.opcode == Opcode::exit))
                     go_on_as_next_warp(index);
                 b_.CreateBr(exit_before(index));
                 // What follows in the block is never reached.
@@ -192,8 +199,11 @@ void Translator::translate_instruction(std::uint32_t index) {
             if (translate_store(instruction, index)) return;
             break;
         default:
-            if (code_.first_op[index] == end_op(index)) return;  // it does nothing
-            if (translate_arithmetic(instruction, index)) return;
+            if (code_.work_op(index) == end_op(index)) return;  // it does nothing
+            if (translate_arithmetic(instruction, index)) {
+                if (guard != nullptr) count_guarded(index, guard);
+                return;
+            }
             break;
     }
     run_handlers(index);
@@ -225,7 +235,7 @@ llvm::Value* Translator::call_handlers(std::uint32_t index) {
     auto* pointer = b_.getPtrTy();
     auto* type = llvm::FunctionType::get(pointer, {pointer, pointer, pointer}, false);
     llvm::Value* end = op_at(end_op(index));
-    llvm::CallInst* next = b_.CreateCall(type, run, {warp_, op_at(code_.first_op[index]), end});
+    llvm::CallInst* next = b_.CreateCall(type, run, {warp_, op_at(code_.work_op(index)), end});
     next->setDoesNotThrow();
     b_.CreateStore(field(layout_.executed, b_.getInt64Ty()), executed_);
     return b_.CreateICmpEQ(next, end);

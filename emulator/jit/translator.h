@@ -35,7 +35,7 @@ struct Value {
 class Translator {
   public:
     // `has_gather`: the processor loads and stores lanes at addresses of their own.
-    Translator(llvm::Module& module, const FunctionCode& code, const LanePatterns& lanes, bool is_kernel,
+    Translator(llvm::Module& module, const FunctionCode& code, const LanePatterns& lanes, bool is_counted,
                bool has_gather);
     // False: this function stays the interpreter's.
     [[nodiscard]] bool run(const std::string& name);
@@ -134,6 +134,7 @@ class Translator {
         llvm::Value* host = nullptr;   // of lane 0: a pointer; general: a vector of pointers
         llvm::Value* lanes = nullptr;  // i32: that take part
         llvm::BasicBlock* slow = nullptr;
+        llvm::Value* address = nullptr;  // of lane 0; general: of all
         unsigned element_bytes = 0, count = 1, total_bytes = 0;
         // General: what is not checked yet.
         llvm::Value *addresses = nullptr, *first = nullptr, *end = nullptr, *delta = nullptr;
@@ -165,6 +166,18 @@ class Translator {
     void finish_slow(const Access& access, std::uint32_t index, llvm::BasicBlock* done,
                      const std::vector<std::pair<ptx::RegisterIndex, Value>>& loaded);
 
+    // --- translate_counts.cpp: counted code
+    llvm::Value* count_place(std::size_t offset, std::uint64_t at);
+    void add_to(llvm::Value* place, llvm::Value* amount);
+    void count_slot(std::uint32_t slot, llvm::Value* threads);
+    // The region that begins at the instruction.
+    void count_region(std::uint32_t index);
+    // An instruction under a guard that holds for `lanes`.
+    void count_guarded(std::uint32_t index, llvm::Value* lanes);
+    // A memory request that is known to be good.
+    void count_access(const Access& access, std::uint32_t index);
+    void call_service(std::size_t offset, llvm::ArrayRef<llvm::Value*> arguments);
+
     llvm::LLVMContext& context_;
     llvm::Module& module_;
     llvm::IRBuilder<> b_;
@@ -172,7 +185,7 @@ class Translator {
     const ptx::Function& function_;
     ptx::ControlFlow flow_;
     const LanePatterns& lane_patterns_;
-    const bool is_kernel_, has_gather_;
+    const bool is_kernel_, is_counted_, has_gather_;
     std::optional<Liveness> liveness_;
     std::optional<Shapes> shapes_;
     std::optional<RunHints> hints_;
@@ -183,6 +196,7 @@ class Translator {
     llvm::Value* registers_ = nullptr;  // of the frame
     llvm::Value* lanes_ = nullptr;      // i32: of the path
     llvm::Value* first_lane_ = nullptr;
+    llvm::Value* path_threads_ = nullptr;  // i64: how many
     llvm::AllocaInst* executed_ = nullptr;
     llvm::SwitchInst* entry_switch_ = nullptr;
     llvm::BasicBlock* start_ = nullptr;            // before the first instruction

@@ -11,7 +11,9 @@
 #include <string_view>
 #include <utility>
 
+#include "emulator/exec/address_resolution.h"
 #include "emulator/exec/block.h"
+#include "emulator/exec/handlers.h"
 #include "emulator/exec/program.h"
 #include "emulator/jit/abi.h"
 #include "emulator/jit/code_cache.h"
@@ -91,17 +93,34 @@ const Op* run_ops(Warp* w, const Op* first, const Op* end) {
     return op;
 }
 
+void count_region(Warp* w, const Op* op) {
+    (void)run::count_region(*w, op);
+}
+
+void touch(Warp* w, std::uint32_t slot) {
+    w->touched.push_back(slot);
+}
+
+void count_span(Warp* w, const Op* op, std::uint64_t first, std::uint64_t end) {
+    count_request(*w, op, first, end);
+}
+
+void count_lanes(Warp* w, const Op* op, std::uint32_t lanes) {
+    count_request(*w, op, lanes);
+}
+
 }  // namespace
 
 const Services& services() {
-    static const Services made{&run_ops};
+    static const Services made{&run_ops, &count_region, &touch, &count_span, &count_lanes};
     return made;
 }
 
 std::uint64_t layout_hash() {
     const WarpLayout layout = warp_layout();
-    const std::size_t more[] = {sizeof(CachedRange), sizeof(Op), offsetof(Op, imm), offsetof(Op, c),
-                                code_version};
+    const std::size_t more[] = {sizeof(CachedRange), sizeof(Op),        offsetof(Op, imm),
+                                offsetof(Op, c),     sizeof(SlotCount), sizeof(InstructionCount),
+                                sizeof(Services),    code_version};
     return XXH3_64bits(&layout, sizeof layout) ^ (XXH3_64bits(more, sizeof more) << 1);
 }
 
@@ -140,6 +159,8 @@ std::string Variant::key() const {
             add(words, sizeof words);
         }
     }
+    const bool counted = code_.is_counted();
+    add(&counted, sizeof counted);
     for (const LanePattern& pattern : lanes_.tid) {
         add(&pattern.known, sizeof pattern.known);
         add(pattern.offset.data(), sizeof pattern.offset);
@@ -207,7 +228,7 @@ Variant* KernelVariants::of(const KernelCode& code, const trimtab_dim3& block) {
     if (mode == Mode::interpreter || !is_processor_supported()) return nullptr;
     const std::lock_guard lock(mutex_);
     const LanePatterns lanes = lane_patterns(block);
-    std::unique_ptr<Variant>& variant = variants_[lanes];
+    std::unique_ptr<Variant>& variant = variants_[{code.is_counted(), lanes}];
     if (variant == nullptr) variant = std::make_unique<Variant>(program_, kernel_, code, lanes);
     if (mode == Mode::compiled) variant->prepare();
     return variant.get();

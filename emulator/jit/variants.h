@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulator/exec/code.h"
@@ -21,7 +22,7 @@ class Program;
 
 namespace trimtab::emulator::jit {
 
-// TRIMTAB_EMULATOR: how kernels run that nobody counts.
+// TRIMTAB_EMULATOR: how kernels run that nobody observes.
 enum class Mode : std::uint8_t {
     interpreter,  // never compiled
     automatic,    // once they have run for a while
@@ -68,7 +69,7 @@ class KernelVariants {
     const Program& program_;
     const CompiledKernel& kernel_;
     std::mutex mutex_;
-    std::map<LanePatterns, std::unique_ptr<Variant>> variants_;
+    std::map<std::pair<bool, LanePatterns>, std::unique_ptr<Variant>> variants_;  // counted?
 };
 
 }  // namespace trimtab::emulator::jit

@@ -1,9 +1,12 @@
 // Compiled code against the interpreter: the same bytes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
+#include <span>
+#include <sstream>
 
 #include "emulator/exec/program.h"
 #include "emulator/jit/code_cache.h"
@@ -35,27 +38,77 @@ class Compiled : public ::testing::Test {
         const auto begin = std::filesystem::directory_iterator(folder);
         return static_cast<std::size_t>(std::distance(begin, std::filesystem::directory_iterator{}));
     }
-    static bool is_compiled(Program& program, const char* kernel, const trimtab_dim3& block) {
+    static bool is_compiled(Program& program, const char* kernel, const trimtab_dim3& block,
+                            bool counted = false) {
         const CompiledKernel* found = program.kernel(kernel);
-        jit::Variant* variant = found->variants().of(found->code(false), block);
+        jit::Variant* variant = found->variants().of(found->code(counted), block);
         return variant != nullptr && variant->handlers()[0].load() != nullptr;
     }
     std::filesystem::path folder_;
 };
 
-std::vector<std::uint32_t> outputs(const std::string& ptx, const char* mode, const trimtab_dim3& block) {
+// Everything that was counted, a line each.
+std::string text_of(const LaunchCounters& counters) {
+    std::ostringstream text;
+    for (std::size_t i = 0; i < instruction_class_count; i++) {
+        const ClassCount& all = counters.by_class[i];
+        const ClassCount& active = counters.active_by_class[i];
+        text << name(static_cast<InstructionClass>(i)) << ' ' << all.warp << ' ' << all.thread << ' '
+             << active.warp << ' ' << active.thread << '\n';
+    }
+    for (std::size_t i = 0; i < counters.instructions.size(); i++) {
+        const InstructionCount& one = counters.instructions[i];
+        text << "instruction " << i;
+        for (const std::uint64_t count :
+             {one.warp, one.thread, one.requests, one.sectors, one.lines, one.full_segments, one.fragments,
+              one.partial_sectors, one.wavefronts, one.bytes, one.divergent})
+            text << ' ' << count;
+        text << '\n';
+    }
+    for (const std::uint64_t count :
+         {counters.blocks, counters.warps, counters.active_blocks, counters.active_warps, counters.barriers,
+          counters.branches, counters.divergent_branches, counters.idle_lanes, counters.dependent_rounds,
+          counters.max_dependent_rounds, counters.max_warp_instructions, counters.block_sectors,
+          counters.footprint_warps, counters.warp_sectors, counters.total_sectors})
+        text << count << ' ';
+    for (const std::uint64_t count : counters.group_sectors) text << count << ' ';
+    for (const std::uint64_t count : counters.group_lines) text << count << ' ';
+    return text.str();
+}
+
+// Where `counters` is given, a counted launch.
+std::vector<std::uint32_t> outputs(const std::string& ptx, const char* mode, const trimtab_dim3& block,
+                                   std::string* counters = nullptr) {
     setenv("TRIMTAB_EMULATOR", mode, 1);
     const auto program = load(ptx);
     if (program == nullptr) return {};
     constexpr std::uint32_t blocks = 3;
-    std::vector<std::uint32_t> out(std::size_t{blocks} * block.x * block.y * random_kernel_outputs,
-                                   0xdeadbeefu);
-    std::vector<std::uint32_t> in(4096);
+    const std::size_t words = std::size_t{blocks} * block.x * block.y * random_kernel_outputs;
+    // From the start of a line on: what a request touches is counted.
+    struct alignas(128) Line {
+        std::uint32_t words[32];
+    };
+    std::vector<Line> lines((words + 31) / 32), in_lines(4096 / 32);
+    const std::span out(lines.front().words, words), in(in_lines.front().words, 4096);
+    std::fill(out.begin(), out.end(), 0xdeadbeefu);
     std::iota(in.begin(), in.end(), 17u);
     HostMemory memory;
-    const Parameters parameters(memory.add(out), memory.add(in), std::uint32_t{48});
-    run(*program, memory, "random", {{blocks, 1, 1}, block, 0, 1}, parameters);
-    return out;
+    const Parameters parameters(memory.add(lines), memory.add(in_lines), std::uint32_t{48});
+    CountingPlan plan;
+    if (counters != nullptr) plan = {.count = true, .footprints = true, .groups = {{0, 1}, {2}}};
+    const LaunchResult result =
+        run(*program, memory, "random", {{blocks, 1, 1}, block, 0, 1}, parameters, plan);
+    if (counters != nullptr) *counters = text_of(result.counters);
+    return {out.begin(), out.end()};
+}
+
+// Of counted launches both: what they leave, and what they count.
+void expect_same_counts(const std::string& ptx, const trimtab_dim3& block) {
+    std::string interpreted, compiled;
+    const auto left = outputs(ptx, "interpreter", block, &interpreted);
+    ASSERT_EQ(left, outputs(ptx, "compiled", block, &compiled)) << ptx;
+    ASSERT_FALSE(interpreted.empty());
+    ASSERT_EQ(interpreted, compiled) << ptx;
 }
 
 TEST_F(Compiled, RandomKernelsGiveTheSameBytes) {
@@ -76,6 +129,8 @@ TEST_F(Compiled, RandomKernelsGiveTheSameBytes) {
                 << i % random_kernel_outputs << " in\n"
                 << ptx;
         }
+        expect_same_counts(ptx, block);
+        if (HasFatalFailure()) FAIL() << "seed " << seed;
     }
 }
 
@@ -171,11 +226,13 @@ TEST_F(Compiled, ALoopWithoutEndMeetsTheLimit) {
 }
 
 // Kernels whose threads write `out[thread]`, in blocks of 64 by 1.
-std::string kernel_of(const std::string& body, const std::string& functions = "") {
+std::string kernel_of(const std::string& body, const std::string& functions = "",
+                      const std::string& first = "") {
     return ".version 8.6\n.target sm_90\n.address_size 64\n" + functions +
            ".visible .entry random(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"
            ".reg .pred %p<6>; .reg .b32 %r<10>; .reg .b64 %d<6>; .shared .align 8 .b64 bar;\n"
-           "ld.param.u64 %d0, [out]; ld.param.u64 %d1, [in]; ld.param.u32 %r9, [n];\n"
+           "ld.param.u64 %d0, [out]; ld.param.u64 %d1, [in]; ld.param.u32 %r9, [n];\n" +
+           first +
            "mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mad.lo.s32 %r1, %r1, 64, %r0;\n"
            "mul.wide.u32 %d2, %r1, 4; add.s64 %d2, %d0, %d2;\n" +
            body + "\nst.global.u32 [%d2], %r2;\nret;\n}\n";
@@ -187,6 +244,74 @@ void expect_same(const std::string& ptx) {
     ASSERT_FALSE(interpreted.empty());
     EXPECT_NE(interpreted[40], 0xdeadbeefu);
     EXPECT_EQ(interpreted, outputs(ptx, "compiled", block)) << ptx;
+    expect_same_counts(ptx, block);
+}
+
+// Requests of every shape: one place, one behind the other, rows, strides, some lanes alone; at several
+// widths, in both spaces, at the start of a line and within it; and loads that nothing in their region waits
+// for.
+TEST_F(Compiled, RequestsAreCountedAsTheInterpreterDoes) {
+    const char* places[] = {"mov.u32 %r3, 64;",
+                            "shl.b32 %r3, %r0, 4;",
+                            "and.b32 %r3, %r0, 15; shl.b32 %r3, %r3, 4; add.s32 %r3, %r3, 16;",
+                            "shl.b32 %r3, %r0, 7; and.b32 %r3, %r3, 4080;",
+                            "shr.u32 %r3, %r0, 4; shl.b32 %r3, %r3, 6; add.s32 %r3, %r3, 48;",
+                            "mul.lo.s32 %r3, %r0, 80; and.b32 %r3, %r3, 0xff0;",
+                            "sub.s32 %r3, 63, %r0; shl.b32 %r3, %r3, 2;"};
+    const char* accesses[] = {
+        "ld.global.u32 %r4, [%d3];",
+        "ld.global.u8 %r4, [%d3+1];",
+        "and.b64 %d3, %d3, -16; ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%d3];",
+        "and.b64 %d3, %d3, -8; ld.global.u64 %d4, [%d3]; cvt.u32.u64 %r4, %d4;",
+        "st.shared.u32 [%r3], %r0; bar.sync 0; ld.shared.u32 %r4, [%r3];",
+        "and.b32 %r3, %r3, -8; ld.shared.u64 %d4, [%r3]; cvt.u32.u64 %r4, %d4;",
+        "and.b32 %r3, %r3, -16; ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r3];",
+        "ld.shared.u16 %r4, [%r3+2];",
+        "@%p1 ld.global.u32 %r4, [%d3]; @!%p1 ld.shared.u32 %r4, [%r3];",
+        "@%p2 ld.global.u32 %r4, [%d3];",
+        "ld.global.u32 %r4, [%d3]; ld.global.u32 %r5, [%d3+4]; bra.uni on; on: add.s32 %r4, %r4, %r5;",
+        "@%p1 bra away; ld.global.u32 %r4, [%d3]; st.shared.u32 [%r3], %r4; away: add.s32 %r4, %r4, 1;",
+        "ld.u32 %r4, [%d3]; st.u32 [%d3+8192], %r0;",
+        "@!%p2 st.global.u8 [%d3+8193], %r0; ld.global.u32 %r4, [%d3+8192];"};
+    for (const char* place : places) {
+        std::string body =
+            "and.b32 %r5, %r0, 5; setp.eq.u32 %p1, %r5, 0; setp.gt.u32 %p2, %r0, 70; "
+            "mov.u32 %r2, 0; mov.u32 %r4, 0;\n";
+        unsigned label = 0;
+        for (std::string access : accesses) {
+            for (const std::string name : {"away", "on"}) {
+                for (auto at = access.find(name); at != std::string::npos; at = access.find(name, at + 9))
+                    access.replace(at, name.size(), fmt::format("{}_{:04}", name, label));
+            }
+            body +=
+                fmt::format("{} cvt.u64.u32 %d3, %r3; add.s64 %d3, %d1, %d3; mov.u32 %r8, 2;\nagain_{}: {}\n",
+                            place, label, access);
+            body += fmt::format(
+                "xor.b32 %r2, %r2, %r4; sub.s32 %r8, %r8, 1; setp.ne.s32 %p3, %r8, 0; "
+                "@%p3 bra again_{};\n",
+                label++);
+        }
+        const std::string ptx = kernel_of(body, ".shared .align 16 .b8 room[4352];\n", "mov.u32 %r6, room;\n");
+        for (const trimtab_dim3& block :
+             {trimtab_dim3{64, 1, 1}, trimtab_dim3{16, 4, 1}, trimtab_dim3{40, 1, 1}}) {
+            expect_same_counts(ptx, block);
+            if (HasFatalFailure()) return;
+        }
+    }
+}
+
+TEST_F(Compiled, CountedLaunchesHaveCodeOfTheirOwn) {
+    std::vector<std::uint32_t> data(64, 1);
+    HostMemory memory;
+    const Parameters parameters(memory.add(data), std::uint32_t{64});
+    const auto program = load(scale);
+    const LaunchResult result = run(*program, memory, "scale", {{1, 1, 1}, {64, 1, 1}, 0, 1}, parameters,
+                                    {.count = true, .footprints = false, .groups = {}});
+    EXPECT_TRUE(is_compiled(*program, "scale", {64, 1, 1}, true));
+    EXPECT_EQ(result.warp_instructions, 2u * 14);
+    run(*program, memory, "scale", {{1, 1, 1}, {64, 1, 1}, 0, 1}, parameters);
+    EXPECT_EQ(data, std::vector<std::uint32_t>(64, 9));
+    EXPECT_EQ(cached_objects(), 2u);
 }
 
 // Fences, prefetches and waits have no ops here: where they end a block, the next op is a loop's entry or a
