@@ -42,6 +42,12 @@ bool is_cuda_runtime(const Argument& argument) {
             fs::path(argument.tokens.front()).filename().string().starts_with("libcuda.so"));
 }
 
+// NVTX was a library once; toolkits that have it as headers alone leave nothing to link.
+bool is_header_only_library(const Argument& argument, const Toolchain& tools) {
+    return argument.kind == Argument::Kind::library && argument.library == "nvToolsExt" &&
+           fs::exists(tools.cuda + "/include/nvtx3") && !fs::exists(tools.cuda + "/lib64/libnvToolsExt.so");
+}
+
 bool names_architecture(const std::string& token) {
     return token.starts_with("--cuda-gpu-arch=") || token.starts_with("--offload-arch=");
 }
@@ -71,7 +77,15 @@ void append_adapted(Command& command, const Argument& argument, const CommandLin
 // which may turn each on again.
 void append_tolerance(Command& command) {
     command.insert(command.end(), {"-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-Wno-register",
-                                   "-Wno-dynamic-exception-spec", "-Wno-reserved-user-defined-literal"});
+                                   "-Wno-dynamic-exception-spec", "-Wno-reserved-user-defined-literal",
+                                   // Loops that are not unrolled as asked, in the toolkit's headers too.
+                                   "-Wno-pass-failed"});
+}
+
+// What nvcc has and clang has not, read before what the user includes by option.
+void append_compatibility(Command& command, const Toolchain& tools) {
+    command.insert(command.end(),
+                   {"-iquote", tools.compatibility + "/quoted", "-include", tools.compatibility + "/nvcc.h"});
 }
 
 // nvcc's host compiles find the toolkit's headers.
@@ -90,7 +104,6 @@ bool rounds_square_roots(const CommandLine& line) {
 // and the emulator runs.
 void append_cuda_options(Command& command, const CommandLine& line, const Toolchain& tools) {
     if (!line.names_cuda_path) command.push_back("--cuda-path=" + tools.cuda);
-    command.insert(command.end(), {"-include", tools.compatibility + "/nvcc.h"});
     command.insert(command.end(), {"-isystem", tools.cuda + "/include/cccl"});
     command.insert(command.end(), {"-idirafter", tools.compatibility + "/headers"});
     // nvcc optimises device code whatever -O says. Without any, code that is debugged stays as clang makes
@@ -198,6 +211,7 @@ Command device_command(const CommandLine& line, const Toolchain& tools, std::siz
                        const std::string& architecture, bool assembly, const std::string& output) {
     Command command{tools.clangxx};
     append_tolerance(command);
+    append_compatibility(command, tools);
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {
         const Argument& argument = line.arguments[i];
         if (argument.kind == Argument::Kind::input && i != input) continue;
@@ -217,6 +231,7 @@ Command compile_command(const CommandLine& line, const Toolchain& tools, std::si
                         const std::string& object) {
     Command command{tools.clangxx};
     append_tolerance(command);
+    append_compatibility(command, tools);
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {
         const Argument& argument = line.arguments[i];
         if (argument.kind == Argument::Kind::input && i != input) continue;
@@ -236,7 +251,10 @@ Command compile_command(const CommandLine& line, const Toolchain& tools, std::si
 
 Command passthrough_command(const CommandLine& line, const Toolchain& tools) {
     Command command{tools.clangxx};
-    if (line.compiles_cuda()) append_tolerance(command);
+    if (line.compiles_cuda()) {
+        append_tolerance(command);
+        append_compatibility(command, tools);
+    }
     for (const Argument& argument : line.arguments)
         append_adapted(command, argument, line, tools, line.compiles_cuda());
     if (!line.compiles_cuda()) {
@@ -264,7 +282,7 @@ Command link_command(const CommandLine& line, const Toolchain& tools,
             runtime_placed = true;
             continue;
         }
-        if (argument.kind == Argument::Kind::language) continue;
+        if (argument.kind == Argument::Kind::language || is_header_only_library(argument, tools)) continue;
         // Trimtab's device link stands in for clang's.
         if (!device_object.empty() && argument.tokens.front() == "-fgpu-rdc") continue;
         const auto object = objects.find(i);

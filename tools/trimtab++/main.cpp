@@ -1,8 +1,13 @@
 // trimtab++: a clang++ (or nvcc) whose CUDA programs choose their own thread blocks.
+#include <unistd.h>
+
 #include <cstdio>
 #include <expected>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/trimtab++/command_line.h"
@@ -32,14 +37,45 @@ int lacks(const std::string& message) {
     return exit_bad_input;
 }
 
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// The compile, of copies of the sources where clang does not take what nvcc takes.
+int compile_as_nvcc(std::vector<std::string> command, const CommandLine& line, const Toolchain& tools,
+                    std::size_t input, const Environment& environment, const TemporaryFolder& folder) {
+    const FixedSources fixed = fix_sources(line, input, folder);
+    const std::size_t plain_length = command.size();
+    if (!fixed.overlay.empty()) command.insert(command.end(), {"-ivfsoverlay", fixed.overlay});
+    if (!fixed.has_shared) return run(command, environment);
+
+    // Which __shared__ variables clang refuses, it alone can tell.
+    const std::string messages = folder.file("messages" + std::to_string(input));
+    if (isatty(STDERR_FILENO) != 0) command.emplace_back("-fdiagnostics-color=always");
+    const int code = run_with_messages_in(messages, command, environment);
+    std::ifstream file(messages, std::ios::binary);
+    const std::string said{std::istreambuf_iterator<char>(file), {}};
+    PlacesByFile refused;
+    if (code != 0) refused = refused_shared_variables(said);
+    if (!refused.empty()) {
+        const FixedSources again = fix_sources(line, input, folder, refused);
+        if (again.knows_refused) {
+            command.resize(plain_length);
+            command.insert(command.end(), {"-ivfsoverlay", again.overlay, "-include",
+                                           tools.compatibility + "/shared_storage.h"});
+            return run(command, environment);
+        }
+    }
+    std::fputs(said.c_str(), stderr);
+    return code;
+}
+
 // One CUDA source: the one device and host compile, then its kernels' driver programs joined to the object.
 int compile(const CommandLine& line, const Toolchain& tools, std::size_t input, const std::string& object,
             const TemporaryFolder& folder) {
     const std::string kernel_sources = folder.file("kernels" + std::to_string(input) + ".json");
-    std::vector<std::string> command = compile_command(line, tools, input, object);
-    if (const std::string overlay = overlay_of_fixed_sources(line, input, folder); !overlay.empty())
-        command.insert(command.end(), {"-ivfsoverlay", overlay});
-    if (const int code = run(command, {{"TRIMTAB_KERNEL_SOURCES", kernel_sources}}); code != 0) return code;
+    if (const int code = compile_as_nvcc(compile_command(line, tools, input, object), line, tools, input,
+                                         {{"TRIMTAB_KERNEL_SOURCES", kernel_sources}}, folder);
+        code != 0)
+        return code;
     // From here on nothing can break the build: an object without drivers is still the user's program.
     instrument(
         {.input = line.arguments[input].tokens.front(), .object = object, .kernel_sources = kernel_sources},

@@ -6,30 +6,47 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 
 namespace trimtab::wrapper {
+namespace {
 
-int run(const std::vector<std::string>& command,
-        const std::vector<std::pair<std::string, std::string>>& environment) {
+int execute(const std::vector<std::string>& command,
+            const std::vector<std::pair<std::string, std::string>>& environment,
+            llvm::ArrayRef<std::optional<llvm::StringRef>> redirects) {
     // Inherited by the child; a compile never runs beside another one in this process.
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     const llvm::SmallVector<llvm::StringRef, 64> arguments(command.begin(), command.end());
     std::string message;
     bool failed = false;
-    const int code =
-        llvm::sys::ExecuteAndWait(command.front(), arguments, std::nullopt, {}, 0, 0, &message, &failed);
+    const int code = llvm::sys::ExecuteAndWait(command.front(), arguments, std::nullopt, redirects, 0, 0,
+                                               &message, &failed);
     if (failed || code < 0) {
         std::fprintf(stderr, "trimtab++: %s: %s\n", command.front().c_str(),
                      message.empty() ? "the program died" : message.c_str());
         return 1;
     }
     return code;
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& command,
+        const std::vector<std::pair<std::string, std::string>>& environment) {
+    return execute(command, environment, {});
+}
+
+int run_with_messages_in(const std::string& messages, const std::vector<std::string>& command,
+                         const std::vector<std::pair<std::string, std::string>>& environment) {
+    const std::optional<llvm::StringRef> redirects[] = {std::nullopt, std::nullopt, messages};
+    return execute(command, environment, redirects);
 }
 
 int become(const std::string& program, const std::vector<std::string>& arguments) {

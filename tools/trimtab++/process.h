@@ -13,6 +13,10 @@ namespace trimtab::wrapper {
 [[nodiscard]] int run(const std::vector<std::string>& command,
                       const std::vector<std::pair<std::string, std::string>>& environment = {});
 
+// The same with what it writes on stderr in `messages`, a file.
+[[nodiscard]] int run_with_messages_in(const std::string& messages, const std::vector<std::string>& command,
+                                       const std::vector<std::pair<std::string, std::string>>& environment);
+
 // Becomes the other program (by its own name: arguments[0] is not read); returns only where that fails,
 // with the exit code, having said why.
 [[nodiscard]] int become(const std::string& program, const std::vector<std::string>& arguments);

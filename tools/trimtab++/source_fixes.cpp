@@ -147,8 +147,9 @@ std::optional<std::string> with_escaped_registers(const std::string& text) {
     return fixed;
 }
 
-std::string overlay_of_fixed_sources(const CommandLine& line, std::size_t input,
-                                     const TemporaryFolder& folder) {
+FixedSources fix_sources(const CommandLine& line, std::size_t input, const TemporaryFolder& folder,
+                         const PlacesByFile& refused) {
+    FixedSources result;
     const std::vector<fs::path> folders = include_folders(line);
     std::vector<fs::path> files;
     std::set<fs::path> seen;
@@ -160,6 +161,8 @@ std::string overlay_of_fixed_sources(const CommandLine& line, std::size_t input,
         return true;
     };
     visit(line.arguments[input].tokens.front());
+    // Headers found in other ways are changed where a variable of theirs was refused.
+    for (const auto& [path, places] : refused) visit(path);
 
     nlohmann::json roots = nlohmann::json::array();
     for (std::size_t i = 0; i < files.size(); ++i) {  // grows as it goes
@@ -170,7 +173,12 @@ std::string overlay_of_fixed_sources(const CommandLine& line, std::size_t input,
             for (const fs::path& other : folders)
                 if (visit(other / name)) break;
         }
-        const auto fixed = with_escaped_registers(text);
+        result.has_shared |= text.contains("__shared__");
+        auto fixed = with_escaped_registers(text);
+        if (const auto places = refused.find(path.string()); places != refused.end()) {
+            fixed = with_unconstructed_variables(fixed ? *fixed : text, places->second);
+            result.knows_refused &= fixed.has_value();
+        }
         if (!fixed) continue;
         const std::string copy = folder.file("fixed" + std::to_string(input) + "." + std::to_string(i));
         std::ofstream(copy, std::ios::binary) << *fixed;
@@ -180,11 +188,11 @@ std::string overlay_of_fixed_sources(const CommandLine& line, std::size_t input,
              {"contents",
               {{{"name", path.filename().string()}, {"type", "file"}, {"external-contents", copy}}}}});
     }
-    if (roots.empty()) return {};
-    const std::string overlay = folder.file("overlay" + std::to_string(input) + ".yaml");
-    std::ofstream(overlay) << nlohmann::json(
+    if (roots.empty()) return result;
+    result.overlay = folder.file("overlay" + std::to_string(input) + ".yaml");
+    std::ofstream(result.overlay) << nlohmann::json(
         {{"version", 0}, {"case-sensitive", "true"}, {"use-external-names", "false"}, {"roots", roots}});
-    return overlay;
+    return result;
 }
 
 }  // namespace trimtab::wrapper

@@ -8,6 +8,7 @@
 
 #include "tools/trimtab++/command_line.h"
 #include "tools/trimtab++/process.h"
+#include "tools/trimtab++/shared_variables.h"
 
 namespace trimtab::wrapper {
 
@@ -15,9 +16,16 @@ namespace trimtab::wrapper {
 // the text with each such '%' doubled; lines stay where they are. None where nothing is to change.
 [[nodiscard]] std::optional<std::string> with_escaped_registers(const std::string& text);
 
-// For the source at line.arguments[input] and what it includes by "...": the file for -ivfsoverlay; empty
-// where nothing is to change.
-[[nodiscard]] std::string overlay_of_fixed_sources(const CommandLine& line, std::size_t input,
-                                                   const TemporaryFolder& folder);
+// For the source at line.arguments[input] and what it includes by "...".
+struct FixedSources {
+    std::string overlay;        // the file for -ivfsoverlay; empty where nothing is to change
+    bool has_shared = false;    // any __shared__ at all
+    bool knows_refused = true;  // false: a variable in `refused` is of no form that can be changed
+};
+
+// `refused`: __shared__ variables that clang would not take, as told by a compile with the overlay that
+// the call without them gave.
+[[nodiscard]] FixedSources fix_sources(const CommandLine& line, std::size_t input,
+                                       const TemporaryFolder& folder, const PlacesByFile& refused = {});
 
 }  // namespace trimtab::wrapper

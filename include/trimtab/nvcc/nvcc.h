@@ -13,3 +13,9 @@
 #include "older_runtime.h"
 // clang-format on
 #endif
+
+#ifdef TRIMTAB_PLAIN_NAMES_HIDDEN
+#include "show_plain_names.h"
+#undef TRIMTAB_PLAIN_NAMES_HIDDEN
+#endif
+#define TRIMTAB_NVCC_READ
