@@ -86,6 +86,8 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
     description.reads_total = proof.reads_total;
     description.block_stays_one = proof.block_stays_one;
     description.guards = std::move(proof.guards);
+    description.strides = std::move(proof.strides);
+    description.stride_accesses = std::move(proof.stride_accesses);
     description.verdict = proof.verdict;
     description.race_free_proved = proof.race_free;
     description.uses_float_atomics = proof.uses_float_atomics;
@@ -135,6 +137,21 @@ std::vector<Guard> common_guards(const std::vector<Guard>& a, const std::vector<
     return result;
 }
 
+// What ties one image to the total ties all; else every image's loops must allow it.
+void conjoin_strides(KernelDescription& description, KernelDescription& other) {
+    const auto append = [](auto& to, auto& from) {
+        to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+    };
+    if (description.reads_total != other.reads_total || description.strides.empty() ||
+        other.strides.empty()) {
+        description.strides.clear();
+        description.stride_accesses.clear();
+        return;
+    }
+    append(description.strides, other.strides);
+    append(description.stride_accesses, other.stride_accesses);
+}
+
 void conjoin(KernelDescription& description, KernelDescription other) {
     description.images.push_back(std::move(other.images.front()));
     if (other.parameter_offsets() != description.parameter_offsets()) {
@@ -147,6 +164,7 @@ void conjoin(KernelDescription& description, KernelDescription other) {
         return;
     }
     description.guards = common_guards(description.guards, other.guards);
+    conjoin_strides(description, other);
     for (std::size_t d = 0; d < 3; d++) {
         // What one image takes for the index is the index of the other too where the block is 1; what one has
         // no index in has one thread.

@@ -59,6 +59,22 @@ struct Guard {
     std::string source;                  // "gemm.cu:14", may be empty
 };
 
+// for (i = g; i < n; i += total) in one dimension. The global index stands for i.
+struct GridStrideLoop {
+    Dimension dimension = Dimension::x;
+    std::vector<Expression> exits;  // preds: its tests of i, each true from the bound on
+    std::string source;             // may be empty
+};
+// Memory that the turns of such loops touch, of kernels whose total is free where they do not meet there.
+struct GridStrideAccess {
+    Expression address;  // 64 bits
+    std::uint32_t bytes = 0;
+    bool writes = false;
+    std::string reduction;  // of an atomic without a result: two of one name meet without harm
+
+    friend bool operator==(const GridStrideAccess&, const GridStrideAccess&) = default;
+};
+
 enum class Verdict : std::uint8_t {
     covering,   // any block whose covering grid the guards admit, checked at launch with the actual arguments
     dividing,   // only blocks that divide the extent exactly
@@ -83,8 +99,13 @@ struct KernelDescription {
     std::array<bool, 3> dimensions{};  // which of x, y, z it reads through g
     std::vector<DataParameter> data;
     std::vector<Guard> guards;
-    // The kernel reads the total nctaid * ntid of a dimension: there the new extent must equal the old one.
+    // The kernel reads the total nctaid * ntid of a dimension: there the new extent must equal the old one,
+    // unless `strides` says otherwise.
     std::array<bool, 3> reads_total{};
+    // There, the loops that the total does no more than stride: none where it may do more. Whether it is free
+    // in a launch is for free_totals() to say.
+    std::vector<GridStrideLoop> strides;
+    std::vector<GridStrideAccess> stride_accesses;
     // The kernel reads ctaid (or ntid, or nctaid) of a dimension and never tid: there the block must be 1 as
     // written, and stays 1.
     std::array<bool, 3> block_stays_one{};

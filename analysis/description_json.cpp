@@ -188,6 +188,35 @@ Verdict read_verdict(const Reader& reader) {
     return Verdict::fixed;
 }
 
+void read_strides(const Reader& reader, KernelDescription& description) {
+    if (reader.find("strides", false) != nullptr)
+        reader.for_each("strides", [&](const json& value, const std::string& where) {
+            const Reader loop = reader.member(value, where);
+            const json* dimension = loop.find("dimension");
+            if (dimension == nullptr) return;
+            GridStrideLoop result{loop.dimension(*dimension, "dimension"), {}, loop.text("source")};
+            loop.for_each("exits", [&](const json& test, const std::string&) {
+                auto expression = loop.expression(test);
+                if (!expression) return;
+                if (expression->type != ptx::Type::pred) return loop.fail("has a test that is no predicate");
+                result.exits.push_back(std::move(*expression));
+            });
+            if (result.exits.empty()) return loop.fail("has no test");
+            description.strides.push_back(std::move(result));
+        });
+    if (reader.find("stride_accesses", false) != nullptr)
+        reader.for_each("stride_accesses", [&](const json& value, const std::string& where) {
+            const Reader access = reader.member(value, where);
+            const json* address = access.find("address");
+            if (address == nullptr) return;
+            auto expression = access.expression(*address);
+            if (!expression) return;
+            if (width_bits(expression->type) != 64) return access.fail("has an address of less than 64 bits");
+            description.stride_accesses.push_back({std::move(*expression), access.number("bytes"),
+                                                   access.boolean("writes"), access.text("reduction")});
+        });
+}
+
 void read_annotations(const Reader& reader, KernelDescription& description) {
     if (const json* block = reader.find("block", false))
         description.annotated_block = reader.expression(*block);
@@ -229,6 +258,18 @@ json to_json(const KernelDescription& description) {
         object["guards"].push_back({{"dimension", dimension_name(static_cast<std::size_t>(guard.dimension))},
                                     {"exits", to_json(guard.exits)},
                                     {"source", guard.source}});
+    for (const GridStrideLoop& loop : description.strides) {
+        json exits = json::array();
+        for (const Expression& test : loop.exits) exits.push_back(to_json(test));
+        object["strides"].push_back({{"dimension", dimension_name(static_cast<std::size_t>(loop.dimension))},
+                                     {"exits", std::move(exits)},
+                                     {"source", loop.source}});
+    }
+    for (const GridStrideAccess& access : description.stride_accesses)
+        object["stride_accesses"].push_back({{"address", to_json(access.address)},
+                                             {"bytes", access.bytes},
+                                             {"writes", access.writes},
+                                             {"reduction", access.reduction}});
     for (const Reason& reason : description.reasons)
         object["reasons"].push_back(
             {{"rule", reason.rule}, {"source", reason.source}, {"text", reason.text}});
@@ -283,6 +324,7 @@ std::expected<KernelDescription, Error> description_from_json(const json& object
         const Reader reason = reader.member(value, where);
         description.reasons.push_back({reason.number("rule"), reason.text("source"), reason.text("text")});
     });
+    read_strides(reader, description);
     read_annotations(reader, description);
     if (error) return std::unexpected(std::move(*error));
     return description;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <expected>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,6 +67,15 @@ enum class Truth : std::uint8_t { never, always, unknown };
 [[nodiscard]] std::uint64_t evaluate(const Expression& expression, ArgumentBytes arguments,
                                      std::span<const std::uint32_t> parameter_offsets,
                                      const std::array<std::uint64_t, 3>& index);
+
+// base + sum of slope * index, mod 2^width, for every index of the box. Nothing: it has no such form.
+struct AffineForm {
+    std::uint64_t base = 0;
+    std::array<std::uint64_t, 3> slope{};
+};
+[[nodiscard]] std::optional<AffineForm> affine_form(const Expression& expression, ArgumentBytes arguments,
+                                                    std::span<const std::uint32_t> parameter_offsets,
+                                                    const IndexBox& box);
 
 // "i < n * 4": for people. `names` are the parameters' names.
 [[nodiscard]] std::string to_text(const Expression& expression, std::span<const std::string> names);

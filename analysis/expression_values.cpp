@@ -249,6 +249,15 @@ Truth truth(const Expression& expression, ArgumentBytes arguments,
     return value->interval.lo != 0 ? Truth::always : Truth::never;
 }
 
+std::optional<AffineForm> affine_form(const Expression& expression, ArgumentBytes arguments,
+                                      std::span<const std::uint32_t> parameter_offsets, const IndexBox& box) {
+    for (const IndexRange& range : box)
+        if (range.first > range.last) return std::nullopt;
+    const auto value = BoxEvaluation(arguments, parameter_offsets, box).value(expression);
+    if (!value || !value->affine) return std::nullopt;
+    return AffineForm{value->base, value->slope};
+}
+
 std::uint64_t evaluate(const Expression& expression, ArgumentBytes arguments,
                        std::span<const std::uint32_t> parameter_offsets,
                        const std::array<std::uint64_t, 3>& index) {

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <limits>
 
+#include "analysis/free_totals.h"
+
 namespace trimtab::analysis {
 namespace {
 
@@ -78,13 +80,15 @@ std::string written_fault(const Extents& grid, const Extents& block, const Limit
 
 class Tails {
   public:
+    // Threads past the extent of a `free` dimension work as the others do.
     Tails(const KernelDescription& description, ArgumentBytes arguments, const Extents& extent,
-          const Extents& max_block)
+          const Extents& max_block, const std::array<bool, 3>& free)
         : description_(description),
           arguments_(arguments),
           offsets_(description.parameter_offsets()),
           extent_(extent),
-          max_block_(max_block) {}
+          max_block_(max_block),
+          free_(free) {}
 
     // Which of `candidates` can be covered: every index past the extent exits. Threads past a covered
     // dimension's extent exit whatever their other indices are, so the proof for the next dimension may leave
@@ -113,7 +117,7 @@ class Tails {
                     const std::array<bool, 3>& shown) const {
         IndexBox box;
         for (std::size_t d = 0; d < 3; d++) {
-            const bool has_tail = candidates[d] && !shown[d];
+            const bool has_tail = free_[d] || (candidates[d] && !shown[d]);
             box[d] = {0, extent_[d] - 1 + (has_tail ? max_block_[d] : 0)};
         }
         box[dimension] = {extent_[dimension], extent_[dimension] - 1 + max_block_[dimension]};
@@ -128,7 +132,17 @@ class Tails {
     std::vector<std::uint32_t> offsets_;
     const Extents& extent_;
     const Extents& max_block_;
+    const std::array<bool, 3>& free_;
 };
+
+// Where the covering grid may have more threads than the launch as written, and they go on by as many.
+std::array<bool, 3> totals(const KernelDescription& description, ArgumentBytes arguments,
+                           const Extents& extent, const Extents& max_block) {
+    if (description.strides.empty() || description.verdict == Verdict::annotated) return {};
+    Extents most{};
+    for (std::size_t d = 0; d < 3; d++) most[d] = extent[d] + max_block[d] - 1;
+    return free_totals(description, arguments, extent, most);
+}
 
 // The warp size, so that no block wastes lanes, unless the launch as written is smaller, or no block of whole
 // warps divides the extents that must be divided.
@@ -202,9 +216,10 @@ std::expected<trimtab_limits, std::string> legal_blocks(const KernelDescription&
     }
     // The user answers for it.
     if (description.verdict == Verdict::annotated) may_cover = {};
-    const auto covered = Tails(description, arguments, extent, limits.max_block).covered(may_cover);
+    const std::array<bool, 3> free = totals(description, arguments, extent, limits.max_block);
+    const auto covered = Tails(description, arguments, extent, limits.max_block, free).covered(may_cover);
     for (std::uint32_t d = 0; d < 3; d++)
-        if (!covered[d] && limits.max_block[d] > 1 && description.verdict != Verdict::annotated)
+        if (!covered[d] && !free[d] && limits.max_block[d] > 1 && description.verdict != Verdict::annotated)
             result.dividing |= 1u << d;
     result.extent = to_dim3(extent);
     result.max_block = to_dim3(limits.max_block);

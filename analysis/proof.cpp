@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/demangle.h"
+#include "analysis/grid_stride.h"
 #include "analysis/inlined_calls.h"
 #include "analysis/instruction_rules.h"
 #include "analysis/parameters.h"
@@ -142,15 +143,17 @@ class Prover {
 
     // Nothing stands in the way: which dimensions have a guard?
     void judge() {
+        follow_strides();
         proof_.race_free = is_race_free(table_, proof_.functions, proof_.dimensions);
         proof_.verdict = Verdict::covering;
         for (std::size_t d = 0; d < 3; d++) {
             if (!proof_.dimensions[d] || proof_.block_stays_one[d]) continue;
-            if (proof_.reads_total[d]) {
+            if (proof_.reads_total[d] && stride_fault_) {
                 dividing(
                     fmt::format("the kernel reads gridDim.{0}, so that the number of threads in {0} must "
-                                "stay as it is: only blocks that divide it are used",
-                                dimension_names[d]));
+                                "stay as it is: only blocks that divide it are used; it {1}",
+                                dimension_names[d], stride_fault_->text),
+                    stride_place_);
             }
             const std::size_t before = proof_.guards.size();
             add_guards(static_cast<Dimension>(d));
@@ -162,9 +165,47 @@ class Prover {
                             dimension_names[d]));
         }
     }
-    void dividing(std::string text) {
+    void dividing(std::string text, const std::string& place = {}) {
         proof_.verdict = Verdict::dividing;
-        refuse(3, first_effect(), std::move(text));
+        refuse(3, place.empty() ? first_effect() : place, std::move(text));
+    }
+    // Does the total do no more than stride loops?
+    void follow_strides() {
+        if (std::ranges::none_of(proof_.reads_total, std::identity())) return;
+        const FunctionValues& kernel = proof_.functions.front();
+        auto found = proof_.functions.size() > 1
+                         ? std::unexpected(Fault{3, 0, "calls functions that the compiler left as calls"})
+                         : grid_strides(table_, kernel, proof_.reads_total);
+        if (found) {
+            auto fault = export_strides(kernel, *found);
+            if (!fault) return;
+            found = std::unexpected(std::move(*fault));
+        }
+        proof_.strides.clear();
+        proof_.stride_accesses.clear();
+        stride_fault_ = std::move(found.error());
+        stride_place_ = place_of(kernel, stride_fault_->instruction);
+    }
+    std::optional<Fault> export_strides(const FunctionValues& kernel, const GridStrides& found) {
+        for (const StridedLoop& loop : found.loops) {
+            GridStrideLoop result{loop.dimension, {}, place_of(kernel, loop.instruction)};
+            if (result.source.starts_with("ptx:")) result.source.clear();
+            for (const Symbolic& test : loop.exits) {
+                auto exits = to_expression(table_, test, ptx::Type::pred);
+                if (!exits)
+                    return Fault{3, loop.instruction, "has a loop bound that is too large to write out"};
+                result.exits.push_back(std::move(*exits));
+            }
+            proof_.strides.push_back(std::move(result));
+        }
+        for (const StridedAccess& access : found.accesses) {
+            auto address = to_expression(table_, access.address, ptx::Type::u64);
+            if (!address) return Fault{3, 0, "has an address that is too large to write out"};
+            GridStrideAccess result{std::move(*address), access.bytes, access.writes, access.reduction};
+            if (std::ranges::find(proof_.stride_accesses, result) == proof_.stride_accesses.end())
+                proof_.stride_accesses.push_back(std::move(result));
+        }
+        return std::nullopt;
     }
     std::string first_effect() const {
         const FunctionValues& kernel = proof_.functions.front();
@@ -198,6 +239,8 @@ class Prover {
     const ptx::Function& kernel_;
     Inlined inlined_;
     std::vector<const ptx::Function*> reachable_;
+    std::optional<Fault> stride_fault_;
+    std::string stride_place_;
     Proof proof_;
 };
 

@@ -16,6 +16,8 @@ struct Proof {
     Verdict verdict = Verdict::fixed;
     std::array<bool, 3> dimensions{}, reads_total{}, block_stays_one{};
     std::vector<Guard> guards;
+    std::vector<GridStrideLoop> strides;
+    std::vector<GridStrideAccess> stride_accesses;
     std::vector<Reason> reasons;
     bool race_free = false;
     bool uses_float_atomics = false;

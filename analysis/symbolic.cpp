@@ -61,6 +61,9 @@ Symbolic SymbolTable::global_index(Dimension dimension, unsigned width) {
 Symbolic SymbolTable::total(Dimension dimension, unsigned width) {
     return {width, {{{exact(Kind::total, dimension)}, 1}}};
 }
+Symbolic SymbolTable::loop_index(Dimension dimension, unsigned width) {
+    return {width, {{{exact(Kind::loop_index, dimension)}, 1}}};
+}
 Symbolic SymbolTable::block_index(Dimension dimension, unsigned width) {
     return {width, {{{exact(Kind::block_index, dimension)}, 1}}};
 }
@@ -153,6 +156,7 @@ std::optional<SymbolTable::Range> SymbolTable::term_range(const Term& term) cons
         bool fits = true;
         switch (factor.kind) {
             case Kind::global_index:
+            case Kind::loop_index:
                 fits = times(0, max_index);
                 break;
             case Kind::total:

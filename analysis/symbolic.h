@@ -50,6 +50,7 @@ struct Atom {
         // Exact integers: they stand in polynomials of every width.
         global_index,
         total,         // nctaid * ntid
+        loop_index,    // of a grid-stride loop: g, g + total, g + 2 * total ... (grid_stride.h)
         block_index,   // ctaid: not clean
         block_size,    // ntid: not clean
         grid_size,     // nctaid: not clean
@@ -86,6 +87,7 @@ class SymbolTable {
     Symbolic of(const Atom& atom) { return of(atom, atom.width); }
     Symbolic global_index(Dimension dimension, unsigned width);
     Symbolic total(Dimension dimension, unsigned width);
+    Symbolic loop_index(Dimension dimension, unsigned width);
     Symbolic block_index(Dimension dimension, unsigned width);
     Symbolic block_size(Dimension dimension, unsigned width);
     Symbolic grid_size(Dimension dimension, unsigned width);

@@ -33,6 +33,11 @@ std::uint64_t sign_extended(std::uint64_t bits, std::uint32_t size) {
 
 ArgumentKey::ArgumentKey(const analysis::KernelDescription& description) {
     for (const analysis::Guard& guard : description.guards) add_leaves(description, guard.exits);
+    // Whether the number of threads is free depends on where pointers lie to each other.
+    for (const analysis::GridStrideLoop& loop : description.strides)
+        for (const analysis::Expression& exits : loop.exits) add_leaves(description, exits);
+    for (const analysis::GridStrideAccess& access : description.stride_accesses)
+        add_leaves(description, access.address);
     if (description.annotated_block) add_leaves(description, *description.annotated_block);
     if (description.annotated_shared) add_leaves(description, *description.annotated_shared);
     for (const auto& grid : description.annotated_grid) {

@@ -13,6 +13,10 @@
 namespace trimtab::analysis::test {
 namespace {
 
+// The fewest kernels of a file, and those of them that run.
+const std::map<std::string, std::pair<std::size_t, unsigned>> least_kernels{
+    {"legal", {40, 25}}, {"hostile", {40, 25}}, {"strides_legal", {25, 25}}, {"strides_hostile", {25, 25}}};
+
 // As large as lets every block be tried.
 constexpr unsigned max_threads = 40;
 
@@ -26,7 +30,7 @@ struct Expectation {
 std::map<std::string, Expectation> expectations(const std::string& source, const std::string& level) {
     std::map<std::string, Expectation> result;
     const std::regex form(
-        "//= (covering|dividing|fixed)(?: ([0-9]) \"([^\"]*)\")?( alone)?(?:; (\\S+) (\\S+))?"),
+        "//= (covering|dividing|fixed)(?: ([0-9]) \"([^\"]*)\")?( alone)?((?:; \\S+ \\S+)*)"),
         kernel("__global__ void (?:__launch_bounds__\\(\\d+\\) )?(\\w+(?:<[^(]*>)?)\\(");
     std::istringstream lines(source);
     std::optional<Expectation> next;
@@ -37,7 +41,14 @@ std::map<std::string, Expectation> expectations(const std::string& source, const
                                .rule = match[2].matched ? static_cast<unsigned>(std::stoul(match[2])) : 0,
                                .text = match[3],
                                .runs = !match[4].matched};
-            if (match[5] == level) *next = {.verdict = match[6], .rule = 0, .text = "", .runs = next->runs};
+            const std::string others = match[5];
+            if (const std::size_t at = others.find("; " + level + " "); at != std::string::npos) {
+                const std::size_t start = at + level.size() + 3;
+                next = Expectation{
+                    .verdict = others.substr(start, std::min(others.find(';', start), others.size()) - start),
+                    .text = "",
+                    .runs = next->runs};
+            }
         } else if (next && std::regex_search(line, match, kernel)) {
             EXPECT_TRUE(result.emplace(match[1], *next).second) << match[1];
             next.reset();
@@ -75,7 +86,8 @@ class Corpus : public testing::TestWithParam<std::tuple<const char*, const char*
     std::vector<KernelDescription> kernels;
 };
 INSTANTIATE_TEST_SUITE_P(Files, Corpus,
-                         testing::Combine(testing::Values("legal", "hostile"),
+                         testing::Combine(testing::Values("legal", "hostile", "strides_legal",
+                                                          "strides_hostile"),
                                           testing::Values("-O0", "-O1", "-O3", "nvcc")),
                          [](const auto& info) {
                              const std::string level = std::get<1>(info.param);
@@ -84,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Corpus,
                          });
 
 TEST_P(Corpus, GetsTheVerdictsThatItNames) {
-    EXPECT_GE(expected.size(), 40u);
+    EXPECT_GE(expected.size(), least_kernels.at(std::get<0>(GetParam())).first);
     EXPECT_EQ(kernels.size(), expected.size());
     for (const KernelDescription& kernel : kernels) {
         const auto wanted = expected.find(short_name(kernel));
@@ -111,20 +123,24 @@ TEST_P(Corpus, LegalBlocksLeaveTheSameBytes) {
     const auto program = emulator::load_program(std::move(*module));
     ASSERT_TRUE(program.has_value()) << program.error().text();
     std::mt19937 random(99);
-    unsigned compared = 0, kernel_count = 0;
+    unsigned compared = 0, kernel_count = 0, totals = 0;
     for (const KernelDescription& kernel : kernels) {
         const bool has_scalars =
             std::ranges::all_of(kernel.parameters, [](const auto& parameter) { return parameter.size <= 8; });
         if (kernel.verdict == Verdict::fixed || !expected[short_name(kernel)].runs || !has_scalars) continue;
         kernel_count++;
-        for (unsigned launch = 0; launch < 2; launch++)
-            compared += Trial(**program, kernel, parameter_bytes.at(kernel.name), random, max_threads)
-                            .run(all_blocks(max_threads), 10000, max_threads);
+        for (unsigned launch = 0; launch < 2; launch++) {
+            Trial trial(**program, kernel, parameter_bytes.at(kernel.name), random, max_threads);
+            compared += trial.run(all_blocks(max_threads), 10000, max_threads);
+            totals += trial.run_other_totals(all_blocks(max_threads), 20);
+        }
         compared +=
             Trial(**program, kernel, parameter_bytes.at(kernel.name), random).run(assorted_blocks(), 6);
     }
-    EXPECT_GE(kernel_count, 25u);
+    EXPECT_GE(kernel_count, least_kernels.at(std::get<0>(GetParam())).second);
     EXPECT_GE(compared, kernel_count * 8);
+    if (std::get<0>(GetParam()) == std::string("strides_legal")) EXPECT_GE(totals, kernel_count * 20);
+    RecordProperty("totals", static_cast<int>(totals));
     RecordProperty("kernels", static_cast<int>(kernel_count));
     RecordProperty("blocks", static_cast<int>(compared));
 }

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <vector>
 
 #include "analysis/describe.h"
+#include "analysis/free_totals.h"
 #include "analysis/legal_blocks.h"
 #include "emulator/exec/launch.h"
 
@@ -131,6 +133,40 @@ class Trial {
                 << block_.z << ", grid " << grid_.x << " x " << grid_.y << " x " << grid_.z;
         }
         return compared;
+    }
+
+    // Of kernels that may have any number of threads with these arguments: `most` launches with other grids.
+    unsigned run_other_totals(std::vector<trimtab_dim3> candidates, unsigned most) {
+        const std::array<std::uint64_t, 3> extent{std::uint64_t{grid_.x} * block_.x,
+                                                  std::uint64_t{grid_.y} * block_.y,
+                                                  std::uint64_t{grid_.z} * block_.z};
+        std::array<std::uint64_t, 3> most_threads{};
+        for (std::size_t d = 0; d < 3; d++) most_threads[d] = 3 * (extent[d] + 1024);
+        const std::array<bool, 3> free = free_totals(kernel_, arguments_, extent, most_threads);
+        if (std::ranges::none_of(free, std::identity())) return 0;
+        std::ranges::shuffle(candidates, random_);
+        const std::vector<std::byte> before = memory_.all();
+        EXPECT_EQ(launch(grid_, block_), "") << kernel_.demangled;
+        const std::vector<std::byte> expected = memory_.all();
+        unsigned compared = 0;
+        const auto other = [&](std::size_t d, unsigned grid, unsigned block, unsigned& to) {
+            if (free[d]) return to = 1 + pick(3 * (static_cast<unsigned>(extent[d]) / block + 1)), true;
+            to = grid;
+            return std::uint64_t{grid} * block == extent[d];
+        };
+        for (const trimtab_dim3& candidate : candidates) {
+            trimtab_dim3 grid{};
+            if (!other(0, grid_.x, candidate.x, grid.x) || !other(1, grid_.y, candidate.y, grid.y) ||
+                !other(2, grid_.z, candidate.z, grid.z))
+                continue;
+            if (compared++ == most) break;
+            memory_.restore(before);
+            EXPECT_EQ(launch(grid, candidate), "") << kernel_.demangled;
+            EXPECT_TRUE(memory_.all() == expected)
+                << kernel_.demangled << " with " << candidate.x << " x " << candidate.y << " x "
+                << candidate.z << " threads, grid " << grid.x << " x " << grid.y << " x " << grid.z;
+        }
+        return std::min(compared, most);
     }
 
   private:

@@ -1,5 +1,5 @@
-// Kernels as people write them, one a line, each with the verdict that it should get; grid-stride loops read the
-// total, so that they may only be divided. typical.nvcc.ptx is this file by nvcc 13.0 -ptx -O3 -arch=sm_75.
+// Kernels as people write them, one a line, each with the verdict that it should get; what reads the total
+// otherwise than to stride by it may only be divided. typical.nvcc.ptx is this file by nvcc 13.0 -ptx -O3 -arch=sm_75.
 // clang-format off
 #include <cstdint>
 #include <cstdio>
@@ -22,9 +22,9 @@ __global__ void float4_kernel(float4*o,const float4*a,int n4){int i=GX;if(i<n4){
 struct Args{float*out;const float*in;int n;int stride;float scale;double eps;};
 __global__ void struct_kernel(Args a){int i=GX;if(i<a.n)a.out[i*a.stride]=a.in[i]*a.scale+a.eps;}  // covering
 __global__ void char_kernel(int*len,const char*s,int n){int i=GX;if(i<n)len[i]=s[i]=='a'?1:0;}  // covering
-__global__ void gs_u_kernel(unsigned*o,unsigned n){for(unsigned i=GX;i<n;i+=gridDim.x*blockDim.x)o[i]=i;}  // dividing
-__global__ void gs_size_kernel(float*o,size_t n){size_t st=size_t(blockDim.x)*gridDim.x;for(size_t i=blockIdx.x*size_t(blockDim.x)+threadIdx.x;i<n;i+=st)o[i]=2;}  // dividing
-__global__ void gs_2d_kernel(float*o,int w,int h){for(int y=GY;y<h;y+=blockDim.y*gridDim.y)for(int x=GX;x<w;x+=blockDim.x*gridDim.x)o[y*w+x]=1;}  // dividing
+__global__ void gs_u_kernel(unsigned*o,unsigned n){for(unsigned i=GX;i<n;i+=gridDim.x*blockDim.x)o[i]=i;}  // covering
+__global__ void gs_size_kernel(float*o,size_t n){size_t st=size_t(blockDim.x)*gridDim.x;for(size_t i=blockIdx.x*size_t(blockDim.x)+threadIdx.x;i<n;i+=st)o[i]=2;}  // covering
+__global__ void gs_2d_kernel(float*o,int w,int h){for(int y=GY;y<h;y+=blockDim.y*gridDim.y)for(int x=GX;x<w;x+=blockDim.x*gridDim.x)o[y*w+x]=1;}  // covering
 __global__ void swapped_kernel(float*o,int w,int h){int row=GX,col=GY;if(row<h&&col<w)o[row*w+col]=1;}  // covering
 __global__ void atomic_kernel(int*h,const int*x,int n){int i=GX;if(i<n)atomicAdd(&h[x[i]&255],1);}  // covering
 __global__ void fatomic_kernel(float*s,const float*x,int n){int i=GX;if(i<n)atomicAdd(s,x[i]);}  // covering
@@ -78,7 +78,7 @@ struct Mat{int w,h;float*d; __device__ float&at(int r,int c){return d[r*w+c];}};
 __global__ void mat_kernel(Mat a,Mat b,Mat c){int r=GY,col=GX;if(r<c.h&&col<c.w){float s=0;for(int k=0;k<a.w;k++)s+=a.at(r,k)*b.at(k,col);c.at(r,col)=s;}}  // covering
 __device__ __noinline__ void use(A&a,int i){a.dims[i&7]=i;a.o[i]=a.dims[3];}
 __global__ void ref_kernel(A a){int i=GX;if(i<a.n)use(a,i);}  // covering
-__global__ void while_kernel(float*o,int n){int i=GX;while(i<n){o[i]=1;i+=blockDim.x*gridDim.x;}}  // dividing
+__global__ void while_kernel(float*o,int n){int i=GX;while(i<n){o[i]=1;i+=blockDim.x*gridDim.x;}}  // covering
 template<int N> __global__ void tmpl_kernel(float*o){int i=GX;if(i<N)o[i]=1;}  // covering
 template __global__ void tmpl_kernel<1000>(float*);
 template<int W,int H> __global__ void tmpl2_kernel(float*o){int x=GX,y=GY;if(x>=W||y>=H)return;o[y*W+x]=1;}  // covering

@@ -1,0 +1,48 @@
+#include "analysis/control_dependence.h"
+
+namespace trimtab::analysis {
+
+using ptx::BlockIndex;
+using ptx::no_index;
+using ptx::Opcode;
+
+ControlDependence::ControlDependence(const ptx::Function& function, const ptx::ControlFlow& flow)
+    : direct_(flow.blocks.size()) {
+    for (const BlockIndex branch : flow.reverse_post_order) {
+        const ptx::BasicBlock& block = flow.blocks[branch];
+        if (block.first == block.last || block.successors.empty()) continue;
+        const ptx::Instruction& last = function.body[block.last - 1];
+        const bool is_indirect = last.opcode == Opcode::brx;
+        const bool is_conditional = is_indirect || last.guard != no_index;
+        if (!is_conditional) continue;
+        for (std::size_t i = 0; i < block.successors.size(); i++) {
+            const bool goes_there = last.opcode == Opcode::bra && i == 0;
+            const std::uint8_t way = is_indirect ? one_of_many : goes_there ? taken : falls_through;
+            // What post-dominates the branch is reached either way.
+            for (BlockIndex at = block.successors[i];
+                 at != no_index && at != flow.immediate_post_dominator[branch];
+                 at = flow.immediate_post_dominator[at])
+                direct_[at].push_back({branch, way});
+        }
+    }
+}
+
+std::map<BlockIndex, std::uint8_t> ControlDependence::deciding(BlockIndex block) const {
+    std::map<BlockIndex, std::uint8_t> result;
+    std::vector<bool> seen(direct_.size());
+    std::vector<BlockIndex> work{block};
+    seen[block] = true;
+    while (!work.empty()) {
+        const BlockIndex at = work.back();
+        work.pop_back();
+        for (const Edge& edge : direct_[at]) {
+            result[edge.branch] |= edge.way;
+            if (seen[edge.branch]) continue;
+            seen[edge.branch] = true;
+            work.push_back(edge.branch);
+        }
+    }
+    return result;
+}
+
+}  // namespace trimtab::analysis

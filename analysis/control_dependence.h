@@ -1,0 +1,34 @@
+// Which branches decide whether a block is reached (Ferrante, Ottenstein and Warren, "The Program Dependence
+// Graph and Its Use in Optimization", 1987).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "ptx/control_flow.h"
+#include "ptx/module.h"
+
+namespace trimtab::analysis {
+
+// Ways out of a block's branch: `taken` leads to its target or, of a guarded ret or exit, out of the
+// function.
+enum Way : std::uint8_t { taken = 1, falls_through = 2, one_of_many = 4 };
+
+class ControlDependence {
+  public:
+    ControlDependence(const ptx::Function& function, const ptx::ControlFlow& flow);
+
+    // By block with a branch that decides, however indirectly, whether `block` is reached: by which of its
+    // ways (a mask of Way).
+    [[nodiscard]] std::map<ptx::BlockIndex, std::uint8_t> deciding(ptx::BlockIndex block) const;
+
+  private:
+    struct Edge {
+        ptx::BlockIndex branch = 0;
+        std::uint8_t way = 0;
+    };
+    std::vector<std::vector<Edge>> direct_;  // by block
+};
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,157 @@
+#include "analysis/free_totals.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "analysis/interval.h"
+
+namespace trimtab::analysis {
+namespace {
+
+using Extents = std::array<std::uint64_t, 3>;
+
+// Up to here an index is the same number in every type of at least 32 bits: the proof took that for granted.
+constexpr std::uint64_t max_index = 0x7fffffff;
+
+class Bounds {
+  public:
+    Bounds(ArgumentBytes arguments, std::span<const std::uint32_t> offsets)
+        : arguments_(arguments), offsets_(offsets) {}
+
+    // How many turns the loop makes, over all threads. Nothing: not shown to be one number whatever the
+    // total is.
+    std::optional<std::uint64_t> of(const GridStrideLoop& loop, std::uint64_t most_threads) const {
+        const std::uint64_t bound = guess(loop);
+        if (bound == 0 ? most_threads > max_index : bound - 1 + most_threads > max_index) return std::nullopt;
+        for (const Expression& exits : loop.exits) {
+            // The last turn is followed by a test of an index up to so far past the bound.
+            if (truth_over(exits, loop.dimension, bound, bound + most_threads - 1) != Truth::always)
+                return std::nullopt;
+            if (bound > 0 && truth_over(exits, loop.dimension, 0, bound - 1) != Truth::never)
+                return std::nullopt;
+        }
+        return bound;
+    }
+
+  private:
+    // The least index with an exit, if they begin somewhere: what is found is verified.
+    std::uint64_t guess(const GridStrideLoop& loop) const {
+        std::uint64_t first = 0, last = max_index;
+        while (first < last) {
+            const std::uint64_t middle = first + (last - first) / 2;
+            std::array<std::uint64_t, 3> index{};
+            index[static_cast<std::size_t>(loop.dimension)] = middle;
+            if (evaluate(loop.exits.front(), arguments_, offsets_, index) != 0)
+                last = middle;
+            else
+                first = middle + 1;
+        }
+        return first;
+    }
+    Truth truth_over(const Expression& exits, Dimension dimension, std::uint64_t first,
+                     std::uint64_t last) const {
+        IndexBox box;
+        box.fill({0, max_index});
+        box[static_cast<std::size_t>(dimension)] = {first, last};
+        return truth(exits, arguments_, offsets_, box);
+    }
+
+    ArgumentBytes arguments_;
+    std::span<const std::uint32_t> offsets_;
+};
+
+// The bytes that one access touches, as integers: first + sum of slope * index, and the `bytes` from there.
+struct Touched {
+    const GridStrideAccess* access = nullptr;
+    Wide first = 0, bytes = 0;
+    std::array<Wide, 3> slope{};
+    Wide lo = 0, end = 0;  // over all indices
+};
+
+std::optional<Touched> touched(const GridStrideAccess& access, ArgumentBytes arguments,
+                               std::span<const std::uint32_t> offsets, const IndexBox& box) {
+    const auto form = affine_form(access.address, arguments, offsets, box);
+    if (!form) return std::nullopt;
+    Touched result{.access = &access, .first = Wide{form->base}, .bytes = Wide{access.bytes}};
+    result.lo = result.end = result.first;
+    for (std::size_t d = 0; d < 3; d++) {
+        result.slope[d] = Wide{sign_extend(form->slope[d], 64)};
+        const Wide at_first = result.slope[d] * Wide{box[d].first},
+                   at_last = result.slope[d] * Wide{box[d].last};
+        result.lo += std::min(at_first, at_last);
+        result.end += std::max(at_first, at_last);
+    }
+    result.end += result.bytes;
+    // Past the end of the address space it would come round to places that this does not know of.
+    if (result.lo < 0 || result.end > (Wide{1} << 64)) return std::nullopt;
+    return result;
+}
+
+// May two different turns touch one byte by these accesses? Indices of dimensions that are not free belong to
+// threads that the launch as written tells apart already.
+bool may_meet(const Touched& a, const Touched& b, const std::array<bool, 3>& free, const IndexBox& box) {
+    if (a.end <= b.lo || b.end <= a.lo) return false;
+    if (a.slope != b.slope) return true;
+    Wide window = std::max(a.first + a.bytes, b.first + b.bytes) - std::min(a.first, b.first);
+    std::array<std::pair<Wide, Wide>, 3> steps;  // |slope| and the number of indices
+    std::size_t count = 0;
+    for (std::size_t d = 0; d < 3; d++) {
+        const Wide indices = Wide{box[d].last} - Wide{box[d].first} + 1;
+        if (free[d] && indices > 1) steps[count++] = {a.slope[d] < 0 ? -a.slope[d] : a.slope[d], indices};
+    }
+    std::sort(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(count));
+    // As digits of a number: each step is at least as wide as all that the smaller ones reach.
+    for (std::size_t i = 0; i < count; i++) {
+        if (steps[i].first < window) return true;
+        window += steps[i].first * (steps[i].second - 1);
+    }
+    return false;
+}
+
+bool turns_are_apart(const KernelDescription& description, ArgumentBytes arguments,
+                     std::span<const std::uint32_t> offsets, const std::array<bool, 3>& free,
+                     const IndexBox& box) {
+    std::vector<Touched> all;
+    for (const GridStrideAccess& access : description.stride_accesses) {
+        const auto found = touched(access, arguments, offsets, box);
+        if (!found) return false;
+        all.push_back(*found);
+    }
+    for (std::size_t i = 0; i < all.size(); i++) {
+        for (std::size_t j = i; j < all.size(); j++) {
+            const GridStrideAccess &a = *all[i].access, &b = *all[j].access;
+            if (!a.writes && !b.writes) continue;
+            if (!a.reduction.empty() && a.reduction == b.reduction) continue;
+            if (may_meet(all[i], all[j], free, box)) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBytes arguments,
+                                const std::array<std::uint64_t, 3>& extent,
+                                const std::array<std::uint64_t, 3>& most_threads) {
+    const std::vector<std::uint32_t> offsets = description.parameter_offsets();
+    const Bounds bounds(arguments, offsets);
+    std::array<bool, 3> free{};
+    IndexBox box{};
+    for (const GridStrideLoop& loop : description.strides) {
+        const auto d = static_cast<std::size_t>(loop.dimension);
+        const auto bound = bounds.of(loop, most_threads[d]);
+        if (!bound || !description.reads_total[d]) return {};
+        free[d] = true;
+        if (*bound > 0) box[d].last = std::max(box[d].last, *bound - 1);
+    }
+    for (std::size_t d = 0; d < 3; d++) {
+        // A total that does more than stride.
+        if (description.reads_total[d] && !free[d]) return {};
+        if (!free[d]) box[d] = {0, std::max<std::uint64_t>(extent[d], 1) - 1};
+    }
+    if (!turns_are_apart(description, arguments, offsets, free, box)) return {};
+    return free;
+}
+
+}  // namespace trimtab::analysis

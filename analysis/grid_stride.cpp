@@ -1,0 +1,355 @@
+#include "analysis/grid_stride.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/guards.h"
+#include "analysis/instruction_rules.h"
+#include "analysis/memory_roots.h"
+#include "analysis/turn_values.h"
+
+namespace trimtab::analysis {
+namespace {
+
+using ptx::BlockIndex;
+using ptx::no_index;
+using ptx::Opcode;
+
+constexpr std::string_view dimension_names = "xyz";
+
+std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to) {
+    return {{from.terms[0].atoms[0], to}};
+}
+
+// Parameters, constants, the stack as registers: what no turn can tell from another.
+bool has_effect(const FunctionValues& kernel, std::uint32_t instruction) {
+    return !is_pure(kernel.function().body[instruction]) && !kernel.parameter_load(instruction) &&
+           !kernel.is_frame_access(instruction);
+}
+
+// One dimension's loops.
+class DimensionProof {
+  public:
+    DimensionProof(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
+                   const ControlDependence& control, Dimension dimension)
+        : table_(table),
+          kernel_(kernel),
+          flow_(kernel.flow()),
+          indices_(indices),
+          control_(control),
+          dimension_(dimension),
+          values_(table, kernel, indices, control, dimension) {}
+
+    std::optional<Fault> run(std::vector<StridedLoop>& loops) {
+        for (const LoopIndices::Strided& strided : indices_.loops())
+            if (strided.dimension == dimension_) check_loop(strided.loop);
+        const auto& body = kernel_.function().body;
+        for (std::uint32_t i = 0; i < body.size() && !fault_; i++)
+            if (kernel_.is_reachable(i) && has_effect(kernel_, i)) check_effect(i);
+        for (auto& [index, loop] : loops_) loops.push_back(std::move(loop.found));
+        return fault_;
+    }
+
+  private:
+    struct Checked {
+        StridedLoop found;
+        std::vector<BlockIndex> tested_heads;  // blocks that only turns below the bound reach
+        bool ends = false;                     // every turn meets a test
+        bool tests_next = false;               // before another turn is begun
+        bool tests_first = false;              // before the first turn
+    };
+
+    void refuse(std::uint32_t instruction, std::string text) {
+        if (!fault_) fault_ = Fault{3, instruction, std::move(text)};
+    }
+    bool is_in(std::uint32_t loop, BlockIndex block) const {
+        return std::ranges::find(flow_.loops[loop].blocks, block) != flow_.loops[loop].blocks.end();
+    }
+    std::uint32_t last_of(BlockIndex block) const { return flow_.blocks[block].last - 1; }
+
+    void check_loop(std::uint32_t l) {
+        const ptx::Loop& loop = flow_.loops[l];
+        for (const LoopIndices::Strided& other : indices_.loops())
+            if (other.dimension == dimension_ && other.loop != l && is_in(l, flow_.loops[other.loop].header))
+                return refuse(flow_.blocks[loop.header].first, "has such a loop in another one");
+        Checked& checked = loops_[l];
+        checked.found.dimension = dimension_;
+        checked.found.instruction = flow_.blocks[loop.header].first;
+        for (const BlockIndex block : loop.blocks) check_branch(l, block, checked);
+        if (fault_) return;
+        for (const auto& [branch, ways] : control_.deciding(loop.header))
+            if (!is_in(l, branch)) check_entry(l, branch, ways, checked);
+        if (!checked.ends)
+            refuse(checked.found.instruction, "has such a loop that does not test its index in every turn");
+    }
+
+    void check_branch(std::uint32_t l, BlockIndex block, Checked& checked) {
+        const ptx::BasicBlock& body = flow_.blocks[block];
+        if (body.first == body.last) return;
+        const std::uint32_t last = body.last - 1;
+        const ptx::Instruction& made = kernel_.function().body[last];
+        const bool leaves = made.opcode == Opcode::ret || made.opcode == Opcode::exit;
+        const bool goes_out =
+            std::ranges::any_of(body.successors, [&](BlockIndex to) { return !is_in(l, to); });
+        if (!leaves && !goes_out) {
+            const bool decides =
+                made.opcode == Opcode::brx || (made.opcode == Opcode::bra && made.guard != no_index);
+            if (decides && values_.uses(last).on_launch)
+                refuse(last, "has a branch in the loop that depends on more than the loop's index");
+            return;
+        }
+        if (made.opcode != Opcode::bra && !leaves) return refuse(last, "leaves the loop by a jump table");
+        // A guarded ret goes out where its guard is true.
+        const bool out_if_taken = leaves || !is_in(l, body.successors[0]);
+        check_exit(l, block, out_if_taken, checked);
+    }
+
+    void check_exit(std::uint32_t l, BlockIndex block, bool out_if_taken, Checked& checked) {
+        constexpr const char* no_bound =
+            "leaves the loop otherwise than where its index reaches a bound that arguments set";
+        const std::uint32_t last = last_of(block);
+        Symbolic out = kernel_.guard(last);
+        if (out.width != 1 || !table_.is_small(out)) return refuse(last, no_bound);
+        out = indices_.with_indices(out_if_taken ? out : table_.negate(out));
+        // The test of i + total, at the end of the turn of i, is that of the next turn's index.
+        const Symbolic index = table_.loop_index(dimension_, 64), total = table_.total(dimension_, 64);
+        const Symbolic of_index = table_.substitute(out, replacing(total, SymbolTable::constant(0, 64)));
+        const bool tests_next = of_index != out;
+        if (tests_next && table_.substitute(of_index, replacing(index, table_.add(index, total))) != out)
+            return refuse(last, no_bound);
+        if (!add_test(of_index, index, checked)) return refuse(last, no_bound);
+        checked.found.instruction = last;
+        const bool is_always_met = std::ranges::all_of(
+            flow_.loops[l].latches, [&](BlockIndex latch) { return flow_.dominates(block, latch); });
+        checked.ends |= is_always_met;
+        checked.tests_next |= is_always_met && tests_next;
+        if (tests_next) return;
+        for (const BlockIndex to : flow_.blocks[block].successors)
+            if (is_in(l, to) && flow_.blocks[to].predecessors.size() == 1) checked.tested_heads.push_back(to);
+    }
+
+    // A predicate of the index alone: which index, the loop's or g, it is of becomes one here.
+    bool add_test(const Symbolic& exits, const Symbolic& index, Checked& checked) {
+        const Symbolic g = table_.global_index(dimension_, 64);
+        const Symbolic test = table_.substitute(exits, replacing(index, g));
+        if (!is_expressible(table_, test) || trend(table_, test, dimension_) != Trend::rises) return false;
+        bool other_index = false;
+        table_.for_each_atom(test, [&](AtomIndex at) {
+            const Atom& atom = table_.atom(at);
+            other_index |= atom.kind == Atom::Kind::global_index && atom.dimension != dimension_;
+        });
+        if (other_index) return false;
+        if (std::ranges::find(checked.found.exits, test) == checked.found.exits.end())
+            checked.found.exits.push_back(test);
+        return true;
+    }
+
+    // A branch before the loop: the same for all threads, or a test of the first index.
+    void check_entry(std::uint32_t l, BlockIndex branch, std::uint8_t ways, Checked& checked) {
+        const std::uint32_t last = last_of(branch);
+        if (is_same_for_all(branch)) return;
+        constexpr const char* no_test =
+            "reaches the loop by a branch that depends on the thread otherwise than by the loop's bound";
+        if (values_.home(branch) != TurnValues::outside || (ways != taken && ways != falls_through))
+            return refuse(last, no_test);
+        Symbolic way = kernel_.guard(last);
+        if (way.width != 1 || !table_.is_small(way)) return refuse(last, no_test);
+        way = indices_.with_indices(ways == taken ? table_.negate(way) : way);
+        if (mentions_index(way) || !add_test(way, table_.loop_index(dimension_, 64), checked))
+            return refuse(last, no_test);
+        checked.tests_first |= flow_.dominates(branch, flow_.loops[l].header);
+        entries_[branch] = ways;
+    }
+    bool is_same_for_all(BlockIndex branch) const { return values_.uses(last_of(branch)) == Dependence{}; }
+    bool mentions_index(const Symbolic& value) const {
+        bool found = false;
+        table_.for_each_atom(value, [&](AtomIndex at) {
+            found |=
+                table_.atom(at).kind == Atom::Kind::loop_index && table_.atom(at).dimension == dimension_;
+        });
+        return found;
+    }
+
+    void check_effect(std::uint32_t instruction) {
+        const BlockIndex block = flow_.block_of[instruction];
+        const std::uint32_t l = values_.home(block);
+        const ptx::Instruction& made = kernel_.function().body[instruction];
+        if (l == TurnValues::outside && made.opcode != Opcode::ld)
+            return refuse(instruction, fmt::format("has {} outside the loop, once a thread", made.mnemonic));
+        if (values_.uses(instruction).on_launch)
+            return refuse(
+                instruction,
+                fmt::format("has {} with values that depend on more than the loop's index", made.mnemonic));
+        for (const auto& [branch, ways] : control_.deciding(block)) {
+            if (l != TurnValues::outside && is_in(l, branch)) continue;  // checked with the loop
+            const auto entry = entries_.find(branch);
+            if (is_same_for_all(branch) || (entry != entries_.end() && entry->second == ways)) continue;
+            return refuse(last_of(branch), "decides by the thread whether it works");
+        }
+        if (l == TurnValues::outside) return;
+        const Checked& checked = loops_.at(l);
+        const bool below_the_bound = (checked.tests_first && checked.tests_next) ||
+                                     std::ranges::any_of(checked.tested_heads, [&](BlockIndex head) {
+                                         return flow_.dominates(head, block);
+                                     });
+        if (!below_the_bound) refuse(instruction, "works before it tests the loop's index");
+    }
+
+    SymbolTable& table_;
+    const FunctionValues& kernel_;
+    const ptx::ControlFlow& flow_;
+    const LoopIndices& indices_;
+    const ControlDependence& control_;
+    Dimension dimension_;
+    TurnValues values_;
+    std::map<std::uint32_t, Checked> loops_;
+    std::map<BlockIndex, std::uint8_t> entries_;
+    std::optional<Fault> fault_;
+};
+
+// What the turns touch. Whether two of them meet is decided at the launch, where pointers and bounds are
+// known.
+class Accesses {
+  public:
+    Accesses(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices)
+        : table_(table), kernel_(kernel), indices_(indices) {}
+
+    std::expected<std::vector<StridedAccess>, Fault> run() {
+        const auto& body = kernel_.function().body;
+        for (std::uint32_t i = 0; i < body.size(); i++)
+            if (kernel_.is_reachable(i) && has_effect(kernel_, i))
+                if (auto fault = add(i)) return std::unexpected(std::move(*fault));
+        const bool changes =
+            std::ranges::any_of(accesses_, [](const StridedAccess& access) { return access.writes; });
+        // Atomics of one kind leave the same sum, or the same extreme, in any order.
+        const bool one_kind = std::ranges::all_of(accesses_, [&](const StridedAccess& access) {
+            return !access.reduction.empty() && access.reduction == accesses_.front().reduction;
+        });
+        if (!changes || one_kind) return std::vector<StridedAccess>();
+        if (unknown_) return std::unexpected(std::move(*unknown_));
+        return std::move(accesses_);
+    }
+
+  private:
+    std::optional<Fault> add(std::uint32_t i) {
+        const ptx::Instruction& made = kernel_.function().body[i];
+        switch (made.opcode) {
+            case Opcode::tex:
+            case Opcode::tld4:
+            case Opcode::txq:
+            case Opcode::suq:
+            case Opcode::prefetch:
+            case Opcode::prefetchu:
+                return std::nullopt;
+            case Opcode::ld:
+            case Opcode::ldu:
+            case Opcode::st:
+            case Opcode::atom:
+            case Opcode::red:
+                break;
+            default:
+                return Fault{3, i, fmt::format("has {} in the loop", made.mnemonic)};
+        }
+        if (reads_constant_memory(kernel_, i)) return std::nullopt;
+        const MemoryRoots roots = memory_roots(table_, kernel_, i);
+        if (roots.is_private)
+            return Fault{3, i, "keeps an array on the stack, which may carry values from turn to turn"};
+        const bool is_load = made.opcode == Opcode::ld;
+        StridedAccess access;
+        access.bytes = ptx::size_bytes(made.type) * std::max<unsigned>(1, made.modifiers.vector_width);
+        access.writes = !is_load;
+        if (is_reduction(made))
+            access.reduction =
+                fmt::format("{} {}", static_cast<unsigned>(made.modifiers.atomic), type_name_of(made));
+        Symbolic address = kernel_.address(i);
+        if (address.width == 64) address = indices_.with_indices(address);
+        for (const Dimension dimension : {Dimension::x, Dimension::y, Dimension::z})
+            if (address.width == 64 && table_.is_small(address))
+                address = table_.substitute(
+                    address, replacing(table_.loop_index(dimension, 64), table_.global_index(dimension, 64)));
+        if (address.width != 64 || !is_expressible(table_, address) || !moves_evenly(address) ||
+            access.bytes == 0) {
+            if (!unknown_)
+                unknown_ = Fault{
+                    3, i,
+                    is_load ? "reads memory in the loop at places that are not known beforehand, which "
+                              "other turns may write; declare pointers that are only read const and "
+                              "__restrict__"
+                            : "writes memory in the loop at places that are not known beforehand, which "
+                              "other turns may use"};
+        }
+        access.address = std::move(address);
+        accesses_.push_back(std::move(access));
+        return std::nullopt;
+    }
+    bool mentions_index(const Symbolic& value) const {
+        bool found = false;
+        table_.for_each_atom(
+            value, [&](AtomIndex index) { found |= table_.atom(index).kind == Atom::Kind::global_index; });
+        return found;
+    }
+    // pointer + sum of stride * index: what else two turns may do with an address is not told apart.
+    bool moves_evenly(const Symbolic& value) const {
+        return std::ranges::all_of(value.terms, [&](const Term& term) {
+            unsigned factors = 0;
+            for (const AtomIndex index : term.atoms) {
+                const Atom& atom = table_.atom(index);
+                if (!mentions_index({64, {{{index}, 1}}})) continue;
+                factors++;
+                if (atom.kind != Atom::Kind::operation) continue;
+                const auto operation = decode_operation(atom.text);
+                if (!operation || operation->op != Operator::cvt || !moves_evenly(atom.operands[0]))
+                    return false;
+            }
+            return factors <= 1;
+        });
+    }
+    static std::string type_name_of(const ptx::Instruction& made) {
+        return std::to_string(static_cast<unsigned>(made.type)) + " " +
+               std::to_string(made.modifiers.vector_width);
+    }
+
+    SymbolTable& table_;
+    const FunctionValues& kernel_;
+    const LoopIndices& indices_;
+    std::vector<StridedAccess> accesses_;
+    std::optional<Fault> unknown_;
+};
+
+std::uint32_t first_read_of_total(const FunctionValues& kernel, std::size_t dimension) {
+    const auto& body = kernel.function().body;
+    for (std::uint32_t i = 0; i < body.size(); i++)
+        for (const ptx::Operand& operand : body[i].operands)
+            if (operand.kind == ptx::Operand::Kind::special && operand.text.starts_with("%nctaid") &&
+                operand.text.ends_with(dimension_names[dimension]))
+                return i;
+    return 0;
+}
+
+}  // namespace
+
+std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const FunctionValues& kernel,
+                                               const std::array<bool, 3>& reads_total) {
+    GridStrides result;
+    if (!kernel.flow().reducible) return std::unexpected(Fault{3, 0, "has loops with several entries"});
+    const LoopIndices indices(table, kernel, reads_total);
+    const ControlDependence control(kernel.function(), kernel.flow());
+    for (std::size_t d = 0; d < 3; d++) {
+        if (!reads_total[d]) continue;
+        const bool strides = std::ranges::any_of(indices.loops(), [&](const LoopIndices::Strided& strided) {
+            return static_cast<std::size_t>(strided.dimension) == d;
+        });
+        if (!strides)
+            return std::unexpected(Fault{3, first_read_of_total(kernel, d),
+                                         "has no loop that begins at the index and goes on by the total"});
+        DimensionProof proof(table, kernel, indices, control, static_cast<Dimension>(d));
+        if (auto fault = proof.run(result.loops)) return std::unexpected(std::move(*fault));
+    }
+    auto accesses = Accesses(table, kernel, indices).run();
+    if (!accesses) return std::unexpected(std::move(accesses.error()));
+    result.accesses = std::move(*accesses);
+    return result;
+}
+
+}  // namespace trimtab::analysis

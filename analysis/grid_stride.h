@@ -1,0 +1,37 @@
+// Grid-stride loops: for (i = g; i < n; i += total). Every i below n is worked on once whatever the total is,
+// so that the launch may have any number of threads. Proved where each turn depends on i alone, and no turn
+// touches memory that another turn writes.
+#pragma once
+
+#include <array>
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "analysis/function_values.h"
+
+namespace trimtab::analysis {
+
+// In both, the global index of a dimension stands for the index of that dimension's loop: g, g + total ...
+struct StridedLoop {
+    Dimension dimension = Dimension::x;
+    // Tests of one bound: before the loop, at its head, at its end. Where one is true, no turn is made.
+    std::vector<Symbolic> exits;
+    std::uint32_t instruction = 0;  // that ends the loop
+};
+struct StridedAccess {
+    Symbolic address;
+    std::uint32_t bytes = 0;
+    bool writes = false;
+    std::string reduction;  // of an atomic: its mnemonic
+};
+struct GridStrides {
+    std::vector<StridedLoop> loops;
+    std::vector<StridedAccess> accesses;  // none: no order of turns can matter
+};
+
+// The fault says what ties the kernel to the total, of the dimensions in `reads_total`.
+[[nodiscard]] std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const FunctionValues& kernel,
+                                                             const std::array<bool, 3>& reads_total);
+
+}  // namespace trimtab::analysis

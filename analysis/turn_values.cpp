@@ -1,0 +1,300 @@
+#include "analysis/turn_values.h"
+
+#include <algorithm>
+
+namespace trimtab::analysis {
+
+using ptx::BlockIndex;
+using ptx::no_index;
+using ptx::ValueIndex;
+
+namespace {
+
+bool mentions(const SymbolTable& table, const Symbolic& value, Atom::Kind kind, Dimension dimension) {
+    bool found = false;
+    table.for_each_atom(value, [&](AtomIndex index) {
+        const Atom& atom = table.atom(index);
+        found |= atom.kind == kind && atom.dimension == dimension;
+    });
+    return found;
+}
+
+AtomIndex atom_of(const Symbolic& value) {
+    return value.terms[0].atoms[0];
+}
+
+bool is_in(const ptx::Loop& loop, BlockIndex block) {
+    return std::ranges::find(loop.blocks, block) != loop.blocks.end();
+}
+
+}  // namespace
+
+// --- registers that follow a loop's index ---
+
+LoopIndices::LoopIndices(SymbolTable& table, const FunctionValues& kernel,
+                         const std::array<bool, 3>& dimensions)
+    : table_(&table), kernel_(&kernel) {
+    // Outer loops come first: what inner loops start from may follow an outer one's index.
+    for (std::uint32_t l = 0; l < kernel.flow().loops.size(); l++)
+        for (const Dimension dimension : {Dimension::x, Dimension::y, Dimension::z})
+            if (dimensions[static_cast<std::size_t>(dimension)] && stride(l, dimension)) break;
+}
+
+Symbolic LoopIndices::with_indices(const Symbolic& value) const {
+    return table_->is_small(value) ? table_->substitute(value, functions_) : value;
+}
+
+const Symbolic* LoopIndices::as_function(AtomIndex phi) const {
+    const auto at = functions_.find(phi);
+    return at == functions_.end() ? nullptr : &at->second;
+}
+
+// A phi is worth an atom of its own, and what its incoming values share of launch registers.
+std::optional<AtomIndex> LoopIndices::own_atom(ValueIndex phi) const {
+    for (const Term& term : kernel_->value(phi).terms)
+        if (term.atoms.size() == 1 && term.coefficient == 1 &&
+            kernel_->phi_of(table_->atom(term.atoms[0])) == phi)
+            return term.atoms[0];
+    return std::nullopt;
+}
+Symbolic LoopIndices::own_part(ValueIndex phi, ValueIndex incoming) const {
+    return table_->subtract(kernel_->value(incoming), table_->unclean_part(kernel_->value(phi)));
+}
+
+// What all ways into the loop agree on.
+std::optional<Symbolic> LoopIndices::first_value(const ptx::Loop& loop, ValueIndex phi) const {
+    const auto& predecessors = kernel_->flow().blocks[loop.header].predecessors;
+    const auto& incoming = kernel_->ssa().values[phi].incoming;
+    std::optional<Symbolic> first;
+    for (std::size_t i = 0; i < predecessors.size(); i++) {
+        if (is_in(loop, predecessors[i])) continue;
+        if (incoming[i] == no_index || !table_->is_small(kernel_->value(incoming[i]))) return std::nullopt;
+        Symbolic value = with_indices(own_part(phi, incoming[i]));
+        if (first && *first != value) return std::nullopt;
+        first = std::move(value);
+    }
+    return first;
+}
+
+// A register that is f(g) on entry, and f(i + total) at the end of a turn that began with it as f(i), is f(i)
+// in every turn. The registers of one loop are taken together, for they may be computed from each other.
+bool LoopIndices::stride(std::uint32_t index, Dimension dimension) {
+    const ptx::Loop& loop = kernel_->flow().loops[index];
+    const auto& predecessors = kernel_->flow().blocks[loop.header].predecessors;
+    const Symbolic g = table_->global_index(dimension, 64), i = table_->loop_index(dimension, 64);
+    const std::map<AtomIndex, Symbolic> to_index{{atom_of(g), i}};
+    const std::map<AtomIndex, Symbolic> to_next{{atom_of(i), table_->add(i, table_->total(dimension, 64))}};
+    std::map<AtomIndex, std::pair<ValueIndex, Symbolic>> candidates;
+    for (const ValueIndex phi : kernel_->phis(loop.header)) {
+        const auto own = own_atom(phi);
+        if (!own) continue;
+        const auto first = first_value(loop, phi);
+        if (!first || !table_->is_clean(*first) ||
+            !mentions(*table_, *first, Atom::Kind::global_index, dimension))
+            continue;
+        candidates[*own] = {phi, table_->substitute(*first, to_index)};
+    }
+    const auto follows = [&](const std::pair<ValueIndex, Symbolic>& candidate,
+                             const std::map<AtomIndex, Symbolic>& functions) {
+        const Symbolic next = table_->substitute(candidate.second, to_next);
+        const auto& incoming = kernel_->ssa().values[candidate.first].incoming;
+        for (std::size_t p = 0; p < predecessors.size(); p++) {
+            if (!is_in(loop, predecessors[p])) continue;
+            if (incoming[p] == no_index || !table_->is_small(kernel_->value(incoming[p])) ||
+                table_->substitute(own_part(candidate.first, incoming[p]), functions) != next)
+                return false;
+        }
+        return true;
+    };
+    for (bool changed = true; changed;) {
+        changed = false;
+        std::map<AtomIndex, Symbolic> functions = functions_;
+        for (const auto& [phi, candidate] : candidates) functions[phi] = candidate.second;
+        for (auto at = candidates.begin(); at != candidates.end();) {
+            const bool good = follows(at->second, functions);
+            changed |= !good;
+            at = good ? std::next(at) : candidates.erase(at);
+        }
+    }
+    if (candidates.empty()) return false;
+    for (const auto& [phi, candidate] : candidates) functions_[phi] = candidate.second;
+    loops_.push_back({index, dimension});
+    return true;
+}
+
+// --- what values depend on ---
+
+TurnValues::TurnValues(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
+                       const ControlDependence& control, Dimension dimension)
+    : table_(table),
+      kernel_(kernel),
+      indices_(indices),
+      control_(control),
+      dimension_(dimension),
+      homes_(kernel.flow().blocks.size(), outside),
+      dependences_(kernel.ssa().values.size()) {
+    for (const LoopIndices::Strided& strided : indices.loops())
+        if (strided.dimension == dimension)
+            for (const BlockIndex block : kernel.flow().loops[strided.loop].blocks)
+                homes_[block] = strided.loop;
+    merging_branches_.resize(kernel.flow().blocks.size());
+    for (const BlockIndex block : kernel.flow().reverse_post_order)
+        if (!kernel.phis(block).empty()) merging_branches_[block] = merging_branches(block);
+    // Dependences only grow.
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (ValueIndex v = 0; v < dependences_.size(); v++) {
+            Dependence now = dependences_[v];
+            now.join(made(v));
+            if (now == dependences_[v]) continue;
+            dependences_[v] = now;
+            changed = true;
+        }
+    }
+}
+
+BlockIndex TurnValues::block_of(const ptx::Value& value) const {
+    if (value.kind == ptx::Value::Kind::phi) return value.block;
+    if (value.kind == ptx::Value::Kind::instruction) return kernel_.flow().block_of[value.instruction];
+    return 0;
+}
+
+// A value of one loop's turn means nothing outside: which turn it is from depends on the total.
+bool TurnValues::crosses(ValueIndex value, BlockIndex to) const {
+    const std::uint32_t from = home(block_of(kernel_.ssa().values[value]));
+    return dependences_[value].on_index && from != outside && from != home(to);
+}
+Dependence TurnValues::with_crossing(ValueIndex value, BlockIndex to) const {
+    Dependence result = dependences_[value];
+    result.on_launch |= crosses(value, to);
+    return result;
+}
+
+Dependence TurnValues::of(const Symbolic& value) const {
+    const auto by_atoms = [&](const Symbolic& symbolic) {
+        Dependence result;
+        table_.for_each_atom(symbolic, [&](AtomIndex index) {
+            const Atom& atom = table_.atom(index);
+            switch (atom.kind) {
+                case Atom::Kind::global_index:
+                case Atom::Kind::total:
+                    result.on_launch |= atom.dimension == dimension_;
+                    break;
+                case Atom::Kind::loop_index:
+                    result.on_index |= atom.dimension == dimension_;
+                    break;
+                case Atom::Kind::opaque:
+                    if (const Symbolic* function = indices_.as_function(index))
+                        result.join(of(*function));
+                    else if (atom.function == kernel_.index())
+                        result.join(dependences_[atom.value]);
+                    else
+                        result.on_launch = true;
+                    break;
+                default:
+                    result.on_launch |= !atom.is_clean();
+                    break;
+            }
+        });
+        return result;
+    };
+    const Dependence result = by_atoms(value);
+    // What the total does to one register it may undo to another.
+    return result.on_launch && table_.is_small(value) ? by_atoms(indices_.with_indices(value)) : result;
+}
+
+Dependence TurnValues::made_phi(const ptx::Value& phi) const {
+    Dependence result;
+    const auto& flow = kernel_.flow();
+    const std::uint32_t at_home = home(phi.block);
+    // Carried from turn to turn, and no function of the index.
+    if (at_home != outside && flow.loops[at_home].header == phi.block) result.on_launch = true;
+    for (const ValueIndex incoming : phi.incoming)
+        if (incoming != no_index) result.join(with_crossing(incoming, phi.block));
+    // Which of them it is, is decided by branches.
+    for (const BlockIndex branch : merging_branches_[phi.block]) {
+        Dependence decides = uses(flow.blocks[branch].last - 1);
+        if (decides.on_index && home(branch) != at_home) decides.on_launch = true;
+        result.join(decides);
+    }
+    return result;
+}
+
+// The branches between the block that dominates this one and it, that decide from where it is reached.
+std::vector<BlockIndex> TurnValues::merging_branches(BlockIndex block) const {
+    const auto& flow = kernel_.flow();
+    std::vector<bool> between(flow.blocks.size());
+    const BlockIndex above = flow.immediate_dominator[block];
+    std::vector<BlockIndex> work{block};
+    while (!work.empty()) {
+        const BlockIndex at = work.back();
+        work.pop_back();
+        for (const BlockIndex from : flow.blocks[at].predecessors) {
+            if (between[from]) continue;
+            between[from] = true;
+            if (from != above) work.push_back(from);
+        }
+    }
+    std::vector<BlockIndex> result;
+    const auto add = [&](BlockIndex branch) {
+        const ptx::BasicBlock& body = flow.blocks[branch];
+        if (!between[branch] || body.first == body.last || std::ranges::find(result, branch) != result.end())
+            return;
+        const ptx::Instruction& last = kernel_.function().body[body.last - 1];
+        if (last.opcode == ptx::Opcode::brx || last.guard != no_index) result.push_back(branch);
+    };
+    for (const BlockIndex from : flow.blocks[block].predecessors) {
+        add(from);
+        for (const auto& [branch, ways] : control_.deciding(from)) add(branch);
+    }
+    return result;
+}
+
+Dependence TurnValues::made(ValueIndex index) const {
+    const ptx::Value& value = kernel_.ssa().values[index];
+    const Symbolic& symbolic = kernel_.value(index);
+    bool is_itself = symbolic.terms.empty() && symbolic.width == 0;
+    for (const Term& term : symbolic.terms)
+        for (const AtomIndex at : term.atoms) {
+            const Atom& atom = table_.atom(at);
+            is_itself |= (atom.kind == Atom::Kind::opaque || atom.kind == Atom::Kind::tainted) &&
+                         atom.value == index && indices_.as_function(at) == nullptr;
+        }
+    Dependence result = of(symbolic);
+    const BlockIndex block = block_of(value);
+    if (value.kind == ptx::Value::Kind::phi) {
+        if (is_itself) result.join(made_phi(value));
+        for (const ValueIndex incoming : value.incoming)
+            result.on_launch |= incoming != no_index && crosses(incoming, block);
+        result.on_launch |= result.on_index && home(block) == outside;
+        return result;
+    }
+    if (value.kind != ptx::Value::Kind::instruction) return result;
+    if (is_itself) {
+        result.join(uses(value.instruction));
+        if (value.previous != no_index) result.join(with_crossing(value.previous, block));
+    } else {
+        for (const ptx::Ssa::Use& use : kernel_.ssa().uses[value.instruction])
+            result.on_launch |= use.value != no_index && crosses(use.value, block);
+    }
+    result.on_launch |= result.on_index && home(block) == outside;
+    return result;
+}
+
+Dependence TurnValues::uses(std::uint32_t instruction) const {
+    Dependence result;
+    const BlockIndex block = kernel_.flow().block_of[instruction];
+    for (const ptx::Ssa::Use& use : kernel_.ssa().uses[instruction])
+        if (use.value != no_index) result.join(with_crossing(use.value, block));
+    const ptx::Instruction& made = kernel_.function().body[instruction];
+    for (std::size_t i = 0; i < made.operands.size(); i++) {
+        const ptx::Operand& operand = made.operands[i];
+        if (operand.kind == ptx::Operand::Kind::special) result.join(of(kernel_.operand(instruction, i)));
+        for (std::size_t e = 0; e < operand.elements.size(); e++)
+            if (operand.elements[e].kind == ptx::Operand::Kind::special) result.on_launch = true;
+    }
+    if (result.on_index && home(block) == outside) result.on_launch = true;
+    return result;
+}
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,83 @@
+// What the values of a kernel with grid-stride loops depend on: nothing of the thread, a loop's index, or
+// otherwise on the thread or on how many there are.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "analysis/control_dependence.h"
+#include "analysis/function_values.h"
+
+namespace trimtab::analysis {
+
+// The registers that a grid-stride loop carries from turn to turn, as functions of its index. Each loop
+// strides in one dimension at most.
+class LoopIndices {
+  public:
+    LoopIndices(SymbolTable& table, const FunctionValues& kernel, const std::array<bool, 3>& dimensions);
+
+    struct Strided {
+        std::uint32_t loop = 0;  // in the control flow's list
+        Dimension dimension = Dimension::x;
+    };
+    [[nodiscard]] const std::vector<Strided>& loops() const { return loops_; }
+    // With loop indices in place of the registers that follow them.
+    [[nodiscard]] Symbolic with_indices(const Symbolic& value) const;
+    [[nodiscard]] const Symbolic* as_function(AtomIndex phi) const;
+
+  private:
+    bool stride(std::uint32_t loop, Dimension dimension);
+    [[nodiscard]] std::optional<AtomIndex> own_atom(ptx::ValueIndex phi) const;
+    [[nodiscard]] Symbolic own_part(ptx::ValueIndex phi, ptx::ValueIndex incoming) const;
+    [[nodiscard]] std::optional<Symbolic> first_value(const ptx::Loop& loop, ptx::ValueIndex phi) const;
+
+    SymbolTable* table_;
+    const FunctionValues* kernel_;
+    std::vector<Strided> loops_;
+    std::map<AtomIndex, Symbolic> functions_;
+};
+
+struct Dependence {
+    bool on_launch = false;  // on g, the total, or the turns made before
+    bool on_index = false;   // on the index of a loop
+    void join(const Dependence& other) {
+        on_launch |= other.on_launch;
+        on_index |= other.on_index;
+    }
+    friend bool operator==(const Dependence&, const Dependence&) = default;
+};
+
+// With respect to one dimension and its loops, none of which is in another.
+class TurnValues {
+  public:
+    TurnValues(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
+               const ControlDependence& control, Dimension dimension);
+
+    static constexpr std::uint32_t outside = UINT32_MAX;
+    // The loop of the dimension that the block is in.
+    [[nodiscard]] std::uint32_t home(ptx::BlockIndex block) const { return homes_[block]; }
+    // Everything that the instruction reads, its guard and its address too.
+    [[nodiscard]] Dependence uses(std::uint32_t instruction) const;
+    [[nodiscard]] Dependence of(const Symbolic& value) const;
+
+  private:
+    [[nodiscard]] Dependence made(ptx::ValueIndex value) const;
+    [[nodiscard]] Dependence made_phi(const ptx::Value& phi) const;
+    [[nodiscard]] std::vector<ptx::BlockIndex> merging_branches(ptx::BlockIndex block) const;
+    [[nodiscard]] bool crosses(ptx::ValueIndex value, ptx::BlockIndex to) const;
+    [[nodiscard]] Dependence with_crossing(ptx::ValueIndex value, ptx::BlockIndex to) const;
+    [[nodiscard]] ptx::BlockIndex block_of(const ptx::Value& value) const;
+
+    SymbolTable& table_;
+    const FunctionValues& kernel_;
+    const LoopIndices& indices_;
+    const ControlDependence& control_;
+    Dimension dimension_;
+    std::vector<std::uint32_t> homes_;                            // by block
+    std::vector<std::vector<ptx::BlockIndex>> merging_branches_;  // by block
+    std::vector<Dependence> dependences_;                         // by value
+};
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,183 @@
+// Loops that look like grid-stride loops, and whose results depend on the total: see README.md. `covering` where the arguments
+// of the launch decide, as they do for memory that two turns meet in.
+#include <cstdint>
+#define GX (blockIdx.x * blockDim.x + threadIdx.x)
+#define GY (blockIdx.y * blockDim.y + threadIdx.y)
+#define TX (gridDim.x * blockDim.x)
+#define TY (gridDim.y * blockDim.y)
+
+//= dividing 3 "gridDim.x"
+__global__ void sum_of_a_thread(float* o, const float* __restrict__ x, int n) {
+    float s = 0;
+    for (int i = GX; i < n; i += TX) s += x[i];
+    o[GX] = s;
+}
+//= dividing 3 "gridDim.x"
+__global__ void running_sum(int* o, const int* __restrict__ x, int n) {
+    int s = 0;
+    for (int i = GX; i < n; i += TX) o[i] = s += x[i];
+}
+//= dividing 3 "gridDim.x"
+__global__ void value_of_the_last_turn(int* o, const int* __restrict__ x, int n) {
+    int last = -1;
+    for (int i = GX; i < n; i += TX) {
+        o[i] = last;
+        last = x[i];
+    }
+}
+//= dividing 3 "gridDim.x"; -O3 covering
+__global__ void first_turn_only(int* o, int n) {
+    bool first = true;
+    for (int i = GX; i < n; i += TX) {
+        if (first) o[i] = 1;
+        first = false;
+    }
+}
+//= dividing 3 "gridDim.x"
+__global__ void number_of_the_turn(int* o, int n) {
+    for (int i = GX; i < n; i += TX) o[i] = i / TX;
+}
+//= dividing 3 "gridDim.x"
+__global__ void compares_with_where_it_began(int* o, int n) {
+    int g = GX;
+    for (int i = g; i < n; i += TX) o[i] = i == g;
+}
+//= dividing 3 "gridDim.x"
+__global__ void two_kinds_of_turns(int* o, int n) {
+    for (int i = GX; i < n; i += 2 * TX) {
+        o[i] = 1;
+        if (i + TX < n) o[i + TX] = 2;
+    }
+}
+//= dividing 3 "gridDim.x"
+__global__ void works_before_it_tests(int* o, int n) {
+    int i = GX;
+    do {
+        o[i] = i;
+        i += TX;
+    } while (i < n);
+}
+//= dividing 3 "gridDim.x"
+__global__ void stops_at_what_it_finds(int* o, const int* __restrict__ x, int n) {
+    for (int i = GX; i < n; i += TX) {
+        if (x[i] == 3) break;
+        o[i] = 1;
+    }
+}
+//= dividing 3 "gridDim.x"
+__global__ void returns_at_what_it_finds(int* o, const int* __restrict__ x, int n) {
+    for (int i = GX; i < n; i += TX) {
+        if (x[i] > 9) return;
+        o[i] = x[i];
+    }
+}
+//= dividing 3 "gridDim.x"
+__global__ void some_threads_only(int* o, int n) {
+    int g = GX;
+    if (g % 2 == 0)
+        for (int i = g; i < n; i += TX) o[i] = 1;
+}
+//= dividing 3 "gridDim.x"
+__global__ void value_of_the_thread(int* o, int n) {
+    int g = GX, k = g < 10 ? 1 : 2;
+    for (int i = g; i < n; i += TX) o[i] = k;
+}
+//= dividing 3 "gridDim.x"
+__global__ void value_from_before(int* o, const int* __restrict__ x, int n) {
+    int g = GX;
+    if (g >= n) return;
+    int k = x[g];
+    for (int i = g; i < n; i += TX) o[i] = k;
+}
+//= dividing 3 "gridDim.x"
+__global__ void counts_threads(int* count, int* o, int n) {
+    for (int i = GX; i < n; i += TX) o[i] = 1;
+    atomicAdd(count, 1);
+}
+//= dividing 3 "gridDim.x"
+__global__ void where_it_ended(int* o, int* ends, int n) {
+    int i = GX;
+    for (; i < n; i += TX) o[i] = 1;
+    atomicMax(ends, i);
+}
+//= dividing 3 "gridDim.x"
+__global__ void index_of_another_loop(int* o, int n, int m) {
+    int i = GX;
+    for (; i < n; i += TX) o[i] = 1;
+    for (int j = GX; j < m; j += TX) o[1000 + j] = i;
+}
+//= dividing 3 "gridDim.x"
+__global__ void stack_between_turns(int* o, const int* __restrict__ x, int n, int k) {
+    int kept[4] = {0, 0, 0, 0};
+    for (int i = GX; i < n; i += TX) {
+        o[i] = kept[(i + k) & 3];
+        kept[i & 3] = x[i];
+    }
+}
+//= dividing 3 "gridDim.x"
+__global__ void bound_in_memory(int* o, const int* n) {
+    for (int i = GX; i < *n; i += TX) o[i] = 1;
+}
+//= dividing 3 "gridDim.x"
+__global__ void next_to_the_end(int* o, int n) {
+    for (int i = GX; i < n; i += TX)
+        if (i + (int)TX != n) o[i] = 2;
+}
+//= dividing 3 "gridDim.y"
+__global__ void stride_of_another_dimension(int* o, int w, int h) {
+    int x = GX;
+    if (x < w)
+        for (int y = GY; y < h; y += TX) o[y * w + x] = TY;
+}
+//= dividing 3 "gridDim.x" alone
+__global__ void scattered(int* o, const int* __restrict__ to, int n) {
+    for (int i = GX; i < n; i += TX) o[to[i]] = i;
+}
+//= dividing 3 "declare pointers that are only read const and __restrict__" alone
+__global__ void gathered_from_who_knows_where(int* o, const int* from, const int* at, int n) {
+    for (int i = GX; i < n; i += TX) o[i] = from[at[i]];
+}
+//= dividing 3 "gridDim.x"
+__global__ void short_index(int* o, int n) {
+    for (short i = GX; i < n; i += TX) o[i] = 1;
+}
+//= dividing 3 "gridDim.x"
+__global__ void bytes_of_the_total(int* o, int n) {
+    for (int i = GX; i < n; i += (unsigned char)TX) atomicOr(o + i, 1);
+}
+//= dividing 3 "gridDim.x"
+__global__ void steps_a_turn(int* o, int n) {
+    int step = TX;
+    for (int i = GX; i < n; i += step, step += 1) atomicOr(o + i, 2);
+}
+//= covering alone
+__global__ void neighbour_before(int* o, int n) {
+    for (int i = GX; i < n; i += TX) o[i + 1] = o[i];
+}
+//= dividing 3 "gridDim.x" alone; -O0 covering
+__global__ void one_place_for_all(int* o, int n) {
+    for (int i = GX; i < n; i += TX) o[0] = i;
+}
+//= covering
+__global__ void two_atomics_on_one_place(int* o, int n) {
+    for (int i = GX; i < n; i += TX) {
+        atomicAdd(o, 1);
+        atomicAnd(o, 15);
+    }
+}
+//= covering
+__global__ void begins_below_another_bound(int* o, int n, int m) {
+    int g = GX;
+    if (g < m)
+        for (int i = g; i < n; i += TX) o[i] = 1;
+}
+//= covering
+__global__ void rows_that_overlap(int* o, int w, int h, int pitch) {
+    for (int y = GY; y < h; y += TY)
+        for (int x = GX; x < w; x += TX) o[y * pitch + x] += 1;
+}
+//= covering alone
+__global__ void ends_before_a_minimum(int* o, unsigned n, unsigned m) {
+    for (unsigned i = GX; i < n - m; i += TX)
+        if (i < 100) o[i] = i;
+}

@@ -1,0 +1,149 @@
+// Grid-stride loops that may have any number of threads: see README.md.
+#include <cstdint>
+#define GX (blockIdx.x * blockDim.x + threadIdx.x)
+#define GY (blockIdx.y * blockDim.y + threadIdx.y)
+#define TX (gridDim.x * blockDim.x)
+#define TY (gridDim.y * blockDim.y)
+
+//= covering
+__global__ void scaled_sum(float a, const float* x, float* y, int n) {
+    for (int i = GX; i < n; i += TX) y[i] = a * x[i] + y[i];
+}
+//= covering
+__global__ void unsigned_index(unsigned* o, unsigned n) {
+    const unsigned step = TX;
+    for (unsigned i = GX; i < n; i += step) o[i] = i * 3;
+}
+//= covering
+__global__ void wide_index(double* o, size_t n) {
+    size_t step = size_t(blockDim.x) * gridDim.x;
+    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += step) o[i] = i;
+}
+//= covering; nvcc dividing
+__global__ void widened_late(int* o, long long n) {
+    for (long long i = GX; i < n; i += TX) o[i]++;
+}
+//= covering
+__global__ void goes_on_while(float* o, int n) {
+    int i = GX;
+    while (i < n) {
+        o[i] = o[i] * 2;
+        i += TX;
+    }
+}
+//= covering
+__global__ void returns_early(int* o, int n, int k) {
+    if (k <= 0) return;
+    for (int i = GX; i < n; i += TX) o[i] = k;
+}
+//= covering
+__global__ void tests_twice(int* o, int n) {
+    int i = GX;
+    if (i >= n) return;
+    for (; i < n; i += TX) o[i] += i;
+}
+//= covering
+__global__ void up_to_the_last(int* o, int last) {
+    for (int i = GX; i <= last; i += TX) o[i] ^= 5;
+}
+//= covering
+__global__ void but_the_last(int* o, const int* __restrict__ a, int n) {
+    for (int i = GX; i < n - 1; i += TX) o[i] = a[i] + a[i + 1];
+}
+//= covering
+__global__ void from_one(int* o, int n) {
+    for (int i = GX + 1; i < n; i += TX) o[i] = i;
+}
+//= covering; -O0 dividing
+__global__ void pairs(int2* o, int n) {
+    for (int i = GX; i < n / 2; i += TX) o[i] = make_int2(i, -i);
+}
+//= covering
+__global__ void even_places(int* o, int n) {
+    for (int i = 2 * GX; i < n; i += 2 * TX) o[i] = i;
+}
+//= covering
+__global__ void backwards(int* o, int n) {
+    for (int i = n - 1 - (int)GX; i >= 0; i -= TX) o[i] = i;
+}
+//= covering
+__global__ void leaves_some_out(int* o, const int* __restrict__ a, int n) {
+    for (int i = GX; i < n; i += TX) {
+        if (a[i] < 5) continue;
+        o[i] = a[i];
+    }
+}
+//= covering; -O0 dividing
+__global__ void rows_of_a_matrix(float* y, const float* __restrict__ a, const float* __restrict__ x, int n, int m) {
+    for (int i = GX; i < n; i += TX) {
+        float s = 0;
+        for (int j = 0; j < m; j++) s += a[i * m + j] * x[j];
+        y[i] = s;
+    }
+}
+//= covering
+__global__ void plane(float* o, const float* a, int w, int h) {
+    for (int y = GY; y < h; y += TY)
+        for (int x = GX; x < w; x += TX) o[y * w + x] = 2 * a[y * w + x];
+}
+//= covering
+__global__ void plane_by_columns(float* o, int w, int h) {
+    for (int x = GX; x < w; x += TX)
+        for (int y = GY; y < h; y += TY) o[y * w + x] += x - y;
+}
+//= covering
+__global__ void strided_rows(float* o, int w, int h) {
+    int x = GX;
+    if (x >= w) return;
+    for (int y = GY; y < h; y += TY) o[y * w + x] = y;
+}
+//= covering
+__global__ void one_bound_and_then_another(int* a, int* b, int n, int m) {
+    for (int i = GX; i < n; i += TX) a[i] = i;
+    for (int i = GX; i < m; i += TX) b[i] = -i;
+}
+//= covering
+__global__ void sweeps(float* o, int n, int times) {
+    for (int t = 0; t < times; t++)
+        for (int i = GX; i < n; i += TX) o[i] = 0.5f * o[i] + t;
+}
+//= covering; -O0 dividing
+__global__ void histogram(int* bins, const int* __restrict__ x, int n) {
+    for (int i = GX; i < n; i += TX) atomicAdd(&bins[x[i] & 7], 1);
+}
+//= covering
+__global__ void greatest(int* most, const int* __restrict__ x, int n) {
+    for (int i = GX; i < n; i += TX) atomicMax(most, x[i]);
+}
+//= covering
+__global__ void by_a_factor_in_memory(float* o, const float* __restrict__ factor, int n) {
+    const float a = factor[0];
+    for (int i = GX; i < n; i += TX) o[i] *= a;
+}
+//= covering; -O0 dividing
+__global__ void transposed(float* o, const float* __restrict__ a, int n, int w) {
+    for (int i = GX; i < n; i += TX) o[i] = a[i % w * 3 + i / w];
+}
+//= covering
+__global__ void random_numbers(unsigned* o, unsigned seed, int n) {
+    for (int i = GX; i < n; i += TX) {
+        unsigned s = seed ^ i * 2654435761u;
+        for (int k = 0; k < 8; k++) {
+            s ^= s << 13;
+            s ^= s >> 17;
+            s ^= s << 5;
+        }
+        o[i] = s;
+    }
+}
+//= covering; -O0 dividing; -O1 dividing
+__global__ void four_words_each(int* o, int n) {
+    for (int i = GX; i < n; i += TX)
+        for (int k = 0; k < 4; k++) o[4 * i + k] = i - k;
+}
+//= covering
+__global__ void depends_on_the_row(int* o, int w, int h) {
+    int y = GY;
+    if (y >= h) return;
+    for (int x = GX; x < w; x += TX) o[y * w + x] = y & 1 ? x : -x;
+}

@@ -1,0 +1,161 @@
+// Grid-stride loops at the launch: when may the number of threads be another?
+#include "analysis/free_totals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cuda_compiler.h"
+#include "judged_launch.h"
+
+namespace trimtab::analysis::test {
+namespace {
+
+constexpr std::uint64_t pointer = 0x7f0000000000, other_pointer = 0x7f0040000000;
+
+constexpr std::string_view source = R"(
+    __device__ int gx() { return blockIdx.x * blockDim.x + threadIdx.x; }
+    __device__ int gy() { return blockIdx.y * blockDim.y + threadIdx.y; }
+    __device__ int tx() { return gridDim.x * blockDim.x; }
+    __device__ int ty() { return gridDim.y * blockDim.y; }
+    __global__ void fill(float* o, int n) { for (int i = gx(); i < n; i += tx()) o[i] = 1; }
+    __global__ void fill_unsigned(char* o, unsigned n) { for (unsigned i = gx(); i < n; i += tx()) o[i] = 1; }
+    __global__ void fill_wide(char* o, unsigned long n) {
+        for (unsigned long i = gx(); i < n; i += gridDim.x * (unsigned long)blockDim.x) o[i] = 1;
+    }
+    __global__ void copy(float* o, const float* a, int n) { for (int i = gx(); i < n; i += tx()) o[i] = a[i]; }
+    __global__ void next(float* o, int n) { for (int i = gx(); i < n; i += tx()) o[i + 1] = o[i]; }
+    __global__ void both(float* o, int n) { for (int i = gx(); i < n; i += tx()) o[2 * i + 1] = o[2 * i]; }
+    __global__ void two_bounds(float* o, int n, int m) {
+        int i = gx();
+        if (i >= m) return;
+        for (; i < n; i += tx()) o[i] = 1;
+    }
+    __global__ void plane(float* o, int w, int h, int pitch) {
+        for (int y = blockIdx.y * blockDim.y + threadIdx.y; y < h; y += gridDim.y * blockDim.y)
+            for (int x = blockIdx.x * blockDim.x + threadIdx.x; x < w; x += gridDim.x * blockDim.x)
+                o[y * pitch + x] += 1;
+    }
+    __global__ void rows(float* o, int w, int h) {
+        int x = gx();
+        if (x < w) for (int y = gy(); y < h; y += ty()) o[y * w + x] += 1;
+    }
+)";
+
+class FreeTotals : public testing::Test {
+  protected:
+    static const KernelDescription& kernel(const std::string& name) {
+        static const std::vector<KernelDescription> kernels = describe_ptx(compile_cuda(source, "-O1"));
+        return kernel_named(kernels, name);
+    }
+    // "x", "y", "xy" or "": the dimensions whose number of threads may be another.
+    template <typename... Values>
+    static std::string free(const std::string& name, std::array<std::uint64_t, 3> extent,
+                            std::array<std::uint64_t, 3> most, Values... values) {
+        const KernelDescription& description = kernel(name);
+        const auto found = free_totals(description, arguments(description, values...), extent, most);
+        std::string text;
+        for (std::size_t d = 0; d < 3; d++)
+            if (found[d]) text += "xyz"[d];
+        return text;
+    }
+    template <typename... Values>
+    static std::string free(const std::string& name, Values... values) {
+        return free(name, {1024, 1, 1}, {4096, 4096, 1}, values...);
+    }
+};
+
+TEST_F(FreeTotals, ElementByElement) {
+    EXPECT_EQ(free("fill", pointer, 100000), "x");
+    EXPECT_EQ(free("fill", pointer, 5), "x");
+    EXPECT_EQ(free("fill", pointer, 0), "x");
+    EXPECT_EQ(free("fill", pointer, -5), "x") << "no turn is made";
+    EXPECT_EQ(blocks(kernel("fill"), arguments(kernel("fill"), pointer, 100000), {7, 1, 1}, {100, 1, 1}),
+              "cover");
+}
+
+TEST_F(FreeTotals, IndicesThatWouldWrap) {
+    const int most = 0x7fffffff;
+    // The last turn's i + total must stay below 2^31.
+    EXPECT_EQ(free("fill", {1024, 1, 1}, {1024, 1, 1}, pointer, most - 1023), "x");
+    EXPECT_EQ(free("fill", {1024, 1, 1}, {1025, 1, 1}, pointer, most - 1023), "");
+    EXPECT_EQ(free("fill", {1024, 1, 1}, {1024, 1, 1}, pointer, most), "");
+    EXPECT_EQ(free("fill_unsigned", {1024, 1, 1}, {1024, 1, 1}, pointer, 0xffffffffu), "");
+    EXPECT_EQ(free("fill_unsigned", {1024, 1, 1}, {1024, 1, 1}, pointer, 0x7ffff000u), "x");
+    EXPECT_EQ(free("fill_wide", {1024, 1, 1}, {1024, 1, 1}, pointer, 0x100000000ul), "");
+    EXPECT_EQ(free("fill_wide", {1024, 1, 1}, {1024, 1, 1}, pointer, 0x70000000ul), "x");
+    EXPECT_EQ(blocks(kernel("fill"), arguments(kernel("fill"), pointer, most), {10, 1, 1}, {100, 1, 1}),
+              "divide x");
+}
+
+TEST_F(FreeTotals, ArraysThatOverlap) {
+    EXPECT_EQ(free("copy", pointer, other_pointer, 1000), "x");
+    EXPECT_EQ(free("copy", pointer, pointer, 1000), "x") << "each turn reads what it writes";
+    EXPECT_EQ(free("copy", pointer, pointer + 4 * 1000, 1000), "x") << "one after the other";
+    EXPECT_EQ(free("copy", pointer, pointer + 4 * 999, 1000), "") << "one element of both";
+    EXPECT_EQ(free("copy", pointer + 4 * 1024, pointer, 4096), "") << "what the turn before wrote";
+    EXPECT_EQ(free("copy", pointer, pointer + 2, 1000), "");
+}
+
+TEST_F(FreeTotals, TurnsThatMeet) {
+    EXPECT_EQ(free("next", pointer, 1000), "");
+    EXPECT_EQ(free("next", pointer, 1), "x") << "there is one turn";
+    EXPECT_EQ(free("both", pointer, 1000), "x");
+    EXPECT_EQ(blocks(kernel("next"), arguments(kernel("next"), pointer, 1000), {10, 1, 1}, {100, 1, 1}),
+              "divide x");
+}
+
+TEST_F(FreeTotals, BoundsThatDiffer) {
+    EXPECT_EQ(free("two_bounds", pointer, 1000, 1000), "x");
+    EXPECT_EQ(free("two_bounds", pointer, 1000, 999), "");
+}
+
+TEST_F(FreeTotals, TwoDimensions) {
+    EXPECT_EQ(free("plane", pointer, 100, 50, 100), "xy");
+    EXPECT_EQ(free("plane", pointer, 100, 50, 128), "xy");
+    EXPECT_EQ(free("plane", pointer, 100, 50, 99), "") << "rows overlap";
+    EXPECT_EQ(free("plane", pointer, 100, 1, 0), "xy") << "there is one row";
+    EXPECT_EQ(free("plane", pointer, 100, 50, 0), "");
+    EXPECT_EQ(free("plane", pointer, 60000, 60000, 60000), "") << "32 bits do not hold the index";
+    EXPECT_EQ(free("rows", {128, 64, 1}, {1152, 1000, 1}, pointer, 100, 50), "y");
+    const KernelDescription& rows = kernel("rows");
+    EXPECT_EQ(blocks(rows, arguments(rows, pointer, 100, 500), {4, 8, 1}, {32, 8, 1}), "cover");
+    EXPECT_EQ(blocks(rows, arguments(rows, pointer, 200, 500), {4, 8, 1}, {32, 8, 1}), "divide x");
+}
+
+TEST_F(FreeTotals, AnotherImageThatTiesTheTotal) {
+    const auto images = [](std::string_view a, std::string_view b) {
+        auto first = ptx::parse(compile_cuda(a, "-O3"), "a.ptx"),
+             second = ptx::parse(compile_cuda(b, "-O3"), "b.ptx");
+        const std::array<Image, 2> both{Image{&*first, "sm_75", {}, ""}, Image{&*second, "sm_80", {}, ""}};
+        return describe(both, {})->front();
+    };
+    constexpr std::string_view free_one = R"(
+        __global__ void k(float* o, int n) {
+            for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) o[i] = 1;
+        })";
+    constexpr std::string_view tied = R"(
+        __global__ void k(float* o, int n) {
+            int t = gridDim.x * blockDim.x;
+            for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += t) o[i] = t;
+        })";
+    const auto judge = [](const KernelDescription& kernel) {
+        return blocks(kernel, arguments(kernel, pointer, 5000), {10, 1, 1}, {100, 1, 1});
+    };
+    EXPECT_EQ(judge(images(free_one, free_one)), "cover");
+    EXPECT_EQ(judge(images(free_one, tied)), "divide x");
+    EXPECT_EQ(judge(images(tied, free_one)), "divide x");
+}
+
+TEST_F(FreeTotals, DescriptionsKeepThemInJson) {
+    const KernelDescription& written = kernel("copy");
+    const auto read = description_from_json(to_json(written), "test");
+    ASSERT_TRUE(read.has_value()) << read.error().text();
+    EXPECT_EQ(read->stride_accesses, written.stride_accesses);
+    ASSERT_EQ(read->strides.size(), 1u);
+    EXPECT_EQ(read->strides[0].exits, written.strides[0].exits);
+}
+
+}  // namespace
+}  // namespace trimtab::analysis::test
