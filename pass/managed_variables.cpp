@@ -1,5 +1,6 @@
 #include "pass/managed_variables.h"
 
+#include <cstdint>
 #include <vector>
 
 #include "llvm/IR/Constants.h"
@@ -11,6 +12,8 @@ namespace trimtab::pass {
 namespace {
 
 constexpr llvm::StringLiteral annotation = "trimtab.managed";
+// Defined by trimtab++'s device link: points to the handle of the linked module.
+constexpr llvm::StringLiteral linked_device_code = "trimtab_linked_device_code";
 
 // The variables that the header's macro marked: clang lists annotations as {variable, text, file, line,
 // arguments}.
@@ -44,7 +47,21 @@ llvm::CallInst* registration_of(const llvm::GlobalVariable& variable) {
     return nullptr;
 }
 
-// ptr access(): the pointer, which is filled in at the first use of the module's managed variables.
+// Relocatable device code: the entry that tells the device link's registration of `variable`.
+llvm::GlobalVariable* offload_entry_of(const llvm::GlobalVariable& variable) {
+    for (const llvm::User* user : variable.users()) {
+        if (!llvm::isa<llvm::ConstantStruct>(user)) continue;
+        for (const llvm::User* holder : user->users()) {
+            auto* entry = llvm::dyn_cast<llvm::GlobalVariable>(const_cast<llvm::User*>(holder));
+            if (entry != nullptr && entry->getSection() == "llvm_offload_entries") return entry;
+        }
+    }
+    return nullptr;
+}
+
+// ptr access(): the pointer, which is filled in at the first use of the module's managed variables. `handle`:
+// the module's; or, where the device code is linked later, a variable of the device link that points to it
+// and is missing without one.
 llvm::Function* make_access(llvm::GlobalVariable& pointer, llvm::GlobalVariable& handle) {
     llvm::Module& module = *pointer.getParent();
     llvm::LLVMContext& context = module.getContext();
@@ -56,18 +73,30 @@ llvm::Function* make_access(llvm::GlobalVariable& pointer, llvm::GlobalVariable&
         "__cudaInitModule", llvm::FunctionType::get(llvm::Type::getInt8Ty(context), {address}, false));
     auto* start = llvm::BasicBlock::Create(context, "", access);
     auto* first = llvm::BasicBlock::Create(context, "first", access);
+    auto* found = llvm::BasicBlock::Create(context, "found", access);
     auto* done = llvm::BasicBlock::Create(context, "done", access);
     llvm::IRBuilder<> builder(start);
     builder.CreateCondBr(builder.CreateIsNull(builder.CreateLoad(address, &pointer)), first, done);
+    const bool is_linked_later = handle.hasExternalWeakLinkage();
     builder.SetInsertPoint(first);
-    builder.CreateCall(initialise, {builder.CreateLoad(address, &handle)});
+    if (is_linked_later)
+        builder.CreateCondBr(builder.CreateIsNotNull(&handle), found, done);
+    else
+        builder.CreateBr(found);
+    builder.SetInsertPoint(found);
+    llvm::Value* value = builder.CreateLoad(address, &handle);
+    if (is_linked_later) value = builder.CreateLoad(address, value);
+    builder.CreateCall(initialise, {value});
     builder.CreateBr(done);
     builder.SetInsertPoint(done);
     builder.CreateRet(builder.CreateLoad(address, &pointer));
     return access;
 }
 
-void route(llvm::GlobalVariable& variable, llvm::CallInst& registration, llvm::GlobalVariable& handle) {
+// The pointer to the variable's memory, through which all uses of the host's shadow but `registration` now
+// go.
+llvm::GlobalVariable* route_uses(llvm::GlobalVariable& variable, const llvm::CallInst* registration,
+                                 llvm::GlobalVariable& handle) {
     llvm::Module& module = *variable.getParent();
     auto* address = llvm::PointerType::get(module.getContext(), 0);
     auto* pointer = new llvm::GlobalVariable(
@@ -80,7 +109,7 @@ void route(llvm::GlobalVariable& variable, llvm::CallInst& registration, llvm::G
     llvm::convertUsersOfConstantsToInstructions(shadow);
     for (llvm::Use& use : variable.uses())
         if (auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
-            user != nullptr && user != &registration)
+            user != nullptr && user != registration)
             uses.push_back(&use);
     for (llvm::Use* use : uses) {
         auto* user = llvm::cast<llvm::Instruction>(use->getUser());
@@ -90,7 +119,12 @@ void route(llvm::GlobalVariable& variable, llvm::CallInst& registration, llvm::G
         llvm::IRBuilder<> builder(user);
         use->set(builder.CreateCall(access));
     }
+    return pointer;
+}
 
+void route(llvm::GlobalVariable& variable, llvm::CallInst& registration, llvm::GlobalVariable& handle) {
+    llvm::Module& module = *variable.getParent();
+    llvm::GlobalVariable* pointer = route_uses(variable, &registration, handle);
     // __cudaRegisterManagedVar(handle, &pointer, shadow, name, ...): as __cudaRegisterVar from there on.
     llvm::FunctionType* type = registration.getFunctionType();
     llvm::SmallVector<llvm::Type*, 8> types(type->params());
@@ -103,6 +137,32 @@ void route(llvm::GlobalVariable& variable, llvm::CallInst& registration, llvm::G
     llvm::IRBuilder<> builder(&registration);
     builder.CreateCall(managed, arguments);
     registration.eraseFromParent();
+}
+
+// The device link registers what the entries say (llvm/Frontend/Offloading/Utility.h): reserved, version,
+// kind, flags, address, name, size, data, auxiliary address.
+bool route_through_entry(llvm::GlobalVariable& variable, llvm::GlobalVariable& entry) {
+    constexpr unsigned flags = 3;
+    constexpr unsigned auxiliary = 8;
+    constexpr std::uint64_t managed = 1;  // OffloadGlobalManagedEntry
+    const auto* fields = llvm::dyn_cast<llvm::ConstantStruct>(entry.getInitializer());
+    if (fields == nullptr || fields->getNumOperands() <= auxiliary) return false;
+    llvm::Module& module = *variable.getParent();
+    auto* address = llvm::PointerType::get(module.getContext(), 0);
+    llvm::GlobalVariable* handle = module.getNamedGlobal(linked_device_code);
+    if (handle == nullptr) {
+        handle =
+            new llvm::GlobalVariable(module, address, /*isConstant=*/false,
+                                     llvm::GlobalValue::ExternalWeakLinkage, nullptr, linked_device_code);
+        handle->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    }
+    llvm::GlobalVariable* pointer = route_uses(variable, nullptr, *handle);
+    std::vector<llvm::Constant*> values;
+    for (const llvm::Use& use : fields->operands()) values.push_back(llvm::cast<llvm::Constant>(use.get()));
+    values[flags] = llvm::ConstantInt::get(values[flags]->getType(), managed);
+    values[auxiliary] = pointer;
+    entry.setInitializer(llvm::ConstantStruct::get(fields->getType(), values));
+    return true;
 }
 
 }  // namespace
@@ -122,13 +182,15 @@ bool mark_managed_variables(llvm::Module& module) {
 
 bool route_managed_variables(llvm::Module& module) {
     llvm::GlobalVariable* handle = module.getNamedGlobal("__cuda_gpubin_handle");
-    if (handle == nullptr) return false;
     bool changed = false;
     for (llvm::GlobalVariable* variable : marked_variables(module)) {
-        llvm::CallInst* registration = registration_of(*variable);
-        if (registration == nullptr) continue;
-        route(*variable, *registration, *handle);
-        changed = true;
+        if (llvm::CallInst* registration = registration_of(*variable);
+            registration != nullptr && handle != nullptr) {
+            route(*variable, *registration, *handle);
+            changed = true;
+        } else if (llvm::GlobalVariable* entry = offload_entry_of(*variable); entry != nullptr) {
+            changed |= route_through_entry(*variable, *entry);
+        }
     }
     return changed;
 }

@@ -84,6 +84,53 @@ TEST_F(NvccBuild, DeviceCodeOfAStaticLibrary) {
     expect_pass("./prog");
 }
 
+TEST_F(NvccBuild, ManagedVariablesOfRelocatableDeviceCode) {
+    write("managed.cu", R"(
+#include <cstdio>
+extern __device__ int step(int);
+__managed__ int counters[4] = {1, 2, 3, 4};
+__managed__ float scale_of = 0.5f;
+__global__ void count(int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&counters[i & 3], step(0));
+    if (i == 0) scale_of *= 3;
+}
+int main() {
+    counters[1] += 40;
+    count<<<4, 64>>>(200);
+    bool good = cudaDeviceSynchronize() == cudaSuccess;
+    good = good && counters[0] == 51 && counters[1] == 92 && counters[3] == 54 && scale_of == 1.5f;
+    puts(good ? "PASS" : "FAIL");
+}
+)");
+    const Outcome built = shell(trimtab("-O2 -arch=sm_75 -rdc=true managed.cu kernels.cu -o prog"));
+    ASSERT_EQ(built.code, 0) << built.text;
+    EXPECT_THAT(shell("./prog").text, HasSubstr("PASS"));
+}
+
+// CMake reads what nvcc -v says; the C++ compiler, which links, is trimtab++ as well.
+TEST_F(NvccBuild, ACMakeProject) {
+    write("CMakeLists.txt", R"(
+cmake_minimum_required(VERSION 3.18)
+project(prog LANGUAGES CXX CUDA)
+find_package(CUDAToolkit REQUIRED)
+add_library(kernels STATIC kernels.cu)
+set_target_properties(kernels PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+add_executable(prog program.cu nothing.cpp)
+set_target_properties(prog PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+target_link_libraries(prog kernels CUDA::cudart)
+)");
+    write("nothing.cpp", "int nothing() { return 0; }\n");
+    const Outcome configured = shell(
+        "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=75 "
+        "-DCMAKE_CUDA_COMPILER=" TRIMTAB_BINARY_DIR "/bin/trimtab++ -DCMAKE_CXX_COMPILER=" TRIMTAB_BINARY_DIR
+        "/bin/trimtab++");
+    ASSERT_EQ(configured.code, 0) << configured.text;
+    const Outcome built = shell("cmake --build build");
+    ASSERT_EQ(built.code, 0) << built.text;
+    expect_pass("build/prog");
+}
+
 TEST_F(NvccBuild, AMakefileForNvcc) {
     write("helper.c", "int helper(int class) { int new = class; return new; }\n");  // C, and no C++
     write("caller.cpp", R"(

@@ -11,6 +11,7 @@
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Frontend/Offloading/OffloadWrapper.h"
 #include "llvm/Frontend/Offloading/Utility.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
@@ -155,6 +156,37 @@ std::expected<DeviceModules, Error> gather(const std::vector<DeviceInput>& input
     return modules;
 }
 
+// clang's registration of managed variables has HIP's parameters: CUDA's are (handle, pointer, address, name,
+// extern, size, constant, global). And the accesses to them (pass/managed_variables.cpp) want the handle.
+void complete_managed_registration(llvm::Module& module) {
+    llvm::LLVMContext& context = module.getContext();
+    auto* address = llvm::PointerType::get(context, 0);
+    if (llvm::GlobalVariable* handle = module.getNamedGlobal(".cuda.binary_handle"); handle != nullptr) {
+        auto* known =
+            new llvm::GlobalVariable(module, address, /*isConstant=*/false, llvm::GlobalValue::WeakAnyLinkage,
+                                     handle, "trimtab_linked_device_code");
+        known->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    }
+    llvm::Function* function = module.getFunction("__cudaRegisterManagedVar");
+    if (function == nullptr || function->arg_size() != 6) return;
+    llvm::SmallVector<llvm::CallInst*, 2> calls;
+    for (llvm::User* user : function->users())
+        if (auto* call = llvm::dyn_cast<llvm::CallInst>(user)) calls.push_back(call);
+    for (llvm::CallInst* call : calls) {
+        llvm::IRBuilder<> builder(call);
+        llvm::Type* word = builder.getInt32Ty();
+        llvm::Type* size = call->getArgOperand(4)->getType();
+        llvm::Value* zero = builder.getInt32(0);
+        builder.CreateCall(
+            llvm::FunctionType::get(builder.getVoidTy(),
+                                    {address, address, address, address, word, size, word, word}, false),
+            function,
+            {call->getArgOperand(0), call->getArgOperand(1), call->getArgOperand(2), call->getArgOperand(3),
+             zero, call->getArgOperand(4), zero, zero});
+        call->eraseFromParent();
+    }
+}
+
 // The registration of a fat binary: what clang's own device link makes, by the same library.
 std::expected<void, Error> make_registration(const std::string& fat_binary, const Toolchain& tools,
                                              const TemporaryFolder& folder, const std::string& object) {
@@ -169,6 +201,7 @@ std::expected<void, Error> make_registration(const std::string& fat_binary, cons
             // Texture and surface references went with CUDA 12.
             /*EmitSurfacesAndTextures=*/false))
         return std::unexpected(Error{text_of(std::move(error))});
+    complete_managed_registration(module);
     const std::string bitcode = folder.file("registration.bc");
     if (auto written = DeviceModule::write_bitcode(module, bitcode); !written) return written;
     if (run({tools.clang, "-x", "ir", "-c", "-fPIC", "-O1", "-Wno-override-module", bitcode, "-o", object}) !=

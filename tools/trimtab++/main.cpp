@@ -3,10 +3,12 @@
 
 #include <cstdio>
 #include <expected>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "tools/trimtab++/device_link.h"
 #include "tools/trimtab++/instrument.h"
 #include "tools/trimtab++/jobs.h"
+#include "tools/trimtab++/nvcc_verbose.h"
 #include "tools/trimtab++/process.h"
 #include "tools/trimtab++/source_fixes.h"
 #include "tools/trimtab++/toolchain.h"
@@ -177,6 +180,13 @@ int main(int argc, char** argv) {
     if (!line->quiet)
         for (const std::string& note : line->nvcc.notes)
             std::fprintf(stderr, "trimtab++: note: %s\n", note.c_str());
+
+    if (is_verbose(*line)) {
+        std::error_code error;
+        const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
+        if (const auto found = find_toolchain(*line); found && !error)
+            std::fputs(nvcc_verbose_text(*line, found->cuda, self, found->runtime_dir).c_str(), stderr);
+    }
 
     const std::vector<std::string> plain = without_own_options(*line, argc, argv);
     const bool cuda = line->compiles_cuda() || (line->mode == Mode::link && links_cuda(*line));

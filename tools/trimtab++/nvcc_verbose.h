@@ -1,0 +1,19 @@
+// What nvcc -v says and build systems read: CMake asks it for the toolkit's folders and for the program that
+// links.
+#pragma once
+
+#include <string>
+
+#include "tools/trimtab++/command_line.h"
+
+namespace trimtab::wrapper {
+
+// Is -v there, with something to build?
+[[nodiscard]] bool is_verbose(const CommandLine& line);
+
+// nvcc's variables and, where the command line links, the link as nvcc would word it: by this trimtab++,
+// with Trimtab's runtime, from `runtime_folder`, in the place of CUDA's. `cuda`: the toolkit.
+[[nodiscard]] std::string nvcc_verbose_text(const CommandLine& line, const std::string& cuda,
+                                            const std::string& own_path, const std::string& runtime_folder);
+
+}  // namespace trimtab::wrapper
