@@ -4,26 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <nlohmann/json.hpp>
+
+#include "judged_launch.h"
 
 namespace trimtab::analysis {
 namespace {
 
 using testing::HasSubstr;
-
-trimtab_device device() {
-    trimtab_device device{};
-    device.max_threads_per_block = 1024;
-    device.max_block_x = device.max_block_y = 1024;
-    device.max_block_z = 64;
-    device.max_grid_x = 2147483647;
-    device.max_grid_y = device.max_grid_z = 65535;
-    device.warp_size = 32;
-    device.registers_per_block = 65536;
-    device.register_allocation_unit = 256;
-    return device;
-}
 
 // if (x < n && y < m) over parameters n and m.
 KernelDescription plane() {
@@ -45,13 +33,6 @@ KernelDescription plane() {
     return kernel;
 }
 
-std::vector<std::byte> bytes(std::int32_t n, std::int32_t m) {
-    std::vector<std::byte> result(8);
-    std::memcpy(result.data(), &n, 4);
-    std::memcpy(result.data() + 4, &m, 4);
-    return result;
-}
-
 trimtab_image limited_to(double threads) {
     trimtab_image image{};
     image.max_threads_per_block = threads;
@@ -66,7 +47,7 @@ trimtab_image with_registers(double registers) {
 std::expected<trimtab_limits, std::string> legal(const KernelDescription& kernel, std::int32_t n,
                                                  std::int32_t m, trimtab_dim3 grid, trimtab_dim3 block,
                                                  const trimtab_image& image = {}) {
-    return legal_blocks(kernel, bytes(n, m), grid, block, device(), image);
+    return legal_blocks(kernel, test::arguments(kernel, n, m), grid, block, test::device(), image);
 }
 
 TEST(LegalBlocks, SayWhatTheLaunchMayHave) {
