@@ -71,7 +71,7 @@ std::vector<Exponents> BasisBuilder::data_terms() {
         return Exponents{{variable({.kind = VariableKind::data, .data = data}), exponent}};
     };
     std::vector<Exponents> all{{}}, last{{}};
-    const bool given = spec_.data_degree == 0;
+    const bool given = spec_.data_degree == 0 && !spec_.settled;
     for (const auto& term : fit_.data_terms) {
         if (!given) break;
         Exponents exponents;

@@ -39,6 +39,7 @@ struct FormSpec {
     std::uint32_t unrolled = 0;    // also what loops that are unrolled so many times leave over
     bool lines = false;            // alignments to 128-byte lines, else to 32-byte sectors
     bool data_inverse = false;     // also D^-1
+    bool settled = false;          // no other terms in D than these
     BoxTerms box = BoxTerms::none;
     std::vector<Condition> cuts;  // decision nodes; Condition::variable indexes `cut_variables`
     std::vector<Variable> cut_variables;

@@ -121,8 +121,19 @@ std::vector<FormSpec> request_forms(bool lines) {
     return forms;
 }
 
-// Where threads of a block work together, the block's size counts as the data's do.
-void add_whole_blocks(std::vector<FormSpec>& forms) {
+// Where threads of a block work together, the block's size counts as the data's do. What settles as the sizes
+// grow must not lean on them: a little noise at small sizes would be everything at large ones.
+void add_whole_blocks(std::vector<FormSpec>& forms, bool settles) {
+    if (settles) {
+        for (const bool inverse : {false, true}) {
+            FormSpec spec = form(inverse ? "inverse in D, whole blocks" : "whole blocks", 0, inverse,
+                                 BoxTerms::whole, inverse ? 2.1 : 0.7);
+            spec.settled = true;
+            spec.handicap = 0.7;
+            forms.push_back(spec);
+        }
+        return;
+    }
     for (const std::int32_t degree : {0, 1, 2}) {
         const std::string name =
             degree == 0 ? "as other counts" : "degree " + std::to_string(degree) + " in D";
@@ -219,7 +230,7 @@ std::vector<FormSpec> forms_for(Metric metric, const FormHints& hints) {
     }
     const bool by_shape = metric == Metric::footprint_sectors || metric == Metric::active_blocks ||
                           metric == Metric::active_warps;
-    if (hints.blocks_cooperate && !by_shape) add_whole_blocks(forms);
+    if (hints.blocks_cooperate && !by_shape) add_whole_blocks(forms, hints.settles);
     std::ranges::sort(forms, [](const FormSpec& a, const FormSpec& b) {
         return a.cost != b.cost ? a.cost < b.cost : a.name < b.name;
     });

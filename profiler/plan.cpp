@@ -146,10 +146,10 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
     if (annotation_.is_annotated()) set_grid_scale();
 }
 
-// Where the grid is stated, sizes are such that even large blocks are several; and sizes at which few blocks
-// are allowed (n % bx == 0) tell little.
+// Where the grid is stated, sizes are such that even large blocks are several, and in one dimension whole;
+// sizes at which few blocks are allowed (n % bx == 0) tell little.
 void Planner::set_grid_scale() {
-    constexpr double most_scale = 64, least_blocks = 4;
+    constexpr double most_scale = 1024, least_blocks = 4;
     const double least = dimensions_ == 1 ? 4 : 1;
     const auto blocks_of_largest = [&] {
         const std::vector<double> data = data_at(0);
@@ -165,7 +165,9 @@ void Planner::set_grid_scale() {
         while (grid_scale_ < most_scale && blocks_of_largest() < least_blocks) grid_scale_ *= 2;
         if (blocks_of_largest() < least_blocks) grid_scale_ = least;
     }
-    whole_sizes_ = 2 * blocks_at(data_at(4)).size() < blocks_at(data_at(0)).size();
+    // A block that is filled in part is one of very many at the sizes of a launch, and one of few here.
+    whole_sizes_ = (dimensions_ == 1 && annotation_.states_grid()) ||
+                   2 * blocks_at(data_at(4)).size() < blocks_at(data_at(0)).size();
 }
 
 bool Planner::halve_sizes() {

@@ -1,8 +1,8 @@
 #include "runtime/choose.h"
 
+#include <algorithm>
 #include <array>
 
-#include "analysis/annotated_launch.h"
 #include "analysis/legal_blocks.h"
 #include "runtime/argument_key.h"
 #include "runtime/block_list.h"
@@ -29,8 +29,8 @@ std::string stands_in_the_way(const analysis::KernelDescription& description, co
     if (description.verdict == analysis::Verdict::fixed) {
         return description.reasons.empty() ? "the kernel must keep its block" : description.reasons[0].text;
     }
-    if (analysis::has_shape_annotations(description)) return "an annotation states its launch shape";
-    if (shape.dynamic_shared_bytes > 0) return "it is launched with dynamic shared memory";
+    if (shape.dynamic_shared_bytes > 0 && description.verdict != analysis::Verdict::annotated)
+        return "it is launched with dynamic shared memory";
     if (shape.arguments == nullptr && !description.parameters.empty())
         return "it is launched without its arguments";
     return {};
@@ -42,6 +42,8 @@ std::string_view name(By by) {
             return "driver";
         case By::remembered:
             return "remembered";
+        case By::annotated:
+            return "annotated";
         case By::unchanged:
             return "unchanged";
     }
@@ -57,7 +59,38 @@ Decision as_written(const LaunchShape& shape, std::string reason) {
     return decision;
 }
 
+analysis::LaunchConfiguration as_configuration(const LaunchShape& shape) {
+    return {.grid = shape.grid, .block = shape.block, .dynamic_shared_bytes = shape.dynamic_shared_bytes};
+}
+
+std::expected<trimtab_limits, std::string> limits_of(const analysis::KernelDescription& description,
+                                                     analysis::ArgumentBytes arguments,
+                                                     const trimtab_device& device, const trimtab_image& image,
+                                                     const LaunchShape& shape) {
+    if (std::string why = analysis::annotation_mismatch(description, arguments, as_configuration(shape));
+        !why.empty())
+        return std::unexpected(std::move(why));
+    auto limits = analysis::legal_blocks(description, arguments, shape.grid, shape.block, device, image);
+    if (!limits) return limits;
+    // What the launch as written has, or could have had.
+    const std::uint64_t could = shape.max_dynamic_shared_bytes != 0 ? shape.max_dynamic_shared_bytes
+                                                                    : limits->max_dynamic_shared_bytes;
+    limits->max_dynamic_shared_bytes = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(std::max(could, shape.dynamic_shared_bytes), 0x7fffffff));
+    return limits;
+}
+
 namespace {
+
+By by_of(const analysis::KernelDescription& description) {
+    return description.verdict == analysis::Verdict::annotated ? By::annotated : By::driver;
+}
+
+void take(Decision& decision, const analysis::LaunchConfiguration& launch) {
+    decision.grid = launch.grid;
+    decision.block = launch.block;
+    decision.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+}
 
 Decision makes_no_sense(const LaunchShape& shape, const std::string& what) {
     Decision decision = as_written(shape, what);
@@ -73,8 +106,7 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
         return as_written(shape, std::move(reason));
 
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
-    const auto limits =
-        analysis::legal_blocks(description, arguments, shape.grid, shape.block, device, image);
+    const auto limits = limits_of(description, arguments, device, image, shape);
     if (!limits) return as_written(shape, limits.error());
     const std::vector<double> data = analysis::data_values(description, arguments, extent_of(shape));
     const auto shared_bytes = static_cast<double>(shape.dynamic_shared_bytes);
@@ -108,22 +140,22 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
     for (int i = 0; i < found; ++i) {
         const trimtab_choice& candidate = candidates[static_cast<std::size_t>(i)];
         // The search keeps to the limits; what it says is checked all the same.
-        if (!analysis::is_legal(*limits, candidate.block))
-            return makes_no_sense(shape, "its driver program offers a block that is not legal");
+        const auto launch = analysis::launch_with_block(description, arguments, *limits,
+                                                        as_configuration(shape), candidate.block);
+        if (!launch) return makes_no_sense(shape, "its driver program offers a block that is not legal");
         if (candidate.uncertain != 0) continue;
         if (!is_time(candidate.predicted_ns))
             return makes_no_sense(shape, "its driver program predicts a time that is none");
         any_certain = true;
         if (candidate.predicted_ns >= written.predicted_ns || same(candidate.block, shape.block)) break;
-        decision.grid = analysis::covering_grid(*limits, candidate.block);
-        decision.block = candidate.block;
+        take(decision, *launch);
         decision.chosen_ns = candidate.predicted_ns;
-        decision.by = By::driver;
+        decision.by = by_of(description);
         decision.reason = "predicted fastest";
         return decision;
     }
     if (any_certain) {
-        decision.by = By::driver;
+        decision.by = by_of(description);
         decision.reason = "the block as written is predicted fastest";
     } else {
         decision.reason = found == 0 ? "no other block is legal" : "the predictions are uncertain";
@@ -135,8 +167,8 @@ std::optional<Decision> as_stored(const analysis::KernelDescription& description
                                   const trimtab_device& device, const trimtab_image& image,
                                   const LaunchShape& shape, const StoredChoice& stored) {
     if (!stands_in_the_way(description, shape).empty()) return std::nullopt;
-    const auto limits = analysis::legal_blocks(description, argument_bytes(description, shape.arguments),
-                                               shape.grid, shape.block, device, image);
+    const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
+    const auto limits = limits_of(description, arguments, device, image, shape);
     if (!limits) return std::nullopt;
     Decision decision = as_written(shape, "chosen by an earlier process");
     decision.by = By::remembered;
@@ -144,9 +176,10 @@ std::optional<Decision> as_stored(const analysis::KernelDescription& description
     decision.written_ns = stored.written_ns;
     decision.chosen_ns = stored.chosen_ns;
     if (same(stored.block, shape.block)) return decision;
-    if (!analysis::is_legal(*limits, stored.block)) return std::nullopt;
-    decision.block = stored.block;
-    decision.grid = analysis::covering_grid(*limits, stored.block);
+    const auto launch =
+        analysis::launch_with_block(description, arguments, *limits, as_configuration(shape), stored.block);
+    if (!launch) return std::nullopt;
+    take(decision, *launch);
     return decision;
 }
 
@@ -156,8 +189,7 @@ std::vector<PredictedBlock> predict_all(const analysis::KernelDescription& descr
     constexpr std::size_t most = 4096;
     if (!stands_in_the_way(description, shape).empty()) return {};
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
-    const auto limits =
-        analysis::legal_blocks(description, arguments, shape.grid, shape.block, device, image);
+    const auto limits = limits_of(description, arguments, device, image, shape);
     if (!limits) return {};
     const std::vector<double> data = analysis::data_values(description, arguments, extent_of(shape));
     const std::vector<trimtab_dim3> blocks = legal_block_list(*limits);
@@ -165,7 +197,10 @@ std::vector<PredictedBlock> predict_all(const analysis::KernelDescription& descr
     std::vector<PredictedBlock> predicted;
     for (std::size_t i = 0; i < blocks.size(); i += step) {
         trimtab_prediction prediction{};
-        if (driver.evaluate(&device, &image, data.data(), blocks[i], 0, &prediction) == 0)
+        const auto launch =
+            analysis::launch_with_block(description, arguments, *limits, as_configuration(shape), blocks[i]);
+        if (launch && driver.evaluate(&device, &image, data.data(), blocks[i],
+                                      static_cast<double>(launch->dynamic_shared_bytes), &prediction) == 0)
             predicted.push_back({.block = blocks[i], .ns = prediction.predicted_ns});
     }
     return predicted;

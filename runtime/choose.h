@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <cstdint>
+#include <expected>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/annotated_launch.h"
 #include "analysis/description.h"
 #include "runtime/choice_store.h"
 #include "runtime/launch_shape.h"
@@ -17,8 +19,12 @@
 namespace trimtab::runtime {
 
 // As TRIMTAB_REPORT prints them.
-enum class By : std::uint8_t { driver, remembered, unchanged };
+enum class By : std::uint8_t { driver, remembered, annotated, unchanged };
 [[nodiscard]] std::string_view name(By by);
+// A choice of this launch's own, made by a driver program.
+[[nodiscard]] inline bool is_new_choice(By by) {
+    return by == By::driver || by == By::annotated;
+}
 
 struct Decision {
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
@@ -28,7 +34,8 @@ struct Decision {
     // NaN where nothing was predicted.
     double written_ns = std::numeric_limits<double>::quiet_NaN();
     double chosen_ns = std::numeric_limits<double>::quiet_NaN();
-    bool remembered = false;  // from an earlier launch
+    bool remembered = false;       // from an earlier launch
+    bool has_other_total = false;  // the grid has not the threads of the launch as written
     // Not empty: what the driver program answered makes no sense, and nothing it says is to be trusted.
     std::string nonsense = {};
 };
@@ -43,6 +50,12 @@ struct PredictedBlock {
 // Empty if a launch of the kernel may be changed at all, whatever is predicted; else why not.
 [[nodiscard]] std::string stands_in_the_way(const analysis::KernelDescription& description,
                                             const LaunchShape& shape);
+
+// The blocks that the launch may have, as proof, annotations and limits say; else why it keeps its own.
+[[nodiscard]] std::expected<trimtab_limits, std::string> limits_of(
+    const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
+    const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape);
+[[nodiscard]] analysis::LaunchConfiguration as_configuration(const LaunchShape& shape);
 
 // A choice of an earlier process, if it is legal for this launch still.
 [[nodiscard]] std::optional<Decision> as_stored(const analysis::KernelDescription& description,

@@ -80,7 +80,7 @@ Decision KernelPlan::recall(const RememberedChoice& choice) const {
     decision.written_ns = choice.written_ns;
     decision.chosen_ns = choice.chosen_ns;
     decision.remembered = true;
-    if (decision.by == By::driver) decision.by = By::remembered;
+    if (is_new_choice(decision.by)) decision.by = By::remembered;
     const std::lock_guard lock(mutex_);
     if (choice.reason < reasons_.size()) decision.reason = reasons_[choice.reason];
     return decision;

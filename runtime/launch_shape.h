@@ -11,6 +11,9 @@ struct LaunchShape {
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
     std::uint64_t dynamic_shared_bytes = 0;
     void* const* arguments = nullptr;  // one pointer a parameter, as cudaLaunchKernel takes them
+    // What cudaFuncSetAttribute allows the kernel; 0: nothing is known of it. Asked for kernels whose
+    // annotation states dynamic shared memory.
+    std::uint64_t max_dynamic_shared_bytes = 0;
 };
 
 [[nodiscard]] inline bool same(const trimtab_dim3& a, const trimtab_dim3& b) {

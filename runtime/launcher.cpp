@@ -97,8 +97,21 @@ trimtab_image Launcher::image_of(const RegisteredKernel& kernel, const KernelPla
     });
 }
 
-Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& shape, Pending& pending) {
+LaunchShape Launcher::with_shared_limit(const RegisteredKernel& kernel, const KernelPlan& plan,
+                                        LaunchShape shape) const {
+    if (!plan.description()->annotated_shared) return shape;
+    cudaFuncAttributes attributes{};
+    if (calls_.func_get_attributes(&attributes, kernel.host_function) == cudaSuccess)
+        shape.max_dynamic_shared_bytes =
+            static_cast<std::uint64_t>(std::max(attributes.maxDynamicSharedSizeBytes, 0));
+    else
+        static_cast<void>(calls_.get_last_error());
+    return shape;
+}
+
+Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_launched, Pending& pending) {
     const KernelPlan& plan = *pending.plan;
+    const LaunchShape shape = with_shared_limit(kernel, plan, as_launched);
     const std::uint32_t ordinal = devices_.current();
     const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
     if (device == nullptr) return as_written(shape, "the device cannot be described");
@@ -120,7 +133,7 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& shape
         }
     }
     Decision decision = choose(*plan.description(), *plan.driver(), device->values, image, shape);
-    if (keeps && decision.by == By::driver)
+    if (keeps && is_new_choice(decision.by))
         store_.add(
             owner, key,
             {.block = decision.block, .written_ns = decision.written_ns, .chosen_ns = decision.chosen_ns});
@@ -202,6 +215,7 @@ void Launcher::verify(const RegisteredKernel& kernel, const LaunchShape& shape, 
         if (keep != nullptr) launch.left_alone = keep;
         if (launch.description != nullptr && device != nullptr) {
             launch.image = image_of(kernel, *pending.plan, ordinal, *device);
+            launch.shape = with_shared_limit(kernel, *pending.plan, shape);
             if (launch.left_alone.empty()) launch.left_alone = stands_in_the_way(*launch.description, shape);
         }
         launch.key.resize(launch.description == nullptr ? 0 : pending.plan->key().words());
@@ -225,7 +239,7 @@ void Launcher::tell(const RegisteredKernel& kernel, const LaunchShape& shape, co
                             .decision = decision,
                             .unix_time_s = unix_time_s(),
                             .blocks = {}};
-        if (reports_blocks_ && device != nullptr && !decision.remembered && decision.by == By::driver &&
+        if (reports_blocks_ && device != nullptr && !decision.remembered && is_new_choice(decision.by) &&
             pending.plan->driver() != nullptr)
             record.blocks = predict_all(*record.description, *pending.plan->driver(), device->values,
                                         image_of(kernel, *pending.plan, devices_.current(), *device), shape);

@@ -52,6 +52,9 @@ class Launcher {
     void distrust(RegisteredKernel& kernel, const KernelPlan& plan, const std::string& nonsense);
     [[nodiscard]] trimtab_image image_of(const RegisteredKernel& kernel, const KernelPlan& plan,
                                          std::uint32_t ordinal, const KnownDevice& device) const;
+    // With what cudaFuncSetAttribute allows it now, where an annotation states dynamic shared memory.
+    [[nodiscard]] LaunchShape with_shared_limit(const RegisteredKernel& kernel, const KernelPlan& plan,
+                                                LaunchShape shape) const;
     // The changed launch failed with `status`: this shape goes out as written from now on.
     void give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
                  cudaError_t status) noexcept;

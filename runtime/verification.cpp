@@ -124,10 +124,16 @@ bool Verification::is_due(const LaunchToVerify& launch) {
     return plan_.launches == 0 || number <= plan_.launches || std::has_single_bit(number);
 }
 
-std::vector<trimtab_dim3> Verification::blocks_to_try(const trimtab_limits& limits,
-                                                      const LaunchToVerify& launch) {
-    std::vector<trimtab_dim3> blocks = legal_block_list(limits);
-    std::erase_if(blocks, [&](const trimtab_dim3& block) { return same(block, launch.shape.block); });
+std::vector<analysis::LaunchConfiguration> Verification::blocks_to_try(const trimtab_limits& limits,
+                                                                       analysis::ArgumentBytes arguments,
+                                                                       const LaunchToVerify& launch) {
+    std::vector<analysis::LaunchConfiguration> blocks;
+    for (const trimtab_dim3& block : legal_block_list(limits)) {
+        if (same(block, launch.shape.block)) continue;
+        if (auto with = analysis::launch_with_block(*launch.description, arguments, limits,
+                                                    as_configuration(launch.shape), block))
+            blocks.push_back(*with);
+    }
     if (plan_.blocks == 0 || blocks.size() <= plan_.blocks) return blocks;
     std::uint64_t seed = 0;
     {
@@ -135,8 +141,8 @@ std::vector<trimtab_dim3> Verification::blocks_to_try(const trimtab_limits& limi
         seed = next_seed_++;
     }
     std::shuffle(blocks.begin(), blocks.end(), std::mt19937_64(seed));
-    const auto chosen = std::find_if(blocks.begin(), blocks.end(),
-                                     [&](const trimtab_dim3& block) { return same(block, launch.chosen); });
+    const auto chosen = std::ranges::find_if(
+        blocks, [&](const auto& candidate) { return same(candidate.block, launch.chosen); });
     if (chosen != blocks.end()) std::swap(*chosen, blocks.front());
     blocks.resize(plan_.blocks);
     return blocks;
@@ -148,23 +154,22 @@ void Verification::prepare(const LaunchToVerify& launch) {
         return;
     }
     const std::vector<std::byte> arguments = argument_bytes(*launch.description, launch.shape.arguments);
-    const auto limits = analysis::legal_blocks(*launch.description, arguments, launch.shape.grid,
-                                               launch.shape.block, launch.device->values, launch.image);
+    const auto limits =
+        limits_of(*launch.description, arguments, launch.device->values, launch.image, launch.shape);
     if (!limits) {
         skip(launch, limits.error());
         return;
     }
     if (!is_due(launch)) return;
-    const std::vector<trimtab_dim3> blocks = blocks_to_try(*limits, launch);
+    const std::vector<analysis::LaunchConfiguration> blocks = blocks_to_try(*limits, arguments, launch);
     if (blocks.empty()) {
         skip(launch, "no other block is legal");
         return;
     }
     auto check = std::make_shared<LaunchCheck>();
-    for (const trimtab_dim3& block : blocks)
-        check->shapes.push_back({.grid = analysis::covering_grid(*limits, block),
-                                 .block = block,
-                                 .dynamic_shared_bytes = launch.shape.dynamic_shared_bytes});
+    for (const analysis::LaunchConfiguration& block : blocks)
+        check->shapes.push_back(
+            {.grid = block.grid, .block = block.block, .dynamic_shared_bytes = block.dynamic_shared_bytes});
     check->adds_floats = launch.description->uses_float_atomics;
     {
         const std::lock_guard lock(mutex_);

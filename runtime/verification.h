@@ -54,8 +54,9 @@ class Verification {
 
   private:
     [[nodiscard]] bool is_due(const LaunchToVerify& launch);
-    [[nodiscard]] std::vector<trimtab_dim3> blocks_to_try(const trimtab_limits& limits,
-                                                          const LaunchToVerify& launch);
+    [[nodiscard]] std::vector<analysis::LaunchConfiguration> blocks_to_try(const trimtab_limits& limits,
+                                                                           analysis::ArgumentBytes arguments,
+                                                                           const LaunchToVerify& launch);
     void skip(const LaunchToVerify& launch, const std::string& why);
     void write_line(const std::string& line);
 

@@ -52,7 +52,7 @@ KernelFits random_fits(std::mt19937& random) {
     fits.ranges.end[1].terms = {{3, 1}};
     fits.ranges.end[2].constant = 1;
     fits.ranges.extent = {2, 3, profiler::no_data};
-    for (int kind = 0; kind <= static_cast<int>(VariableKind::has_remainder); ++kind) {
+    for (int kind = 0; kind <= static_cast<int>(VariableKind::halvings); ++kind) {
         Variable variable{.kind = static_cast<VariableKind>(kind)};
         if (variable.kind == VariableKind::data) variable.data = 1;
         if (variable.kind >= VariableKind::alignment) {

@@ -57,6 +57,16 @@ void add_proof(std::string& out, const KernelDescription& kernel) {
                            kernel.race_free_proved ? "proved free of them" : "assumed free of them",
                            kernel.uses_float_atomics ? "; floating-point atomics add in any order" : "");
     const auto names = parameter_names(kernel);
+    if (kernel.annotated_block)
+        out +=
+            fmt::format("  annotation blocks with {}\n", analysis::to_text(*kernel.annotated_block, names));
+    std::vector<std::string> grid;
+    for (const auto& blocks : kernel.annotated_grid)
+        if (blocks) grid.push_back(analysis::to_text(*blocks, names));
+    if (!grid.empty()) out += fmt::format("  annotation a grid of {}\n", fmt::join(grid, " x "));
+    if (kernel.annotated_shared)
+        out += fmt::format("  annotation {} bytes of dynamic shared memory\n",
+                           analysis::to_text(*kernel.annotated_shared, names));
     for (const analysis::Guard& guard : kernel.guards)
         out += fmt::format("  guard      {}: exits where {}{}\n", letter(guard.dimension),
                            analysis::to_text(guard.exits, names),

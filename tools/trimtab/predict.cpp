@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "analysis/annotated_launch.h"
 #include "analysis/operation.h"
 #include "model/occupancy.h"
 #include "model/performance_model.h"
@@ -47,15 +48,22 @@ std::expected<void, Error> require_scalars(const analysis::KernelDescription& ke
 }
 
 std::expected<Prediction, Error> predict(const Options& options, const LaunchQuestion& question,
-                                         trimtab_dim3 grid, trimtab_dim3 block,
+                                         trimtab_dim3 grid, trimtab_dim3 block, double dynamic_shared_bytes,
                                          const model::RationalProgram& program) {
     const analysis::KernelDescription& kernel = question.description();
     const auto& fits = question.file.kernels[question.kernel].record.fits;
     const model::Launch launch{.extent = {grid.x * block.x, grid.y * block.y, grid.z * block.z},
                                .block = block,
-                               .dynamic_shared_bytes = options.launch.dynamic_shared_bytes};
+                               .dynamic_shared_bytes = dynamic_shared_bytes};
+    // The driver program knows the launches that an annotation describes.
+    const bool described = analysis::annotation_mismatch(
+                               kernel, question.arguments.bytes,
+                               {.grid = grid,
+                                .block = block,
+                                .dynamic_shared_bytes = static_cast<std::uint64_t>(dynamic_shared_bytes)})
+                               .empty();
     const auto inputs = model::input_values(program, question.device.values, question.image, launch);
-    if (fits && !options.measure) {
+    if (fits && described && !options.measure) {
         if (const auto complete = require_data(kernel, question.arguments); !complete)
             return std::unexpected(complete.error());
         const auto data = analysis::data_values(kernel, question.arguments.bytes,
@@ -75,8 +83,8 @@ std::expected<Prediction, Error> predict(const Options& options, const LaunchQue
     }
     if (const auto complete = require_scalars(kernel, question.arguments); !complete)
         return std::unexpected(complete.error());
-    const auto measured = measure_launch(question, grid, block,
-                                         static_cast<std::uint32_t>(options.launch.dynamic_shared_bytes));
+    const auto measured =
+        measure_launch(question, grid, block, static_cast<std::uint32_t>(dynamic_shared_bytes));
     if (!measured) return std::unexpected(measured.error());
     const auto result = program.evaluate(inputs, measured->metric);
     Prediction prediction{.ns = result.time_ns,
@@ -126,6 +134,16 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
                occupancy.fraction * 100, occupancy.blocks_per_sm, model::name(occupancy.limiter));
 }
 
+// As given, else what the kernel's annotation states.
+double shared_bytes_of(const Options& options, const LaunchQuestion& question, trimtab_dim3 grid,
+                       trimtab_dim3 block) {
+    const double given = options.launch.dynamic_shared_bytes;
+    if (given != 0 || !question.description().annotated_shared) return given;
+    const auto stated = analysis::stated_launch(question.description(), question.arguments.bytes,
+                                                {.grid = grid, .block = block}, block);
+    return stated ? static_cast<double>(stated->dynamic_shared_bytes) : 0;
+}
+
 int run(const Options& options) {
     const auto grid = parse_dim3(options.grid, "--grid");
     if (!grid) return fail(grid.error());
@@ -147,12 +165,12 @@ int run(const Options& options) {
             return refuse("more than 2^32 - 1 threads in a dimension");
     if (threads > question->device.values.max_threads_per_block)
         return refuse(fmt::format("{} threads in a block", threads));
-    const model::Occupancy occupancy =
-        model::occupancy(question->device.values, question->image, static_cast<std::uint32_t>(threads),
-                         options.launch.dynamic_shared_bytes);
+    const double dynamic_shared_bytes = shared_bytes_of(options, *question, *grid, *block);
+    const model::Occupancy occupancy = model::occupancy(
+        question->device.values, question->image, static_cast<std::uint32_t>(threads), dynamic_shared_bytes);
     if (occupancy.blocks_per_sm == 0)
         return refuse("the block does not fit an SM (threads, registers or shared memory)");
-    const auto prediction = predict(options, *question, *grid, *block, **program);
+    const auto prediction = predict(options, *question, *grid, *block, dynamic_shared_bytes, **program);
     if (!prediction) return fail(prediction.error());
     if (!prediction->launchable) return refuse("the block or the grid is beyond the device's limits");
     print_prediction(options, *question, *grid, *block, occupancy, *prediction);

@@ -62,14 +62,43 @@ std::vector<trimtab_dim3> legal_candidates(const trimtab_limits& limits,
     return legal;
 }
 
+namespace {
+
+// The launch of one block, as the model is asked about it.
+struct BlockLaunch {
+    model::Launch shape;
+    std::vector<double> data;
+};
+std::optional<BlockLaunch> launch_of(const RankedLaunch& launch, trimtab_dim3 block) {
+    BlockLaunch out{.shape = {.extent = launch.limits.extent,
+                              .block = block,
+                              .dynamic_shared_bytes = launch.dynamic_shared_bytes},
+                    .data = {launch.data.begin(), launch.data.end()}};
+    if (launch.annotated == nullptr) return out;
+    const auto stated = analysis::launch_with_block(
+        *launch.annotated, launch.arguments, launch.limits,
+        {.grid = launch.limits.extent,
+         .block = {1, 1, 1},
+         .dynamic_shared_bytes = static_cast<std::uint64_t>(launch.dynamic_shared_bytes)},
+        block);
+    if (!stated) return std::nullopt;
+    out.shape.dynamic_shared_bytes = static_cast<double>(stated->dynamic_shared_bytes);
+    if (launch.annotated->annotated_grid[0])
+        out.shape.extent = {stated->grid.x * block.x, stated->grid.y * block.y, stated->grid.z * block.z};
+    out.data = analysis::data_of_launch(*launch.annotated, std::move(out.data), *stated);
+    return out;
+}
+
+}  // namespace
+
 std::vector<RankedBlock> rank(const RankedLaunch& launch, std::span<const trimtab_dim3> blocks) {
-    const auto metric = driver_gen::metric_function(*launch.fits, launch.data);
     std::vector<RankedBlock> ranking;
     for (const trimtab_dim3 block : blocks) {
-        const model::Launch shape{.extent = launch.limits.extent,
-                                  .block = block,
-                                  .dynamic_shared_bytes = launch.dynamic_shared_bytes};
-        const auto inputs = model::input_values(*launch.program, launch.device->values, launch.image, shape);
+        const auto of_block = launch_of(launch, block);
+        if (!of_block) continue;
+        const auto metric = driver_gen::metric_function(*launch.fits, of_block->data);
+        const auto inputs =
+            model::input_values(*launch.program, launch.device->values, launch.image, of_block->shape);
         const auto result = launch.program->evaluate(inputs, metric);
         if (result.launchable) ranking.push_back({.block = block, .ns = result.time_ns});
     }
@@ -80,8 +109,10 @@ std::vector<RankedBlock> rank(const RankedLaunch& launch, std::span<const trimta
 
 std::vector<std::pair<model::Metric, double>> metrics_of(const RankedLaunch& launch, trimtab_dim3 block) {
     std::vector<std::pair<model::Metric, double>> values;
+    const auto of_block = launch_of(launch, block);
+    if (!of_block) return values;
     for (const model::Metric metric : launch.program->metrics_used())
-        values.emplace_back(metric, launch.fits->evaluate(metric, launch.data, block.x, block.y, block.z));
+        values.emplace_back(metric, launch.fits->evaluate(metric, of_block->data, block.x, block.y, block.z));
     return values;
 }
 

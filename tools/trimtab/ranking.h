@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/annotated_launch.h"
 #include "driver_gen/fits.h"
 #include "model/device.h"
 #include "model/metrics.h"
@@ -27,6 +28,9 @@ struct RankedLaunch {
     std::span<const double> data;
     trimtab_limits limits{};
     double dynamic_shared_bytes = 0;
+    // Of a kernel with annotations on its launch's shape; null: none.
+    const analysis::KernelDescription* annotated = nullptr;
+    analysis::ArgumentBytes arguments;
 };
 
 // Every block that the limits allow; of `candidates` only, where there are any.

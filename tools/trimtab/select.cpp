@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "analysis/annotated_launch.h"
 #include "analysis/legal_blocks.h"
 #include "model/performance_model.h"
 #include "tools/trimtab/command.h"
@@ -40,11 +42,42 @@ Written written_launch(trimtab_dim3 extent, const trimtab_device& device) {
     return {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}};
 }
 
+bool reads_extents(const analysis::Expression& expression) {
+    return expression.kind == analysis::Expression::Kind::extent ||
+           std::ranges::any_of(expression.arguments, reads_extents);
+}
+
+// The threads of a launch whose grid is stated, as some block would have been written. None: the annotation
+// needs to know them.
+std::optional<trimtab_dim3> stated_extent(const analysis::KernelDescription& kernel,
+                                          analysis::ArgumentBytes arguments) {
+    if (!kernel.annotated_grid[0]) return std::nullopt;
+    for (const auto* stated : {&kernel.annotated_block, &kernel.annotated_shared, &kernel.annotated_grid[0],
+                               &kernel.annotated_grid[1], &kernel.annotated_grid[2]})
+        if (*stated && reads_extents(**stated)) return std::nullopt;
+    constexpr std::uint32_t most = 1024, ordinary = 128;
+    const auto size = [&](std::size_t d, std::uint32_t limit) {
+        return kernel.dimensions[d] && !kernel.block_stays_one[d] ? limit : 1;
+    };
+    std::optional<trimtab_dim3> found;
+    for (std::uint32_t z = 1; z <= size(2, 64); ++z)
+        for (std::uint32_t y = 1; y <= size(1, most) && y * z <= most; ++y)
+            for (std::uint32_t x = 1; x <= size(0, most) && x * y * z <= most; ++x) {
+                if (found && x * y * z < ordinary) continue;
+                const auto launch = analysis::stated_launch(kernel, arguments, {}, {x, y, z});
+                if (!launch) continue;
+                found = {launch->grid.x * x, launch->grid.y * y, launch->grid.z * z};
+                if (x * y * z >= ordinary) return found;
+            }
+    return found;
+}
+
 // --extent, or else the values that the guards compare the global indices with.
 std::expected<trimtab_dim3, Error> extent_of(const Options& options, const LaunchQuestion& question,
                                              std::span<const double> data) {
     if (!options.extent.empty()) return parse_dim3(options.extent, "--extent");
     const analysis::KernelDescription& kernel = question.description();
+    if (const auto stated = stated_extent(kernel, question.arguments.bytes)) return *stated;
     std::array<std::uint32_t, 3> extent{1, 1, 1};
     std::array<bool, 3> known{};
     for (std::size_t i = 0; i < kernel.data.size(); ++i) {
@@ -138,9 +171,11 @@ int run(const Options& options) {
         analysis::data_values(kernel, question->arguments.bytes, {extent->x, extent->y, extent->z});
 
     const Written written = written_launch(*extent, question->device.values);
-    const auto limits = analysis::legal_blocks(kernel, question->arguments.bytes, written.grid, written.block,
-                                               question->device.values, question->image);
+    auto limits = analysis::legal_blocks(kernel, question->arguments.bytes, written.grid, written.block,
+                                         question->device.values, question->image);
     if (!limits) return refuse(options, *question, data, limits.error());
+    limits->max_dynamic_shared_bytes = std::max(
+        limits->max_dynamic_shared_bytes, static_cast<std::uint32_t>(options.launch.dynamic_shared_bytes));
     const auto fits = fits_of(question->of(), options.launch.file);
     if (!fits) return fail(fits.error());
     const auto program = model::performance_model(model::default_model);
@@ -152,9 +187,14 @@ int run(const Options& options) {
                               .fits = *fits,
                               .data = data,
                               .limits = *limits,
-                              .dynamic_shared_bytes = options.launch.dynamic_shared_bytes};
+                              .dynamic_shared_bytes = options.launch.dynamic_shared_bytes,
+                              .annotated = analysis::has_shape_annotations(kernel) ? &kernel : nullptr,
+                              .arguments = question->arguments.bytes};
     const auto ranking = rank(launch, legal_candidates(*limits, *candidates));
-    if (ranking.empty()) return refuse(options, *question, data, "no block is legal on this device");
+    if (ranking.empty())
+        return refuse(options, *question, data,
+                      launch.annotated == nullptr ? "no block is legal on this device"
+                                                  : "its annotation allows no block on this device");
     const bool uncertain = (*fits)->uncertain(data);
     if (options.launch.json)
         print_json(launch, ranking, kernel, uncertain);
