@@ -15,6 +15,7 @@ namespace trimtab::analysis {
 namespace {
 
 constexpr unsigned max_depth = 100;
+constexpr std::size_t max_repeated = 1000;
 constexpr std::string_view dimension_names = "xyz";
 
 struct BinaryOperator {
@@ -49,12 +50,12 @@ class Parser {
   public:
     Parser(std::string_view text, const KernelDescription& kernel) : text_(text), kernel_(kernel) {}
 
-    std::expected<ParsedAnnotation, std::string> run() {
+    std::expected<ParsedAnnotation, AnnotationFault> run() {
         do {
             clause();
         } while (error_.empty() && accept(","));
         if (error_.empty() && peek() != '\0') fail("what follows is not understood");
-        if (!error_.empty()) return std::unexpected(error_);
+        if (!error_.empty()) return std::unexpected(AnnotationFault{error_, fault_});
         return std::move(result_);
     }
 
@@ -63,6 +64,7 @@ class Parser {
         if (!error_.empty()) return;
         std::string rest(text_.substr(std::min(at_, text_.size())));
         if (rest.size() > 30) rest = rest.substr(0, 27) + "...";
+        fault_ = std::min(at_, text_.size());
         error_ = rest.empty() ? what + ", at the end" : fmt::format("{}, at '{}'", what, rest);
         at_ = text_.size();
     }
@@ -266,7 +268,15 @@ class Parser {
         return result;
     }
 
-    static Expression rounded_up(Expression a, Expression b) {
+    // Functions that repeat an operand grow with every level of nesting.
+    static std::size_t size(const Expression& expression) {
+        std::size_t nodes = 1;
+        for (const Expression& argument : expression.arguments) nodes += size(argument);
+        return nodes;
+    }
+    Expression rounded_up(Expression a, Expression b) {
+        if (size(b) > max_repeated) fail("it is too long");
+        if (!error_.empty()) return constant(0);
         Expression less = node("sub.s64", {b, constant(1)});
         return node("div.s64", {node("add.s64", {std::move(a), std::move(less)}), std::move(b)});
     }
@@ -288,6 +298,8 @@ class Parser {
         }
         if (name == "ispow2") {
             const Expression value = std::move(arguments(name, 1)[0]);
+            if (size(value) > max_repeated) fail("it is too long");
+            if (!error_.empty()) return constant(0);
             Expression low = node("and.b64", {value, node("sub.s64", {value, constant(1)})});
             return node("and.pred", {node("setp.gt.s64", {value, constant(0)}),
                                      node("setp.eq.s64", {std::move(low), constant(0)})});
@@ -332,13 +344,14 @@ class Parser {
     std::size_t at_ = 0;
     unsigned depth_ = 0;
     std::string error_;
+    std::size_t fault_ = 0;
     ParsedAnnotation result_;
 };
 
 }  // namespace
 
-std::expected<ParsedAnnotation, std::string> parse_annotation(std::string_view text,
-                                                              const KernelDescription& kernel) {
+std::expected<ParsedAnnotation, AnnotationFault> parse_annotation(std::string_view text,
+                                                                  const KernelDescription& kernel) {
     return Parser(text, kernel).run();
 }
 

@@ -20,8 +20,11 @@ struct ParsedAnnotation {
     bool leave_alone = false;
 };
 
-// The error is one sentence.
-[[nodiscard]] std::expected<ParsedAnnotation, std::string> parse_annotation(std::string_view text,
-                                                                            const KernelDescription& kernel);
+struct AnnotationFault {
+    std::string message;    // one sentence
+    std::size_t place = 0;  // in the text
+};
+[[nodiscard]] std::expected<ParsedAnnotation, AnnotationFault> parse_annotation(
+    std::string_view text, const KernelDescription& kernel);
 
 }  // namespace trimtab::analysis

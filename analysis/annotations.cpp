@@ -16,6 +16,16 @@ bool is_fixed_for_good(const Reason& reason) {
     return reason.rule == 5 || reason.text.contains("clusters");
 }
 
+// The annotation as the compiler saw it, macros expanded, and a caret under `place`; of a long one, what lies
+// around.
+std::string excerpt(std::string_view text, std::size_t place) {
+    constexpr std::size_t before = 60, width = 100;
+    const std::size_t from = place > before ? place - before : 0;
+    std::string line(text.substr(from, width));
+    std::ranges::replace_if(line, [](char c) { return static_cast<unsigned char>(c) < 32; }, ' ');
+    return fmt::format("    {}\n    {}^", line, std::string(place - from, ' '));
+}
+
 // Before the extents, which come last in D.
 void add_data(KernelDescription& description, DataParameter data) {
     const auto extents = std::ranges::find_if(description.data, &DataParameter::is_extent);
@@ -68,14 +78,19 @@ void add_leaves(KernelDescription& description, const Expression& expression) {
 
 }  // namespace
 
+bool is_source_error(const Error& error) {
+    return error.message.contains('\n');
+}
+
 std::expected<void, Error> annotate(KernelDescription& description,
                                     const KernelSource::Annotation& annotation) {
     auto parsed = parse_annotation(annotation.text, description);
     if (!parsed)
-        return std::unexpected(
-            Error{.message = fmt::format("annotation of '{}': {}", description.demangled, parsed.error()),
-                  .file = annotation.file,
-                  .line = annotation.line});
+        return std::unexpected(Error{
+            .message = fmt::format("annotation of '{}': {}\n{}", description.demangled,
+                                   parsed.error().message, excerpt(annotation.text, parsed.error().place)),
+            .file = annotation.file,
+            .line = annotation.line});
     const std::string place =
         annotation.file.empty() ? std::string() : fmt::format("{}:{}", annotation.file, annotation.line);
     if (parsed->leave_alone) {

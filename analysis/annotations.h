@@ -11,8 +11,12 @@ namespace trimtab::analysis {
 
 // Puts what the annotation says into the description: expressions over the block, the launch's extents and
 // the kernel's arguments (64-bit signed arithmetic), sizes into D, and the verdict that follows. The error
-// names the annotation's place in the source, and what in it is wrong.
+// names the annotation's place in the source, and what in it is wrong; a second line quotes it, and a third
+// has a caret under the fault.
 [[nodiscard]] std::expected<void, Error> annotate(KernelDescription& description,
                                                   const KernelSource::Annotation& annotation);
+
+// Is the user's source at fault? Of all that describing kernels may meet, annotations alone are quoted.
+[[nodiscard]] bool is_source_error(const Error& error);
 
 }  // namespace trimtab::analysis

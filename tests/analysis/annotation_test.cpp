@@ -207,6 +207,49 @@ TEST_F(Annotations, OfThePapersCase) {
     EXPECT_EQ(with({8, 64, 1}), "none");
 }
 
+// KLARAPTOR, V-A: a pragma names the arguments that are data sizes (size_param_idx), another the kernel's
+// dimension; files constrain the block and state the grid.
+TEST_F(Annotations, SayWhatThePapersPragmasSay) {
+    const auto sized = described("block_sum", "sizes(n)");
+    const auto n = sized.data_index("n");
+    ASSERT_TRUE(n.has_value());
+    EXPECT_TRUE(sized.data[*n].in_memo);
+    EXPECT_FALSE(sized.data[*n].coarse_in_memo);
+    EXPECT_EQ(sized.verdict, Verdict::fixed);
+    // Dimension 1, 2 and 3 of a kernel that reads but x and y: blocks that stay 1 in the others.
+    const trimtab_limits limits{.extent = {4096, 64, 1},
+                                .max_block = {1024, 1024, 64},
+                                .max_grid = {100000, 100000, 1000},
+                                .max_threads = 1024,
+                                .thread_multiple = 1,
+                                .dividing = 0,
+                                .max_dynamic_shared_bytes = 0};
+    struct Sizes {
+        float scale = 1;
+        int width = 100;
+        long height = 60;
+    };
+    const auto in_dimensions = [&](const std::string& text, trimtab_dim3 block) {
+        const auto kernel = described("plane", text);
+        const auto bytes = arguments(kernel, pointer, Sizes{}, static_cast<unsigned short>(3), 1.0f);
+        const auto launch = launch_with_block(kernel, bytes, limits, {{16, 8, 1}, {16, 8, 1}, 0}, block);
+        return launch ? std::to_string(launch->grid.x) + "," + std::to_string(launch->grid.y) + "," +
+                            std::to_string(launch->grid.z)
+                      : "none";
+    };
+    const std::string one = "block(by == 1, bz == 1), grid(ceil(s32(sizes, 4) / bx))";
+    EXPECT_EQ(in_dimensions(one, {32, 1, 1}), "4,1,1");
+    EXPECT_EQ(in_dimensions(one, {32, 2, 1}), "none");
+    const std::string two = "block(bz == 1), grid(ceil(s32(sizes, 4) / bx), ceil(s64(sizes, 8) / by))";
+    EXPECT_EQ(in_dimensions(two, {32, 8, 1}), "4,8,1");
+    EXPECT_EQ(in_dimensions(two, {32, 4, 2}), "none");
+    const std::string three =
+        "grid(ceil(s32(sizes, 4) / bx), ceil(s64(sizes, 8) / by), ceil(step / bz)), block(bx * by * bz <= "
+        "512)";
+    EXPECT_EQ(in_dimensions(three, {8, 8, 2}), "13,8,2");
+    EXPECT_EQ(in_dimensions(three, {32, 8, 4}), "none");
+}
+
 TEST_F(Annotations, OnlyNarrowWhatIsProved) {
     const auto kernel = described("guarded", "block(bx % 64 == 0 && !(bx > 512))");
     EXPECT_EQ(kernel.verdict, Verdict::covering);
@@ -253,7 +296,12 @@ TEST_F(Annotations, ErrorsNameTheirPlace) {
     EXPECT_EQ(
         complaint("guarded", "block(bx <= m)"),
         "app.cu:12: annotation of 'guarded(float*, int)': the kernel has no parameter 'm', but out, n, at "
-        "'m)'");
+        "'m)'\n    block(bx <= m)\n                ^");
+    // Of a long one, what lies around.
+    EXPECT_THAT(complaint("guarded",
+                          "block(bx < 5), block(by < 5), block(bx < n + n + n + n + n + n + n + n + "
+                          "n + n + n + n + q), block(bx < 5), block(bx < 5)"),
+                testing::ContainsRegex("\n    .{60}q\\), block.*\n {64}\\^$"));
     EXPECT_THAT(complaint("guarded", "block(bx <= )"), HasSubstr("an expression is missing"));
     EXPECT_THAT(complaint("guarded", "block(bx <= 5"), HasSubstr("')' is missing, at the end"));
     EXPECT_THAT(complaint("guarded", "blok(bx <= 5)"), HasSubstr("no such clause"));
@@ -268,6 +316,9 @@ TEST_F(Annotations, ErrorsNameTheirPlace) {
     EXPECT_THAT(complaint("guarded", "grid(99999999999999999999)"), HasSubstr("64-bit"));
     EXPECT_THAT(complaint("guarded", "grid(sqrt(n))"), HasSubstr("no such function"));
     EXPECT_THAT(complaint("guarded", "grid(" + std::string(5000, '(')), HasSubstr("too deep"));
+    std::string nested = "bx";
+    for (int level = 0; level < 60; level++) nested = "ispow2(" + nested + ")";
+    EXPECT_THAT(complaint("guarded", "block(" + nested + ")"), HasSubstr("too long"));
     EXPECT_THAT(complaint("guarded", "sizes(k)"), HasSubstr("no parameter 'k'"));
     EXPECT_THAT(complaint("guarded", ""), HasSubstr("no such clause"));
 }

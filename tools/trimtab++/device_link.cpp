@@ -251,10 +251,11 @@ std::expected<void, Error> device_link(const CommandLine& line, const Toolchain&
     if (auto made = make_registration(fat_binary, tools, folder, object); !made) return made;
 
     // Named after the program: its kernels are of several sources.
-    instrument({.input = line.output.empty() ? "a.out" : line.output,
-                .object = object,
-                .kernel_sources = kernel_sources},
-               line, tools, folder);
+    const bool annotations_hold = instrument({.input = line.output.empty() ? "a.out" : line.output,
+                                              .object = object,
+                                              .kernel_sources = kernel_sources},
+                                             line, tools, folder);
+    if (!annotations_hold) return std::unexpected(Error{"an annotation is wrong:\nsee above"});
     return {};
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/annotations.h"
 #include "generator_hash.h"
 #include "profiler/store.h"
 #include "ptx/binary.h"
@@ -63,13 +64,25 @@ class Instrumentation {
         said_.clear();
         auto object = make_bundle(binary);
         if (!object) {
-            warn(object.error().text());
+            const Error& error = object.error();
+            if (analysis::is_source_error(error))
+                fail(error);
+            else
+                warn(error.text());
             return std::nullopt;
         }
         store_.put_blob(bundle_kind, key, *object);
         store_.put_blob(warnings_kind, key, said_);
         return *object;
     }
+
+    // As clang says what is wrong with a source.
+    void fail(const Error& error) {
+        failed_ = true;
+        const std::string place = error.line == 0 ? error.file : fmt::format("{}:{}", error.file, error.line);
+        fmt::print(stderr, "{}: error: {}\n", place.empty() ? compiled_.input : place, error.message);
+    }
+    [[nodiscard]] bool failed() const { return failed_; }
 
     void warn(const std::string& text) {
         const std::string whole = fmt::format("trimtab++: warning: {}: {}\n", compiled_.input, text);
@@ -126,6 +139,7 @@ class Instrumentation {
     const Toolchain& tools_;
     const TemporaryFolder& folder_;
     std::string said_;
+    bool failed_ = false;
     profiler::ProfileStore store_;
 };
 
@@ -144,31 +158,33 @@ bool replace_by_joined(const Instrumentation& work, const Compiled& compiled,
 
 }  // namespace
 
-void instrument(const Compiled& compiled, const CommandLine& line, const Toolchain& tools,
+bool instrument(const Compiled& compiled, const CommandLine& line, const Toolchain& tools,
                 const TemporaryFolder& folder) {
     Instrumentation work(compiled, line, tools, folder);
     if (line.link_time_optimization) {
         work.warn("kernels keep their blocks under -flto: driver programs are joined to object files alone");
-        return;
+        return true;
     }
     const auto binaries = ptx::read_fat_binaries(compiled.object);
     if (!binaries) {
         work.warn(binaries.error().text());
-        return;
+        return true;
     }
     std::vector<std::string> parts{compiled.object};
     for (const ptx::FatBinary& binary : *binaries) {
         const auto object = work.bundle_object(binary);
+        if (work.failed()) return false;
         if (!object) continue;
         parts.push_back(folder.file(binary.hash + ".o"));
         if (!write_file(parts.back(), *object)) {
             work.warn(parts.back() + " cannot be written");
-            return;
+            return true;
         }
     }
     if (parts.size() > 1 && !replace_by_joined(work, compiled, parts))
         work.warn("the driver programs could not be joined to " + compiled.object +
                   ": kernels keep their blocks");
+    return true;
 }
 
 }  // namespace trimtab::wrapper

@@ -16,9 +16,9 @@ struct Compiled {
     std::string kernel_sources;  // what the plugin wrote
 };
 
-// Never fails the build: whatever goes wrong is one warning, and the object (or the one kernel) stays as
-// clang made it.
-void instrument(const Compiled& compiled, const CommandLine& line, const Toolchain& tools,
-                const TemporaryFolder& folder);
+// False where an annotation is wrong: that is an error in the source, and is said. Else it never fails the
+// build: whatever goes wrong is one warning, and the object (or the one kernel) stays as clang made it.
+[[nodiscard]] bool instrument(const Compiled& compiled, const CommandLine& line, const Toolchain& tools,
+                              const TemporaryFolder& folder);
 
 }  // namespace trimtab::wrapper

@@ -106,6 +106,9 @@ void append_cuda_options(Command& command, const CommandLine& line, const Toolch
     if (!line.names_cuda_path) command.push_back("--cuda-path=" + tools.cuda);
     command.insert(command.end(), {"-isystem", tools.cuda + "/include/cccl"});
     command.insert(command.end(), {"-idirafter", tools.compatibility + "/headers"});
+    // <trimtab/annotate.h>
+    const fs::path own_headers = fs::path(tools.compatibility).parent_path().parent_path();
+    command.insert(command.end(), {"-idirafter", own_headers.string()});
     // nvcc optimises device code whatever -O says. Without any, code that is debugged stays as clang makes
     // it.
     const bool optimises = line.nvcc.is_nvcc_style || (!line.names_optimization && !line.debug);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/annotations.h"
 #include "tools/trimtab++/command_line.h"
 #include "tools/trimtab++/device_code.h"
 #include "tools/trimtab++/device_link.h"
@@ -79,11 +80,15 @@ int compile(const CommandLine& line, const Toolchain& tools, std::size_t input, 
                                          {{"TRIMTAB_KERNEL_SOURCES", kernel_sources}}, folder);
         code != 0)
         return code;
-    // From here on nothing can break the build: an object without drivers is still the user's program.
-    instrument(
-        {.input = line.arguments[input].tokens.front(), .object = object, .kernel_sources = kernel_sources},
-        line, tools, folder);
-    return 0;
+    // From here on nothing but a wrong annotation breaks the build: an object without drivers is still the
+    // user's program.
+    if (instrument({.input = line.arguments[input].tokens.front(),
+                    .object = object,
+                    .kernel_sources = kernel_sources},
+                   line, tools, folder))
+        return 0;
+    std::remove(object.c_str());
+    return 1;
 }
 
 // The objects of the sources that clang does not compile while it links: CUDA's and C's, by argument.
@@ -139,6 +144,7 @@ int compile_and_link(const CommandLine& line, const Toolchain& tools) {
     if (wants_device_link(line, *objects)) {
         device_object = folder.file("device_link.o");
         if (const auto linked = device_link(line, tools, *objects, folder, device_object); !linked) {
+            if (trimtab::analysis::is_source_error(linked.error())) return 1;  // said already
             // clang's own device link then: it knows nothing of Trimtab, and may know the code.
             std::fprintf(stderr, "trimtab++: warning: %s: the device link is left to clang\n",
                          linked.error().text().c_str());
@@ -156,7 +162,7 @@ int link_device_code(const CommandLine& line, const Toolchain& tools) {
     if (!objects) return objects.error();
     const std::string output = output_of(line, "a_dlink.o", ".o");
     if (const auto linked = device_link(line, tools, *objects, folder, output); !linked)
-        return fail(linked.error().text());
+        return trimtab::analysis::is_source_error(linked.error()) ? 1 : fail(linked.error().text());
     return 0;
 }
 
