@@ -14,17 +14,13 @@ namespace {
 using Shape = LaneAddresses::Shape;
 using u64 = std::uint64_t;
 
-constexpr unsigned sector_shift = 5, line_shift = 7, segment_shift = 6;
+constexpr unsigned sector_shift = SectorSet::sector_shift, segment_shift = 6;
 
 const MemoryInfo& info_of(const Op* op) {
     return *static_cast<const MemoryInfo*>(op->info);
 }
 bool has(std::uint32_t mask, unsigned lane) {
     return ((mask >> lane) & 1u) != 0;
-}
-
-u64 pieces(u64 first, u64 end, unsigned shift) {
-    return ((end - 1) >> shift) - (first >> shift) + 1;
 }
 
 // The active lanes' addresses in order.
@@ -42,11 +38,6 @@ struct Sorted {
             address[count++] = before = own;
         }
         if (!in_order) std::sort(address.begin(), address.begin() + count);
-    }
-    [[nodiscard]] u64 distinct(unsigned shift) const {
-        u64 found = 1;
-        for (unsigned i = 1; i < count; i++) found += address[i] >> shift != address[i - 1] >> shift ? 1 : 0;
-        return found;
     }
 };
 
@@ -68,9 +59,86 @@ u64 near_sectors(const Warp& w, std::uint32_t lanes) {
     return sectors;
 }
 
-u64 lines_of(u64 sectors) {
-    const u64 any = sectors | (sectors >> 1) | (sectors >> 2) | (sectors >> 3);
-    return static_cast<u64>(std::popcount(any & 0x1111111111111111u));
+// What a request touches: sectors of windows of 2 KiB, each window once.
+class Windows {
+  public:
+    void add(u64 window, u64 bits) {
+        if (count_ != 0 && window <= at_[highest_]) {
+            unsigned i = at_[latest_] == window ? latest_ : 0;
+            while (i < count_ && at_[i] != window) i++;
+            if (i < count_) {
+                bits_[latest_ = i] |= bits;
+                return;
+            }
+        }
+        if (count_ == 0 || window > at_[highest_]) highest_ = count_;
+        latest_ = count_;
+        at_[count_] = window;
+        bits_[count_++] = bits;
+    }
+    // At most 2 KiB.
+    void add_span(u64 first, u64 end) {
+        const u64 low = first >> window_shift, high = (end - 1) >> window_shift;
+        const u64 from = ~u64{0} << ((first >> sector_shift) & 63);
+        const u64 to = ~u64{0} >> (63 - (((end - 1) >> sector_shift) & 63));
+        if (low == high) {
+            add(low, from & to);
+        } else {
+            add(low, from);
+            add(high, to);
+        }
+    }
+    void count(Warp& w, InstructionCount& count) const {
+        WorkerCounts& counts = w.worker->counts();
+        for (unsigned i = 0; i < count_; i++) {
+            count.sectors += static_cast<u64>(std::popcount(bits_[i]));
+            count.lines += SectorSet::lines_of(bits_[i]);
+            if (counts.footprints) counts.block_footprint.insert_window(at_[i], bits_[i]);
+            if (w.is_footprint_wanted) counts.warp_footprint.insert_window(at_[i], bits_[i]);
+        }
+    }
+
+  private:
+    static constexpr unsigned window_shift = SectorSet::window_shift;
+    unsigned count_ = 0, highest_ = 0, latest_ = 0;
+    u64 at_[warp_lanes], bits_[warp_lanes];
+};
+
+void add_lanes(const Warp& w, std::uint32_t lanes, Windows& windows) {
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+        const u64 sector = w.at.address[static_cast<unsigned>(std::countr_zero(rest))] >> sector_shift;
+        windows.add(sector >> 6, u64{1} << (sector & 63));
+    }
+}
+
+bool is_same(const RecentRequests::Request& request, const u64* address) {
+    if (!request.valid || request.sector[0] != address[0] >> sector_shift) return false;
+    u64 unlike = 0;
+    for (unsigned lane = 0; lane < warp_lanes; lane++)
+        unlike |= request.sector[lane] ^ (address[lane] >> sector_shift);
+    return unlike == 0;
+}
+
+// All 32 lanes, each somewhere.
+void count_all_lanes(Warp& w, InstructionCount& count) {
+    RecentRequests& recent = w.worker->counts().recent;
+    for (const RecentRequests::Request& request : recent.requests) {
+        if (w.is_footprint_wanted && !request.in_warp_footprint) continue;
+        if (!is_same(request, w.at.address)) continue;
+        count.sectors += request.sectors;
+        count.lines += request.lines;
+        return;
+    }
+    RecentRequests::Request& made = recent.requests[recent.oldest++ % std::size(recent.requests)];
+    for (unsigned lane = 0; lane < warp_lanes; lane++) made.sector[lane] = w.at.address[lane] >> sector_shift;
+    Windows windows;
+    add_lanes(w, all_lanes, windows);
+    const u64 sectors = count.sectors, lines = count.lines;
+    windows.count(w, count);
+    made.sectors = count.sectors - sectors;
+    made.lines = count.lines - lines;
+    made.in_warp_footprint = w.is_footprint_wanted;
+    made.valid = true;
 }
 
 // Sectors of a 64-byte segment that are written, but not wholly. Bits of `written`: the segment's bytes.
@@ -136,19 +204,16 @@ void count_far_store(Warp& w, InstructionCount& count, u64 bytes, const Sorted& 
 void count_global(Warp& w, const Op* op, Shape shape) {
     const MemoryInfo& info = info_of(op);
     InstructionCount& count = w.counts[op->index];
-    WorkerCounts& counts = w.worker->counts();
     const u64 bytes = info.total_bytes;
     w.active = true;
     count.requests++;
     count.bytes += bytes * static_cast<u64>(std::popcount(w.mask));
-    const bool whole = shape == Shape::contiguous && (w.at.first & 63) == 0 && bytes >= 2;
+    Windows windows;
     if (shape != Shape::scattered) {
-        count.sectors += pieces(w.at.first, w.at.end, sector_shift);
-        count.lines += pieces(w.at.first, w.at.end, line_shift);
-        if (counts.footprints) counts.block_footprint.insert(w.at.first, w.at.end);
-        if (w.is_footprint_wanted) counts.warp_footprint.insert(w.at.first, w.at.end);
+        windows.add_span(w.at.first, w.at.end);
+        windows.count(w, count);
         if (info.access != Access::write) return;
-        if (whole) {
+        if (shape == Shape::contiguous && (w.at.first & 63) == 0 && bytes >= 2) {
             count.full_segments += warp_lanes * bytes >> segment_shift;
             return;
         }
@@ -157,28 +222,17 @@ void count_global(Warp& w, const Op* op, Shape shape) {
         count_near_store(w, count, bytes);  // 32 lanes of at most 32 bytes
         return;
     }
-    if (is_near(w)) {
-        const u64 sectors = near_sectors(w, w.mask);
-        count.sectors += static_cast<u64>(std::popcount(sectors));
-        count.lines += lines_of(sectors);
-        const u64 first = w.at.first >> line_shift << 2;
-        if (counts.footprints) counts.block_footprint.insert_sectors(first, sectors);
-        if (w.is_footprint_wanted) counts.warp_footprint.insert_sectors(first, sectors);
-        if (info.access == Access::write) count_near_store(w, count, bytes);
-        return;
+    if (w.mask == all_lanes) {
+        count_all_lanes(w, count);
+    } else {
+        add_lanes(w, w.mask, windows);
+        windows.count(w, count);
     }
-    const Sorted sorted(w);
-    count.sectors += sorted.distinct(sector_shift);
-    count.lines += sorted.distinct(line_shift);
-    if (counts.footprints) {
-        for (unsigned i = 0; i < sorted.count; i++)
-            counts.block_footprint.insert_sector(sorted.address[i] >> sector_shift);
-    }
-    if (w.is_footprint_wanted) {
-        for (unsigned i = 0; i < sorted.count; i++)
-            counts.warp_footprint.insert_sector(sorted.address[i] >> sector_shift);
-    }
-    if (info.access == Access::write) count_far_store(w, count, bytes, sorted);
+    if (info.access != Access::write) return;
+    if (is_near(w))
+        count_near_store(w, count, bytes);
+    else
+        count_far_store(w, count, bytes, Sorted(w));
 }
 
 // 32 banks of 4 bytes. A request of 8 bytes a lane is made in two halves of the warp, of 16 in four quarters;
@@ -259,6 +313,43 @@ void count_request(Warp& w, const Op* op, u64 first, u64 end) {
     w.at.first = first;
     w.at.end = end;
     count_in_space(w, op, end - first == info_of(op).total_bytes ? Shape::uniform : Shape::contiguous);
+}
+
+void count_request(Warp& w, const Op* op, unsigned run_lanes, u64 span) {
+    const MemoryInfo& info = info_of(op);
+    InstructionCount& count = w.counts[op->index];
+    w.active = true;
+    count.requests++;
+    count.bytes += u64{info.total_bytes} * warp_lanes;
+    Windows windows;
+    bool whole = span % 64 == 0;  // segments, each by one run
+    for (unsigned lane = 0; lane < warp_lanes; lane += run_lanes) {
+        const u64 first = w.at.address[lane];
+        windows.add_span(first, first + span);
+        whole = whole && first % 64 == 0 && (lane == 0 || first >= w.at.address[lane - run_lanes] + span);
+    }
+    windows.count(w, count);
+    if (info.access != Access::write) return;
+    if (whole) {
+        count.full_segments += (warp_lanes / run_lanes) * (span >> segment_shift);
+        return;
+    }
+    const u64 step = span == info.total_bytes ? 0 : info.total_bytes;
+    w.at.first = ~u64{0};
+    w.at.end = 0;
+    for (unsigned lane = 0; lane < warp_lanes; lane++) {
+        const u64 address = w.at.address[lane / run_lanes * run_lanes] + lane % run_lanes * step;
+        w.at.address[lane] = address;
+        w.at.first = std::min(w.at.first, address);
+        w.at.end = std::max(w.at.end, address + info.total_bytes);
+    }
+    const std::uint32_t all = w.mask;
+    w.mask = all_lanes;
+    if (is_near(w))
+        count_near_store(w, count, info.total_bytes);
+    else
+        count_far_store(w, count, info.total_bytes, Sorted(w));
+    w.mask = all;
 }
 
 // What lanes/resolve.cpp finds out about a request.

@@ -172,6 +172,7 @@ void finish_warp_counts(Warp& w, WorkerCounts& counts, const KernelCode& code) {
         own = {};
     }
     w.touched.clear();
+    counts.recent.forget();
     if (w.is_footprint_wanted) {
         if (w.active) counts.footprint_warps++;
         counts.warp_sectors += counts.warp_footprint.sectors();

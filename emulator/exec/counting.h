@@ -6,6 +6,7 @@
 
 #include "emulator/exec/code.h"
 #include "emulator/exec/counters.h"
+#include "emulator/exec/op.h"
 #include "emulator/exec/sector_set.h"
 
 namespace trimtab::emulator {
@@ -18,6 +19,22 @@ struct SlotCount {
     [[nodiscard]] bool empty() const { return (warp | divergent) == 0; }
 };
 
+// What requests of lanes far apart touched lately: loops often touch the same sectors again, and footprints
+// have them already.
+struct RecentRequests {
+    struct Request {
+        bool valid = false;
+        bool in_warp_footprint = false;  // not of the block alone
+        std::uint64_t sector[warp_lanes] = {};
+        std::uint64_t sectors = 0, lines = 0;
+    };
+    Request requests[4];
+    unsigned oldest = 0;
+    void forget() {
+        for (Request& request : requests) request.valid = false;
+    }
+};
+
 struct WorkerCounts {
     bool enabled = false, footprints = false;
     std::vector<SlotCount> active, inactive;     // by region: how often warps passed it
@@ -27,6 +44,7 @@ struct WorkerCounts {
     std::uint64_t dependent_rounds = 0, max_dependent_rounds = 0, max_warp_instructions = 0;
     std::uint64_t block_sectors = 0, footprint_warps = 0, warp_sectors = 0;
     SectorSet warp_footprint, block_footprint, total_footprint;
+    RecentRequests recent;
 };
 
 // The counts of every worker as the launch's.

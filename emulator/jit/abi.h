@@ -13,7 +13,7 @@
 namespace trimtab::emulator::jit {
 
 // Changes with what compiled code means: part of the key that it is cached by.
-inline constexpr std::uint32_t code_version = 4;
+inline constexpr std::uint32_t code_version = 7;
 
 // Functions that compiled code calls; it finds them through Warp::services.
 struct Services {
@@ -27,6 +27,8 @@ struct Services {
     void (*touch)(Warp* w, std::uint32_t slot) = nullptr;
     void (*count_span)(Warp* w, const Op* op, std::uint64_t first, std::uint64_t end) = nullptr;
     void (*count_lanes)(Warp* w, const Op* op, std::uint32_t lanes) = nullptr;
+    // One in runs of lanes: count_request().
+    void (*count_runs)(Warp* w, const Op* op, std::uint32_t run_lanes, std::uint64_t span) = nullptr;
 };
 [[nodiscard]] const Services& services();
 

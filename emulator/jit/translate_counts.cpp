@@ -104,7 +104,7 @@ void Translator::count_guarded(std::uint32_t index, llvm::Value* lanes) {
     b_.SetInsertPoint(done);
 }
 
-void Translator::count_access(const Access& access, std::uint32_t index) {
+void Translator::count_access(const Access& access, std::uint32_t index, bool in_runs) {
     if (!is_counted_) return;
     if (function_.body[index].guard != ptx::no_index) count_guarded(index, access.lanes);
     const Op* op = memory_op(index);
@@ -142,6 +142,26 @@ void Translator::count_access(const Access& access, std::uint32_t index) {
                 b_.CreateAdd(access.address, b_.getInt64(consecutive ? bytes * warp_lanes : bytes));
             call_service(offsetof(Services, count_span), {warp_, op_place, access.address, end});
         }
+        b_.CreateBr(done);
+        b_.SetInsertPoint(some);
+    }
+    // Runs that were found where they were expected.
+    if (!is_shared && in_runs) {
+        auto* all = llvm::BasicBlock::Create(context_, "all_lanes", made_);
+        auto* some = llvm::BasicBlock::Create(context_, "some_lanes", made_);
+        b_.CreateCondBr(b_.CreateICmpEQ(access.lanes, b_.getInt32(all_lanes)), all, some, likely_);
+        b_.SetInsertPoint(all);
+        const unsigned run = hints_->run_lanes();
+        for (unsigned lane = 0; lane < warp_lanes; lane += run) {
+            b_.CreateAlignedStore(
+                b_.CreateExtractElement(access.address, std::uint64_t{lane}),
+                b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), warp_,
+                                              layout_.addresses + lane * sizeof(std::uint64_t)),
+                llvm::Align(8));
+        }
+        const bool same = (*access.hint)[1] == 0;
+        call_service(offsetof(Services, count_runs),
+                     {warp_, op_place, b_.getInt32(run), b_.getInt64(same ? bytes : run * bytes)});
         b_.CreateBr(done);
         b_.SetInsertPoint(some);
     }

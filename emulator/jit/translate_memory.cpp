@@ -277,7 +277,7 @@ bool Translator::translate_load(const Instruction& instruction, std::uint32_t in
     done->insertInto(made_);
     if (access->shape.is_general()) {
         if (llvm::BasicBlock* otherwise = check_runs(*access)) {
-            count_access(*access, index);
+            count_access(*access, index, true);
             for (unsigned i = 0; i < elements.size(); i++) {
                 if (elements[i]->kind != Operand::Kind::reg) continue;
                 const unsigned bytes = register_bytes(function_, elements[i]->reg);
@@ -289,7 +289,7 @@ bool Translator::translate_load(const Instruction& instruction, std::uint32_t in
         }
         check_each(*access);
     }
-    count_access(*access, index);
+    count_access(*access, index, false);
     std::vector<std::pair<ptx::RegisterIndex, Value>> loaded;
     for (unsigned i = 0; i < elements.size(); i++) {
         if (elements[i]->kind != Operand::Kind::reg) continue;
@@ -331,14 +331,14 @@ bool Translator::translate_store(const Instruction& instruction, std::uint32_t i
     done->insertInto(made_);
     if (access->shape.is_general()) {
         if (llvm::BasicBlock* otherwise = values.size() == 1 ? check_runs(*access) : nullptr) {
-            count_access(*access, index);
+            count_access(*access, index, true);
             store_runs(*access, values.front());
             b_.CreateBr(done);
             b_.SetInsertPoint(otherwise);
         }
         check_each(*access);
     }
-    count_access(*access, index);
+    count_access(*access, index, false);
     for (unsigned i = 0; i < values.size(); i++) store_element(*access, i, values[i]);
     finish_slow(*access, index, done, {});
     return true;

@@ -175,7 +175,7 @@ class Translator {
     // An instruction under a guard that holds for `lanes`.
     void count_guarded(std::uint32_t index, llvm::Value* lanes);
     // A memory request that is known to be good.
-    void count_access(const Access& access, std::uint32_t index);
+    void count_access(const Access& access, std::uint32_t index, bool in_runs);
     void call_service(std::size_t offset, llvm::ArrayRef<llvm::Value*> arguments);
 
     llvm::LLVMContext& context_;

@@ -105,6 +105,10 @@ void count_span(Warp* w, const Op* op, std::uint64_t first, std::uint64_t end) {
     count_request(*w, op, first, end);
 }
 
+void count_runs(Warp* w, const Op* op, std::uint32_t run_lanes, std::uint64_t span) {
+    count_request(*w, op, run_lanes, span);
+}
+
 void count_lanes(Warp* w, const Op* op, std::uint32_t lanes) {
     count_request(*w, op, lanes);
 }
@@ -112,7 +116,7 @@ void count_lanes(Warp* w, const Op* op, std::uint32_t lanes) {
 }  // namespace
 
 const Services& services() {
-    static const Services made{&run_ops, &count_region, &touch, &count_span, &count_lanes};
+    static const Services made{&run_ops, &count_region, &touch, &count_span, &count_lanes, &count_runs};
     return made;
 }
 

@@ -432,6 +432,38 @@ TEST_F(Counters, DependentRounds) {
     EXPECT_EQ(rounds("tiles", Parameters(pa, pb), 64), 2u);  // one for each of two warps
 }
 
+// Every warp touches the same 32 lines, one after the other, and again behind a barrier; another one of each
+// block is looked at.
+TEST_F(Counters, EachWarpHasAFootprintOfItsOwn) {
+    const auto program = load(R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry lines(.param .u64 in) {
+    .reg .b32 %r<4>; .reg .b64 %d<4>;
+    ld.param.u64 %d0, [in]; mov.u32 %r0, %tid.x; and.b32 %r1, %r0, 31;
+    mul.wide.u32 %d1, %r1, 128; add.s64 %d1, %d0, %d1;
+    ld.global.u32 %r2, [%d1];
+    bar.sync 0;
+    ld.global.u32 %r3, [%d1+4];
+    ret;
+}
+)");
+    ASSERT_NE(program, nullptr);
+    std::vector<int> in(32 * 32);
+    HostMemory memory;
+    CountingPlan plan;
+    plan.count = plan.footprints = true;
+    const auto counted =
+        run(*program, memory, "lines", {{3, 1, 1}, {96, 1, 1}, 0, 1}, Parameters(memory.add(in)), plan)
+            .counters;
+    EXPECT_EQ(counted.footprint_warps, 3u);
+    // One sector a line, or two where the array does not begin with a sector.
+    EXPECT_EQ(counted.warp_sectors % 3, 0u);
+    EXPECT_GE(counted.warp_sectors, 3u * 32);
+    EXPECT_EQ(counted.warp_sectors, counted.block_sectors);
+    EXPECT_EQ(counted.warp_sectors, 3 * counted.total_sectors);
+}
+
 TEST_F(Counters, BarriersDivergenceAndSharedMemory) {
     std::vector<float> in(64), out(64);
     std::vector<int> numbers(96);
