@@ -30,7 +30,7 @@ struct RankedLaunch {
     double dynamic_shared_bytes = 0;
     // Of a kernel with annotations on its launch's shape; null: none.
     const analysis::KernelDescription* annotated = nullptr;
-    analysis::ArgumentBytes arguments;
+    analysis::ArgumentBytes arguments = {};
 };
 
 // Every block that the limits allow; of `candidates` only, where there are any.
