@@ -154,4 +154,15 @@ std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBy
     return free;
 }
 
+std::array<std::uint64_t, 3> loop_turns(const KernelDescription& description, ArgumentBytes arguments) {
+    const std::vector<std::uint32_t> offsets = description.parameter_offsets();
+    const Bounds bounds(arguments, offsets);
+    std::array<std::uint64_t, 3> turns{};
+    for (const GridStrideLoop& loop : description.strides) {
+        std::uint64_t& most = turns[static_cast<std::size_t>(loop.dimension)];
+        most = std::max(most, bounds.of(loop, 1).value_or(0));
+    }
+    return turns;
+}
+
 }  // namespace trimtab::analysis

@@ -15,4 +15,9 @@ namespace trimtab::analysis {
                                               const std::array<std::uint64_t, 3>& extent,
                                               const std::array<std::uint64_t, 3>& most_threads);
 
+// How many indices the loops of each dimension work on, over all threads; 0 where there are none, or where it
+// is not known.
+[[nodiscard]] std::array<std::uint64_t, 3> loop_turns(const KernelDescription& description,
+                                                      ArgumentBytes arguments);
+
 }  // namespace trimtab::analysis

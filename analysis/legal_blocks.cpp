@@ -137,10 +137,8 @@ class Tails {
 
 // Where the covering grid may have more threads than the launch as written, and they go on by as many.
 std::array<bool, 3> totals(const KernelDescription& description, ArgumentBytes arguments,
-                           const Extents& extent, const Extents& max_block) {
+                           const Extents& extent, const Extents& most) {
     if (description.strides.empty() || description.verdict == Verdict::annotated) return {};
-    Extents most{};
-    for (std::size_t d = 0; d < 3; d++) most[d] = extent[d] + max_block[d] - 1;
     return free_totals(description, arguments, extent, most);
 }
 
@@ -172,12 +170,11 @@ unsigned capability(std::string_view architecture) {
     return value;
 }
 
-}  // namespace
-
-std::expected<trimtab_limits, std::string> legal_blocks(const KernelDescription& description,
-                                                        ArgumentBytes arguments, trimtab_dim3 grid,
-                                                        trimtab_dim3 block, const trimtab_device& device,
-                                                        const trimtab_image& image) {
+// `other_extent`: of a launch that takes the place of the one written, null for its own.
+std::expected<trimtab_limits, std::string> judge(const KernelDescription& description,
+                                                 ArgumentBytes arguments, trimtab_dim3 grid,
+                                                 trimtab_dim3 block, const trimtab_device& device,
+                                                 const trimtab_image& image, const Extents* other_extent) {
     if (description.verdict == Verdict::fixed)
         return std::unexpected(description.reasons.empty() ? "the kernel is left alone"
                                                            : description.reasons.front().text);
@@ -191,10 +188,19 @@ std::expected<trimtab_limits, std::string> legal_blocks(const KernelDescription&
 
     Extents extent{};
     std::array<bool, 3> may_cover{};
+    bool changed = false;
     trimtab_limits result{};
     for (std::size_t d = 0; d < 3; d++) {
         const char dimension = dimension_names[d];
         extent[d] = grids[d] * blocks[d];
+        const bool is_other = other_extent != nullptr && (*other_extent)[d] != extent[d];
+        if (is_other) {
+            if (!description.reads_total[d] || (*other_extent)[d] == 0)
+                return std::unexpected(
+                    fmt::format("the number of threads in {} must stay as it is", dimension));
+            extent[d] = (*other_extent)[d];
+        }
+        changed |= is_other;
         if (extent[d] > max_extent)
             return std::unexpected(
                 fmt::format("{} threads in {} are more than 2^31 - 1", extent[d], dimension));
@@ -216,7 +222,12 @@ std::expected<trimtab_limits, std::string> legal_blocks(const KernelDescription&
     }
     // The user answers for it.
     if (description.verdict == Verdict::annotated) may_cover = {};
-    const std::array<bool, 3> free = totals(description, arguments, extent, limits.max_block);
+    Extents most{};  // that any launch has which is allowed here, or the one written
+    for (std::size_t d = 0; d < 3; d++)
+        most[d] = std::max(extent[d] + limits.max_block[d] - 1, grids[d] * blocks[d]);
+    const std::array<bool, 3> free = totals(description, arguments, extent, most);
+    if (changed && free == std::array<bool, 3>{})
+        return std::unexpected("the number of threads must stay as it is");
     const auto covered = Tails(description, arguments, extent, limits.max_block, free).covered(may_cover);
     for (std::uint32_t d = 0; d < 3; d++)
         if (!covered[d] && !free[d] && limits.max_block[d] > 1 && description.verdict != Verdict::annotated)
@@ -230,6 +241,22 @@ std::expected<trimtab_limits, std::string> legal_blocks(const KernelDescription&
     result.max_dynamic_shared_bytes =
         static_cast<std::uint32_t>(limit(device.shared_bytes_per_block - image.static_shared_bytes));
     return result;
+}
+
+}  // namespace
+
+std::expected<trimtab_limits, std::string> legal_blocks(const KernelDescription& description,
+                                                        ArgumentBytes arguments, trimtab_dim3 grid,
+                                                        trimtab_dim3 block, const trimtab_device& device,
+                                                        const trimtab_image& image) {
+    return judge(description, arguments, grid, block, device, image, nullptr);
+}
+
+std::expected<trimtab_limits, std::string> legal_blocks_of_total(
+    const KernelDescription& description, ArgumentBytes arguments, trimtab_dim3 grid, trimtab_dim3 block,
+    const trimtab_device& device, const trimtab_image& image, trimtab_dim3 extent) {
+    const Extents other = components(extent);
+    return judge(description, arguments, grid, block, device, image, &other);
 }
 
 trimtab_dim3 covering_grid(const trimtab_limits& limits, trimtab_dim3 block) {

@@ -20,6 +20,11 @@ namespace trimtab::analysis {
                                                                       const trimtab_device& device,
                                                                       const trimtab_image& image);
 
+// The same for a launch with another number of threads, where a kernel with grid-stride loops may have one.
+[[nodiscard]] std::expected<trimtab_limits, std::string> legal_blocks_of_total(
+    const KernelDescription& description, ArgumentBytes arguments, trimtab_dim3 grid, trimtab_dim3 block,
+    const trimtab_device& device, const trimtab_image& image, trimtab_dim3 extent);
+
 // Does `block` keep the limits? The same rule as the driver programs' own search.
 [[nodiscard]] bool is_legal(const trimtab_limits& limits, trimtab_dim3 block);
 [[nodiscard]] trimtab_dim3 covering_grid(const trimtab_limits& limits, trimtab_dim3 block);

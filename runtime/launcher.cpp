@@ -11,6 +11,7 @@
 
 #include "analysis/legal_blocks.h"
 #include "ptx/binary.h"
+#include "runtime/other_totals.h"
 
 namespace trimtab::runtime {
 
@@ -132,8 +133,11 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
             }
         }
     }
-    Decision decision = choose(*plan.description(), *plan.driver(), device->values, image, shape);
-    if (keeps && is_new_choice(decision.by))
+    Decision decision =
+        with_best_total(choose(*plan.description(), *plan.driver(), device->values, image, shape),
+                        *plan.description(), *plan.driver(), device->values, image, shape);
+    // Blocks alone are kept.
+    if (keeps && is_new_choice(decision.by) && !decision.has_other_total)
         store_.add(
             owner, key,
             {.block = decision.block, .written_ns = decision.written_ns, .chosen_ns = decision.chosen_ns});

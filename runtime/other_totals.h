@@ -1,0 +1,15 @@
+// Other numbers of threads for kernels whose grid-stride loops allow any: a grid that fills the device, where
+// the one written leaves it idle or gives its threads too little to do.
+#pragma once
+
+#include "runtime/choose.h"
+
+namespace trimtab::runtime {
+
+// `decision`, or one with another grid whose prediction is better by more than both may err. `decision` is of
+// choose(), for the same launch.
+[[nodiscard]] Decision with_best_total(Decision decision, const analysis::KernelDescription& description,
+                                       const trimtab_driver& driver, const trimtab_device& device,
+                                       const trimtab_image& image, const LaunchShape& shape);
+
+}  // namespace trimtab::runtime
