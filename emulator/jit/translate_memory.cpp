@@ -202,8 +202,17 @@ llvm::Value* Translator::load_element(const Access& access, unsigned element) {
     };
     const llvm::Align alignment(access.element_bytes);
     if (access.shape.is_general()) {
-        return b_.CreateMaskedGather(vector_type(access.element_bytes), at(0), alignment,
-                                     lanes_of(access.lanes));
+        // Lanes that take no part load what the first one that does loads: quicker than gathers are.
+        llvm::Value* one = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, access.lanes, b_.getTrue());
+        llvm::Value* instead = splat(b_.CreateExtractElement(at(0), one));
+        llvm::Value* places = b_.CreateSelect(lanes_of(access.lanes), at(0), instead);
+        llvm::Value* all = llvm::PoisonValue::get(vector_type(access.element_bytes));
+        for (unsigned lane = 0; lane < warp_lanes; lane++) {
+            llvm::Value* place = b_.CreateExtractElement(places, std::uint64_t{lane});
+            all = b_.CreateInsertElement(all, b_.CreateAlignedLoad(type, place, alignment),
+                                         std::uint64_t{lane});
+        }
+        return all;
     }
     if (access.shape.is_uniform()) return b_.CreateAlignedLoad(type, at(0), alignment);
     llvm::Value* all = llvm::PoisonValue::get(vector_type(access.element_bytes));
@@ -269,6 +278,7 @@ bool Translator::translate_load(const Instruction& instruction, std::uint32_t in
         if (element->kind == Operand::Kind::reg && slots_[element->reg] == nullptr) return false;
     }
     auto* done = llvm::BasicBlock::Create(context_, "loaded");
+    take_from_group(index, done);
     auto access = resolve(instruction, index, instruction.operands[1], done);
     if (!access) {
         delete done;
@@ -287,6 +297,7 @@ bool Translator::translate_load(const Instruction& instruction, std::uint32_t in
             b_.CreateBr(done);
             b_.SetInsertPoint(otherwise);
         }
+        load_group(*access, index, done);
         check_each(*access);
     }
     count_access(*access, index, false);

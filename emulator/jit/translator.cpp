@@ -117,6 +117,7 @@ void Translator::make_prologue() {
     executed_ = b_.CreateAlloca(b_.getInt64Ty());
     b_.CreateStore(field(layout_.executed, b_.getInt64Ty()), executed_);
     make_registers();
+    find_groups();
     auto* nowhere = llvm::BasicBlock::Create(context_, "nowhere", made_);
     entry_switch_ = b_.CreateSwitch(word_of_op(offsetof(Op, imm)), nowhere);
     b_.SetInsertPoint(nowhere);

@@ -166,6 +166,21 @@ class Translator {
     void finish_slow(const Access& access, std::uint32_t index, llvm::BasicBlock* done,
                      const std::vector<std::pair<ptx::RegisterIndex, Value>>& loaded);
 
+    // --- translate_groups.cpp
+    struct LoadGroup {
+        std::uint32_t first = 0;               // the instruction that loads for all
+        std::int64_t below = 0;                // of its place: where the group begins
+        llvm::AllocaInst* is_valid = nullptr;  // it has done so
+        std::vector<llvm::AllocaInst*> values;
+    };
+    void find_groups();
+    [[nodiscard]] bool may_be_grouped(std::uint32_t index) const;
+    void write_loaded(std::uint32_t index, llvm::Value* value);
+    // If the load is its group's first: loads for all where that is good, and goes to `done`; else goes on.
+    void load_group(const Access& access, std::uint32_t index, llvm::BasicBlock* done);
+    // If another one has loaded for it: takes the value, and goes to `done`; else goes on.
+    void take_from_group(std::uint32_t index, llvm::BasicBlock* done);
+
     // --- translate_counts.cpp: counted code
     llvm::Value* count_place(std::size_t offset, std::uint64_t at);
     void add_to(llvm::Value* place, llvm::Value* amount);
@@ -206,6 +221,8 @@ class Translator {
     std::vector<llvm::BasicBlock*> block_ways_;    // by basic block: before its body, where lanes may join
     std::vector<std::uint32_t> order_;             // by basic block: its place in reverse post-order
     std::map<std::uint32_t, llvm::BasicBlock*> exits_;
+    std::vector<LoadGroup> groups_;
+    std::map<std::uint32_t, std::pair<std::size_t, std::size_t>> group_of_;  // by instruction: group, value
     llvm::MDNode* likely_ = nullptr;
 };
 
