@@ -55,9 +55,7 @@ void Checker::copied(const void* to, const void* from, std::uint64_t bytes) {
 
 void Checker::begin_launch() {
     launch_mutex_.lock();
-    ordering_ = {};
-    blocks_.clear();
-    global_accesses_.clear();
+    grid_started();
     begins_swap_loop_.clear();
     reports_own_fault_ = false;
 }
@@ -75,6 +73,12 @@ std::vector<Report> Checker::reports() const {
 
 std::string Checker::json() const {
     return to_json(check::text_of(checks_), reports());
+}
+
+void Checker::grid_started() {
+    ordering_ = {};
+    blocks_.clear();
+    global_accesses_.clear();
 }
 
 void Checker::block_started(const Block& block) {

@@ -41,6 +41,7 @@ class Checker : public LaunchObserver {
     [[nodiscard]] std::string json() const;
 
     // LaunchObserver
+    void grid_started() override;
     void block_started(const Block& block) override;
     void block_finished(const Block& block) override;
     [[nodiscard]] LaneAddresses::Shape accesses(Warp& w, const Op* op, LaneAddresses::Shape shape) override;

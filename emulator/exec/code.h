@@ -46,7 +46,20 @@ struct CallValue {
     std::uint32_t register_bytes = 0;
 };
 
-enum class HostFunction : std::uint8_t { none, vprintf, malloc, free, assertfail };
+enum class HostFunction : std::uint8_t {
+    none,
+    vprintf,
+    malloc,
+    free,
+    assertfail,
+    // The device's runtime, from here on (device_launches.cpp).
+    get_parameter_buffer,
+    get_parameter_buffer_v2,
+    launch_device,
+    launch_device_v2,
+    create_stream,
+    no_effect  // what succeeds and does nothing here: destroying a stream, the last error
+};
 
 struct CallInfo {
     const FunctionCode* callee = nullptr;  // nullptr: indirect, or the host's

@@ -1,4 +1,4 @@
-// Functions that kernels call and the device's runtime has: vprintf, malloc, free, __assertfail.
+// Functions that kernels call and the device has: vprintf, malloc, free, __assertfail.
 #include <fmt/format.h>
 
 #include <bit>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "emulator/exec/block.h"
+#include "emulator/exec/call_values.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/worker.h"
 
@@ -15,32 +16,6 @@ namespace trimtab::emulator::run {
 namespace {
 
 constexpr std::size_t max_string_bytes = std::size_t{1} << 20;
-
-// A lane's storage of an argument or result in the caller's frame.
-std::byte* value_place(Warp& w, const CallValue& value, unsigned lane) {
-    if (value.caller_register != no_operand) {
-        return w.bases[value.caller_register >> base_shift] +
-               (value.caller_register & ((1u << base_shift) - 1)) + std::size_t{lane} * value.register_bytes;
-    }
-    const FunctionCode& function = *w.frame->function;
-    return w.frame->registers + function.register_bytes + std::size_t{lane} * function.parameter_bytes +
-           value.caller_offset;
-}
-
-std::uint64_t argument(Warp& w, const CallInfo& info, std::size_t index, unsigned lane) {
-    std::uint64_t value = 0;
-    if (index < info.arguments.size()) {
-        const std::uint32_t bytes = std::min<std::uint32_t>(info.arguments[index].bytes, sizeof value);
-        std::memcpy(&value, value_place(w, info.arguments[index], lane), bytes);
-    }
-    return value;
-}
-
-void give_result(Warp& w, const CallInfo& info, unsigned lane, std::uint64_t value) {
-    if (info.results.empty()) return;
-    std::memcpy(value_place(w, info.results[0], lane), &value,
-                std::min<std::uint32_t>(info.results[0].bytes, sizeof value));
-}
 
 std::optional<std::string> read_string(Warp& w, unsigned lane, std::uint64_t address) {
     std::string text;
@@ -211,6 +186,7 @@ const Op* call_host(Warp& w, const Op* op) {
     const CallInfo& info = *static_cast<const CallInfo*>(op->info);
     if (info.host == HostFunction::vprintf) return print(w, op, info);
     if (info.host == HostFunction::assertfail) return fail_assertion(w, op, info);
+    if (info.host >= HostFunction::get_parameter_buffer) return call_device_runtime(w, op, info);
     DeviceHeap& heap = w.worker->launch().program.heap();
     for (std::uint32_t rest = w.mask; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));

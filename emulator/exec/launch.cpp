@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -15,6 +16,7 @@
 #include <thread>
 
 #include "emulator/exec/counting.h"
+#include "emulator/exec/observer.h"
 #include "emulator/exec/program.h"
 #include "emulator/exec/worker.h"
 #include "emulator/jit/variants.h"
@@ -66,10 +68,10 @@ std::expected<std::vector<std::uint64_t>, std::string> blocks_to_run(const Launc
     return blocks;
 }
 
-}  // namespace
-
-std::expected<LaunchResult, Fault> launch(Program& program, GlobalMemory& memory,
-                                          const LaunchRequest& request) {
+// One grid; what its kernel launches is added to `launched`.
+std::expected<LaunchResult, Fault> run_grid(Program& program, GlobalMemory& memory,
+                                            const LaunchRequest& request,
+                                            std::vector<DeviceLaunch>& launched) {
     const CompiledKernel* kernel = program.kernel(request.kernel);
     if (kernel == nullptr) return invalid(request, "the module has no such kernel");
     const KernelInfo& info = kernel->info();
@@ -99,8 +101,7 @@ std::expected<LaunchResult, Fault> launch(Program& program, GlobalMemory& memory
     const KernelCode& code = kernel->code(request.counting.count, request.observer != nullptr);
     Launch state(program, memory, request, *kernel, code);
     // What is observed is interpreted.
-    if (request.observer == nullptr)
-        state.variant = kernel->variants().of(code, request.block);
+    if (request.observer == nullptr) state.variant = kernel->variants().of(code, request.block);
     state.parameters = parameter_lanes(code, request.parameters);
     state.group_footprints.resize(request.counting.groups.size());
     for (std::uint32_t group = 0; group < request.counting.groups.size(); group++) {
@@ -135,6 +136,7 @@ std::expected<LaunchResult, Fault> launch(Program& program, GlobalMemory& memory
         });
     }
     if (state.fault) return std::unexpected(std::move(*state.fault));
+    launched = std::move(state.device_launches);
     LaunchResult result;
     if (!request.counting.count) return result;
     std::vector<const WorkerCounts*> counts;
@@ -142,6 +144,36 @@ std::expected<LaunchResult, Fault> launch(Program& program, GlobalMemory& memory
     result.counters = gather_counters(*kernel, code, counts);
     collect_footprints(state, counts, result.counters);
     for (const ClassCount& count : result.counters.by_class) result.warp_instructions += count.warp;
+    return result;
+}
+
+}  // namespace
+
+std::expected<LaunchResult, Fault> launch(Program& program, GlobalMemory& memory,
+                                          const LaunchRequest& request) {
+    std::vector<DeviceLaunch> launched;
+    auto result = run_grid(program, memory, request, launched);
+    // A grid is over when all that it launched is, so that what it launched comes before its siblings.
+    std::vector<DeviceLaunch> waiting(std::make_move_iterator(launched.rbegin()),
+                                      std::make_move_iterator(launched.rend()));
+    while (result && !waiting.empty()) {
+        const DeviceLaunch next = std::move(waiting.back());
+        waiting.pop_back();
+        LaunchRequest child = request;
+        child.kernel = next.kernel->name;
+        child.grid = next.grid;
+        child.block = next.block;
+        child.dynamic_shared_bytes = next.dynamic_shared_bytes;
+        child.parameters = next.parameters;
+        child.blocks.clear();
+        child.counting = {};
+        child.cooperative = false;
+        launched.clear();
+        if (child.observer != nullptr) child.observer->grid_started();
+        if (auto done = run_grid(program, memory, child, launched); !done)
+            return std::unexpected(std::move(done.error()));
+        std::move(launched.rbegin(), launched.rend(), std::back_inserter(waiting));
+    }
     return result;
 }
 

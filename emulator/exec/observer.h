@@ -22,6 +22,8 @@ class LaunchObserver {
     LaunchObserver(const LaunchObserver&) = delete;
     LaunchObserver& operator=(const LaunchObserver&) = delete;
 
+    // A grid that the one before it launched from the device: it comes after all that was observed.
+    virtual void grid_started() = 0;
     virtual void block_started(const Block& block) = 0;
     virtual void block_finished(const Block& block) = 0;
     // The lanes of Warp::mask are about to access the memory where Warp::at and `shape` say. Returns the

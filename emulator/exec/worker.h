@@ -25,6 +25,14 @@ namespace jit {
 class Variant;
 }
 
+// A launch that a kernel asked for: it runs when the grid that asked is over.
+struct DeviceLaunch {
+    const ptx::Function* kernel = nullptr;
+    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+    std::uint32_t dynamic_shared_bytes = 0;
+    std::vector<std::byte> parameters;
+};
+
 // One launch, shared by its workers.
 struct Launch {
     Launch(Program& the_program, GlobalMemory& the_memory, const LaunchRequest& the_request,
@@ -52,6 +60,7 @@ struct Launch {
     std::mutex mutex;         // of what follows, and of printing
     std::optional<Fault> fault;
     std::uint64_t fault_block = 0;
+    std::vector<DeviceLaunch> device_launches;
     // What a cooperative grid synchronizes through: cooperative_groups finds it by %envreg1 and %envreg2, and
     // uses the second word as its barrier (cooperative_groups/details/driver_abi.h).
     alignas(8) std::array<std::uint32_t, 2> grid_workspace{sizeof(grid_workspace), 0};

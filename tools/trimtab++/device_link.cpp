@@ -210,6 +210,12 @@ std::expected<void, Error> make_registration(const std::string& fat_binary, cons
     return {};
 }
 
+// Do kernels launch kernels? Then there are calls to libcudadevrt.
+bool calls_device_runtime(const std::string& ptx) {
+    const auto text = open(ptx);
+    return text && text->getBuffer().contains("__cudaCDP2");
+}
+
 }  // namespace
 
 bool wants_device_link(const CommandLine& line, const std::map<std::size_t, std::string>& objects) {
@@ -241,8 +247,16 @@ std::expected<void, Error> device_link(const CommandLine& line, const Toolchain&
                 {{"TRIMTAB_KERNEL_SOURCES", kernel_sources}}) != 0)
             return std::unexpected(Error{"the linked device code cannot be compiled for " + architecture});
         images.emplace_back("ptx," + architecture.substr(3), stem + ".ptx");
-        if (run(assemble_command(line, tools, architecture, stem + ".ptx", stem + ".cubin")) != 0)
+        const bool launches = calls_device_runtime(stem + ".ptx");
+        Command assemble = assemble_command(line, tools, architecture, stem + ".ptx",
+                                            launches ? stem + ".cubin.o" : stem + ".cubin");
+        if (launches) assemble.emplace_back("-c");
+        if (run(assemble) != 0)
             return std::unexpected(Error{"the linked device code cannot be assembled for " + architecture});
+        if (launches && run({tools.cuda + "/bin/nvlink", "-m64", "-arch=" + architecture, stem + ".cubin.o",
+                             "-L" + tools.cuda + "/lib64", "-lcudadevrt", "-o", stem + ".cubin"}) != 0)
+            return std::unexpected(
+                Error{"the device's runtime cannot be linked to the device code for " + architecture});
         images.emplace_back("elf," + architecture.substr(3), stem + ".cubin");
     }
     const std::string fat_binary = folder.file("linked.fatbin");
