@@ -1,6 +1,7 @@
 // The CUDA runtime behind libtrimtab.so: the real libcudart where there is a GPU, else the emulator's.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -46,6 +47,34 @@ using LaunchKernelExC = cudaError_t (*)(const cudaLaunchConfig_t* config, const 
 using LaunchKernelHandle = cudaError_t (*)(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                            std::size_t dynamic_shared_bytes, cudaStream_t stream);
 
+// The driver API's entry points that runtime/ stands before.
+struct DriverCalls {
+    decltype(&cuModuleLoad) module_load = nullptr;
+    decltype(&cuModuleLoadData) module_load_data = nullptr;
+    decltype(&cuModuleLoadDataEx) module_load_data_ex = nullptr;
+    decltype(&cuModuleLoadFatBinary) module_load_fat_binary = nullptr;
+    decltype(&cuModuleUnload) module_unload = nullptr;
+    decltype(&cuModuleGetFunction) module_get_function = nullptr;
+    decltype(&cuModuleEnumerateFunctions) module_enumerate_functions = nullptr;
+    decltype(&cuLibraryLoadData) library_load_data = nullptr;
+    decltype(&cuLibraryLoadFromFile) library_load_from_file = nullptr;
+    decltype(&cuLibraryUnload) library_unload = nullptr;
+    decltype(&cuLibraryGetKernel) library_get_kernel = nullptr;
+    decltype(&cuLibraryEnumerateKernels) library_enumerate_kernels = nullptr;
+    decltype(&cuLibraryGetModule) library_get_module = nullptr;
+    decltype(&cuKernelGetFunction) kernel_get_function = nullptr;
+    decltype(&cuKernelGetName) kernel_get_name = nullptr;
+    decltype(&cuFuncGetName) func_get_name = nullptr;
+    decltype(&cuFuncGetAttribute) func_get_attribute = nullptr;
+    decltype(&cuLinkAddData) link_add_data = nullptr;
+    decltype(&cuLinkAddFile) link_add_file = nullptr;
+    decltype(&cuLinkComplete) link_complete = nullptr;
+    decltype(&cuLinkDestroy) link_destroy = nullptr;
+    decltype(&cuLaunchKernel) launch_kernel = nullptr, launch_kernel_ptsz = nullptr;
+    decltype(&cuLaunchKernelEx) launch_kernel_ex = nullptr, launch_kernel_ex_ptsz = nullptr;
+    decltype(&cuGetProcAddress) get_proc_address = nullptr;
+};
+
 // What runtime/ itself calls. No pointer is null once a backend is loaded, the emulator's own aside.
 struct BackendCalls {
     LaunchKernel launch_kernel = nullptr, launch_kernel_ptsz = nullptr;
@@ -61,7 +90,16 @@ struct BackendCalls {
     decltype(&cudaFuncGetName) func_get_name = nullptr;
     decltype(&cudaGetLastError) get_last_error = nullptr;
     decltype(&cudaGetErrorName) get_error_name = nullptr;
+    decltype(&cudaLibraryLoadData) library_load_data = nullptr;
+    decltype(&cudaLibraryLoadFromFile) library_load_from_file = nullptr;
+    decltype(&cudaLibraryUnload) library_unload = nullptr;
+    decltype(&cudaLibraryGetKernel) library_get_kernel = nullptr;
+    decltype(&cudaLibraryEnumerateKernels) library_enumerate_kernels = nullptr;
+    decltype(&cudaGetFuncBySymbol) get_func_by_symbol = nullptr;
+    decltype(&cudaGetDriverEntryPointByVersion) get_driver_entry_point = nullptr,
+                                                get_driver_entry_point_ptsz = nullptr;
     RegistrationCalls registration;
+    DriverCalls driver;
     // The emulator's alone. Device `ordinal` and its slug; null past the last.
     const trimtab_device* (*emulated_device)(int ordinal, const char** slug) = nullptr;
     decltype(&trimtab_cudart_check_next_launch) check_next_launch = nullptr;

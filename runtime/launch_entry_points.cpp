@@ -1,6 +1,7 @@
 // The launch entry points of libtrimtab.so: CUDA's own names, and those that the LLVM pass routes to.
 #include <cuda_runtime_api.h>
 
+#include "runtime/launch_attributes.h"
 #include "runtime/process.h"
 
 namespace trimtab::runtime {
@@ -35,32 +36,13 @@ cudaError_t launch_plain(Call BackendCalls::* member, Function function, const d
     const LaunchShape shape{.grid = from_cuda(grid),
                             .block = from_cuda(block),
                             .dynamic_shared_bytes = shared_bytes,
-                            .arguments = arguments};
+                            .arguments = arguments,
+                            .function = function};
     return loaded.launcher.launch(
         kernel_of(process, loaded, function), shape, nullptr,
         [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes) {
             return call(function, to_cuda(new_grid), to_cuda(new_block), arguments, new_shared_bytes, stream);
         });
-}
-
-// Attributes that do not depend on the shape of the launch; any other keeps it as written (a cluster is made
-// of blocks, a cooperative grid is sized to the device, a dependent launch starts before the one ahead ends).
-bool leaves_shape_free(const cudaLaunchAttribute& attribute) {
-    switch (attribute.id) {
-        case cudaLaunchAttributeIgnore:
-        case cudaLaunchAttributePriority:
-        case cudaLaunchAttributeAccessPolicyWindow:
-        case cudaLaunchAttributeSynchronizationPolicy:
-        case cudaLaunchAttributeMemSyncDomain:
-        case cudaLaunchAttributeMemSyncDomainMap:
-            return true;
-        case cudaLaunchAttributeCooperative:
-            return attribute.val.cooperative == 0;
-        case cudaLaunchAttributeProgrammaticStreamSerialization:
-            return attribute.val.programmaticStreamSerializationAllowed == 0;
-        default:
-            return false;
-    }
 }
 
 cudaError_t launch_exc(LaunchKernelExC BackendCalls::* member, const cudaLaunchConfig_t* config,
@@ -77,7 +59,8 @@ cudaError_t launch_exc(LaunchKernelExC BackendCalls::* member, const cudaLaunchC
     const LaunchShape shape{.grid = from_cuda(config->gridDim),
                             .block = from_cuda(config->blockDim),
                             .dynamic_shared_bytes = config->dynamicSmemBytes,
-                            .arguments = arguments};
+                            .arguments = arguments,
+                            .function = function};
     return loaded.launcher.launch(
         kernel_of(process, loaded, function), shape, keep,
         [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes) {

@@ -11,6 +11,8 @@ struct LaunchShape {
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
     std::uint64_t dynamic_shared_bytes = 0;
     void* const* arguments = nullptr;  // one pointer a parameter, as cudaLaunchKernel takes them
+    const void* function = nullptr;    // what the launch names its kernel by; null: its host function
+    bool of_driver_api = false;
     // What cudaFuncSetAttribute allows the kernel; 0: nothing is known of it. Asked for kernels whose
     // annotation states dynamic shared memory.
     std::uint64_t max_dynamic_shared_bytes = 0;

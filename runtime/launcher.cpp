@@ -30,7 +30,7 @@ std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, con
 }  // namespace
 
 Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report,
-                   Log& log)
+                   Log& log, RunTimeModules* modules)
     : mode_(settings.mode),
       store_(settings.choices_path, log),
       verification_(settings.verify, calls, log),
@@ -38,6 +38,7 @@ Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles&
       tells_(report.is_open() || log.wants(LogLevel::info) || verification_.is_on()),
       calls_(calls),
       bundles_(bundles),
+      modules_(modules),
       report_(report),
       log_(log),
       devices_(calls, log) {}
@@ -56,42 +57,118 @@ bool Launcher::recall(const KernelPlan& plan, const LaunchShape& shape, Pending&
     return plan.memory().find(key, pending.key_hash, choice, full);
 }
 
+Bundles::Found Launcher::find(RegisteredKernel& kernel, bool& may_come) {
+    Bundles::Found found;
+    RunTimeModule* module = kernel.module.load(std::memory_order_acquire);
+    if (kernel.adopted) return bundles_.find_by_name(kernel.name);
+    if (module == nullptr && kernel.fat_binary == nullptr) {
+        found.reason = "its fat binary is of an unknown kind";
+        return found;
+    }
+    if (module == nullptr) {
+        const auto hash = ptx::fat_binary_hash(static_cast<const std::byte*>(kernel.fat_binary));
+        if (!hash) {
+            found.reason = hash.error().text();
+            return found;
+        }
+        found = bundles_.find(*hash, kernel.name);
+        if (found.bundle != nullptr || modules_ == nullptr || !modules_->is_on()) return found;
+        // A program of another compiler's: as if it loaded its kernels while it runs.
+        module = modules_->registered(kernel.fat_binary);
+        if (module == nullptr) return found;
+        kernel.module.store(module, std::memory_order_release);
+    }
+    auto answer = modules_->find(*module, kernel.name);
+    may_come = answer.may_come;
+    return std::move(answer.kernel);
+}
+
 const KernelPlan& Launcher::plan_of(RegisteredKernel& kernel) {
     if (const KernelPlan* plan = kernel.plan.load(std::memory_order_acquire)) return *plan;
+    bool may_come = false;
+    Bundles::Found found = find(kernel, may_come);
     const std::lock_guard lock(plans_mutex_);
     if (const KernelPlan* plan = kernel.plan.load(std::memory_order_acquire)) return *plan;
-    Bundles::Found found;
-    if (kernel.adopted) {
-        found = bundles_.find_by_name(kernel.name);
-    } else if (kernel.fat_binary == nullptr) {
-        found.reason = "its fat binary is of an unknown kind";
-    } else if (const auto hash = ptx::fat_binary_hash(static_cast<const std::byte*>(kernel.fat_binary))) {
-        found = bundles_.find(*hash, kernel.name);
-    } else {
-        found.reason = hash.error().text();
-    }
     const KernelPlan& plan = plans_.emplace_back(std::move(found));
     if (plan.driver() == nullptr)
         log_.debug(fmt::format("{} is launched as written: {}", kernel.name, plan.left_alone()));
+    kernel.awaits_module.store(may_come, std::memory_order_relaxed);
     kernel.plan.store(&plan, std::memory_order_release);
     return plan;
 }
 
+const KernelPlan* Launcher::look_again(RegisteredKernel& kernel, const KernelPlan* plan) noexcept {
+    try {
+        RunTimeModule* module = kernel.module.load(std::memory_order_acquire);
+        if (module == nullptr || !modules_->look_again(*module)) return plan;
+        const std::lock_guard lock(plans_mutex_);
+        // Another thread may have made the new plan already.
+        if (kernel.plan.load(std::memory_order_relaxed) == plan) {
+            kernel.awaits_module.store(false, std::memory_order_relaxed);
+            kernel.plan.store(nullptr, std::memory_order_release);
+        }
+        return kernel.plan.load(std::memory_order_relaxed);
+    } catch (const std::exception&) {
+        return plan;
+    }
+}
+
+const analysis::KernelDescription* Launcher::description_of(RegisteredKernel& kernel) noexcept {
+    try {
+        return plan_of(kernel).description();
+    } catch (const std::exception&) {
+        return nullptr;
+    }
+}
+
+// Of a handle of the driver API's: what cudaFuncGetAttributes tells of a host function.
+std::optional<cudaFuncAttributes> Launcher::driver_attributes(const RegisteredKernel& kernel,
+                                                              const LaunchShape& shape) const {
+    if (shape.function == nullptr) return std::nullopt;
+    auto function = static_cast<CUfunction>(const_cast<void*>(shape.function));
+    if (kernel.kind == HandleKind::library_kernel &&
+        calls_.driver.kernel_get_function(
+            &function, static_cast<CUkernel>(const_cast<void*>(shape.function))) != CUDA_SUCCESS)
+        return std::nullopt;
+    const auto ask = [&](CUfunction_attribute attribute) {
+        int value = -1;
+        return calls_.driver.func_get_attribute(&value, attribute, function) == CUDA_SUCCESS ? value : -1;
+    };
+    cudaFuncAttributes attributes{};
+    attributes.numRegs = ask(CU_FUNC_ATTRIBUTE_NUM_REGS);
+    attributes.maxThreadsPerBlock = ask(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    const int shared_bytes = ask(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+              local_bytes = ask(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    if (attributes.numRegs < 0 || attributes.maxThreadsPerBlock < 0 || shared_bytes < 0 || local_bytes < 0)
+        return std::nullopt;
+    attributes.sharedSizeBytes = static_cast<std::size_t>(shared_bytes);
+    attributes.localSizeBytes = static_cast<std::size_t>(local_bytes);
+    attributes.maxDynamicSharedSizeBytes = ask(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    return attributes;
+}
+
+std::optional<cudaFuncAttributes> Launcher::attributes_of(const RegisteredKernel& kernel,
+                                                          const LaunchShape& shape) const {
+    if (kernel.kind != HandleKind::host_function) return driver_attributes(kernel, shape);
+    cudaFuncAttributes attributes{};
+    if (calls_.func_get_attributes(&attributes, kernel.host_function) == cudaSuccess) return attributes;
+    static_cast<void>(calls_.get_last_error());
+    return std::nullopt;
+}
+
 // What the backend says of the image it runs, else what the description expects.
 trimtab_image Launcher::image_of(const RegisteredKernel& kernel, const KernelPlan& plan,
-                                 std::uint32_t ordinal, const KnownDevice& device) const {
+                                 const LaunchShape& shape, std::uint32_t ordinal,
+                                 const KnownDevice& device) const {
     return plan.image(ordinal, [&] {
         trimtab_image image = analysis::to_driver_image(
             analysis::image_for(*plan.description(), device.values.compute_capability));
-        cudaFuncAttributes attributes{};
-        if (calls_.func_get_attributes(&attributes, kernel.host_function) != cudaSuccess) {
-            static_cast<void>(calls_.get_last_error());
-            return image;
-        }
-        image.registers_per_thread = attributes.numRegs;
-        image.static_shared_bytes = static_cast<double>(attributes.sharedSizeBytes);
-        image.local_bytes_per_thread = static_cast<double>(attributes.localSizeBytes);
-        const double limit = attributes.maxThreadsPerBlock;
+        const auto attributes = attributes_of(kernel, shape);
+        if (!attributes) return image;
+        image.registers_per_thread = attributes->numRegs;
+        image.static_shared_bytes = static_cast<double>(attributes->sharedSizeBytes);
+        image.local_bytes_per_thread = static_cast<double>(attributes->localSizeBytes);
+        const double limit = attributes->maxThreadsPerBlock;
         if (limit > 0 && (image.max_threads_per_block == 0 || limit < image.max_threads_per_block))
             image.max_threads_per_block = limit;
         return image;
@@ -101,12 +178,9 @@ trimtab_image Launcher::image_of(const RegisteredKernel& kernel, const KernelPla
 LaunchShape Launcher::with_shared_limit(const RegisteredKernel& kernel, const KernelPlan& plan,
                                         LaunchShape shape) const {
     if (!plan.description()->annotated_shared) return shape;
-    cudaFuncAttributes attributes{};
-    if (calls_.func_get_attributes(&attributes, kernel.host_function) == cudaSuccess)
+    if (const auto attributes = attributes_of(kernel, shape))
         shape.max_dynamic_shared_bytes =
-            static_cast<std::uint64_t>(std::max(attributes.maxDynamicSharedSizeBytes, 0));
-    else
-        static_cast<void>(calls_.get_last_error());
+            static_cast<std::uint64_t>(std::max(attributes->maxDynamicSharedSizeBytes, 0));
     return shape;
 }
 
@@ -116,7 +190,7 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
     const std::uint32_t ordinal = devices_.current();
     const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
     if (device == nullptr) return as_written(shape, "the device cannot be described");
-    const trimtab_image image = image_of(kernel, plan, ordinal, *device);
+    const trimtab_image image = image_of(kernel, plan, shape, ordinal, *device);
     const bool keeps = store_.is_on() && pending.key_words > 0;
     ChoiceOwner owner;
     std::vector<std::uint64_t> key;
@@ -184,8 +258,8 @@ Decision Launcher::decide(RegisteredKernel& kernel, const LaunchShape& shape, co
 
 void Launcher::give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
                        cudaError_t status) noexcept {
-    // The program must not see an error of a launch that it did not write.
-    static_cast<void>(calls_.get_last_error());
+    // The program must not see an error of a launch that it did not write. The driver API keeps none.
+    if (!shape.of_driver_api) static_cast<void>(calls_.get_last_error());
     try {
         std::string reason =
             fmt::format("the chosen block failed to launch: {}", calls_.get_error_name(status));
@@ -218,7 +292,7 @@ void Launcher::verify(const RegisteredKernel& kernel, const LaunchShape& shape, 
         }
         if (keep != nullptr) launch.left_alone = keep;
         if (launch.description != nullptr && device != nullptr) {
-            launch.image = image_of(kernel, *pending.plan, ordinal, *device);
+            launch.image = image_of(kernel, *pending.plan, shape, ordinal, *device);
             launch.shape = with_shared_limit(kernel, *pending.plan, shape);
             if (launch.left_alone.empty()) launch.left_alone = stands_in_the_way(*launch.description, shape);
         }
@@ -245,8 +319,9 @@ void Launcher::tell(const RegisteredKernel& kernel, const LaunchShape& shape, co
                             .blocks = {}};
         if (reports_blocks_ && device != nullptr && !decision.remembered && is_new_choice(decision.by) &&
             pending.plan->driver() != nullptr)
-            record.blocks = predict_all(*record.description, *pending.plan->driver(), device->values,
-                                        image_of(kernel, *pending.plan, devices_.current(), *device), shape);
+            record.blocks =
+                predict_all(*record.description, *pending.plan->driver(), device->values,
+                            image_of(kernel, *pending.plan, shape, devices_.current(), *device), shape);
         if (mode_ == Mode::observe && decision.by != By::unchanged) {
             record.decision.by = By::unchanged;
             record.decision.reason = "TRIMTAB=observe: launched as written";

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "runtime/backend.h"
@@ -14,6 +15,7 @@
 #include "runtime/log.h"
 #include "runtime/registrations.h"
 #include "runtime/report.h"
+#include "runtime/run_time_modules.h"
 #include "runtime/settings.h"
 #include "runtime/verification.h"
 
@@ -21,7 +23,9 @@ namespace trimtab::runtime {
 
 class Launcher {
   public:
-    Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report, Log& log);
+    // `modules`: of what the program loads while it runs; null: such kernels are not known.
+    Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report, Log& log,
+             RunTimeModules* modules = nullptr);
 
     // Launches through `forward(grid, block, dynamic_shared_bytes)`, with another block where that is legal
     // and predicted faster; should that launch fail, as written. `keep` is not null where this launch must go
@@ -29,6 +33,9 @@ class Launcher {
     template <typename Forward>
     cudaError_t launch(RegisteredKernel* kernel, const LaunchShape& shape, const char* keep,
                        const Forward& forward) noexcept;
+
+    // How the kernel takes its arguments; null where that is not known.
+    [[nodiscard]] const analysis::KernelDescription* description_of(RegisteredKernel& kernel) noexcept;
 
     // The process is ending.
     void finish() { store_.flush(); }
@@ -48,10 +55,18 @@ class Launcher {
                                   Pending& pending) noexcept;
     [[nodiscard]] Decision decide_new(RegisteredKernel& kernel, const LaunchShape& shape, Pending& pending);
     [[nodiscard]] const KernelPlan& plan_of(RegisteredKernel& kernel);
+    // Its driver program is on its way: a plan is made again once it is there.
+    [[nodiscard]] const KernelPlan* look_again(RegisteredKernel& kernel, const KernelPlan* plan) noexcept;
     // The kernel's driver program is not asked again; one warning.
     void distrust(RegisteredKernel& kernel, const KernelPlan& plan, const std::string& nonsense);
+    [[nodiscard]] Bundles::Found find(RegisteredKernel& kernel, bool& may_come);
+    [[nodiscard]] std::optional<cudaFuncAttributes> attributes_of(const RegisteredKernel& kernel,
+                                                                  const LaunchShape& shape) const;
+    [[nodiscard]] std::optional<cudaFuncAttributes> driver_attributes(const RegisteredKernel& kernel,
+                                                                      const LaunchShape& shape) const;
     [[nodiscard]] trimtab_image image_of(const RegisteredKernel& kernel, const KernelPlan& plan,
-                                         std::uint32_t ordinal, const KnownDevice& device) const;
+                                         const LaunchShape& shape, std::uint32_t ordinal,
+                                         const KnownDevice& device) const;
     // With what cudaFuncSetAttribute allows it now, where an annotation states dynamic shared memory.
     [[nodiscard]] LaunchShape with_shared_limit(const RegisteredKernel& kernel, const KernelPlan& plan,
                                                 LaunchShape shape) const;
@@ -70,6 +85,7 @@ class Launcher {
     const bool tells_;  // a line for each launch is wanted, or each is verified
     const BackendCalls& calls_;
     Bundles& bundles_;
+    RunTimeModules* const modules_;
     Report& report_;
     Log& log_;
     KnownDevices devices_;
@@ -88,6 +104,8 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
     std::uint64_t shared_bytes = shape.dynamic_shared_bytes;
     RememberedChoice remembered;
     const KernelPlan* plan = kernel->plan.load(std::memory_order_acquire);
+    if (plan != nullptr && plan->driver() == nullptr && kernel->awaits_module.load(std::memory_order_relaxed))
+        plan = look_again(*kernel, plan);
     // What most launches take: nothing to tell, and the choice was made before.
     if (plan != nullptr && !tells_ && mode_ == Mode::on && keep == nullptr &&
         (plan->driver() == nullptr || recall(*plan, shape, pending, remembered, false))) {

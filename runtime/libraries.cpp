@@ -108,6 +108,26 @@ void* open_own_library(const std::string& name, std::string& error) {
     return library;
 }
 
+std::string find_own_program(const std::string& name) {
+    std::vector<std::string> folders;
+    if (const std::string folder = own_folder(); !folder.empty()) {
+        folders.push_back(folder + "/../bin");
+        folders.push_back(folder);
+    }
+    const char* path = std::getenv("PATH");
+    std::string_view rest = path == nullptr ? "" : path;
+    while (!rest.empty()) {
+        const std::size_t colon = rest.find(':');
+        folders.emplace_back(rest.substr(0, colon));
+        rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
+    }
+    for (const std::string& folder : folders) {
+        const std::string program = folder + "/" + name;
+        if (program.starts_with('/') && access(program.c_str(), X_OK) == 0) return program;
+    }
+    return {};
+}
+
 bool another_runtime_comes_first() {
     void* launch = dlvsym(RTLD_DEFAULT, "cudaLaunchKernel", real_runtime_name);
     Dl_info theirs{};

@@ -14,6 +14,9 @@ namespace trimtab::runtime {
 // Another library of Trimtab's, likewise.
 [[nodiscard]] void* open_own_library(const std::string& name, std::string& error);
 
+// A program of Trimtab's: in bin/ beside the folder of its libraries, else on PATH; "" where there is none.
+[[nodiscard]] std::string find_own_program(const std::string& name);
+
 // Does the program find another libcudart.so.13 before Trimtab's stand-in?
 [[nodiscard]] bool another_runtime_comes_first();
 

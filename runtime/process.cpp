@@ -21,7 +21,7 @@ Process::Process(ReadSettings read)
 Loaded& Process::load() {
     const std::lock_guard lock(mutex_);
     if (Loaded* loaded = loaded_.load(std::memory_order_acquire)) return *loaded;
-    Loaded& loaded = *new Loaded(settings_, bundles_, report_, log_);
+    Loaded& loaded = *new Loaded(settings_, bundles_, registrations_, report_, log_);
     // Runs before the backend's own handlers, for it is registered after them.
     static_cast<void>(std::atexit([] {
         if (Loaded* ready = instance().loaded_.load(std::memory_order_acquire)) ready->launcher.finish();

@@ -8,17 +8,23 @@
 #include "runtime/bundles.h"
 #include "runtime/launcher.h"
 #include "runtime/log.h"
+#include "runtime/module_preparation.h"
 #include "runtime/registrations.h"
 #include "runtime/report.h"
+#include "runtime/run_time_modules.h"
 #include "runtime/settings.h"
 
 namespace trimtab::runtime {
 
 // What exists from the first CUDA call on.
 struct Loaded {
-    Loaded(const Settings& settings, Bundles& bundles, Report& report, Log& log)
-        : backend(settings, log), launcher(settings, backend.calls(), bundles, report, log) {}
+    Loaded(const Settings& settings, Bundles& bundles, Registrations& registrations, Report& report, Log& log)
+        : backend(settings, log),
+          modules(settings, bundles, registrations, log, ModuleCache(ModuleCache::default_folder()),
+                  &start_preparation),
+          launcher(settings, backend.calls(), bundles, report, log, &modules) {}
     Backend backend;
+    RunTimeModules modules;
     Launcher launcher;
 };
 

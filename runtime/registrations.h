@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -25,13 +26,26 @@ struct FatBinary {
     std::vector<const void*> host_functions;
 };
 
+struct RunTimeModule;
+
+// What a launch names its kernel by.
+enum class HandleKind : std::uint8_t {
+    host_function,    // or an alias of one
+    driver_function,  // CUfunction, of a module that the program loaded
+    library_kernel    // CUkernel, cudaKernel_t: of a library that it loaded
+};
+
 struct RegisteredKernel {
     const void* host_function = nullptr;
     const void* fat_binary = nullptr;
     bool adopted = false;  // its fat binary is not known
-    std::string name;      // mangled
+    HandleKind kind = HandleKind::host_function;
+    std::string name;  // mangled
     // Null until the first launch.
     std::atomic<const KernelPlan*> plan = nullptr;
+    // Where its driver program may come from; null: from nowhere but the program.
+    std::atomic<RunTimeModule*> module = nullptr;
+    std::atomic<bool> awaits_module = false;  // its plan is made again when the module is settled
 };
 
 class Registrations {
@@ -44,6 +58,8 @@ class Registrations {
     void add_function(void** handle, const void* host_function, const char* name);
     // Another name for the same kernel: a cudaKernel_t of it.
     void add_alias(const void* alias, const void* host_function);
+    // What CUDA calls a kernel of a module that the program loaded; null: nothing that is known.
+    void set_handle(const void* handle, RegisteredKernel* kernel) { kernels_.set(handle, kernel); }
     // Runs the step now if there is a backend, else when there is one.
     void add_step(void** handle, Step step);
     // The backend's handle; null where there is no backend yet.

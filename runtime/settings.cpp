@@ -19,6 +19,12 @@ struct Variable {
 
 constexpr Variable<Mode, 3> mode_variable{
     "TRIMTAB", "on, off or observe", {{{"on", Mode::on}, {"off", Mode::off}, {"observe", Mode::observe}}}};
+constexpr Variable<ModulesMode, 4> modules_variable{"TRIMTAB_MODULES",
+                                                    "background, wait, cached or off",
+                                                    {{{"background", ModulesMode::background},
+                                                      {"wait", ModulesMode::wait},
+                                                      {"cached", ModulesMode::cached},
+                                                      {"off", ModulesMode::off}}}};
 constexpr Variable<LogLevel, 4> log_variable{"TRIMTAB_LOG",
                                              "off, warn, info or debug",
                                              {{{"off", LogLevel::off},
@@ -46,6 +52,7 @@ void read(const Variable<Value, count>& variable, const std::function<const char
 ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
     ReadSettings out;
     read(mode_variable, get, "on", out.settings.mode, out.warnings);
+    read(modules_variable, get, "background", out.settings.modules, out.warnings);
     read(log_variable, get, "warn", out.settings.log, out.warnings);
     if (const char* path = get("TRIMTAB_REPORT")) out.settings.report_path = path;
     if (const char* blocks = get("TRIMTAB_REPORT_BLOCKS"))

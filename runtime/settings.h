@@ -1,5 +1,5 @@
 // The environment of an instrumented program: TRIMTAB, TRIMTAB_DEVICE, TRIMTAB_LOG, TRIMTAB_REPORT,
-// TRIMTAB_CHOICES, TRIMTAB_VERIFY.
+// TRIMTAB_CHOICES, TRIMTAB_MODULES, TRIMTAB_VERIFY.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,18 @@ enum class Mode : std::uint8_t {
     off,     // every launch as written, nothing looked at
     observe  // choices are made and logged; every launch as written
 };
+// TRIMTAB_MODULES: where driver programs of modules that the program loads while it runs come from.
+enum class ModulesMode : std::uint8_t {
+    background,  // the cache; what is missing there is prepared meanwhile, by another process
+    wait,        // the same, and the first launch waits for it
+    cached,      // the cache alone
+    off          // such modules are launched as written
+};
 enum class LogLevel : std::uint8_t { off, warn, info, debug };
 
 struct Settings {
     Mode mode = Mode::on;
+    ModulesMode modules = ModulesMode::background;
     LogLevel log = LogLevel::warn;
     std::string report_path;     // empty: no report
     bool report_blocks = false;  // TRIMTAB_REPORT_BLOCKS=1: with the predictions of every legal block

@@ -21,8 +21,8 @@ struct Outcome {
 };
 
 Outcome run(const std::string& environment, const std::string& arguments) {
-    const std::string command = "env -u TRIMTAB -u TRIMTAB_LOG -u TRIMTAB_REPORT " + environment +
-                                " " TRIMTAB_PROGRAM " " + arguments + " 2>&1";
+    const std::string command = "env -u TRIMTAB -u TRIMTAB_LOG -u TRIMTAB_REPORT TRIMTAB_MODULES=off " +
+                                environment + " " TRIMTAB_PROGRAM " " + arguments + " 2>&1";
     std::FILE* pipe = popen(command.c_str(), "r");
     Outcome outcome;
     std::array<char, 4096> buffer{};

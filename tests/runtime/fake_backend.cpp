@@ -22,6 +22,16 @@ cudaError_t func_get_attributes(cudaFuncAttributes* attributes, const void*) {
     attributes->maxThreadsPerBlock = script().max_threads_per_block;
     return cudaSuccess;
 }
+CUresult func_get_attribute(int* value, CUfunction_attribute attribute, CUfunction) {
+    *value = attribute == CU_FUNC_ATTRIBUTE_NUM_REGS                ? script().registers
+             : attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? script().max_threads_per_block
+                                                                    : 0;
+    return CUDA_SUCCESS;
+}
+CUresult kernel_get_function(CUfunction* function, CUkernel kernel) {
+    *function = reinterpret_cast<CUfunction>(kernel);
+    return CUDA_SUCCESS;
+}
 cudaError_t get_last_error() {
     const cudaError_t error = script().last_error;
     script().last_error = cudaSuccess;
@@ -73,6 +83,8 @@ BackendCalls fake_calls() {
     calls.get_device = &get_device;
     calls.get_device_count = &get_device_count;
     calls.func_get_attributes = &func_get_attributes;
+    calls.driver.func_get_attribute = &func_get_attribute;
+    calls.driver.kernel_get_function = &kernel_get_function;
     calls.get_last_error = &get_last_error;
     calls.get_error_name = &get_error_name;
     calls.emulated_device = &emulated_device;

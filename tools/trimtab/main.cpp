@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
     add_inspect(app, action);
     add_select(app, action);
     add_predict(app, action);
+    add_prepare(app, action);
     add_run(app, action);
     add_verify(app, action);
     try {

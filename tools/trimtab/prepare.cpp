@@ -1,0 +1,245 @@
+// trimtab prepare: driver programs for the kernels of modules that programs load while they run, and of
+// programs of other compilers, put where the runtime looks for them.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "ptx/binary.h"
+#include "runtime/module_cache.h"
+#include "tools/driver_programs/make_drivers.h"
+#include "tools/trimtab/command.h"
+#include "tools/trimtab/process.h"
+
+namespace trimtab::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+using runtime::FileLock;
+using runtime::ModuleCache;
+using runtime::ModuleImage;
+
+struct Options {
+    std::vector<std::string> files;
+    std::string sizes;
+    std::uint32_t smallest_size = 0, largest_size = 0;
+    bool quiet = false;
+    bool background = false;  // started by the runtime of a program, for a file in the cache's folder
+};
+
+// One module: what it is prepared from, and where it goes.
+struct Module {
+    ptx::FatBinary binary;
+    ModuleImage::Kind kind = ModuleImage::Kind::fat_binary;
+};
+
+std::unexpected<Error> bad(std::string message, const std::string& file) {
+    return std::unexpected(Error{.message = std::move(message), .file = file});
+}
+
+ptx::FatBinary as_fat_binary(const ModuleImage& ptx) {
+    const std::string_view text(reinterpret_cast<const char*>(ptx.bytes.data()), ptx.bytes.size());
+    ptx::FatBinaryImage image{.kind = ptx::FatBinaryImage::Kind::ptx,
+                              .architecture = 0,
+                              .architecture_name = {},
+                              .bytes = {ptx.bytes.begin(), ptx.bytes.end()},
+                              .compression = "none"};
+    // ".target sm_90a, ..."
+    if (const std::size_t at = text.find("sm_", text.find(".target")); at != std::string_view::npos) {
+        const std::size_t end = text.find_first_of(", \t\r\n", at);
+        image.architecture_name = text.substr(at, end - at);
+        image.architecture =
+            static_cast<unsigned>(std::strtoul(image.architecture_name.c_str() + 3, nullptr, 10));
+    }
+    return {.images = {std::move(image)}, .hash = ptx.hash};
+}
+
+std::expected<std::vector<Module>, Error> modules_of(const std::string& path) {
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) return bad("no such file", path);
+    if (fs::is_directory(path, ignored)) return bad("is a folder", path);
+    std::ifstream stream(path, std::ios::binary);
+    const std::string content{std::istreambuf_iterator<char>(stream), {}};
+    if (!stream) return bad("cannot be read", path);
+    std::vector<Module> modules;
+    if (ptx::is_elf(path)) {
+        constexpr std::size_t machine_at = 18;
+        constexpr unsigned char machine_cuda = 190;
+        if (content.size() > machine_at && static_cast<unsigned char>(content[machine_at]) == machine_cuda)
+            return bad("is a cubin, machine code alone: driver programs are made from PTX", path);
+        auto binaries = ptx::read_fat_binaries(path);
+        if (!binaries) return std::unexpected(binaries.error());
+        for (ptx::FatBinary& binary : *binaries) modules.push_back({.binary = std::move(binary)});
+        if (modules.empty()) return bad("holds no device code", path);
+        return modules;
+    }
+    const ModuleImage image = runtime::recognise_module(std::as_bytes(std::span(content)));
+    if (image.kind == ModuleImage::Kind::none)
+        return bad("is neither PTX, a fat binary, nor a program or library with device code", path);
+    if (image.kind == ModuleImage::Kind::ptx) {
+        modules.push_back({.binary = as_fat_binary(image), .kind = image.kind});
+        return modules;
+    }
+    auto binary = ptx::read_fat_binary(image.bytes, path);
+    if (!binary) return std::unexpected(binary.error());
+    modules.push_back({.binary = std::move(*binary)});
+    return modules;
+}
+
+std::expected<driver_gen::CCompiler, Error> find_c_compiler() {
+    for (const char* name : {TRIMTAB_LLVM_PREFIX "/bin/clang", "clang-22", "clang", "cc", "gcc"}) {
+        const auto program = find_program(name);
+        if (!program) continue;
+        std::error_code ignored;
+        const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
+        return driver_gen::CCompiler{
+            .command = *program,
+            .flags = {},
+            .include_folder = driver_header_folder(self.parent_path().parent_path().string())};
+    }
+    return std::unexpected(Error{"there is no C compiler: clang 22, or any other as cc"});
+}
+
+class Preparation {
+  public:
+    Preparation(const Options& options, const ModuleCache& cache, driver_gen::CCompiler compiler)
+        : options_(options),
+          cache_(cache),
+          compiler_(std::move(compiler)),
+          store_(profiler::default_store_path(), [this](const std::string& text) { warn(text); }) {}
+
+    std::expected<void, Error> prepare(const Module& module, const std::string& path) {
+        path_ = path;
+        const TemporaryFolder folder;
+        DriverMaker maker({.tool = "trimtab",
+                           .input = path,
+                           .kernel_sources = {},
+                           .profile = true,
+                           .smallest_size = options_.smallest_size,
+                           .largest_size = options_.largest_size,
+                           .keep = {},
+                           .quiet = options_.quiet,
+                           .delivery = driver_gen::Delivery::is_asked_for},
+                          store_, [this](const std::string& text) { warn(text); });
+        const auto objects = maker.make(module.binary, compiler_, folder.file(""));
+        if (!objects) return std::unexpected(objects.error());
+        const std::string library = folder.file("module.so");
+        std::vector<std::string> command{compiler_.command, "-shared", "-nostartfiles", "-Wl,-Bsymbolic"};
+        command.insert(command.end(), objects->begin(), objects->end());
+        command.insert(command.end(), {"-o", library, "-lm"});
+        const Outcome outcome = run_program(command, true);
+        if (!outcome.started || outcome.exit_code != 0)
+            return bad(fmt::format("the driver programs do not link: {}",
+                                   outcome.messages.substr(0, outcome.messages.find('\n'))),
+                       path);
+        // Whoever sees the library sees nothing else of the module's any more.
+        cache_.forget_failure(module.binary.hash);
+        std::error_code ignored;
+        fs::remove(cache_.source(module.binary.hash, module.kind), ignored);
+        return cache_.add(module.binary.hash, library);
+    }
+
+  private:
+    void warn(const std::string& text) const {
+        fmt::print(stderr, "trimtab: warning: {}: {}\n", path_, text);
+    }
+
+    const Options& options_;
+    const ModuleCache& cache_;
+    driver_gen::CCompiler compiler_;
+    std::string path_;
+    profiler::ProfileStore store_;
+};
+
+// What is started by a program that runs gives way to all else, and to others of its kind.
+std::optional<FileLock> give_way(const ModuleCache& cache) {
+    setpriority(PRIO_PROCESS, 0, 19);
+    // Of thousands of kernels, no one waits for all.
+    constexpr rlim_t longest_s = 1800;
+    const rlimit limit{.rlim_cur = longest_s, .rlim_max = longest_s};
+    setrlimit(RLIMIT_CPU, &limit);
+    std::string ignored;
+    return FileLock::take(cache.folder() + "/turn", /*wait=*/true, ignored);
+}
+
+std::expected<void, Error> prepare_one(const Module& module, const std::string& path, const Options& options,
+                                       const ModuleCache& cache) {
+    const std::string& hash = module.binary.hash;
+    std::string lock_error;
+    const auto lock = FileLock::take(cache.lock(hash), /*wait=*/!options.background, lock_error);
+    if (!lock && lock_error.empty()) return {};  // another process is at it
+    if (!lock) return std::unexpected(Error{lock_error});
+    cache.begin_attempt(hash);
+    const auto turn = options.background ? give_way(cache) : std::nullopt;
+    auto compiler = find_c_compiler();
+    std::expected<void, Error> prepared;
+    try {
+        prepared = compiler ? Preparation(options, cache, std::move(*compiler)).prepare(module, path)
+                            : std::unexpected(compiler.error());
+    } catch (const std::exception& error) {  // out of memory, a full disk
+        prepared = std::unexpected(Error{.message = error.what(), .file = path});
+    }
+    if (!prepared) {
+        cache.remember_failure(hash, prepared.error().text());
+        return prepared;
+    }
+    return {};
+}
+
+// "64:256", as trimtab++ takes it.
+bool read_sizes(Options& options) {
+    if (options.sizes.empty()) return true;
+    char* end = nullptr;
+    const unsigned long low = std::strtoul(options.sizes.c_str(), &end, 10);
+    if (*end != ':') return false;
+    const unsigned long high = std::strtoul(end + 1, &end, 10);
+    if (*end != '\0' || low < 8 || low > high || high > 4096) return false;
+    options.smallest_size = static_cast<std::uint32_t>(low);
+    options.largest_size = static_cast<std::uint32_t>(high);
+    return true;
+}
+
+int prepare(Options& options) {
+    if (!read_sizes(options))
+        return fail(ExitCode::usage, "--sizes takes LOW:HIGH, with 8 <= LOW <= HIGH <= 4096");
+    const ModuleCache cache(ModuleCache::default_folder());
+    if (!cache.is_there())
+        return fail(ExitCode::bad_input, "neither XDG_CACHE_HOME nor HOME names a folder for the cache");
+    if (const auto made = cache.make_folder(); !made) return fail(made.error());
+    for (const std::string& path : options.files) {
+        const auto modules = modules_of(path);
+        if (!modules) return fail(modules.error());
+        for (const Module& module : *modules) {
+            if (const auto done = prepare_one(module, path, options, cache); !done) return fail(done.error());
+            if (!options.quiet) fmt::print("{}: {}\n", path, cache.library(module.binary.hash));
+        }
+    }
+    cache.prune();
+    return code(ExitCode::ok);
+}
+
+}  // namespace
+
+void add_prepare(CLI::App& app, Action& action) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand(
+        "prepare",
+        "Make driver programs for modules that programs load while they run, and for programs of other "
+        "compilers: trimtab prepare kernels.ptx");
+    command->add_option("FILE", options->files, "PTX, a fat binary, or a program or library with device code")
+        ->required()
+        ->expected(-1);
+    command->add_option("--sizes", options->sizes, "Sizes that profiles use, LOW:HIGH (default 64:256)");
+    command->add_flag("--quiet", options->quiet, "No progress; warnings stay");
+    command->add_flag("--background", options->background)->group("");
+    command->callback([options, &action] { action = [options] { return prepare(*options); }; });
+}
+
+}  // namespace trimtab::tools
