@@ -95,7 +95,8 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
     : description_(description),
       annotation_(description),
       options_(options),
-      roles_(description.data.size(), Role::size) {
+      roles_(description.data.size(), Role::size),
+      scales_(description.data.size(), 1) {
     for (const bool used : description.dimensions) dimensions_ += used ? 1 : 0;
     for (std::size_t i = 0; i < description.data.size(); ++i) {
         const DataParameter& parameter = description.data[i];
@@ -199,7 +200,7 @@ double Planner::value_at(std::size_t parameter, std::size_t level) const {
             return level_size(options_, level, aligned && !total) * (one_dimension ? 4 : 1) * (total ? 4 : 1);
         // What an unrolled loop leaves over: 1, 2 and 3 of four.
         case Role::size:
-            return level_size(options_, level, false) + (level == 4 ? 1 : 0);
+            return level_size(options_, level, false) * scales_[parameter] + (level == 4 ? 1 : 0);
         case Role::part:
             return std::floor(level_size(options_, level, false) / 4);
         case Role::small:

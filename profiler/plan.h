@@ -48,6 +48,8 @@ class Planner {
 
     [[nodiscard]] const std::vector<Role>& roles() const { return roles_; }
     void set_role(std::size_t data, Role role) { roles_[data] = role; }
+    // A size of the data that is this many times the others.
+    void set_scale(std::size_t data, double scale) { scales_[data] = scale; }
     // All sizes become smaller by half; false where they are as small as they may be.
     bool halve_sizes();
 
@@ -82,6 +84,7 @@ class Planner {
     bool whole_sizes_ = false;  // the annotation allows few blocks at sizes that are no whole warps
     PlanOptions options_;
     std::vector<Role> roles_;
+    std::vector<double> scales_;                         // of D, for Role::size
     std::array<std::optional<std::size_t>, 3> extents_;  // in D
     std::array<bool, 3> free_extent_{};                  // the extent is a size of its own
     std::size_t dimensions_ = 0;                         // that the kernel reads

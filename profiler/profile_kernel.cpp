@@ -62,6 +62,7 @@ class KernelProfiler {
     }
     std::expected<void, Error> find_work();
     void find_ranges(const std::vector<std::vector<double>>& points);
+    void find_scales();
     std::expected<void, Error> find_roles();
     double planned_cost(const std::vector<PlannedPoint>& points, double warps) const;
     std::expected<void, Error> find_cost();
@@ -159,6 +160,33 @@ std::expected<void, Error> KernelProfiler::find_work() {
                       "kernel {} is not profiled: no thread of it did anything at the planned sizes",
                       description_.name)});
     return {};
+}
+
+// Threads of a block, or of the launch, may share a size among them: a row of `cols`, by strides of blockDim.
+// Below one element a thread it tells nothing: such a size starts where the work of the widest block grows
+// with it.
+void KernelProfiler::find_scales() {
+    constexpr double grows = 1.3, most_scale = 1 << 18;
+    const auto work_at = [&](const std::vector<double>& data) {
+        const std::vector<trimtab_dim3> blocks = planner_.blocks_at(data);
+        if (blocks.empty()) return 0.0;
+        const auto widest =
+            std::ranges::max_element(blocks, {}, [](const trimtab_dim3& b) { return b.x * b.y * b.z; });
+        const auto point = planner_.point(data, *widest);
+        const Measured measured = point ? measure(*point, probe_warps, false, 0) : Measured();
+        return measured ? value(*measured, Metric::warp_instructions) : 0.0;
+    };
+    const std::vector<double> base = planner_.data_at(0);
+    for (std::size_t i = 0; i < base.size(); ++i) {
+        if (planner_.roles()[i] != Role::size) continue;
+        double before = work_at(base), scale = 1;
+        for (; scale < most_scale; scale *= 2) {
+            const double after = work_at(planner_.with(base, i, 2 * scale * base[i]));
+            if (before == 0 || after == 0 || after > grows * before) break;
+            before = after;
+        }
+        if (scale < most_scale && before != 0) planner_.set_scale(i, scale);
+    }
 }
 
 // What does each parameter do to a few blocks? A parameter that makes work grow beyond all measure is kept
@@ -270,6 +298,7 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
         return std::unexpected(Error{
             .message = fmt::format("kernel {} is not profiled: its block cannot change", description_.name)});
     if (auto found = find_work(); !found) return std::unexpected(found.error());
+    if (description_.verdict == analysis::Verdict::annotated) find_scales();
     if (auto found = find_roles(); !found) return std::unexpected(found.error());
     if (auto found = find_cost(); !found) return std::unexpected(found.error());
 

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -36,6 +37,9 @@ TEST(ProfileJson, KeepsEverything) {
     const auto read = profile_from_json(nlohmann::json::parse(to_json(sample()).dump()), "store");
     ASSERT_TRUE(read) << read.error().text();
     EXPECT_EQ(*read, sample());
+    Profile annotated = sample();
+    annotated.blocks_cooperate = true;
+    EXPECT_EQ(profile_from_json(to_json(annotated), "store").value(), annotated);
 }
 
 TEST(ProfileJson, NamesWhatIsWrong) {
@@ -54,6 +58,7 @@ TEST(ProfileJson, NamesWhatIsWrong) {
     EXPECT_EQ(message("/ranges/x/end/terms", {{7, 1}}),
               "store: profile.ranges.x.end.terms is not an index below 2");
     EXPECT_EQ(message("/varied", "yes"), "store: profile.varied is not an array");
+    EXPECT_THAT(message("/blocks_cooperate", 1), ::testing::HasSubstr("profile.blocks_cooperate"));
 }
 
 }  // namespace

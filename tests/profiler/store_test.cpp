@@ -191,6 +191,27 @@ class CountingBackend : public Backend {
     }
 };
 
+TEST_F(Store, AnotherAnnotationIsAnotherProfile) {
+    CountingBackend backend;
+    const auto key = [&](const analysis::KernelDescription& kernel) {
+        return profile_key(kernel, backend, {});
+    };
+    const auto plain = testing::gemm();
+    analysis::Expression width;
+    width.kind = analysis::Expression::Kind::block_size;
+    width.type = ptx::Type::s64;
+    auto annotated = plain;
+    annotated.annotated_shared = width;
+    auto otherwise = annotated;
+    otherwise.annotated_shared->dimension = analysis::Dimension::y;
+    auto promised = annotated;
+    promised.verdict = analysis::Verdict::annotated;
+    EXPECT_NE(key(plain), key(annotated));
+    EXPECT_NE(key(annotated), key(otherwise));
+    EXPECT_NE(key(annotated), key(promised));
+    EXPECT_EQ(key(annotated), key(annotated));
+}
+
 TEST_F(Store, AnUnchangedKernelIsProfiledOnce) {
     CountingBackend backend;
     const auto kernel = testing::gemm();
