@@ -14,6 +14,22 @@ namespace {
 using profiler::Profile;
 using profiler::ProfilePoint;
 
+// The number of threads of a grid that neither data nor block set, as in grid(80): the block's size says it
+// all.
+bool goes_with_block(const Profile& profile, std::uint32_t data) {
+    const std::string_view name = profile.data_names[data];
+    if (!profile.blocks_cooperate || !name.starts_with("extent.")) return false;
+    const auto d = static_cast<std::size_t>(name.back() - 'x');
+    double blocks = 0;
+    for (const ProfilePoint& point : profile.points) {
+        // Boxes of several blocks have a footprint alone.
+        if (!point.metrics[static_cast<std::size_t>(model::Metric::warp_instructions)]) continue;
+        if (blocks == 0) blocks = point.data[data] / point.box[d];
+        if (point.data[data] != blocks * point.box[d]) return false;
+    }
+    return true;
+}
+
 // Parameters that took several values, leaving out those that equal an earlier one at every point; an extent
 // comes after the bound that it equals.
 FitVariables fit_variables(const Profile& profile) {
@@ -27,6 +43,7 @@ FitVariables fit_variables(const Profile& profile) {
     for (const bool extents : {false, true})
         for (std::uint32_t i = 0; i < profile.data_names.size(); ++i) {
             if (!profile.varied[i] || profile.data_names[i].starts_with("extent.") != extents) continue;
+            if (goes_with_block(profile, i)) continue;
             if (std::ranges::none_of(fit.data, [&](std::uint32_t earlier) { return same(earlier, i); }))
                 fit.data.push_back(i);
         }

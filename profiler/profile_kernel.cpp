@@ -185,7 +185,8 @@ void KernelProfiler::find_scales() {
             if (before == 0 || after == 0 || after > grows * before) break;
             before = after;
         }
-        if (scale < most_scale && before != 0) planner_.set_scale(i, scale);
+        // Some rounds beyond: the work of a whole number of them is linear in the size.
+        if (scale < most_scale && scale > 1 && before != 0) planner_.set_scale(i, 4 * scale);
     }
 }
 

@@ -50,6 +50,25 @@ GLOBAL void tiled(const float* a, const float* b, float* c, int n) {
     }
     if (x < n && y < n) c[y * n + x] = s;
 }
+GLOBAL void row_sum(const float* in, float* out, int rows, int cols) {
+    float s = 0;
+    for (int c = threadIdx.x; c < cols; c += blockDim.x) s += in[blockIdx.x * cols + c];
+    shared[threadIdx.x] = s;
+    __syncthreads();
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = shared[0];
+}
+GLOBAL void strides(const float* in, float* out, int n) {
+    shared[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        shared[threadIdx.x] += in[i];
+    __syncthreads();
+    out[blockIdx.x * blockDim.x + threadIdx.x] = shared[blockDim.x - 1 - threadIdx.x];
+}
 )";
 
 class AnnotatedKernels : public ::testing::Test {
@@ -86,10 +105,9 @@ class AnnotatedKernels : public ::testing::Test {
     static analysis::KernelDescription described(const std::string& name, const std::string& annotation) {
         analysis::KernelSources sources;
         auto& parameters = sources[name].parameters;
-        if (name == "tiled")
-            parameters = {{"a", ""}, {"b", ""}, {"c", ""}, {"n", ""}};
-        else
-            parameters = {{"in", ""}, {"out", ""}, {"n", ""}};
+        parameters = {{"in", ""}, {"out", ""}, {"n", ""}};
+        if (name == "tiled") parameters = {{"a", ""}, {"b", ""}, {"c", ""}, {"n", ""}};
+        if (name == "row_sum") parameters = {{"in", ""}, {"out", ""}, {"rows", ""}, {"n", ""}};
         sources[name].annotations = {{annotation, "k.cu", 1}};
         const analysis::Image image{
             .module = module_.get(), .architecture = "sm_75", .resources = {}, .resources_from = {}};
@@ -112,6 +130,8 @@ class AnnotatedKernels : public ::testing::Test {
     static std::vector<std::byte> arguments(const analysis::KernelDescription& kernel, int n) {
         std::vector<std::byte> bytes(kernel.parameters.back().offset + 4);
         std::memcpy(bytes.data() + kernel.parameters.back().offset, &n, 4);
+        const int rows = 256;
+        if (kernel.name == "row_sum") std::memcpy(bytes.data() + kernel.parameters[2].offset, &rows, 4);
         return bytes;
     }
     // The fits at sizes far beyond the profile's, against running the launch that the annotation states.
@@ -190,6 +210,28 @@ TEST_F(AnnotatedKernels, ATiledProductAtEightTimesTheSize) {
                  {Metric::active_warps, 1e-9},
                  {Metric::active_blocks, 1e-3},
                  {Metric::footprint_sectors, 0.1}});
+}
+
+// Sizes that threads share among them are profiled where each thread has several elements.
+TEST_F(AnnotatedKernels, RowsByStridesOfTheBlock) {
+    const auto of = fitted("row_sum", "block(ispow2(bx), bx >= 32), grid(rows), dynamic_shared(4 * bx)");
+    ASSERT_TRUE(of);
+    expect_near(*of, 30000, {{32, 1, 1}, {128, 1, 1}, {256, 1, 1}, {1024, 1, 1}},
+                {{Metric::warp_instructions, 0.15},
+                 {Metric::load_requests, 0.05},
+                 {Metric::load_sectors, 0.1},
+                 {Metric::barriers, 0.01},
+                 {Metric::active_blocks, 1e-9}});
+}
+
+TEST_F(AnnotatedKernels, StridesOfAGridThatTheDataDoNotSet) {
+    const auto of = fitted("strides", "block(bx % 32 == 0), grid(80), dynamic_shared(4 * bx)");
+    ASSERT_TRUE(of);
+    expect_near(*of, 5'000'000, {{32, 1, 1}, {128, 1, 1}, {256, 1, 1}, {1024, 1, 1}},
+                {{Metric::warp_instructions, 0.15},
+                 {Metric::load_requests, 0.05},
+                 {Metric::load_sectors, 0.1},
+                 {Metric::active_blocks, 1e-9}});
 }
 
 // The driver program's search, in C, against the rule that the runtime checks it by.
