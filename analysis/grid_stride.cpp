@@ -17,6 +17,8 @@ using ptx::no_index;
 using ptx::Opcode;
 
 constexpr std::string_view dimension_names = "xyz";
+constexpr std::string_view keeps_a_stack =
+    "keeps an array on the stack, which may carry values from turn to turn";
 
 std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to) {
     return {{from.terms[0].atoms[0], to}};
@@ -217,9 +219,14 @@ class Accesses {
 
     std::expected<std::vector<StridedAccess>, Fault> run() {
         const auto& body = kernel_.function().body;
-        for (std::uint32_t i = 0; i < body.size(); i++)
-            if (kernel_.is_reachable(i) && has_effect(kernel_, i))
-                if (auto fault = add(i)) return std::unexpected(std::move(*fault));
+        for (std::uint32_t i = 0; i < body.size(); i++) {
+            if (!kernel_.is_reachable(i)) continue;
+            // What is not a register by now is memory that outlives a turn.
+            if (kernel_.is_frame_access(i) && body[i].opcode == Opcode::ld)
+                return std::unexpected(Fault{3, i, std::string(keeps_a_stack)});
+            if (!has_effect(kernel_, i)) continue;
+            if (auto fault = add(i)) return std::unexpected(std::move(*fault));
+        }
         const bool changes =
             std::ranges::any_of(accesses_, [](const StridedAccess& access) { return access.writes; });
         // Atomics of one kind leave the same sum, or the same extreme, in any order.
@@ -253,8 +260,7 @@ class Accesses {
         }
         if (reads_constant_memory(kernel_, i)) return std::nullopt;
         const MemoryRoots roots = memory_roots(table_, kernel_, i);
-        if (roots.is_private)
-            return Fault{3, i, "keeps an array on the stack, which may carry values from turn to turn"};
+        if (roots.is_private) return Fault{3, i, std::string(keeps_a_stack)};
         const bool is_load = made.opcode == Opcode::ld;
         StridedAccess access;
         access.bytes = ptx::size_bytes(made.type) * std::max<unsigned>(1, made.modifiers.vector_width);
@@ -271,13 +277,17 @@ class Accesses {
         if (address.width != 64 || !is_expressible(table_, address) || !moves_evenly(address) ||
             access.bytes == 0) {
             if (!unknown_)
-                unknown_ = Fault{
-                    3, i,
-                    is_load ? "reads memory in the loop at places that are not known beforehand, which "
-                              "other turns may write; declare pointers that are only read const and "
-                              "__restrict__"
-                            : "writes memory in the loop at places that are not known beforehand, which "
-                              "other turns may use"};
+                unknown_ =
+                    Fault{3, i,
+                          fmt::format("{} memory in the loop at places that are not known "
+                                      "beforehand, which other turns may {}{}",
+                                      is_load                    ? "reads"
+                                      : access.reduction.empty() ? "writes"
+                                                                 : "updates",
+                                      is_load ? "write" : "use",
+                                      is_load || !access.reduction.empty()
+                                          ? "; declare pointers that are only read const and __restrict__"
+                                          : "")};
         }
         access.address = std::move(address);
         accesses_.push_back(std::move(access));

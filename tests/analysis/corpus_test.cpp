@@ -124,12 +124,14 @@ TEST_P(Corpus, LegalBlocksLeaveTheSameBytes) {
     ASSERT_TRUE(program.has_value()) << program.error().text();
     std::mt19937 random(99);
     unsigned compared = 0, kernel_count = 0, totals = 0;
+    // These are run with other totals as well.
+    const bool strides = std::string(std::get<0>(GetParam())).starts_with("strides");
     for (const KernelDescription& kernel : kernels) {
         const bool has_scalars =
             std::ranges::all_of(kernel.parameters, [](const auto& parameter) { return parameter.size <= 8; });
         if (kernel.verdict == Verdict::fixed || !expected[short_name(kernel)].runs || !has_scalars) continue;
         kernel_count++;
-        for (unsigned launch = 0; launch < 2; launch++) {
+        for (unsigned launch = 0; launch < (strides ? 1 : 2); launch++) {
             Trial trial(**program, kernel, parameter_bytes.at(kernel.name), random, max_threads);
             compared += trial.run(all_blocks(max_threads), 10000, max_threads);
             totals += trial.run_other_totals(all_blocks(max_threads), 20);
@@ -139,7 +141,9 @@ TEST_P(Corpus, LegalBlocksLeaveTheSameBytes) {
     }
     EXPECT_GE(kernel_count, least_kernels.at(std::get<0>(GetParam())).second);
     EXPECT_GE(compared, kernel_count * 8);
-    if (std::get<0>(GetParam()) == std::string("strides_legal")) EXPECT_GE(totals, kernel_count * 20);
+    if (std::get<0>(GetParam()) == std::string("strides_legal")) {
+        EXPECT_GE(totals, kernel_count * 10);
+    }
     RecordProperty("totals", static_cast<int>(totals));
     RecordProperty("kernels", static_cast<int>(kernel_count));
     RecordProperty("blocks", static_cast<int>(compared));

@@ -445,3 +445,36 @@ __global__ void narrow_bound(int* o, int n) {
     int i = GX;
     if (i < (signed char)(n * 3)) o[i]++;
 }
+
+// --- clamped indices: on each path they are one value, which code with branches still tells; the arguments of the launch decide ---
+//= covering
+__global__ void clamped_to_the_end(int* o, int n) {
+    int g = GX, i = g < n ? g : n;
+    if (i >= n) return;
+    atomicAdd(o + i, 1);
+}
+//= dividing 3 "no test of the index in x"; -O0 covering
+__global__ void clamped_to_the_last(int* o, int n) {
+    int g = GX, i = g < n ? g : n - 1;
+    if (i >= n) return;
+    atomicAdd(o + i, 1);
+}
+//= dividing 3 "no test of the index in x"
+__global__ void clamped_in_two_steps(int* o, int n) {
+    int g = GX, i = g;
+    if (g >= n) i = 2 * n - g;
+    if (i >= n) return;
+    atomicAdd(o + 100 + i, 1);
+}
+//= dividing 3 "no test of the index in x"
+__global__ void wrapped_round(int* o, int n) {
+    int i = GX;
+    while (i >= n + 40) i -= n + 40;
+    if (i >= n) return;
+    atomicAdd(o + i, 1);
+}
+//= dividing 3 "no test of the index in x"
+__global__ void lower_bound_alone(int* o, int n) {
+    int i = GX;
+    if (i > 0) atomicAdd(o + i, n);
+}

@@ -115,6 +115,27 @@ __global__ void stack_between_turns(int* o, const int* __restrict__ x, int n, in
     }
 }
 //= dividing 3 "gridDim.x"
+__global__ void word_and_halves(int* o, const int* __restrict__ x, int n) {
+    union {
+        int word;
+        short halves[2];
+    } kept;
+    kept.word = 7;
+    for (int i = GX; i < n; i += TX) {
+        o[i] = kept.halves[0];
+        kept.word = x[i];
+    }
+}
+//= dividing 3 "gridDim.x"
+__global__ void halves_of_the_thread(int* o, int n) {
+    union {
+        unsigned word;
+        unsigned short halves[2];
+    } mine;
+    mine.word = GX;
+    for (int i = mine.word; i < n; i += TX) o[i] = mine.halves[0];
+}
+//= dividing 3 "gridDim.x"
 __global__ void bound_in_memory(int* o, const int* n) {
     for (int i = GX; i < *n; i += TX) o[i] = 1;
 }
@@ -171,7 +192,7 @@ __global__ void begins_below_another_bound(int* o, int n, int m) {
     if (g < m)
         for (int i = g; i < n; i += TX) o[i] = 1;
 }
-//= covering
+//= covering alone
 __global__ void rows_that_overlap(int* o, int w, int h, int pitch) {
     for (int y = GY; y < h; y += TY)
         for (int x = GX; x < w; x += TX) o[y * pitch + x] += 1;
