@@ -127,6 +127,8 @@ std::expected<void, Error> ModuleCache::write(const std::string& path, std::span
     std::ofstream file(temporary, std::ios::binary);
     file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     file.close();
+    // Whatever the user's umask is: what others may write to is not loaded.
+    chmod(temporary.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
     if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
         const auto error = system_error(path);
         unlink(temporary.c_str());

@@ -46,7 +46,7 @@ class Links {
     void add(CUlinkState link, CUjitInputType type, const void* data, std::size_t bytes) {
         const std::lock_guard lock(mutex_);
         Link& known = links_[link];
-        if (type != CU_JIT_INPUT_PTX || known.inputs++ > 0 || data == nullptr || bytes > max_module_bytes) {
+        if (++known.inputs > 1 || type != CU_JIT_INPUT_PTX || data == nullptr || bytes > max_module_bytes) {
             known.ptx.clear();
             return;
         }

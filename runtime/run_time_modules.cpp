@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <thread>
@@ -231,13 +232,22 @@ bool RunTimeModules::look_again(RunTimeModule& module) {
 void RunTimeModules::settle(RunTimeModule& module, std::string reason) {
     module.reason = std::move(reason);
     drop_bytes(module);
-    ended(module);
     module.settled.store(true, std::memory_order_release);
 }
 
-void RunTimeModules::ended(RunTimeModule& module) {
-    if (module.was_started) --running_;
-    module.was_started = false;
+// At most so many are at work at once; the modules of the others have their turn at a later look.
+bool RunTimeModules::may_start(const std::string& hash) {
+    const auto now = std::chrono::steady_clock::now();
+    const std::lock_guard lock(started_mutex_);
+    std::erase_if(started_, [&](const Started& started) {
+        if (FileLock::is_held(cache_.lock(started.hash))) return false;
+        const bool has_ended = access(cache_.library(started.hash).c_str(), F_OK) == 0 ||
+                               cache_.failure(started.hash).has_value();
+        return has_ended || now - started.time > limits_.start_takes;
+    });
+    if (started_.size() >= limits_.started_at_once) return false;
+    started_.push_back({.hash = hash, .time = now});
+    return true;
 }
 
 void RunTimeModules::look(RunTimeModule& module) {
@@ -310,10 +320,7 @@ void RunTimeModules::look_at_preparation(RunTimeModule& module) {
 
 void RunTimeModules::start(RunTimeModule& module) {
     if (module.bytes.empty()) return settle(module, "its module is not prepared, and too many others are");
-    if (running_.fetch_add(1) >= limits_.started_at_once) {
-        --running_;
-        return;  // its turn comes
-    }
+    if (!may_start(module.hash)) return;
     module.was_started = true;
     module.started = std::chrono::steady_clock::now();
     const std::string source = cache_.source(module.hash, module.kind);

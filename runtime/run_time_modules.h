@@ -108,7 +108,7 @@ class RunTimeModules {
     void look_at_preparation(RunTimeModule& module);
     void start(RunTimeModule& module);
     [[nodiscard]] std::string open_library(const std::string& path, const std::string& hash);
-    void ended(RunTimeModule& module);
+    [[nodiscard]] bool may_start(const std::string& hash);
 
     const ModulesMode mode_;
     Bundles& bundles_;
@@ -117,7 +117,14 @@ class RunTimeModules {
     const ModuleCache cache_;
     const Starter starter_;
     const Limits limits_;
-    std::atomic<std::size_t> kept_bytes_ = 0, running_ = 0;
+    std::atomic<std::size_t> kept_bytes_ = 0;
+
+    struct Started {
+        std::string hash;
+        std::chrono::steady_clock::time_point time;
+    };
+    std::mutex started_mutex_;
+    std::vector<Started> started_;  // that may still be at work
 
     std::mutex mutex_;
     std::map<std::string, std::unique_ptr<RunTimeModule>, std::less<>> modules_;

@@ -147,6 +147,26 @@ TEST_F(RunTimeModulesTest, LaunchesGoOutAsWrittenUntilTheDriverProgramsAreThere)
     EXPECT_EQ(started_.size(), 1);
 }
 
+TEST_F(RunTimeModulesTest, FewAreStartedAtOnceAndTheOthersLater) {
+    limits_.started_at_once = 2;
+    start(ModulesMode::background);
+    const ModuleCache cache(folder_.string());
+    const auto hash = [](const std::string& text) {
+        return recognise_module(std::as_bytes(std::span(text))).hash;
+    };
+    for (int i = 0; i < 4; ++i) {
+        load(&handles_[i], ptx(i));
+        take(&handles_[i], &functions_[i]);
+        EXPECT_EQ(launched(&functions_[i]), 32);
+    }
+    EXPECT_EQ(started_.size(), 2);
+    // The first has failed; its kernel is never launched again.
+    cache.begin_attempt(hash(ptx(0)));
+    EXPECT_EQ(launched(&functions_[3]), 32);
+    EXPECT_EQ(launched(&functions_[2]), 32);
+    EXPECT_EQ(started_.size(), 3);
+}
+
 TEST_F(RunTimeModulesTest, AnotherProcessAtWorkIsLeftToIt) {
     start(ModulesMode::background);
     const ModuleCache cache(folder_.string());
