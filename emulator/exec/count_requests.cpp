@@ -354,7 +354,17 @@ void count_request(Warp& w, const Op* op, unsigned run_lanes, u64 span) {
 
 // What lanes/resolve.cpp finds out about a request.
 void count_request(Warp& w, const Op* op, std::uint32_t lanes) {
-    const u64 bytes = info_of(op).total_bytes;
+    const MemoryInfo& info = info_of(op);
+    const u64 bytes = info.total_bytes;
+    // The shape makes no difference to what a load from global memory touches.
+    if (lanes == all_lanes && info.space != ptx::Space::shared && info.access == Access::read) {
+        InstructionCount& count = w.counts[op->index];
+        w.active = true;
+        count.requests++;
+        count.bytes += bytes * warp_lanes;
+        count_all_lanes(w, count);
+        return;
+    }
     u64 low = ~u64{0}, high = 0;
     for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
         const u64 address = w.at.address[static_cast<unsigned>(std::countr_zero(rest))];
