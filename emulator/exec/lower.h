@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,9 @@
 #include "ptx/module.h"
 
 namespace trimtab::emulator {
+
+// libcudadevrt's functions that the emulator has (device_launches.cpp); none for any other.
+[[nodiscard]] HostFunction device_runtime_function(std::string_view name);
 
 // What the functions of one kernel's code share while they are lowered.
 struct KernelLowering {

@@ -6,23 +6,6 @@
 namespace trimtab::emulator {
 namespace {
 
-// libcudadevrt's; cudart's headers give each the prefix of the second version of dynamic parallelism.
-HostFunction device_runtime_function(std::string_view name) {
-    constexpr std::string_view prefix = "__cudaCDP2";
-    constexpr std::string_view per_thread = "_ptsz";
-    if (!name.starts_with(prefix)) return HostFunction::none;
-    name.remove_prefix(prefix.size());
-    if (name.ends_with(per_thread)) name.remove_suffix(per_thread.size());
-    if (name == "GetParameterBuffer") return HostFunction::get_parameter_buffer;
-    if (name == "GetParameterBufferV2") return HostFunction::get_parameter_buffer_v2;
-    if (name == "LaunchDevice") return HostFunction::launch_device;
-    if (name == "LaunchDeviceV2") return HostFunction::launch_device_v2;
-    if (name == "StreamCreateWithFlags") return HostFunction::create_stream;
-    if (name == "StreamDestroy" || name == "GetLastError" || name == "PeekAtLastError")
-        return HostFunction::no_effect;
-    return HostFunction::none;
-}
-
 HostFunction host_function(std::string_view name) {
     if (name == "vprintf") return HostFunction::vprintf;
     if (name == "malloc") return HostFunction::malloc;
@@ -43,6 +26,23 @@ bool has(const ptx::Instruction& instruction, std::string_view suffix) {
 }
 
 }  // namespace
+
+// libcudadevrt's; cudart's headers give each the prefix of the second version of dynamic parallelism.
+HostFunction device_runtime_function(std::string_view name) {
+    constexpr std::string_view prefix = "__cudaCDP2";
+    constexpr std::string_view per_thread = "_ptsz";
+    if (!name.starts_with(prefix)) return HostFunction::none;
+    name.remove_prefix(prefix.size());
+    if (name.ends_with(per_thread)) name.remove_suffix(per_thread.size());
+    if (name == "GetParameterBuffer") return HostFunction::get_parameter_buffer;
+    if (name == "GetParameterBufferV2") return HostFunction::get_parameter_buffer_v2;
+    if (name == "LaunchDevice") return HostFunction::launch_device;
+    if (name == "LaunchDeviceV2") return HostFunction::launch_device_v2;
+    if (name == "StreamCreateWithFlags") return HostFunction::create_stream;
+    if (name == "StreamDestroy" || name == "GetLastError" || name == "PeekAtLastError")
+        return HostFunction::no_effect;
+    return HostFunction::none;
+}
 
 bool Lowering::lower_branch(const ptx::Instruction& instruction, std::uint32_t index) {
     using ptx::Opcode;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "emulator/exec/describe.h"
+#include "emulator/exec/lower.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -156,6 +157,9 @@ void Program::find_address_taken() {
 }
 
 std::expected<std::shared_ptr<Program>, Error> load_program(ptx::Module module) {
+    // nvcc's programs bring libcudadevrt's own code, which calls into the driver.
+    for (ptx::Function& function : module.functions)
+        if (device_runtime_function(function.name) != HostFunction::none) function.body.clear();
     return Program::load(std::move(module));
 }
 

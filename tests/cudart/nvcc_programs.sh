@@ -29,6 +29,12 @@ for kind in static shared; do
     LD_LIBRARY_PATH=$cuda/lib64 runs ./$kind
 done
 
+# Kernels that launch kernels: nvcc links libcudadevrt's own code, which the emulator does not run.
+PATH=$cuda/bin:$PATH nvcc -arch=sm_75 -rdc=true "$sources/../programs/device_launches.cu" -o launches -lcudadevrt >log.txt 2>&1 ||
+    fail "nvcc fails on device launches"
+timeout 60 "$build/bin/trimtab" run -- ./launches >out.txt 2>log.txt || fail "device launches end with status $?"
+grep -qx PASS out.txt || fail "device launches do not pass"
+
 # Without symbols the copy cannot be found: one line says what to do.
 strip -o stripped static
 "$build/bin/trimtab" run -- ./stripped >out.txt 2>log.txt && fail "a program without a driver passes"

@@ -135,6 +135,7 @@ const std::vector<NvccOption>& options() {
         {"brief-diagnostics", "brief-diag", one, Action::drop, {}},
         {"keep", "keep", none, Action::drop_said, "--trimtab-keep=DIR keeps what is made on the way"},
         {"keep-dir", "keep-dir", one, Action::drop, {}},
+        {"objdir-as-tempdir", "objtemp", none, Action::drop, {}},
         {"clean-targets", "clean", none, Action::drop, {}},
         {"time", "", one, Action::drop, {}, true},
         {"threads", "t", one, Action::drop, {}},

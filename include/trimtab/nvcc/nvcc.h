@@ -7,10 +7,12 @@
 #if defined(__CUDA__) && defined(__clang__) && defined(__cplusplus) && defined(CUDART_VERSION)
 // clang-format off
 #include "predefined_macros.h"
+#if __cplusplus >= 201103L
 #include "min_max.h"
 #include "scoped_atomics.h"
 #include "intrinsics.h"
 #include "older_runtime.h"
+#endif
 // clang-format on
 #endif
 
