@@ -7,6 +7,7 @@
 
 #include "analysis/legal_blocks.h"
 #include "model/device.h"
+#include "runtime/argument_key.h"
 #include "tests/runtime/fake_backend.h"
 
 namespace trimtab::runtime {
@@ -155,6 +156,26 @@ TEST_F(OtherTotals, AnIndexThatWouldWrapKeepsTheTotal) {
     const Decision decision = decide(1, 256, 0x7fffffff - 100'000);
     EXPECT_TRUE(decision.has_other_total);
     EXPECT_LE(threads(decision), 100'000u);
+}
+
+TEST_F(OtherTotals, AreNotRememberedForArraysThatLieElsewhere) {
+    const auto key = [this](std::uint64_t out) {
+        int n = 1000, step = 1, bound = 1;
+        std::array<void*, 4> arguments{&n, &out, &step, &bound};
+        LaunchShape shape{};
+        shape.grid = {1, 1, 1};
+        shape.block = {256, 1, 1};
+        shape.arguments = arguments.data();
+        const ArgumentKey words(kernel_);
+        std::vector<std::uint64_t> written(words.words());
+        words.write(shape, 0, written.data());
+        return written;
+    };
+    EXPECT_EQ(key(0x7f0000000000), key(0x7f0000000000));
+    EXPECT_NE(key(0x7f0000000000), key(0x7f0000001000));
+    kernel_.strides.clear();
+    kernel_.stride_accesses.clear();
+    EXPECT_EQ(key(0x7f0000000000), key(0x7f0000001000)) << "where they lie decides nothing";
 }
 
 TEST_F(OtherTotals, KernelsWithoutSuchLoopsAreAsTheyWere) {
