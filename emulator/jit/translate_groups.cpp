@@ -37,7 +37,7 @@ bool writes_to(const ptx::Instruction& instruction, ptx::RegisterIndex reg) {
 
 bool Translator::may_be_grouped(std::uint32_t index) const {
     const Instruction& instruction = function_.body[index];
-    if (!is_load(instruction) || instruction.guard != ptx::no_index || is_counted_ || !has_gather_ ||
+    if (!is_load(instruction) || instruction.guard != ptx::no_index || !has_gather_ ||
         instruction.modifiers.space != ptx::Space::global ||
         instruction.modifiers.semantics != ptx::MemorySemantics::weak ||
         instruction.modifiers.cache == ptx::CacheOp::cv ||
@@ -116,6 +116,7 @@ void Translator::load_group(const Access& access, std::uint32_t index, llvm::Bas
                                  access.alignment, access.lanes),
                     together, alone, likely_);
     b_.SetInsertPoint(together);
+    count_access(access, index, false);
     low = b_.CreateAdd(low, splat(access.delta));
     low = b_.CreateSelect(lanes_of(access.lanes), low, splat(b_.CreateExtractElement(low, first_lane_)));
     auto* part = llvm::FixedVectorType::get(scalar_type(access.element_bytes), count);
@@ -148,6 +149,14 @@ void Translator::take_from_group(std::uint32_t index, llvm::BasicBlock* done) {
     auto* alone = llvm::BasicBlock::Create(context_, "alone", made_);
     b_.CreateCondBr(b_.CreateLoad(b_.getInt1Ty(), group.is_valid), together, alone, likely_);
     b_.SetInsertPoint(together);
+    if (is_counted_) {
+        Access access;
+        access.shape = Shape::general();
+        access.lanes = lanes_;
+        llvm::Value* base = read(function_.body[index].operands[1].reg).v;
+        access.address = b_.CreateAdd(base, constant_like(base, memory_op(index)->imm));
+        count_access(access, index, false);
+    }
     llvm::AllocaInst* value = group.values[own->second.second];
     write_loaded(index, b_.CreateLoad(value->getAllocatedType(), value));
     b_.CreateBr(done);
