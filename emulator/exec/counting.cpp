@@ -264,6 +264,10 @@ void collect_footprints(Launch& launch, const std::vector<const WorkerCounts*>& 
         counters.group_sectors.push_back(group.sectors());
         counters.group_lines.push_back(group.lines());
     }
+    if (workers.size() == 1) {
+        counters.total_sectors = workers.front()->total_footprint.sectors();
+        return;
+    }
     SectorSet total;
     for (const WorkerCounts* worker : workers) total.merge(worker->total_footprint);
     counters.total_sectors = total.sectors();
