@@ -32,7 +32,7 @@ bool goes_with_block(const Profile& profile, std::uint32_t data) {
 
 // Parameters that took several values, leaving out those that equal an earlier one at every point; an extent
 // comes after the bound that it equals.
-FitVariables fit_variables(const Profile& profile) {
+FitVariables fit_variables(const Profile& profile, bool of_boxes) {
     FitVariables fit;
     fit.element_bytes = profile.element_bytes;
     fit.blocks_cooperate = profile.blocks_cooperate;
@@ -43,7 +43,8 @@ FitVariables fit_variables(const Profile& profile) {
     for (const bool extents : {false, true})
         for (std::uint32_t i = 0; i < profile.data_names.size(); ++i) {
             if (!profile.varied[i] || profile.data_names[i].starts_with("extent.") != extents) continue;
-            if (goes_with_block(profile, i)) continue;
+            // What several blocks touch together is a share of the launch.
+            if (!of_boxes && goes_with_block(profile, i)) continue;
             if (std::ranges::none_of(fit.data, [&](std::uint32_t earlier) { return same(earlier, i); }))
                 fit.data.push_back(i);
         }
@@ -114,7 +115,7 @@ std::vector<model::Metric> well_known_counts(const KernelFits& fits) {
 }
 
 std::expected<void, Error> fit_step(const Profile& profile, Step step, KernelFits& fits) {
-    FitVariables variables = fit_variables(profile);
+    const FitVariables of_blocks = fit_variables(profile, false), of_boxes = fit_variables(profile, true);
     const std::vector<model::Metric> sources = well_known_counts(fits);
     if (step == Step::other_counts && sources.empty()) return {};
     for (std::size_t m = 0; m < model::metric_count; ++m) {
@@ -126,7 +127,7 @@ std::expected<void, Error> fit_step(const Profile& profile, Step step, KernelFit
         const auto points = points_of(profile, metric);
         if (!points) return std::unexpected(points.error());
         if (points->empty()) continue;
-        variables.data_terms.clear();
+        FitVariables variables = metric == model::Metric::footprint_sectors ? of_boxes : of_blocks;
         if (step == Step::other_counts) variables.data_terms = data_terms_of(fits, sources);
         if (step == Step::the_rest) variables.data_terms = data_terms_of(fits, requests_of(metric));
         std::erase_if(fits.metrics, [&](const FittedMetric& fit) { return fit.metric == metric; });

@@ -232,6 +232,13 @@ TEST_F(AnnotatedKernels, StridesOfAGridThatTheDataDoNotSet) {
                  {Metric::load_requests, 0.05},
                  {Metric::load_sectors, 0.1},
                  {Metric::active_blocks, 1e-9}});
+    // All blocks together touch every element, and write one number a thread.
+    for (const double block : {64, 256}) {
+        const double n = 5'000'000, threads = 80 * block;
+        const std::vector<double> data{n, threads};
+        EXPECT_NEAR(of->fits.evaluate(Metric::footprint_sectors, data, threads, 1, 1) / ((n + threads) / 8),
+                    1, 0.15);
+    }
 }
 
 // The driver program's search, in C, against the rule that the runtime checks it by.
