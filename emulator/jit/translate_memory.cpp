@@ -202,17 +202,8 @@ llvm::Value* Translator::load_element(const Access& access, unsigned element) {
     };
     const llvm::Align alignment(access.element_bytes);
     if (access.shape.is_general()) {
-        // Lanes that take no part load what the first one that does loads: quicker than gathers are.
-        llvm::Value* one = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, access.lanes, b_.getTrue());
-        llvm::Value* instead = splat(b_.CreateExtractElement(at(0), one));
-        llvm::Value* places = b_.CreateSelect(lanes_of(access.lanes), at(0), instead);
-        llvm::Value* all = llvm::PoisonValue::get(vector_type(access.element_bytes));
-        for (unsigned lane = 0; lane < warp_lanes; lane++) {
-            llvm::Value* place = b_.CreateExtractElement(places, std::uint64_t{lane});
-            all = b_.CreateInsertElement(all, b_.CreateAlignedLoad(type, place, alignment),
-                                         std::uint64_t{lane});
-        }
-        return all;
+        return b_.CreateMaskedGather(vector_type(access.element_bytes), at(0), alignment,
+                                     lanes_of(access.lanes));
     }
     if (access.shape.is_uniform()) return b_.CreateAlignedLoad(type, at(0), alignment);
     llvm::Value* all = llvm::PoisonValue::get(vector_type(access.element_bytes));
