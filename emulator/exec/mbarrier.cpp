@@ -29,7 +29,8 @@ struct Barrier {
                (static_cast<u64>(transactions) & 0x3fffff) << 40 | phase << 62;
     }
     void complete_if_done() {
-        if (pending > 0 || transactions != 0) return;
+        // The count is of 20 bits and wraps: awbarrier's arrivals (cuda_awbarrier.h) come to more than it.
+        if ((pending & 0xfffff) != 0 || transactions != 0) return;
         pending = expected;
         phase ^= 1;
     }
