@@ -278,7 +278,10 @@ bool RunTimeModules::take_from_cache(RunTimeModule& module) {
     }
     log_.warn_once(fmt::format("a prepared module is not used: {}", wrong));
     // One that was made by this very run is no better the second time.
-    if (!module.was_started && mode_ != ModulesMode::cached) return false;
+    if (!module.was_started && mode_ != ModulesMode::cached) {
+        unlink(cache_.library(module.hash).c_str());
+        return false;
+    }
     settle(module, "its prepared module cannot be used");
     return true;
 }
