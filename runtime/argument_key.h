@@ -14,7 +14,8 @@ namespace trimtab::runtime {
 
 // Two launches with equal keys get the same choice. In the key: the launch's shape, the device, the data
 // parameters that the description puts in the memo (some by power-of-two bucket), and, exactly, every
-// argument that a guard, a grid-stride loop or an annotation reads, for on these the legality of a block depends.
+// argument that a guard, a grid-stride loop or an annotation reads, for on these the legality of a block
+// depends.
 class ArgumentKey {
   public:
     static constexpr std::size_t shape_words = 5;

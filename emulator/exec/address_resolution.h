@@ -26,8 +26,8 @@ void count_local(Warp& warp, const Op* op);
 // Warp::at.
 void count_request(Warp& warp, const Op* op, std::uint64_t first, std::uint64_t end);
 void count_request(Warp& warp, const Op* op, std::uint32_t lanes);
-// A load or store of all lanes, of global memory, in runs of `run_lanes` that touch `span` bytes each, from the
-// address of the run's first lane on.
+// A load or store of all lanes, of global memory, in runs of `run_lanes` that touch `span` bytes each, from
+// the address of the run's first lane on.
 void count_request(Warp& warp, const Op* op, unsigned run_lanes, std::uint64_t span);
 
 [[nodiscard]] bool can_run_atomic(ptx::AtomicOp operation, ptx::Type type);

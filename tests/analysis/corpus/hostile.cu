@@ -446,7 +446,8 @@ __global__ void narrow_bound(int* o, int n) {
     if (i < (signed char)(n * 3)) o[i]++;
 }
 
-// --- clamped indices: on each path they are one value, which code with branches still tells; the arguments of the launch decide ---
+// --- clamped indices: on each path they are one value, which code with branches still tells; the arguments
+// of the launch decide ---
 //= covering
 __global__ void clamped_to_the_end(int* o, int n) {
     int g = GX, i = g < n ? g : n;

@@ -1,5 +1,5 @@
-// Loops that look like grid-stride loops, and whose results depend on the total: see README.md. `covering` where the arguments
-// of the launch decide, as they do for memory that two turns meet in.
+// Loops that look like grid-stride loops, and whose results depend on the total: see README.md. `covering`
+// where the arguments of the launch decide, as they do for memory that two turns meet in.
 #include <cstdint>
 #define GX (blockIdx.x * blockDim.x + threadIdx.x)
 #define GY (blockIdx.y * blockDim.y + threadIdx.y)

@@ -74,7 +74,8 @@ __global__ void leaves_some_out(int* o, const int* __restrict__ a, int n) {
     }
 }
 //= covering; -O0 dividing
-__global__ void rows_of_a_matrix(float* y, const float* __restrict__ a, const float* __restrict__ x, int n, int m) {
+__global__ void rows_of_a_matrix(float* y, const float* __restrict__ a, const float* __restrict__ x, int n,
+                                 int m) {
     for (int i = GX; i < n; i += TX) {
         float s = 0;
         for (int j = 0; j < m; j++) s += a[i * m + j] * x[j];
