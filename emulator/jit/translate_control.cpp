@@ -38,7 +38,8 @@ void Translator::expect(llvm::Value* condition, llvm::BasicBlock* other) {
 }
 
 void Translator::go_on_as_next_warp(std::uint32_t index) {
-    if (start_ == nullptr) return;
+    // A loop around all of a large kernel takes longer to compile than starting warps takes.
+    if (start_ == nullptr || function_.body.size() > 1000) return;
     llvm::Value* more = field(layout_.more_warps, b_.getInt32Ty());
     auto* next = llvm::BasicBlock::Create(context_, "next_warp", made_);
     auto* last = llvm::BasicBlock::Create(context_, "last_warp", made_);
