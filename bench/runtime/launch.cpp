@@ -241,7 +241,7 @@ void driver_search(benchmark::State& state) {
     for (auto _ : state) {
         arguments.set_size(n++);
         const auto bytes = argument_bytes(bundled.description, arguments.shape.arguments);
-        const auto& [grid, block, shared, pointers] = arguments.shape;
+        const trimtab_dim3 grid = arguments.shape.grid, block = arguments.shape.block;
         const auto limits =
             trimtab::analysis::legal_blocks(bundled.description, bytes, grid, block, fixture.device(), image);
         const auto data =
