@@ -94,13 +94,14 @@ bool may_meet(const Touched& a, const Touched& b, const std::array<bool, 3>& fre
     if (a.end <= b.lo || b.end <= a.lo) return false;
     if (a.slope != b.slope) return true;
     Wide window = std::max(a.first + a.bytes, b.first + b.bytes) - std::min(a.first, b.first);
-    std::array<std::pair<Wide, Wide>, 3> steps;  // |slope| and the number of indices
+    std::array<std::pair<Wide, Wide>, 3> steps;  // |slope| and the number of indices; those in use first
+    steps.fill({Wide{1} << 100, 1});
     std::size_t count = 0;
     for (std::size_t d = 0; d < 3; d++) {
         const Wide indices = Wide{box[d].last} - Wide{box[d].first} + 1;
         if (free[d] && indices > 1) steps[count++] = {a.slope[d] < 0 ? -a.slope[d] : a.slope[d], indices};
     }
-    std::sort(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(count));
+    std::ranges::sort(steps);
     // As digits of a number: each step is at least as wide as all that the smaller ones reach.
     for (std::size_t i = 0; i < count; i++) {
         if (steps[i].first < window) return true;

@@ -77,10 +77,11 @@ std::vector<char*> environment_for_tools() {
 
 }  // namespace
 
-std::string start_preparation(const std::string& source) {
+std::string start_preparation(const std::string& source, bool is_waited_for) {
     const std::string program = find_own_program("trimtab");
     if (program.empty()) return "trimtab is not installed beside libtrimtab.so, nor on PATH";
-    std::array<std::string, 5> words{program, "prepare", "--background", "--quiet", source};
+    std::array<std::string, 5> words{program, "prepare", is_waited_for ? "--waited-for" : "--background",
+                                     "--quiet", source};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <string>
 
 #include "runtime/backend.h"
 #include "runtime/bundles.h"
@@ -21,7 +22,9 @@ struct Loaded {
     Loaded(const Settings& settings, Bundles& bundles, Registrations& registrations, Report& report, Log& log)
         : backend(settings, log),
           modules(settings, bundles, registrations, log, ModuleCache(ModuleCache::default_folder()),
-                  &start_preparation),
+                  [waits = settings.modules == ModulesMode::wait](const std::string& source) {
+                      return start_preparation(source, waits);
+                  }),
           launcher(settings, backend.calls(), bundles, report, log, &modules) {}
     Backend backend;
     RunTimeModules modules;

@@ -31,7 +31,8 @@ struct Options {
     std::string sizes;
     std::uint32_t smallest_size = 0, largest_size = 0;
     bool quiet = false;
-    bool background = false;  // started by the runtime of a program, for a file in the cache's folder
+    // Started by the runtime of a program, for a file in the cache's folder; and the program waits for it.
+    bool background = false, is_waited_for = false;
 };
 
 // One module: what it is prepared from, and where it goes.
@@ -61,6 +62,12 @@ ptx::FatBinary as_fat_binary(const ModuleImage& ptx) {
     return {.images = {std::move(image)}, .hash = ptx.hash};
 }
 
+bool has_ptx(const ptx::FatBinary& binary) {
+    return std::ranges::any_of(binary.images, [](const ptx::FatBinaryImage& image) {
+        return image.kind == ptx::FatBinaryImage::Kind::ptx;
+    });
+}
+
 std::expected<std::vector<Module>, Error> modules_of(const std::string& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) return bad("no such file", path);
@@ -76,8 +83,11 @@ std::expected<std::vector<Module>, Error> modules_of(const std::string& path) {
             return bad("is a cubin, machine code alone: driver programs are made from PTX", path);
         auto binaries = ptx::read_fat_binaries(path);
         if (!binaries) return std::unexpected(binaries.error());
+        if (binaries->empty()) return bad("holds no device code", path);
+        // nvcc adds an empty module, of machine code alone.
+        if (std::ranges::any_of(*binaries, has_ptx))
+            std::erase_if(*binaries, [](const ptx::FatBinary& binary) { return !has_ptx(binary); });
         for (ptx::FatBinary& binary : *binaries) modules.push_back({.binary = std::move(binary)});
-        if (modules.empty()) return bad("holds no device code", path);
         return modules;
     }
     const ModuleImage image = runtime::recognise_module(std::as_bytes(std::span(content)));
@@ -160,7 +170,8 @@ class Preparation {
 
 // What is started by a program that runs gives way to all else, and to others of its kind.
 std::optional<FileLock> give_way(const ModuleCache& cache) {
-    setpriority(PRIO_PROCESS, 0, 19);
+    constexpr int niceness = 10;  // at 19 it would never end beside programs that keep every core busy
+    setpriority(PRIO_PROCESS, 0, niceness);
     // Of thousands of kernels, no one waits for all.
     constexpr rlim_t longest_s = 1800;
     const rlimit limit{.rlim_cur = longest_s, .rlim_max = longest_s};
@@ -177,7 +188,7 @@ std::expected<void, Error> prepare_one(const Module& module, const std::string& 
     if (!lock && lock_error.empty()) return {};  // another process is at it
     if (!lock) return std::unexpected(Error{lock_error});
     cache.begin_attempt(hash);
-    const auto turn = options.background ? give_way(cache) : std::nullopt;
+    const auto turn = options.background && !options.is_waited_for ? give_way(cache) : std::nullopt;
     auto compiler = find_c_compiler();
     std::expected<void, Error> prepared;
     try {
@@ -207,6 +218,7 @@ bool read_sizes(Options& options) {
 }
 
 int prepare(Options& options) {
+    options.background |= options.is_waited_for;
     if (!read_sizes(options))
         return fail(ExitCode::usage, "--sizes takes LOW:HIGH, with 8 <= LOW <= HIGH <= 4096");
     const ModuleCache cache(ModuleCache::default_folder());
@@ -239,6 +251,7 @@ void add_prepare(CLI::App& app, Action& action) {
     command->add_option("--sizes", options->sizes, "Sizes that profiles use, LOW:HIGH (default 64:256)");
     command->add_flag("--quiet", options->quiet, "No progress; warnings stay");
     command->add_flag("--background", options->background)->group("");
+    command->add_flag("--waited-for", options->is_waited_for)->group("");
     command->callback([options, &action] { action = [options] { return prepare(*options); }; });
 }
 
