@@ -2,16 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "analysis/annotated_launch.h"
 #include "analysis/describe.h"
 #include "analysis/legal_blocks.h"
 #include "compiled_driver.h"
+#include "compiled_kernels.h"
 #include "driver_gen/fit_kernel.h"
 #include "model/device.h"
 #include "model/occupancy.h"
@@ -79,20 +76,8 @@ class AnnotatedKernels : public ::testing::Test {
         KernelFits fits;
     };
     static void SetUpTestSuite() {
-        std::string folder = ::testing::TempDir() + "annotated_XXXXXX";
-        ASSERT_NE(mkdtemp(folder.data()), nullptr);
-        std::ofstream(folder + "/k.cu") << source;
-        const std::string command = std::string(TRIMTAB_CLANG) +
-                                    " -x cuda --cuda-device-only -S -O3 --cuda-gpu-arch=sm_75 "
-                                    "-Wno-unknown-cuda-version --cuda-path=" TRIMTAB_CUDA " -o " +
-                                    folder + "/k.ptx " + folder + "/k.cu";
-        ASSERT_EQ(std::system(command.c_str()), 0);
-        std::stringstream text;
-        text << std::ifstream(folder + "/k.ptx").rdbuf();
-        std::filesystem::remove_all(folder);
-        auto module = ptx::parse(text.str(), "k.ptx");
-        ASSERT_TRUE(module) << module.error().text();
-        module_ = std::make_unique<ptx::Module>(std::move(*module));
+        module_ = testing::compiled_kernels(source);
+        ASSERT_NE(module_, nullptr);
         auto program = emulator::load_program(*module_);
         ASSERT_TRUE(program) << program.error().text();
         backend_ = profiler::make_emulator_backend(*program);

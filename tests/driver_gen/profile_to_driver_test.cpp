@@ -2,12 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "analysis/describe.h"
+#include "compiled_kernels.h"
 #include "driver_gen/fit_kernel.h"
 #include "profiler/emulator_backend.h"
 #include "profiler/profile_kernel.h"
@@ -47,21 +44,10 @@ GLOBAL void rows(const int* first, const float* v, float* y, int n) {
 class ProfileToDriver : public ::testing::Test {
   protected:
     static void SetUpTestSuite() {
-        std::string folder = ::testing::TempDir() + "kernels_XXXXXX";
-        ASSERT_NE(mkdtemp(folder.data()), nullptr);
-        std::ofstream(folder + "/k.cu") << source;
-        const std::string command = std::string(TRIMTAB_CLANG) +
-                                    " -x cuda --cuda-device-only -S -O3 --cuda-gpu-arch=sm_75 "
-                                    "-Wno-unknown-cuda-version --cuda-path=" TRIMTAB_CUDA " -o " +
-                                    folder + "/k.ptx " + folder + "/k.cu";
-        ASSERT_EQ(std::system(command.c_str()), 0);
-        std::stringstream text;
-        text << std::ifstream(folder + "/k.ptx").rdbuf();
-        std::filesystem::remove_all(folder);
-        auto module = ptx::parse(text.str(), "k.ptx");
-        ASSERT_TRUE(module) << module.error().text();
+        const auto module = testing::compiled_kernels(source);
+        ASSERT_NE(module, nullptr);
         const analysis::Image image{
-            .module = &*module, .architecture = "sm_75", .resources = {}, .resources_from = {}};
+            .module = module.get(), .architecture = "sm_75", .resources = {}, .resources_from = {}};
         auto described = analysis::describe({&image, 1}, {});
         ASSERT_TRUE(described) << described.error().text();
         kernels_ = std::move(*described);
