@@ -3,23 +3,10 @@
 # it on two devices as written (TRIMTAB=off) and as chosen: each run ends well and says PASS, and all print the same.
 set -euo pipefail
 
-build=$1
-source=$2
-name=$(basename "$source" .cu)
-work=$build/tests/programs/$name
-rm -rf "$work"
-mkdir -p "$work"
-export XDG_CACHE_HOME=$work/cache
-cd "$work"
+# shellcheck source-path=SCRIPTDIR source=../built_program.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../built_program.sh" "$1" "$2"
 
-fail() {
-    echo "$name: $*"
-    exit 1
-}
-
-flags=$(sed -n '2s,^// Flags: ,,p' "$source")
-# shellcheck disable=SC2086 # several flags
-"$build/bin/trimtab++" ${flags:--O3} "$source" -o "$name" 2>build.log || fail "does not build: $(cat build.log)"
+build_program
 
 for device in rtx2070super gtx1080ti; do
     for mode in off on; do

@@ -3,22 +3,11 @@
 # holds the two against each other: both PASS, equal output bytes, one log line and one report line a launch.
 set -euo pipefail
 
-build=$1
-source=$2
+# shellcheck source-path=SCRIPTDIR source=../built_program.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../built_program.sh" "$1" "$2"
 shift 2
-name=$(basename "$source" .cu)
-work=$build/tests/samples/$name
-rm -rf "$work"
-mkdir -p "$work"
-export XDG_CACHE_HOME=$work/cache
-cd "$work"
 
-fail() {
-    echo "$name: $*"
-    exit 1
-}
-
-"$build/bin/trimtab++" -O3 "$source" -o "$name" 2>build.log || fail "does not build: $(cat build.log)"
+build_program
 if grep -q 'warning' build.log; then fail "warns while it builds: $(cat build.log)"; fi
 
 TRIMTAB=off ./"$name" "$@" --dump off.bin >off.txt

@@ -3,24 +3,11 @@
 # other bytes with another block or in another order; of a sample, every kernel that may be re-blocked was checked.
 set -euo pipefail
 
-build=$1
-source=$2
+# shellcheck source-path=SCRIPTDIR source=../built_program.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../built_program.sh" "$1" "$2"
 shift 2
-name=$(basename "$source" .cu)
-work=$build/tests/verify/$name
-rm -rf "$work"
-mkdir -p "$work"
-export XDG_CACHE_HOME=$work/cache
-cd "$work"
 
-fail() {
-    echo "$name: $*"
-    exit 1
-}
-
-flags=$(sed -n '2s,^// Flags: ,,p' "$source")
-# shellcheck disable=SC2086 # several flags
-"$build/bin/trimtab++" ${flags:--O3} --trimtab-profile=off "$source" -o "$name" 2>build.log || fail "does not build: $(cat build.log)"
+build_program --trimtab-profile=off
 "$build/bin/trimtab" verify --blocks 6 --launches 2 -- ./"$name" "$@" >out.txt 2>log.txt ||
     fail "is not clean: $(tail -n 20 out.txt log.txt)"
 grep -qx PASS out.txt || fail "does not pass under verify"
