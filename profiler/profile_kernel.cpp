@@ -166,7 +166,8 @@ std::expected<void, Error> KernelProfiler::find_work() {
 // Below one element a thread it tells nothing: such a size starts where the work of the widest block grows
 // with it.
 void KernelProfiler::find_scales() {
-    constexpr double grows = 1.3, most_scale = 1 << 18;
+    constexpr double grows = 1.3;
+    constexpr int most_scale = 1 << 18;
     const auto work_at = [&](const std::vector<double>& data) {
         const std::vector<trimtab_dim3> blocks = planner_.blocks_at(data);
         if (blocks.empty()) return 0.0;
@@ -179,7 +180,8 @@ void KernelProfiler::find_scales() {
     const std::vector<double> base = planner_.data_at(0);
     for (std::size_t i = 0; i < base.size(); ++i) {
         if (planner_.roles()[i] != Role::size) continue;
-        double before = work_at(base), scale = 1;
+        double before = work_at(base);
+        int scale = 1;
         for (; scale < most_scale; scale *= 2) {
             const double after = work_at(planner_.with(base, i, 2 * scale * base[i]));
             if (before == 0 || after == 0 || after > grows * before) break;
