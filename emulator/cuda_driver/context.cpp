@@ -279,10 +279,10 @@ CUresult cuCtxResetPersistingL2Cache() {
     return forward(cudaCtxResetPersistingL2Cache);
 }
 
-CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned Flags) {
+CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned flags) {
     return context_call([=](State& state) {
         if (!is_known(state, peerContext)) return CUDA_ERROR_INVALID_CONTEXT;
-        return to_result(cudaDeviceEnablePeerAccess(peerContext->device, Flags));
+        return to_result(cudaDeviceEnablePeerAccess(peerContext->device, flags));
     });
 }
 CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {

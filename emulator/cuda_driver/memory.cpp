@@ -30,7 +30,7 @@ CUcontext context_of(State& state, int device) {
 
 template <typename T>
 CUresult give(void* data, const T& value) {
-    std::memcpy(data, &value, sizeof value);
+    std::memcpy(data, static_cast<const void*>(&value), sizeof(T));
     return CUDA_SUCCESS;
 }
 
@@ -107,12 +107,12 @@ CUresult cuMemAlloc_v2(CUdeviceptr* dptr, size_t bytesize) {
     });
 }
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes, size_t Height,
-                            unsigned ElementSizeBytes) {
+CUresult cuMemAllocPitch_v2(CUdeviceptr* dptr, size_t* pPitch, size_t widthInBytes, size_t height,
+                            unsigned elementSizeBytes) {
     return context_call([=](State&) {
-        if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)
+        if (elementSizeBytes != 4 && elementSizeBytes != 8 && elementSizeBytes != 16)
             return cudaErrorInvalidValue;
-        return cudaMallocPitch(as_pointer(dptr), pPitch, WidthInBytes, Height);
+        return cudaMallocPitch(as_pointer(dptr), pPitch, widthInBytes, height);
     });
 }
 
@@ -129,17 +129,17 @@ CUresult cuMemAllocHost_v2(void** pp, size_t bytesize) {
 CUresult cuMemFreeHost(void* p) {
     return forward(cudaFreeHost, p);
 }
-CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned Flags) {
-    return context_call([=](State&) { return cudaHostAlloc(pp, bytesize, Flags); });
+CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned flags) {
+    return context_call([=](State&) { return cudaHostAlloc(pp, bytesize, flags); });
 }
-CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned Flags) {
-    return forward(cudaHostRegister, p, bytesize, Flags);
+CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned flags) {
+    return forward(cudaHostRegister, p, bytesize, flags);
 }
 CUresult cuMemHostUnregister(void* p) {
     return forward(cudaHostUnregister, p);
 }
-CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* pdptr, void* p, unsigned Flags) {
-    return context_call([=](State&) { return cudaHostGetDevicePointer(as_pointer(pdptr), p, Flags); });
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* pdptr, void* p, unsigned flags) {
+    return context_call([=](State&) { return cudaHostGetDevicePointer(as_pointer(pdptr), p, flags); });
 }
 CUresult cuMemHostGetFlags(unsigned* pFlags, void* p) {
     return forward(cudaHostGetFlags, pFlags, p);

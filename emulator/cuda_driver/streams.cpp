@@ -6,8 +6,8 @@ using namespace trimtab::emulator::cuda_driver;
 
 extern "C" {
 
-CUresult cuStreamCreate(CUstream* phStream, unsigned Flags) {
-    return forward(cudaStreamCreateWithFlags, phStream, Flags);
+CUresult cuStreamCreate(CUstream* phStream, unsigned flags) {
+    return forward(cudaStreamCreateWithFlags, phStream, flags);
 }
 CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned flags, int priority) {
     return forward(cudaStreamCreateWithPriority, phStream, flags, priority);
@@ -23,8 +23,8 @@ CUresult cuStreamQuery(CUstream hStream) {
     return forward(cudaStreamQuery, hStream);
 }
 TRIMTAB_SAME_AS(cuStreamQuery, cuStreamQuery_ptsz);
-CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned Flags) {
-    return forward(cudaStreamWaitEvent, hStream, hEvent, Flags);
+CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned flags) {
+    return forward(cudaStreamWaitEvent, hStream, hEvent, flags);
 }
 TRIMTAB_SAME_AS(cuStreamWaitEvent, cuStreamWaitEvent_ptsz);
 CUresult cuStreamGetPriority(CUstream hStream, int* priority) {
@@ -144,8 +144,8 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
     return forward(cudaThreadExchangeStreamCaptureMode, reinterpret_cast<cudaStreamCaptureMode*>(mode));
 }
 
-CUresult cuEventCreate(CUevent* phEvent, unsigned Flags) {
-    return forward(cudaEventCreateWithFlags, phEvent, Flags);
+CUresult cuEventCreate(CUevent* phEvent, unsigned flags) {
+    return forward(cudaEventCreateWithFlags, phEvent, flags);
 }
 CUresult cuEventDestroy_v2(CUevent hEvent) {
     return forward(cudaEventDestroy, hEvent);

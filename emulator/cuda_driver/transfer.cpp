@@ -161,48 +161,48 @@ CUresult fill(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned value_
 
 extern "C" {
 
-CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
-    return copy_linear(host(dst), host(src), ByteCount, cudaMemcpyDefault, nullptr, true);
+CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t byteCount) {
+    return copy_linear(host(dst), host(src), byteCount, cudaMemcpyDefault, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpy, cuMemcpy_ptds);
-CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
-    return copy_linear(host(dst), host(src), ByteCount, cudaMemcpyDefault, hStream, false);
+CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t byteCount, CUstream hStream) {
+    return copy_linear(host(dst), host(src), byteCount, cudaMemcpyDefault, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemcpyAsync, cuMemcpyAsync_ptsz);
-CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext, CUdeviceptr srcDevice, CUcontext, size_t ByteCount) {
-    return copy_linear(host(dstDevice), host(srcDevice), ByteCount, cudaMemcpyDefault, nullptr, true);
+CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext, CUdeviceptr srcDevice, CUcontext, size_t byteCount) {
+    return copy_linear(host(dstDevice), host(srcDevice), byteCount, cudaMemcpyDefault, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpyPeer, cuMemcpyPeer_ptds);
 CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext, CUdeviceptr srcDevice, CUcontext,
-                           size_t ByteCount, CUstream hStream) {
-    return copy_linear(host(dstDevice), host(srcDevice), ByteCount, cudaMemcpyDefault, hStream, false);
+                           size_t byteCount, CUstream hStream) {
+    return copy_linear(host(dstDevice), host(srcDevice), byteCount, cudaMemcpyDefault, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz);
 
-CUresult cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void* srcHost, size_t ByteCount) {
-    return copy_linear(host(dstDevice), srcHost, ByteCount, cudaMemcpyHostToDevice, nullptr, true);
+CUresult cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void* srcHost, size_t byteCount) {
+    return copy_linear(host(dstDevice), srcHost, byteCount, cudaMemcpyHostToDevice, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds);
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void* srcHost, size_t ByteCount,
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void* srcHost, size_t byteCount,
                               CUstream hStream) {
-    return copy_linear(host(dstDevice), srcHost, ByteCount, cudaMemcpyHostToDevice, hStream, false);
+    return copy_linear(host(dstDevice), srcHost, byteCount, cudaMemcpyHostToDevice, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz);
-CUresult cuMemcpyDtoH_v2(void* dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
-    return copy_linear(dstHost, host(srcDevice), ByteCount, cudaMemcpyDeviceToHost, nullptr, true);
+CUresult cuMemcpyDtoH_v2(void* dstHost, CUdeviceptr srcDevice, size_t byteCount) {
+    return copy_linear(dstHost, host(srcDevice), byteCount, cudaMemcpyDeviceToHost, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds);
-CUresult cuMemcpyDtoHAsync_v2(void* dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
-    return copy_linear(dstHost, host(srcDevice), ByteCount, cudaMemcpyDeviceToHost, hStream, false);
+CUresult cuMemcpyDtoHAsync_v2(void* dstHost, CUdeviceptr srcDevice, size_t byteCount, CUstream hStream) {
+    return copy_linear(dstHost, host(srcDevice), byteCount, cudaMemcpyDeviceToHost, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz);
-CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
-    return copy_linear(host(dstDevice), host(srcDevice), ByteCount, cudaMemcpyDeviceToDevice, nullptr, true);
+CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteCount) {
+    return copy_linear(host(dstDevice), host(srcDevice), byteCount, cudaMemcpyDeviceToDevice, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds);
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteCount,
                               CUstream hStream) {
-    return copy_linear(host(dstDevice), host(srcDevice), ByteCount, cudaMemcpyDeviceToDevice, hStream, false);
+    return copy_linear(host(dstDevice), host(srcDevice), byteCount, cudaMemcpyDeviceToDevice, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz);
 
@@ -233,35 +233,35 @@ CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* pCopy, CUstream hStream) 
 }
 TRIMTAB_SAME_AS(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz);
 
-CUresult cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount) {
-    return copy_row(in_array(dstArray, dstOffset), in_memory(host(srcDevice)), ByteCount, nullptr, true);
+CUresult cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t byteCount) {
+    return copy_row(in_array(dstArray, dstOffset), in_memory(host(srcDevice)), byteCount, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpyDtoA_v2, cuMemcpyDtoA_v2_ptds);
-CUresult cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
-    return copy_row(in_memory(host(dstDevice)), in_array(srcArray, srcOffset), ByteCount, nullptr, true);
+CUresult cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t byteCount) {
+    return copy_row(in_memory(host(dstDevice)), in_array(srcArray, srcOffset), byteCount, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpyAtoD_v2, cuMemcpyAtoD_v2_ptds);
-CUresult cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void* srcHost, size_t ByteCount) {
-    return copy_row(in_array(dstArray, dstOffset), in_memory(srcHost), ByteCount, nullptr, true);
+CUresult cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void* srcHost, size_t byteCount) {
+    return copy_row(in_array(dstArray, dstOffset), in_memory(srcHost), byteCount, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpyHtoA_v2, cuMemcpyHtoA_v2_ptds);
-CUresult cuMemcpyAtoH_v2(void* dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
-    return copy_row(in_memory(dstHost), in_array(srcArray, srcOffset), ByteCount, nullptr, true);
+CUresult cuMemcpyAtoH_v2(void* dstHost, CUarray srcArray, size_t srcOffset, size_t byteCount) {
+    return copy_row(in_memory(dstHost), in_array(srcArray, srcOffset), byteCount, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpyAtoH_v2, cuMemcpyAtoH_v2_ptds);
 CUresult cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
-                         size_t ByteCount) {
-    return copy_row(in_array(dstArray, dstOffset), in_array(srcArray, srcOffset), ByteCount, nullptr, true);
+                         size_t byteCount) {
+    return copy_row(in_array(dstArray, dstOffset), in_array(srcArray, srcOffset), byteCount, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpyAtoA_v2, cuMemcpyAtoA_v2_ptds);
-CUresult cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void* srcHost, size_t ByteCount,
+CUresult cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void* srcHost, size_t byteCount,
                               CUstream hStream) {
-    return copy_row(in_array(dstArray, dstOffset), in_memory(srcHost), ByteCount, hStream, false);
+    return copy_row(in_array(dstArray, dstOffset), in_memory(srcHost), byteCount, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemcpyHtoAAsync_v2, cuMemcpyHtoAAsync_v2_ptsz);
-CUresult cuMemcpyAtoHAsync_v2(void* dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
+CUresult cuMemcpyAtoHAsync_v2(void* dstHost, CUarray srcArray, size_t srcOffset, size_t byteCount,
                               CUstream hStream) {
-    return copy_row(in_memory(dstHost), in_array(srcArray, srcOffset), ByteCount, hStream, false);
+    return copy_row(in_memory(dstHost), in_array(srcArray, srcOffset), byteCount, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemcpyAtoHAsync_v2, cuMemcpyAtoHAsync_v2_ptsz);
 
@@ -277,18 +277,18 @@ CUresult cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned ui, size_t N) {
     return fill(dstDevice, 0, ui, 4, N, 1, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemsetD32_v2, cuMemsetD32_v2_ptds);
-CUresult cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-                         size_t Height) {
-    return fill(dstDevice, dstPitch, uc, 1, Width, Height, nullptr, true);
+CUresult cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t width,
+                         size_t height) {
+    return fill(dstDevice, dstPitch, uc, 1, width, height, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds);
-CUresult cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-                          size_t Height) {
-    return fill(dstDevice, dstPitch, us, 2, Width, Height, nullptr, true);
+CUresult cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t width,
+                          size_t height) {
+    return fill(dstDevice, dstPitch, us, 2, width, height, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemsetD2D16_v2, cuMemsetD2D16_v2_ptds);
-CUresult cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned ui, size_t Width, size_t Height) {
-    return fill(dstDevice, dstPitch, ui, 4, Width, Height, nullptr, true);
+CUresult cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned ui, size_t width, size_t height) {
+    return fill(dstDevice, dstPitch, ui, 4, width, height, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds);
 CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream) {
@@ -303,19 +303,19 @@ CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned ui, size_t N, CUstream
     return fill(dstDevice, 0, ui, 4, N, 1, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemsetD32Async, cuMemsetD32Async_ptsz);
-CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-                           size_t Height, CUstream hStream) {
-    return fill(dstDevice, dstPitch, uc, 1, Width, Height, hStream, false);
+CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t width,
+                           size_t height, CUstream hStream) {
+    return fill(dstDevice, dstPitch, uc, 1, width, height, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemsetD2D8Async, cuMemsetD2D8Async_ptsz);
-CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-                            size_t Height, CUstream hStream) {
-    return fill(dstDevice, dstPitch, us, 2, Width, Height, hStream, false);
+CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t width,
+                            size_t height, CUstream hStream) {
+    return fill(dstDevice, dstPitch, us, 2, width, height, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz);
-CUresult cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned ui, size_t Width, size_t Height,
+CUresult cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned ui, size_t width, size_t height,
                             CUstream hStream) {
-    return fill(dstDevice, dstPitch, ui, 4, Width, Height, hStream, false);
+    return fill(dstDevice, dstPitch, ui, 4, width, height, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz);
 

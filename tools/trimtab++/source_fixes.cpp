@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -151,7 +152,7 @@ FixedSources fix_sources(const CommandLine& line, std::size_t input, const Tempo
                          const PlacesByFile& refused) {
     FixedSources result;
     const std::vector<fs::path> folders = include_folders(line);
-    std::vector<fs::path> files;
+    std::deque<fs::path> files;  // whose members stay where they are as it grows
     std::set<fs::path> seen;
     auto visit = [&](const fs::path& path) {
         std::error_code error;
@@ -166,7 +167,7 @@ FixedSources fix_sources(const CommandLine& line, std::size_t input, const Tempo
 
     nlohmann::json roots = nlohmann::json::array();
     for (std::size_t i = 0; i < files.size(); ++i) {  // grows as it goes
-        const fs::path path = files[i];
+        const fs::path& path = files[i];
         const std::string text = read_file(path);
         for (const std::string& name : quoted_includes(text)) {
             if (visit(path.parent_path() / name)) continue;
