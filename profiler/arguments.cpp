@@ -46,9 +46,9 @@ void write_number(std::vector<std::byte>& bytes, std::size_t offset, std::string
 }
 
 Fill fill_of(std::string_view pointee) {
-    if (pointee.find("double") != std::string_view::npos) return Fill::f64;
-    if (pointee.find("half") != std::string_view::npos) return Fill::f16;
-    if (pointee.empty() || pointee.find("float") != std::string_view::npos) return Fill::f32;
+    if (pointee.contains("double")) return Fill::f64;
+    if (pointee.contains("half")) return Fill::f16;
+    if (pointee.empty() || pointee.contains("float")) return Fill::f32;
     return Fill::integer;
 }
 
@@ -63,7 +63,7 @@ std::uint32_t pointee_bytes(std::string_view pointee) {
                                                                                {"short", 2},
                                                                                {"half", 2}}};
     for (const auto& [word, size] : sizes)
-        if (pointee.find(word) != std::string_view::npos) return size;
+        if (pointee.contains(word)) return size;
     return 4;
 }
 

@@ -68,10 +68,10 @@ int draw(const Options& options, const FileKernel* kernel) {
     std::ofstream(input) << dot;
     std::vector<std::string> command{*graphviz, "-Tsvg", input};
     if (!options.output.empty()) command.insert(command.end(), {"-o", options.output});
-    const Outcome outcome = run_program(command, true);
+    const Outcome outcome = run_program(command, Capture::messages);
     if (!outcome.started || outcome.exit_code != 0)
         return fail(ExitCode::bad_input,
-                    "dot failed: " + outcome.messages.substr(0, outcome.messages.find('\n')));
+                    "dot failed: " + outcome.captured.substr(0, outcome.captured.find('\n')));
     return code(ExitCode::ok);
 }
 

@@ -127,7 +127,7 @@ std::expected<KernelFile, Error> load_source(const std::string& path, const std:
     std::ranges::move(register_flags(), std::back_inserter(command));
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-c", path, "-o", object});
-    const Outcome outcome = run_program(command, false);
+    const Outcome outcome = run_program(command, Capture::nothing);
     if (!outcome.started || outcome.exit_code != 0) return bad("trimtab++ cannot compile it", path);
     auto file = load_binary(object);
     if (file) file->path = path;

@@ -144,10 +144,10 @@ class Preparation {
         std::vector<std::string> command{compiler_.command, "-shared", "-nostartfiles", "-Wl,-Bsymbolic"};
         command.insert(command.end(), objects->begin(), objects->end());
         command.insert(command.end(), {"-o", library, "-lm"});
-        const Outcome outcome = run_program(command, true);
+        const Outcome outcome = run_program(command, Capture::messages);
         if (!outcome.started || outcome.exit_code != 0)
             return bad(fmt::format("the driver programs do not link: {}",
-                                   outcome.messages.substr(0, outcome.messages.find('\n'))),
+                                   outcome.captured.substr(0, outcome.captured.find('\n'))),
                        path);
         // Whoever sees the library sees nothing else of the module's any more.
         cache_.forget_failure(module.binary.hash);

@@ -62,20 +62,24 @@ TemporaryFolder::~TemporaryFolder() {
     fs::remove_all(path_, ignored);
 }
 
-Outcome run_program(const std::vector<std::string>& command, bool capture_messages) {
+Outcome run_program(const std::vector<std::string>& command, Capture capture) {
     std::array<int, 2> pipes{-1, -1};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    if (capture_messages && pipe2(pipes.data(), O_CLOEXEC) == 0)
-        posix_spawn_file_actions_adddup2(&actions, pipes[1], STDERR_FILENO);
+    if (capture == Capture::output)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (capture != Capture::nothing && pipe2(pipes.data(), O_CLOEXEC) == 0) {
+        posix_spawn_file_actions_adddup2(&actions, pipes[1],
+                                         capture == Capture::output ? STDOUT_FILENO : STDERR_FILENO);
+    }
     pid_t child = 0;
     const auto arguments = pointers(command);
     const int error = posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (pipes[1] >= 0) close(pipes[1]);
-    Outcome outcome{.started = error == 0, .exit_code = -1, .messages = {}};
+    Outcome outcome{.started = error == 0, .exit_code = -1, .captured = {}};
     if (pipes[0] >= 0) {
-        if (outcome.started) outcome.messages = read_all(pipes[0]);
+        if (outcome.started) outcome.captured = read_all(pipes[0]);
         close(pipes[0]);
     }
     if (!outcome.started) return outcome;

@@ -23,10 +23,15 @@ class TemporaryFolder {
 struct Outcome {
     bool started = false;
     int exit_code = -1;    // 128 + the signal where one ended it
-    std::string messages;  // its stderr, where that was asked for
+    std::string captured;  // what it wrote on the stream that was asked for
+};
+enum class Capture {
+    nothing,
+    output,    // stdout; what it says on stderr is dropped
+    messages,  // stderr
 };
 // Runs to the end, with the environment of this process.
-[[nodiscard]] Outcome run_program(const std::vector<std::string>& command, bool capture_messages);
+[[nodiscard]] Outcome run_program(const std::vector<std::string>& command, Capture capture);
 
 // The file that a shell would run for `name`; nullopt where there is none.
 [[nodiscard]] std::optional<std::string> find_program(const std::string& name);

@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -25,43 +22,28 @@ using emulator::check::HostFrame;
 using emulator::check::HostStack;
 using emulator::check::Report;
 
-std::string quoted(std::string_view text) {
-    std::string out = "'";
-    for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-}
-
-std::string output_of(const std::string& command) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
-    std::string text;
-    std::array<char, 4096> part{};
-    while (pipe != nullptr) {
-        const std::size_t count = std::fread(part.data(), 1, part.size(), pipe.get());
-        if (count == 0) break;
-        text.append(part.data(), count);
-    }
-    return text;
-}
-
 // Names of functions and source lines, where the machine has a program that reads them.
 class Symbolizer {
   public:
     Symbolizer() {
         for (const char* name : {"llvm-symbolizer-22", "llvm-symbolizer"}) {
             if (const auto found = find_program(name)) {
-                command_ = quoted(*found) + " --output-style=GNU -f -s -p -i --obj=";
+                command_ = {*found, "--output-style=GNU", "-f", "-s", "-p", "-i", "-e"};
                 return;
             }
         }
-        if (const auto found = find_program("addr2line")) command_ = quoted(*found) + " -f -C -s -p -i -e ";
+        if (const auto found = find_program("addr2line"))
+            command_ = {*found, "-f", "-C", "-s", "-p", "-i", "-e"};
     }
     // "main at a.cu:12".
     [[nodiscard]] std::string text_of(const HostFrame& frame) {
         if (command_.empty()) return {};
         const auto [at, is_new] = known_.try_emplace({frame.module, frame.offset});
         if (!is_new) return at->second;
-        std::string text =
-            output_of(fmt::format("{}{} 0x{:x} 2>/dev/null", command_, quoted(frame.module), frame.offset));
+        std::vector<std::string> command = command_;
+        command.push_back(frame.module);
+        command.push_back(fmt::format("0x{:x}", frame.offset));
+        std::string text = run_program(command, Capture::output).captured;
         // Calls that were inlined are lines of their own.
         while (text.ends_with('\n')) text.pop_back();
         for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) text.replace(at, 1, ",");
@@ -70,7 +52,7 @@ class Symbolizer {
     }
 
   private:
-    std::string command_;
+    std::vector<std::string> command_;
     std::map<std::pair<std::string, std::uint64_t>, std::string> known_;
 };
 
@@ -97,7 +79,7 @@ int run_checked(const std::vector<std::string>& command, const CheckOptions& opt
     // program launches them.
     setenv("TRIMTAB_DEVICE", std::string(model::default_device).c_str(), 0);
     setenv("TRIMTAB", "off", 0);
-    const Outcome outcome = run_program(command, false);
+    const Outcome outcome = run_program(command, Capture::nothing);
     if (!outcome.started) return fail(Error{.message = "cannot be run", .file = command.front()});
     std::ifstream lines(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(lines), std::istreambuf_iterator<char>()};

@@ -55,7 +55,7 @@ int run(const Options& options) {
         const std::string lines = folder.file("report.jsonl");
         setenv("TRIMTAB_REPORT", lines.c_str(), 1);
         setenv("TRIMTAB_REPORT_BLOCKS", "1", 1);
-        const Outcome outcome = run_program(command, false);
+        const Outcome outcome = run_program(command, Capture::nothing);
         if (!outcome.started) return fail(Error{.message = "cannot be run", .file = *program});
         const int written = write_page(options.report, lines, options.program);
         return outcome.exit_code != 0 ? outcome.exit_code : written;

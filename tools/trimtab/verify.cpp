@@ -127,7 +127,7 @@ int verify(const Options& options) {
     setenv("TRIMTAB", "on", 1);
     std::vector<std::string> command = options.program;
     command.front() = *program;
-    const Outcome outcome = run_program(command, false);
+    const Outcome outcome = run_program(command, Capture::nothing);
     if (!outcome.started) return fail(Error{.message = "cannot be run", .file = *program});
     std::fflush(stdout);
     const int result = tell(options, read_verification(read_text(lines)));
