@@ -22,8 +22,7 @@ class Values {
     Values(const KernelDescription& description, ArgumentBytes arguments, const LaunchConfiguration& written,
            trimtab_dim3 block)
         : arguments_(arguments), offsets_(description.parameter_offsets()), block_(components(block)) {
-        const auto grids = components(written.grid), blocks = components(written.block);
-        for (std::size_t d = 0; d < 3; d++) extent_[d] = grids[d] * blocks[d];
+        extent_ = description.counted_extent(written.grid, written.block);
     }
 
     [[nodiscard]] std::int64_t number(const Expression& expression) const {
@@ -101,11 +100,11 @@ std::optional<LaunchConfiguration> launch_with_block(const KernelDescription& de
 std::optional<LaunchConfiguration> stated_launch(const KernelDescription& description,
                                                  ArgumentBytes arguments, const LaunchConfiguration& written,
                                                  trimtab_dim3 block) {
-    const auto grids = components(written.grid), blocks = components(written.block), size = components(block);
+    const auto extent = description.counted_extent(written.grid, written.block), size = components(block);
     std::array<std::uint32_t, 3> covering{};
     for (std::size_t d = 0; d < 3; d++) {
         if (size[d] == 0) return std::nullopt;
-        covering[d] = static_cast<std::uint32_t>((grids[d] * blocks[d] + size[d] - 1) / size[d]);
+        covering[d] = static_cast<std::uint32_t>((extent[d] + size[d] - 1) / size[d]);
     }
     return stated(description, arguments, written, block, {covering[0], covering[1], covering[2]});
 }

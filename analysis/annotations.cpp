@@ -76,6 +76,11 @@ void add_leaves(KernelDescription& description, const Expression& expression) {
     add_data(description, std::move(data));
 }
 
+bool reads_extent(const Expression& expression) {
+    return expression.kind == Expression::Kind::extent ||
+           std::ranges::any_of(expression.arguments, reads_extent);
+}
+
 }  // namespace
 
 bool is_source_error(const Error& error) {
@@ -99,6 +104,17 @@ std::expected<void, Error> annotate(KernelDescription& description,
                                    {0, place, "the kernel's annotation says to leave it alone"});
         return {};
     }
+    // What says more of a launch than which blocks it may have is in threads, and takes the place of the
+    // proof that the grid may stay.
+    const bool says_more =
+        !parsed->grid.empty() || parsed->dynamic_shared || std::ranges::any_of(parsed->block, reads_extent);
+    if (description.keeps_grid() && says_more) {
+        description.grid_stays = {};
+        description.annotated_grid = {};
+        description.strides.clear();
+        description.stride_accesses.clear();
+        description.verdict = Verdict::fixed;
+    }
     for (Expression& condition : parsed->block) {
         if (!description.annotated_block) {
             description.annotated_block = std::move(condition);
@@ -112,8 +128,9 @@ std::expected<void, Error> annotate(KernelDescription& description,
         both.arguments.push_back(std::move(condition));
         description.annotated_block = std::move(both);
     }
-    for (std::size_t d = 0; d < parsed->grid.size(); d++)
-        description.annotated_grid[d] = std::move(parsed->grid[d]);
+    if (!description.keeps_grid())
+        for (std::size_t d = 0; d < parsed->grid.size(); d++)
+            description.annotated_grid[d] = std::move(parsed->grid[d]);
     description.annotated_shared = std::move(parsed->dynamic_shared);
     for (const std::uint32_t index : parsed->sizes) add_size(description, index);
     for (const auto* stated :
@@ -121,7 +138,8 @@ std::expected<void, Error> annotate(KernelDescription& description,
           &description.annotated_grid[1], &description.annotated_grid[2]})
         if (*stated) add_leaves(description, **stated);
 
-    const bool promises = description.annotated_grid[0] || description.annotated_shared ||
+    const bool promises = (description.annotated_grid[0] && !description.keeps_grid()) ||
+                          description.annotated_shared ||
                           (description.annotated_block && description.verdict == Verdict::fixed);
     if (promises && std::ranges::none_of(description.reasons, is_fixed_for_good))
         description.verdict = Verdict::annotated;

@@ -84,7 +84,8 @@ class Finder {
                                                                            : branch;
                 // Where the total is read the index runs on: the extent says nothing of the bound.
                 auto& tied = use(atom).bounds;
-                if (ties && !proof_.reads_total[static_cast<std::size_t>(bound->dimension)])
+                const auto d = bound ? static_cast<std::size_t>(bound->dimension) : 0;
+                if (ties && !proof_.reads_total[d] && !proof_.grid_stays[d])
                     tied = std::min(tied.value_or(bound->dimension), bound->dimension);
             });
         }

@@ -67,6 +67,39 @@ std::string kernel_location(const ptx::Module& module, const ptx::Function& kern
     return {};
 }
 
+// ceil(extent / block), and the grid as written where it stays: an extent counts blocks there.
+void state_grid(KernelDescription& description) {
+    for (std::size_t d = 0; d < 3; d++) {
+        const auto leaf = [d](Expression::Kind kind) {
+            Expression result;
+            result.kind = kind;
+            result.type = ptx::Type::s64;
+            result.dimension = static_cast<Dimension>(d);
+            return result;
+        };
+        const auto operation = [](const char* name, Expression a, Expression b) {
+            Expression result;
+            result.kind = Expression::Kind::operation;
+            result.operation = name;
+            result.type = ptx::Type::s64;
+            result.arguments.push_back(std::move(a));
+            result.arguments.push_back(std::move(b));
+            return result;
+        };
+        Expression extent = leaf(Expression::Kind::extent);
+        if (!description.grid_stays[d]) {
+            Expression one = leaf(Expression::Kind::constant);
+            one.bits = 1;
+            extent =
+                operation("div.s64",
+                          operation("add.s64", std::move(extent),
+                                    operation("sub.s64", leaf(Expression::Kind::block_size), std::move(one))),
+                          leaf(Expression::Kind::block_size));
+        }
+        description.annotated_grid[d] = std::move(extent);
+    }
+}
+
 KernelDescription describe_kernel(const Image& image, const ptx::Function& kernel,
                                   const KernelSource* source) {
     KernelDescription description;
@@ -85,6 +118,8 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
     description.dimensions = proof.dimensions;
     description.reads_total = proof.reads_total;
     description.block_stays_one = proof.block_stays_one;
+    if (proof.verdict != Verdict::fixed) description.grid_stays = proof.grid_stays;
+    if (description.keeps_grid()) state_grid(description);
     description.guards = std::move(proof.guards);
     description.strides = std::move(proof.strides);
     description.stride_accesses = std::move(proof.stride_accesses);
@@ -162,6 +197,21 @@ void conjoin(KernelDescription& description, KernelDescription other) {
              fmt::format("the images of the kernel for {} and {} take different parameters",
                          description.images.front().architecture, description.images.back().architecture)});
         return;
+    }
+    if (description.grid_stays != other.grid_stays) {
+        // What one image takes for an index in the grid is one in the block to the other.
+        for (KernelDescription* image : {&description, &other}) {
+            if (!image->keeps_grid()) continue;
+            image->grid_stays = {};
+            image->annotated_grid = {};
+            image->strides.clear();
+            image->stride_accesses.clear();
+            image->verdict = Verdict::fixed;
+            image->reasons = {
+                {1, image->source,
+                 "the kernel loops over threadIdx by blockDim in one image, and another one does "
+                 "not allow it"}};
+        }
     }
     description.guards = common_guards(description.guards, other.guards);
     conjoin_strides(description, other);

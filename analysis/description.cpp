@@ -55,6 +55,13 @@ std::vector<std::uint32_t> KernelDescription::parameter_offsets() const {
     return offsets;
 }
 
+std::array<std::uint64_t, 3> KernelDescription::counted_extent(trimtab_dim3 grid, trimtab_dim3 block) const {
+    const auto along = [this](std::size_t d, std::uint64_t blocks, std::uint64_t threads) {
+        return grid_stays[d] ? blocks : blocks * threads;
+    };
+    return {along(0, grid.x, block.x), along(1, grid.y, block.y), along(2, grid.z, block.z)};
+}
+
 std::optional<std::size_t> KernelDescription::data_index(std::string_view wanted) const {
     for (std::size_t i = 0; i < data.size(); i++)
         if (data[i].name == wanted) return i;

@@ -106,6 +106,11 @@ struct KernelDescription {
     // in a launch is for free_totals() to say.
     std::vector<GridStrideLoop> strides;
     std::vector<GridStrideAccess> stride_accesses;
+    // Every block does the work of its blockIdx with any number of threads, by block-stride loops:
+    // for (k = threadIdx.d; k < n; k += blockDim.d). There the grid stays as written, `strides` are those
+    // loops, "g" is threadIdx, "row" is blockIdx, and an extent counts blocks: see counted_extent(). Whether
+    // another block is legal in a launch is for free_totals() to say. annotated_grid states the grid.
+    std::array<bool, 3> grid_stays{};
     // The kernel reads ctaid (or ntid, or nctaid) of a dimension and never tid: there the block must be 1 as
     // written, and stays 1.
     std::array<bool, 3> block_stays_one{};
@@ -113,12 +118,15 @@ struct KernelDescription {
     bool race_free_proved = false;  // else assumed
     bool uses_float_atomics = false;
     std::vector<Reason> reasons;  // empty only for covering
-    // Of annotations (analysis/annotated_launch.h evaluates them): a predicate of the block, the bytes of
-    // dynamic shared memory, the grid.
+    // Of annotations, the grid of `grid_stays` too (analysis/annotated_launch.h evaluates them): a predicate
+    // of the block, the bytes of dynamic shared memory, the grid.
     std::optional<Expression> annotated_block, annotated_shared;
     std::array<std::optional<Expression>, 3> annotated_grid;
 
     [[nodiscard]] std::vector<std::uint32_t> parameter_offsets() const;
+    [[nodiscard]] bool keeps_grid() const { return grid_stays[0] || grid_stays[1] || grid_stays[2]; }
+    // The threads of a launch in each dimension; its blocks, where the grid stays as written.
+    [[nodiscard]] std::array<std::uint64_t, 3> counted_extent(trimtab_dim3 grid, trimtab_dim3 block) const;
     [[nodiscard]] std::optional<std::size_t> data_index(std::string_view name) const;
 };
 

@@ -244,6 +244,7 @@ json to_json(const KernelDescription& description) {
                 {"verdict", name(description.verdict)},
                 {"race_free", description.race_free_proved ? "proved" : "assumed"},
                 {"float_atomics", description.uses_float_atomics}};
+    if (description.keeps_grid()) object["grid_stays"] = dimension_list(description.grid_stays);
     for (const char* key : {"images", "parameters", "data", "memo", "data_sources", "guards", "reasons"})
         object[key] = json::array();
     for (const KernelImage& image : description.images) object["images"].push_back(to_json(image));
@@ -298,6 +299,7 @@ std::expected<KernelDescription, Error> description_from_json(const json& object
     description.dimensions = reader.dimensions("dimensions");
     description.reads_total = reader.dimensions("reads_total");
     description.block_stays_one = reader.dimensions("block_stays_one");
+    if (reader.find("grid_stays", false) != nullptr) description.grid_stays = reader.dimensions("grid_stays");
     description.verdict = read_verdict(reader);
     description.race_free_proved = reader.text("race_free") == "proved";
     description.uses_float_atomics = reader.boolean("float_atomics");
@@ -326,6 +328,8 @@ std::expected<KernelDescription, Error> description_from_json(const json& object
     });
     read_strides(reader, description);
     read_annotations(reader, description);
+    if (description.keeps_grid() && !(description.annotated_grid[0] && !description.strides.empty()))
+        reader.fail("has \"grid_stays\" and states no grid, or has no loops");
     if (error) return std::unexpected(std::move(*error));
     return description;
 }

@@ -67,6 +67,9 @@ class TextWriter {
                 return constant(node);
             case Kind::global_index:
                 return {fmt::format("g.{}", dimension_names[static_cast<std::size_t>(node.dimension)])};
+            case Kind::block_index:
+                return {
+                    fmt::format("blockIdx.{}", dimension_names[static_cast<std::size_t>(node.dimension)])};
             case Kind::block_size:
                 return {fmt::format("b{}", dimension_names[static_cast<std::size_t>(node.dimension)])};
             case Kind::extent:
@@ -246,12 +249,14 @@ class JsonReader {
         Expression result;
         result.type = *type;
         if (const auto value = node.find("value"); value != node.end()) return constant(result, *value);
-        if (const auto index = node.find("g"); index != node.end()) {
+        for (const char* key : {"g", "row"}) {
+            const auto index = node.find(key);
+            if (index == node.end()) continue;
             const std::string name = index->is_string() ? index->get<std::string>() : "";
             const std::size_t at = name.size() == 1 ? dimension_names.find(name) : std::string::npos;
             if (at == std::string::npos || width_bits(*type) < 32)
-                return fail("expression has no such global index: " + excerpt(node));
-            result.kind = Kind::global_index;
+                return fail("expression has no such index: " + excerpt(node));
+            result.kind = key == std::string_view("g") ? Kind::global_index : Kind::block_index;
             result.dimension = static_cast<Dimension>(at);
             return result;
         }
@@ -327,7 +332,9 @@ json to_json(const Expression& expression) {
                      std::string(1, dimension_names[static_cast<std::size_t>(expression.dimension)])},
                     {"type", type_name(expression.type)}};
         case Kind::global_index:
-            return {{"g", std::string(1, dimension_names[static_cast<std::size_t>(expression.dimension)])},
+        case Kind::block_index:
+            return {{expression.kind == Kind::global_index ? "g" : "row",
+                     std::string(1, dimension_names[static_cast<std::size_t>(expression.dimension)])},
                     {"type", type_name(expression.type)}};
         case Kind::operation:
             break;

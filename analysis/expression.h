@@ -2,7 +2,8 @@
 // thread indices, with the machine's own arithmetic (width, sign, wrap-around).
 //
 // In JSON a node is a prefix list ["mad.lo.s32", a, b, c], a leaf {"param": 3, "offset": 0, "type": "s32"},
-// {"g": "x", "type": "u32"}, {"value": 4, "type": "s32"}, or in annotations {"block": "x", "type": "s64"} and
+// {"g": "x", "type": "u32"}, {"value": 4, "type": "s32"}, in addresses {"row": "x", "type": "u32"}, or in
+// annotations {"block": "x", "type": "s64"} and
 // {"extent": "x", "type": "s64"}. Operators are PTX mnemonics of pure integer
 // instructions (add, sub, mul.lo, mul.hi, mul.wide, mad.*, shl, shr, and, or, xor, not, neg, abs, min, max,
 // div, rem, cvt.<to>.<from>, setp.<comparison>, selp, and.pred, or.pred, not.pred ...).
@@ -30,6 +31,7 @@ struct Expression {
         operation,
         parameter,
         global_index,
+        block_index,  // of a dimension whose grid stays: there the global index is the one in the block
         constant,
         block_size,  // annotations alone: the block, and the threads of the launch as written
         extent
@@ -49,11 +51,12 @@ struct Expression {
 // A kernel's actual arguments: the parameter buffer, laid out by Variable::offset_bytes.
 using ArgumentBytes = std::span<const std::byte>;
 
-// The values that a global index takes, both ends included.
+// The values that an index takes, both ends included.
 struct IndexRange {
     std::uint64_t first = 0, last = 0;
 };
-using IndexBox = std::array<IndexRange, 3>;
+// Global indices first, then block indices.
+using IndexBox = std::array<IndexRange, 6>;
 
 enum class Truth : std::uint8_t { never, always, unknown };
 
@@ -71,7 +74,7 @@ enum class Truth : std::uint8_t { never, always, unknown };
 // base + sum of slope * index, mod 2^width, for every index of the box. Nothing: it has no such form.
 struct AffineForm {
     std::uint64_t base = 0;
-    std::array<std::uint64_t, 3> slope{};
+    std::array<std::uint64_t, 6> slope{};  // as an IndexBox
 };
 [[nodiscard]] std::optional<AffineForm> affine_form(const Expression& expression, ArgumentBytes arguments,
                                                     std::span<const std::uint32_t> parameter_offsets,

@@ -43,7 +43,7 @@ struct Abstract {
     Interval interval;
     bool affine = false;
     std::uint64_t base = 0;
-    std::array<std::uint64_t, 3> slope{};
+    std::array<std::uint64_t, 6> slope{};
 };
 
 class BoxEvaluation {
@@ -63,8 +63,10 @@ class BoxEvaluation {
                 if (!bits) return std::nullopt;
                 return constant(*bits, width);
             }
-            case Kind::global_index: {
-                const auto d = static_cast<std::size_t>(node.dimension);
+            case Kind::global_index:
+            case Kind::block_index: {
+                const std::size_t d = static_cast<std::size_t>(node.dimension) +
+                                      (node.kind == Kind::block_index ? std::size_t{3} : 0);
                 Abstract index{.interval = Interval::of(box_[d].first, box_[d].last, width)};
                 index.affine = box_[d].last <= largest_affine_index;
                 index.slope[d] = 1;
@@ -90,7 +92,7 @@ class BoxEvaluation {
     // The least and the greatest of base + sum of slope * index, as integers: slopes and base read as signed.
     Ends ends(const Abstract& form, unsigned width) const {
         Ends result{sign_extend(form.base, width), sign_extend(form.base, width)};
-        for (std::size_t d = 0; d < 3; d++) {
+        for (std::size_t d = 0; d < box_.size(); d++) {
             const Wide slope = sign_extend(form.slope[d], width);
             const Wide at_first = slope * Wide{box_[d].first}, at_last = slope * Wide{box_[d].last};
             result.lo += std::min(at_first, at_last);
@@ -129,7 +131,7 @@ class BoxEvaluation {
     }
     static void add(Abstract& form, const Abstract& other, unsigned width) {
         form.base = truncate_bits(form.base + other.base, width);
-        for (std::size_t d = 0; d < 3; d++)
+        for (std::size_t d = 0; d < form.slope.size(); d++)
             form.slope[d] = truncate_bits(form.slope[d] + other.slope[d], width);
     }
     static void copy_form(Abstract& to, const Abstract& from) {
@@ -269,6 +271,7 @@ std::uint64_t evaluate(const Expression& expression, ArgumentBytes arguments,
             return argument_bits(expression, arguments, parameter_offsets).value_or(0);
         case Kind::global_index:
             return truncate_bits(index[static_cast<std::size_t>(expression.dimension)], width);
+        case Kind::block_index:  // in addresses alone, which no single index is asked of
         case Kind::block_size:
         case Kind::extent:
             return 0;

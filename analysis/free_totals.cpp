@@ -65,7 +65,7 @@ class Bounds {
 struct Touched {
     const GridStrideAccess* access = nullptr;
     Wide first = 0, bytes = 0;
-    std::array<Wide, 3> slope{};
+    std::array<Wide, 6> slope{};
     Wide lo = 0, end = 0;  // over all indices
 };
 
@@ -75,7 +75,7 @@ std::optional<Touched> touched(const GridStrideAccess& access, ArgumentBytes arg
     if (!form) return std::nullopt;
     Touched result{.access = &access, .first = Wide{form->base}, .bytes = Wide{access.bytes}};
     result.lo = result.end = result.first;
-    for (std::size_t d = 0; d < 3; d++) {
+    for (std::size_t d = 0; d < box.size(); d++) {
         result.slope[d] = Wide{sign_extend(form->slope[d], 64)};
         const Wide at_first = result.slope[d] * Wide{box[d].first},
                    at_last = result.slope[d] * Wide{box[d].last};
@@ -88,8 +88,8 @@ std::optional<Touched> touched(const GridStrideAccess& access, ArgumentBytes arg
     return result;
 }
 
-// May two different turns touch one byte by these accesses? Indices of dimensions that are not free belong to
-// threads that the launch as written tells apart already.
+// May two different turns touch one byte by these accesses? Indices of dimensions that are not free, and
+// those of blocks, belong to threads that the launch as written tells apart already: they are the same here.
 bool may_meet(const Touched& a, const Touched& b, const std::array<bool, 3>& free, const IndexBox& box) {
     if (a.end <= b.lo || b.end <= a.lo) return false;
     if (a.slope != b.slope) return true;
@@ -142,14 +142,17 @@ std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBy
     for (const GridStrideLoop& loop : description.strides) {
         const auto d = static_cast<std::size_t>(loop.dimension);
         const auto bound = bounds.of(loop, most_threads[d]);
-        if (!bound || !description.reads_total[d]) return {};
+        if (!bound || !(description.reads_total[d] || description.grid_stays[d])) return {};
         free[d] = true;
         if (*bound > 0) box[d].last = std::max(box[d].last, *bound - 1);
     }
     for (std::size_t d = 0; d < 3; d++) {
         // A total that does more than stride.
-        if (description.reads_total[d] && !free[d]) return {};
-        if (!free[d]) box[d] = {0, std::max<std::uint64_t>(extent[d], 1) - 1};
+        if ((description.reads_total[d] || description.grid_stays[d]) && !free[d]) return {};
+        if (description.grid_stays[d])
+            box[d + 3] = {0, std::max<std::uint64_t>(extent[d], 1) - 1};
+        else if (!free[d])
+            box[d] = {0, std::max<std::uint64_t>(extent[d], 1) - 1};
     }
     if (!turns_are_apart(description, arguments, offsets, free, box)) return {};
     return free;

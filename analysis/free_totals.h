@@ -9,8 +9,9 @@
 namespace trimtab::analysis {
 
 // By dimension: with these arguments, every number of threads from 1 to `most_threads` (of the launch as
-// written, or more) leaves the same results as the `extent` of the launch as written. In one dimension or
-// none of those whose total is read, or in all of them.
+// written, or more) leaves the same results as the `extent` of the launch as written. In none of those whose
+// total is read, or in all of them. Where the grid stays, the threads are those of a block, and the extent
+// counts blocks.
 [[nodiscard]] std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBytes arguments,
                                               const std::array<std::uint64_t, 3>& extent,
                                               const std::array<std::uint64_t, 3>& most_threads);

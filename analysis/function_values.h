@@ -21,6 +21,10 @@ struct LaunchReads {
     std::array<bool, 3> thread_index{}, block_index{}, block_size{}, grid_size{};
     // Taken to have one thread, whatever is read of it: there every index is 0 and every size is 1.
     std::array<bool, 3> one_thread{};
+    // Taken to keep their grid: what a block does is followed there as what a grid does elsewhere, with
+    // threadIdx for the global index and blockDim for the total (block-stride loops). blockIdx and gridDim
+    // are what they were, whatever the block is.
+    std::array<bool, 3> grid_stays{};
 
     // No threadIdx: legal where the block is 1 there, and then blockIdx is the global index itself.
     [[nodiscard]] bool block_stays_one(std::size_t dimension) const {

@@ -139,7 +139,8 @@ class DimensionProof {
         bool other_index = false;
         table_.for_each_atom(test, [&](AtomIndex at) {
             const Atom& atom = table_.atom(at);
-            other_index |= atom.kind == Atom::Kind::global_index && atom.dimension != dimension_;
+            other_index |= (atom.kind == Atom::Kind::global_index && atom.dimension != dimension_) ||
+                           atom.kind == Atom::Kind::row_index;
         });
         if (other_index) return false;
         if (std::ranges::find(checked.found.exits, test) == checked.found.exits.end())
@@ -295,8 +296,10 @@ class Accesses {
     }
     bool mentions_index(const Symbolic& value) const {
         bool found = false;
-        table_.for_each_atom(
-            value, [&](AtomIndex index) { found |= table_.atom(index).kind == Atom::Kind::global_index; });
+        table_.for_each_atom(value, [&](AtomIndex index) {
+            const Atom::Kind kind = table_.atom(index).kind;
+            found |= kind == Atom::Kind::global_index || kind == Atom::Kind::row_index;
+        });
         return found;
     }
     // pointer + sum of stride * index: what else two turns may do with an address is not told apart.

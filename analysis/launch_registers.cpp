@@ -95,6 +95,18 @@ Symbolic FunctionValues::special(ptx::SpecialRegister special, unsigned width) c
         const bool is_size = found->kind == Atom::Kind::block_size || found->kind == Atom::Kind::grid_size;
         return SymbolTable::constant(is_size ? 1 : 0, width);
     }
+    if (reads_.grid_stays[static_cast<std::size_t>(dimension)]) {
+        switch (found->kind) {
+            case Atom::Kind::thread_index:
+                return table_->global_index(dimension, width);
+            case Atom::Kind::block_size:
+                return table_->total(dimension, width);
+            case Atom::Kind::block_index:
+                return table_->row_index(dimension, width);
+            default:
+                return table_->row_count(dimension, width);
+        }
+    }
     // In a dimension whose block stays 1, blockIdx is the index itself.
     const bool one = reads_.block_stays_one(static_cast<std::size_t>(dimension));
     switch (found->kind) {

@@ -186,13 +186,14 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
                                                                      blocks[0] * blocks[1] * blocks[2]));
     for (std::uint64_t& extent : limits.max_block) extent = std::min(extent, limits.max_threads);
 
-    Extents extent{};
+    if (other_extent != nullptr && description.keeps_grid())
+        return std::unexpected("the number of blocks must stay as it is");
+    Extents extent = description.counted_extent(grid, block);
     std::array<bool, 3> may_cover{};
     bool changed = false;
     trimtab_limits result{};
     for (std::size_t d = 0; d < 3; d++) {
         const char dimension = dimension_names[d];
-        extent[d] = grids[d] * blocks[d];
         const bool is_other = other_extent != nullptr && (*other_extent)[d] != extent[d];
         if (is_other) {
             if (!description.reads_total[d] || (*other_extent)[d] == 0)
@@ -218,14 +219,27 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
             continue;
         }
         // The covering grid's last index must stay in range too.
-        may_cover[d] = !description.reads_total[d] && extent[d] + limits.max_block[d] <= max_extent;
+        may_cover[d] = !description.reads_total[d] && !description.grid_stays[d] &&
+                       extent[d] + limits.max_block[d] <= max_extent;
     }
     // The user answers for it.
     if (description.verdict == Verdict::annotated) may_cover = {};
     Extents most{};  // that any launch has which is allowed here, or the one written
     for (std::size_t d = 0; d < 3; d++)
-        most[d] = std::max(extent[d] + limits.max_block[d] - 1, grids[d] * blocks[d]);
+        most[d] = description.grid_stays[d]
+                      ? std::max(limits.max_block[d], blocks[d])
+                      : std::max(extent[d] + limits.max_block[d] - 1, grids[d] * blocks[d]);
     const std::array<bool, 3> free = totals(description, arguments, extent, most);
+    for (std::size_t d = 0; d < 3; d++) {
+        if (!description.grid_stays[d]) continue;
+        if (!free[d])
+            return std::unexpected(
+                fmt::format("its loops over threadIdx.{} are not shown to leave the same results with blocks "
+                            "of other sizes, for these arguments",
+                            dimension_names[d]));
+        // From here on the indices of a block: nothing need cover them, and no block is too large for them.
+        extent[d] = most[d];
+    }
     if (changed && free == std::array<bool, 3>{})
         return std::unexpected("the number of threads must stay as it is");
     const auto covered = Tails(description, arguments, extent, limits.max_block, free).covered(may_cover);

@@ -12,6 +12,7 @@
 #include "analysis/promoted_stack.h"
 #include "analysis/races.h"
 #include "analysis/spinning.h"
+#include "analysis/turn_values.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -22,10 +23,12 @@ constexpr std::ptrdiff_t max_reasons_of_a_rule = 3;
 
 class Prover {
   public:
-    // Proved for launches with one thread in each dimension of `one_thread`.
+    // Proved for launches with one thread in each dimension of `one_thread`, by block-stride loops in those
+    // of `grid_stays`.
     Prover(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel,
-           const std::array<bool, 3>& one_thread)
+           const std::array<bool, 3>& one_thread, const std::array<bool, 3>& grid_stays = {})
         : one_thread_(one_thread),
+          grid_stays_(grid_stays),
           table_(table),
           module_(module),
           kernel_(kernel),
@@ -33,11 +36,13 @@ class Prover {
           reachable_(reachable_functions(module, inlined_.function)) {}
 
     Proof run() {
-        const LaunchReads reads = launch_reads(reachable_, one_thread_);
+        LaunchReads reads = launch_reads(reachable_, one_thread_);
+        proof_.grid_stays = reads.grid_stays = grid_stays_;
         for (std::size_t d = 0; d < 3; d++) {
             proof_.dimensions[d] = reads.reads(d);
-            proof_.reads_total[d] = reads.grid_size[d];
+            proof_.reads_total[d] = reads.grid_size[d] && !grid_stays_[d];
             proof_.block_stays_one[d] = reads.block_stays_one(d);
+            proof_.may_keep_grid[d] = reads.thread_index[d] && reads.block_size[d];
         }
         check_attributes();
         simplify();
@@ -144,10 +149,22 @@ class Prover {
     // Nothing stands in the way: which dimensions have a guard?
     void judge() {
         follow_strides();
-        proof_.race_free = is_race_free(table_, proof_.functions, proof_.dimensions);
+        const bool keeps_grid = std::ranges::any_of(grid_stays_, std::identity());
+        if (keeps_grid && stride_fault_) {
+            refuse(
+                1, stride_place_,
+                fmt::format("as a loop over threadIdx by blockDim, for which any block would do, the kernel "
+                            "{}",
+                            stride_fault_->text));
+            if (!LoopIndices(table_, proof_.functions.front(), grid_stays_).loops().empty())
+                proof_.near_misses = proof_.reasons;
+            return;
+        }
+        // Where the grid stays, threadIdx stands for the index: other blocks have the same.
+        proof_.race_free = !keeps_grid && is_race_free(table_, proof_.functions, proof_.dimensions);
         proof_.verdict = Verdict::covering;
         for (std::size_t d = 0; d < 3; d++) {
-            if (!proof_.dimensions[d] || proof_.block_stays_one[d]) continue;
+            if (!proof_.dimensions[d] || proof_.block_stays_one[d] || grid_stays_[d]) continue;
             if (proof_.reads_total[d] && stride_fault_) {
                 dividing(
                     fmt::format("the kernel reads gridDim.{0}, so that the number of threads in {0} must "
@@ -171,11 +188,13 @@ class Prover {
     }
     // Does the total do no more than stride loops?
     void follow_strides() {
-        if (std::ranges::none_of(proof_.reads_total, std::identity())) return;
+        std::array<bool, 3> strided{};
+        for (std::size_t d = 0; d < 3; d++) strided[d] = proof_.reads_total[d] || grid_stays_[d];
+        if (std::ranges::none_of(strided, std::identity())) return;
         const FunctionValues& kernel = proof_.functions.front();
         auto found = proof_.functions.size() > 1
                          ? std::unexpected(Fault{3, 0, "calls functions that the compiler left as calls"})
-                         : grid_strides(table_, kernel, proof_.reads_total);
+                         : grid_strides(table_, kernel, strided);
         if (found) {
             auto fault = export_strides(kernel, *found);
             if (!fault) return;
@@ -219,11 +238,18 @@ class Prover {
         return kernel_source();
     }
 
+    // Of a dimension whose grid stays: guards are over indices of threads.
+    bool mentions_block(const Symbolic& value) const {
+        bool found = false;
+        table_.for_each_atom(value,
+                             [&](AtomIndex at) { found |= table_.atom(at).kind == Atom::Kind::row_index; });
+        return found;
+    }
     void add_guards(Dimension dimension) {
         for (const ExitCondition& condition : proof_.conditions) {
             if (trend(table_, condition.predicate, dimension) != Trend::rises) continue;
             auto exits = to_expression(table_, condition.predicate, ptx::Type::pred);
-            if (!exits) continue;
+            if (!exits || mentions_block(condition.predicate)) continue;
             const FunctionValues& kernel = proof_.functions.front();
             std::string source;
             if (condition.instruction < kernel.function().body.size())
@@ -233,7 +259,7 @@ class Prover {
         }
     }
 
-    std::array<bool, 3> one_thread_{};
+    std::array<bool, 3> one_thread_{}, grid_stays_{};
     SymbolTable& table_;
     const ptx::Module& module_;
     const ptx::Function& kernel_;
@@ -255,12 +281,30 @@ Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& 
     };
     if (!breaks_rule_1(proof)) return proof;
     const std::array<bool, 3> reads = proof.dimensions;
+    std::vector<Reason> near_misses;
     for (const std::array<bool, 3>& one_thread :
-         {std::array{false, false, true}, std::array{false, true, true}}) {
-        if (!(reads[2] || (reads[1] && one_thread[1]))) continue;
-        Proof narrower = Prover(table, module, kernel, one_thread).run();
-        if (!breaks_rule_1(narrower)) return narrower;
+         {std::array{false, false, false}, std::array{false, false, true}, std::array{false, true, true}}) {
+        const bool is_narrower = one_thread[2];
+        if (is_narrower && !(reads[2] || (reads[1] && one_thread[1]))) continue;
+        if (is_narrower) {
+            Proof narrower = Prover(table, module, kernel, one_thread).run();
+            if (!breaks_rule_1(narrower)) return narrower;
+        }
+        // Loops over a block's threads: of one dimension, or else of several.
+        for (const unsigned set : {1u, 2u, 4u, 3u, 5u, 6u, 7u}) {
+            std::array<bool, 3> grid_stays{};
+            bool all_read = true;
+            for (std::size_t d = 0; d < 3; d++) {
+                grid_stays[d] = (set >> d & 1) != 0;
+                all_read = all_read && (!grid_stays[d] || (proof.may_keep_grid[d] && !one_thread[d]));
+            }
+            if (!all_read) continue;
+            Proof by_block = Prover(table, module, kernel, one_thread, grid_stays).run();
+            if (by_block.verdict != Verdict::fixed) return by_block;
+            if (near_misses.empty()) near_misses = std::move(by_block.near_misses);
+        }
     }
+    proof.reasons.insert(proof.reasons.end(), near_misses.begin(), near_misses.end());
     return proof;
 }
 

@@ -14,13 +14,17 @@ namespace trimtab::analysis {
 
 struct Proof {
     Verdict verdict = Verdict::fixed;
-    std::array<bool, 3> dimensions{}, reads_total{}, block_stays_one{};
+    std::array<bool, 3> dimensions{}, reads_total{}, block_stays_one{}, grid_stays{};
     std::vector<Guard> guards;
     std::vector<GridStrideLoop> strides;
     std::vector<GridStrideAccess> stride_accesses;
     std::vector<Reason> reasons;
     bool race_free = false;
     bool uses_float_atomics = false;
+    // It reads threadIdx and blockDim, as loops over a block's threads do.
+    std::array<bool, 3> may_keep_grid{};
+    // Why loops over a block's threads do not allow other blocks, where it has such loops.
+    std::vector<Reason> near_misses;
 
     // What the proof rests on, for who wants to know more of the kernel. Empty where the code could not be
     // followed.

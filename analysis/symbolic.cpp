@@ -64,6 +64,12 @@ Symbolic SymbolTable::total(Dimension dimension, unsigned width) {
 Symbolic SymbolTable::loop_index(Dimension dimension, unsigned width) {
     return {width, {{{exact(Kind::loop_index, dimension)}, 1}}};
 }
+Symbolic SymbolTable::row_index(Dimension dimension, unsigned width) {
+    return {width, {{{exact(Kind::row_index, dimension)}, 1}}};
+}
+Symbolic SymbolTable::row_count(Dimension dimension, unsigned width) {
+    return {width, {{{exact(Kind::row_count, dimension)}, 1}}};
+}
 Symbolic SymbolTable::block_index(Dimension dimension, unsigned width) {
     return {width, {{{exact(Kind::block_index, dimension)}, 1}}};
 }
@@ -157,9 +163,11 @@ std::optional<SymbolTable::Range> SymbolTable::term_range(const Term& term) cons
         switch (factor.kind) {
             case Kind::global_index:
             case Kind::loop_index:
+            case Kind::row_index:
                 fits = times(0, max_index);
                 break;
             case Kind::total:
+            case Kind::row_count:
             case Kind::grid_size:
                 fits = times(1, max_index);
                 break;

@@ -51,6 +51,8 @@ struct Atom {
         global_index,
         total,         // nctaid * ntid
         loop_index,    // of a grid-stride loop: g, g + total, g + 2 * total ... (grid_stride.h)
+        row_index,     // ctaid of a dimension whose grid stays as written; there tid is the global index
+        row_count,     // nctaid of such a dimension; there ntid is the total
         block_index,   // ctaid: not clean
         block_size,    // ntid: not clean
         grid_size,     // nctaid: not clean
@@ -88,6 +90,8 @@ class SymbolTable {
     Symbolic global_index(Dimension dimension, unsigned width);
     Symbolic total(Dimension dimension, unsigned width);
     Symbolic loop_index(Dimension dimension, unsigned width);
+    Symbolic row_index(Dimension dimension, unsigned width);
+    Symbolic row_count(Dimension dimension, unsigned width);
     Symbolic block_index(Dimension dimension, unsigned width);
     Symbolic block_size(Dimension dimension, unsigned width);
     Symbolic grid_size(Dimension dimension, unsigned width);

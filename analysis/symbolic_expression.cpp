@@ -89,6 +89,12 @@ class ExpressionWriter {
                 // An index is narrower than 32 bits only by truncation, which the grammar spells out.
                 if (width_bits(type) < 32) return std::nullopt;
                 return result;
+            case Atom::Kind::row_index:
+                result.kind = Expression::Kind::block_index;
+                result.dimension = source.dimension;
+                result.type = width_bits(type) == 64 ? ptx::Type::u64 : ptx::Type::u32;
+                if (width_bits(type) < 32) return std::nullopt;
+                return result;
             case Atom::Kind::parameter:
                 if (source.width < 8) return std::nullopt;
                 result.kind = Expression::Kind::parameter;
@@ -141,8 +147,8 @@ bool is_expressible(const SymbolTable& table, const Symbolic& value) {
     bool good = table.is_small(value);
     table.for_each_atom(value, [&](AtomIndex index) {
         const Atom::Kind kind = table.atom(index).kind;
-        good &= kind == Atom::Kind::global_index || kind == Atom::Kind::parameter ||
-                kind == Atom::Kind::operation;
+        good &= kind == Atom::Kind::global_index || kind == Atom::Kind::row_index ||
+                kind == Atom::Kind::parameter || kind == Atom::Kind::operation;
     });
     return good;
 }

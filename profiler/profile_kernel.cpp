@@ -41,6 +41,11 @@ bool other_work(const Measurement& a, const Measurement& b) {
         [&](Metric m) { return differ(value(a, m), value(b, m), same_share); });
 }
 
+// The threads of a block divide its work among them: what one does goes with how many there are.
+bool shares_by_block(const KernelDescription& description) {
+    return description.verdict == analysis::Verdict::annotated || description.keeps_grid();
+}
+
 class KernelProfiler {
   public:
     KernelProfiler(const KernelDescription& description, Backend& backend, const ProfileOptions& options)
@@ -122,7 +127,7 @@ void KernelProfiler::find_ranges(const std::vector<std::vector<double>>& points)
     constexpr std::size_t checked = 3;
     std::vector<std::array<Indices, 3>> found;
     // Single threads of a block whose threads work together show nothing.
-    bool guards_tell = description_.verdict != analysis::Verdict::annotated;
+    bool guards_tell = !shares_by_block(description_);
     const bool may_observe = guards_tell;
     for (std::size_t i = 0; i < points.size(); ++i) {
         found.push_back(active_indices(description_, make_arguments(description_, points[i])));
@@ -301,7 +306,7 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
         return std::unexpected(Error{
             .message = fmt::format("kernel {} is not profiled: its block cannot change", description_.name)});
     if (auto found = find_work(); !found) return std::unexpected(found.error());
-    if (description_.verdict == analysis::Verdict::annotated) find_scales();
+    if (shares_by_block(description_)) find_scales();
     if (auto found = find_roles(); !found) return std::unexpected(found.error());
     if (auto found = find_cost(); !found) return std::unexpected(found.error());
 
@@ -309,7 +314,7 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
     profile_.backend_name = backend_.name();
     profile_.backend_version = backend_.version();
     profile_.element_bytes = element_bytes(description_);
-    profile_.blocks_cooperate = description_.verdict == analysis::Verdict::annotated;
+    profile_.blocks_cooperate = shares_by_block(description_);
     for (const analysis::DataParameter& parameter : description_.data)
         profile_.data_names.push_back(parameter.name);
 

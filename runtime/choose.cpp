@@ -18,11 +18,6 @@ bool is_time(double ns) {
 // How many of the best blocks are asked for: the first whose prediction can be relied on is taken.
 constexpr std::uint32_t candidate_count = 4;
 
-std::array<std::uint64_t, 3> extent_of(const LaunchShape& shape) {
-    return {std::uint64_t{shape.grid.x} * shape.block.x, std::uint64_t{shape.grid.y} * shape.block.y,
-            std::uint64_t{shape.grid.z} * shape.block.z};
-}
-
 }  // namespace
 
 std::string stands_in_the_way(const analysis::KernelDescription& description, const LaunchShape& shape) {
@@ -108,7 +103,8 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
     const auto limits = limits_of(description, arguments, device, image, shape);
     if (!limits) return as_written(shape, limits.error());
-    const std::vector<double> data = analysis::data_values(description, arguments, extent_of(shape));
+    const std::vector<double> data =
+        analysis::data_values(description, arguments, description.counted_extent(shape.grid, shape.block));
     const auto shared_bytes = static_cast<double>(shape.dynamic_shared_bytes);
 
     trimtab_prediction written{};
@@ -191,7 +187,8 @@ std::vector<PredictedBlock> predict_all(const analysis::KernelDescription& descr
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
     const auto limits = limits_of(description, arguments, device, image, shape);
     if (!limits) return {};
-    const std::vector<double> data = analysis::data_values(description, arguments, extent_of(shape));
+    const std::vector<double> data =
+        analysis::data_values(description, arguments, description.counted_extent(shape.grid, shape.block));
     const std::vector<trimtab_dim3> blocks = legal_block_list(*limits);
     const std::size_t step = blocks.size() / most + 1;
     std::vector<PredictedBlock> predicted;

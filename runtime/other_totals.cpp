@@ -48,7 +48,8 @@ struct Found {
 Decision with_best_total(Decision decision, const analysis::KernelDescription& description,
                          const trimtab_driver& driver, const trimtab_device& device,
                          const trimtab_image& image, const LaunchShape& shape) {
-    if (description.strides.empty() || decision.by != By::driver || !decision.nonsense.empty())
+    if (description.strides.empty() || description.keeps_grid() || decision.by != By::driver ||
+        !decision.nonsense.empty())
         return decision;
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
     const Extents turns = analysis::loop_turns(description, arguments);

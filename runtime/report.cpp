@@ -31,10 +31,8 @@ std::vector<double> data_of(const LaunchRecord& record) {
         (record.shape.arguments == nullptr && !record.description->parameters.empty()))
         return {};
     const LaunchShape& shape = record.shape;
-    return analysis::data_values(
-        *record.description, argument_bytes(*record.description, shape.arguments),
-        {std::uint64_t{shape.grid.x} * shape.block.x, std::uint64_t{shape.grid.y} * shape.block.y,
-         std::uint64_t{shape.grid.z} * shape.block.z});
+    return analysis::data_values(*record.description, argument_bytes(*record.description, shape.arguments),
+                                 record.description->counted_extent(shape.grid, shape.block));
 }
 
 std::string to_text(const trimtab_dim3& size) {

@@ -52,9 +52,7 @@ ordered_json about(const LaunchToVerify& launch) {
     line["block"] = to_array(launch.shape.block);
     if (launch.description == nullptr || launch.shape.arguments == nullptr) return line;
     ordered_json data = ordered_json::object();
-    const std::array<std::uint64_t, 3> extent{std::uint64_t{launch.shape.grid.x} * launch.shape.block.x,
-                                              std::uint64_t{launch.shape.grid.y} * launch.shape.block.y,
-                                              std::uint64_t{launch.shape.grid.z} * launch.shape.block.z};
+    const auto extent = launch.description->counted_extent(launch.shape.grid, launch.shape.block);
     const std::vector<double> values = analysis::data_values(
         *launch.description, argument_bytes(*launch.description, launch.shape.arguments), extent);
     for (std::size_t i = 0; i < values.size(); ++i) data[launch.description->data[i].name] = values[i];

@@ -54,7 +54,8 @@ typedef struct trimtab_image {
 /* The blocks that this very launch may use: what the proof allows for its arguments, and the device's limits.
  */
 typedef struct trimtab_limits {
-    trimtab_dim3 extent;    /* threads of the launch as written, by dimension: grid * block */
+    trimtab_dim3 extent; /* threads of the launch as written, by dimension: grid * block; where the grid stays
+                            whatever the block is, the largest block */
     trimtab_dim3 max_block; /* largest block by dimension; 1 in a dimension that must stay 1 */
     trimtab_dim3 max_grid;
     uint32_t max_threads;     /* threads a block, over all dimensions */

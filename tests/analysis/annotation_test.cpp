@@ -38,6 +38,9 @@ constexpr std::string_view source = R"(
     __global__ void guarded(float* out, int n) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i < n) out[i] = 1;
+    }
+    __global__ void by_rows(float* out, int d) {
+        for (int k = threadIdx.x; k < d; k += blockDim.x) out[blockIdx.x * d + k] = k;
     })";
 
 class Annotations : public testing::Test {
@@ -58,6 +61,7 @@ class Annotations : public testing::Test {
         sources[mangled("block_sum")].parameters = {{"in", ""}, {"out", ""}, {"n", ""}};
         sources[mangled("plane")].parameters = {{"out", ""}, {"sizes", ""}, {"step", ""}, {"factor", ""}};
         sources[mangled("guarded")].parameters = {{"out", ""}, {"n", ""}};
+        sources[mangled("by_rows")].parameters = {{"out", ""}, {"d", ""}};
         sources[mangled(name)].annotations = {{text, "app.cu", 12}};
         Image image;
         image.module = module;
@@ -264,6 +268,22 @@ TEST_F(Annotations, OnlyNarrowWhatIsProved) {
     EXPECT_EQ(alone.verdict, Verdict::fixed);
     ASSERT_FALSE(alone.reasons.empty());
     EXPECT_EQ(alone.reasons[0].source, "app.cu:12");
+}
+
+TEST_F(Annotations, OfKernelsWhoseGridStays) {
+    // Which blocks: the proof stands, of fewer of them.
+    const KernelDescription fewer = described("by_rows", "block(bx <= 256)");
+    EXPECT_TRUE(fewer.keeps_grid());
+    EXPECT_EQ(fewer.verdict, Verdict::covering);
+    EXPECT_TRUE(fewer.annotated_block.has_value());
+    // What says more is in threads, and the programmer's word alone.
+    for (const char* text : {"grid(ex / bx)", "block(ex % bx == 0)", "dynamic_shared(4 * bx)"}) {
+        const KernelDescription word = described("by_rows", text);
+        EXPECT_FALSE(word.keeps_grid()) << text;
+        EXPECT_EQ(word.verdict, Verdict::annotated) << text;
+        EXPECT_TRUE(word.strides.empty()) << text;
+    }
+    EXPECT_FALSE(described("by_rows", "block(ex % bx == 0)").annotated_grid[0].has_value());
 }
 
 TEST_F(Annotations, ComputeLikeC) {

@@ -280,7 +280,7 @@ TEST(ExpressionJson, RefusesWhatIsNoExpression) {
                 HasSubstr("operand 1 of 'not.b32' has type s64"));
     EXPECT_THAT(error_of(R"({"value":4294967296,"type":"u32"})"), HasSubstr("does not fit u32"));
     EXPECT_THAT(error_of(R"({"value":1.5,"type":"u32"})"), HasSubstr("is no integer"));
-    EXPECT_THAT(error_of(R"({"g":"w","type":"u32"})"), HasSubstr("no such global index"));
+    EXPECT_THAT(error_of(R"({"g":"w","type":"u32"})"), HasSubstr("no such index"));
     EXPECT_THAT(error_of(R"({"param":-1,"type":"u32"})"), HasSubstr("none of value, g and param"));
     EXPECT_THAT(error_of(R"({"param":0,"type":"texref"})"), HasSubstr("no integer type"));
     std::string deep = R"({"value":1,"type":"s32"})";

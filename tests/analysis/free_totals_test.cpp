@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/annotated_launch.h"
 #include "cuda_compiler.h"
 #include "judged_launch.h"
 
@@ -40,6 +41,16 @@ constexpr std::string_view source = R"(
     __global__ void rows(float* o, int w, int h) {
         int x = gx();
         if (x < w) for (int y = gy(); y < h; y += ty()) o[y * w + x] += 1;
+    }
+    __global__ void row(float* o, const float* a, int d) {
+        for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] = a[blockIdx.x * d + k];
+    }
+    __global__ void row_and_bias(float* o, const float* bias, int d, int pitch) {
+        for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * pitch + k] += bias[k];
+    }
+    __global__ void rows_of_threads(float* o, int d, int rows) {
+        int y = gy();
+        if (y < rows) for (int k = threadIdx.x; k < d; k += blockDim.x) o[y * d + k] = 1;
     }
 )";
 
@@ -124,6 +135,59 @@ TEST_F(FreeTotals, TwoDimensions) {
     EXPECT_EQ(blocks(rows, arguments(rows, pointer, 200, 500), {4, 8, 1}, {32, 8, 1}), "divide x");
 }
 
+TEST_F(FreeTotals, BlocksWhoseGridStays) {
+    const auto judge = [](const std::string& name, trimtab_dim3 grid, trimtab_dim3 block, auto... values) {
+        const KernelDescription& of = kernel(name);
+        return blocks(of, arguments(of, values...), grid, block);
+    };
+    const auto is_kept = testing::HasSubstr("are not shown to leave the same results");
+    EXPECT_EQ(judge("row", {50, 1, 1}, {256, 1, 1}, pointer, other_pointer, 1000), "cover");
+    EXPECT_EQ(judge("row", {50, 1, 1}, {256, 1, 1}, pointer, pointer, 1000), "cover") << "in place";
+    // A block's row of 1000, after all that 50 blocks write; one element less far; a row off.
+    EXPECT_EQ(judge("row", {50, 1, 1}, {256, 1, 1}, pointer, pointer + 4 * 50000, 1000), "cover");
+    EXPECT_THAT(judge("row", {50, 1, 1}, {256, 1, 1}, pointer, pointer + 4 * 999, 1000), is_kept);
+    EXPECT_EQ(judge("row", {1, 1, 1}, {256, 1, 1}, pointer, pointer + 4 * 1000, 1000), "cover");
+    EXPECT_EQ(judge("row_and_bias", {50, 1, 1}, {64, 1, 1}, pointer, other_pointer, 1000, 1000), "cover");
+    EXPECT_THAT(judge("row_and_bias", {50, 1, 1}, {64, 1, 1}, pointer, pointer + 4 * 49999, 1000, 1000),
+                is_kept);
+    // Rows that overlap are other blocks' business, as they were.
+    EXPECT_EQ(judge("row_and_bias", {50, 1, 1}, {64, 1, 1}, pointer, other_pointer, 1000, 10), "cover");
+    // The last turn's k + blockDim must not wrap, whatever block the device allows.
+    EXPECT_THAT(judge("row", {2, 1, 1}, {64, 1, 1}, pointer, other_pointer, 0x7fffffff), is_kept);
+    EXPECT_EQ(judge("row", {1, 1, 1}, {64, 1, 1}, pointer, other_pointer, -3), "cover") << "no turn is made";
+    EXPECT_EQ(judge("rows_of_threads", {1, 10, 1}, {32, 8, 1}, pointer, 100, 77), "cover");
+    EXPECT_EQ(judge("rows_of_threads", {1, 10, 1}, {32, 8, 1}, pointer, 100, 81), "divide y");
+
+    const KernelDescription& row = kernel("row");
+    const auto bytes = arguments(row, pointer, other_pointer, 1000);
+    const auto limits = legal(row, bytes, {50, 1, 1}, {48, 1, 1});
+    ASSERT_TRUE(limits.has_value()) << limits.error();
+    const auto launch =
+        launch_with_block(row, bytes, *limits, {.grid = {50, 1, 1}, .block = {48, 1, 1}}, {512, 1, 1});
+    ASSERT_TRUE(launch.has_value());
+    EXPECT_EQ(launch->grid.x, 50u);
+    EXPECT_FALSE(
+        launch_with_block(row, bytes, *limits, {.grid = {50, 1, 1}, .block = {48, 1, 1}}, {32, 2, 1}));
+    EXPECT_FALSE(legal_blocks_of_total(row, bytes, {50, 1, 1}, {48, 1, 1}, device(),
+                                       to_driver_image(image_for(row, 75)), {4800, 1, 1}));
+}
+
+TEST_F(FreeTotals, AnotherImageWhoseGridMayNotStay) {
+    constexpr std::string_view by_block = R"(
+        __global__ void k(float* o, int n) { for (int i = threadIdx.x; i < n; i += blockDim.x) o[i] = 1; })";
+    constexpr std::string_view by_grid = R"(
+        __global__ void k(float* o, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) o[i] = 1; })";
+    for (const bool swapped : {false, true}) {
+        auto first = ptx::parse(compile_cuda(swapped ? by_grid : by_block, "-O3"), "a.ptx"),
+             second = ptx::parse(compile_cuda(swapped ? by_block : by_grid, "-O3"), "b.ptx");
+        const std::array<Image, 2> both{Image{&*first, "sm_75", {}, ""}, Image{&*second, "sm_80", {}, ""}};
+        const KernelDescription kernel = describe(both, {})->front();
+        EXPECT_EQ(kernel.verdict, Verdict::fixed);
+        EXPECT_FALSE(kernel.keeps_grid() || kernel.annotated_grid[0]);
+        ASSERT_FALSE(kernel.reasons.empty());
+    }
+}
+
 TEST_F(FreeTotals, AnotherImageThatTiesTheTotal) {
     const auto images = [](std::string_view a, std::string_view b) {
         auto first = ptx::parse(compile_cuda(a, "-O3"), "a.ptx"),
@@ -155,6 +219,14 @@ TEST_F(FreeTotals, DescriptionsKeepThemInJson) {
     EXPECT_EQ(read->stride_accesses, written.stride_accesses);
     ASSERT_EQ(read->strides.size(), 1u);
     EXPECT_EQ(read->strides[0].exits, written.strides[0].exits);
+    const KernelDescription& row = kernel("row");
+    const auto read_row = description_from_json(to_json(row), "test");
+    ASSERT_TRUE(read_row.has_value()) << read_row.error().text();
+    EXPECT_EQ(read_row->grid_stays, row.grid_stays);
+    EXPECT_EQ(read_row->stride_accesses, row.stride_accesses);
+    nlohmann::json without = to_json(row);
+    without.erase("grid");
+    EXPECT_THAT(description_from_json(without, "test").error().message, testing::HasSubstr("states no grid"));
 }
 
 }  // namespace

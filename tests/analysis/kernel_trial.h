@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "analysis/annotated_launch.h"
 #include "analysis/describe.h"
 #include "analysis/free_totals.h"
 #include "analysis/legal_blocks.h"
@@ -114,7 +115,9 @@ class Trial {
         std::ranges::shuffle(candidates, random_);
         const auto limits =
             legal_blocks(kernel_, arguments_, grid_, block_, trial_device(max_threads), trimtab_image{});
-        EXPECT_TRUE(limits.has_value()) << kernel_.demangled << ": " << limits.error();
+        // Where the grid stays, arguments may forbid all.
+        EXPECT_TRUE(limits.has_value() || kernel_.keeps_grid())
+            << kernel_.demangled << ": " << limits.error();
         if (!limits) return 0;
         const std::vector<std::byte> before = memory_.all();
         EXPECT_EQ(launch(grid_, block_), "") << kernel_.demangled;
@@ -123,10 +126,12 @@ class Trial {
         any_threads.thread_multiple = 1;
         unsigned compared = 0;
         for (const trimtab_dim3& candidate : candidates) {
-            if (!is_legal(any_threads, candidate)) continue;
+            const auto with = launch_with_block(kernel_, arguments_, any_threads,
+                                                {.grid = grid_, .block = block_}, candidate);
+            if (!with) continue;
             if (compared++ == most) break;
             memory_.restore(before);
-            EXPECT_EQ(launch(covering_grid(any_threads, candidate), candidate), "") << kernel_.demangled;
+            EXPECT_EQ(launch(with->grid, candidate), "") << kernel_.demangled;
             EXPECT_TRUE(memory_.all() == expected)
                 << kernel_.demangled << " with " << candidate.x << " x " << candidate.y << " x "
                 << candidate.z << " threads, written with " << block_.x << " x " << block_.y << " x "
@@ -137,6 +142,7 @@ class Trial {
 
     // Of kernels that may have any number of threads with these arguments: `most` launches with other grids.
     unsigned run_other_totals(std::vector<trimtab_dim3> candidates, unsigned most) {
+        if (kernel_.keeps_grid()) return 0;
         const std::array<std::uint64_t, 3> extent{std::uint64_t{grid_.x} * block_.x,
                                                   std::uint64_t{grid_.y} * block_.y,
                                                   std::uint64_t{grid_.z} * block_.z};

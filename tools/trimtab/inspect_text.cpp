@@ -16,6 +16,9 @@ using analysis::KernelDescription;
 std::string verdict_text(const KernelDescription& kernel) {
     switch (kernel.verdict) {
         case analysis::Verdict::covering:
+            if (kernel.keeps_grid())
+                return "covering: any block, with the grid as written, as far as the launch's arguments "
+                       "admit it";
             return "covering: any block whose grid covers the launch's threads, as far as the guards admit "
                    "it "
                    "for the launch's arguments";
@@ -62,7 +65,7 @@ void add_proof(std::string& out, const KernelDescription& kernel) {
             fmt::format("  annotation blocks with {}\n", analysis::to_text(*kernel.annotated_block, names));
     std::vector<std::string> grid;
     for (const auto& blocks : kernel.annotated_grid)
-        if (blocks) grid.push_back(analysis::to_text(*blocks, names));
+        if (blocks && !kernel.keeps_grid()) grid.push_back(analysis::to_text(*blocks, names));
     if (!grid.empty()) out += fmt::format("  annotation a grid of {}\n", fmt::join(grid, " x "));
     if (kernel.annotated_shared)
         out += fmt::format("  annotation {} bytes of dynamic shared memory\n",
@@ -71,6 +74,28 @@ void add_proof(std::string& out, const KernelDescription& kernel) {
         out += fmt::format("  guard      {}: exits where {}{}\n", letter(guard.dimension),
                            analysis::to_text(guard.exits, names),
                            guard.source.empty() ? "" : "  (" + guard.source + ")");
+}
+
+// Loops over the threads of the grid, or of a block.
+void add_loops(std::string& out, const KernelDescription& kernel) {
+    const auto names = parameter_names(kernel);
+    for (const analysis::GridStrideLoop& loop : kernel.strides) {
+        const auto d = static_cast<std::size_t>(loop.dimension);
+        std::vector<std::string> exits;
+        for (const analysis::Expression& test : loop.exits) {
+            std::string text = analysis::to_text(test, names);
+            if (std::ranges::find(exits, text) == exits.end()) exits.push_back(std::move(text));
+        }
+        out += fmt::format("  loop       {}: {}, until {}{}\n", letter(loop.dimension),
+                           kernel.grid_stays[d] ? "block-stride" : "grid-stride", fmt::join(exits, " or "),
+                           loop.source.empty() ? "" : "  (" + loop.source + ")");
+    }
+    for (std::size_t d = 0; d < 3; ++d)
+        if (kernel.grid_stays[d])
+            out += fmt::format(
+                "             the grid stays as written in {0}, g.{0} is threadIdx.{0}, and extent.{0} "
+                "counts blocks\n",
+                "xyz"[d]);
 }
 
 void add_interface(std::string& out, const KernelDescription& kernel) {
@@ -122,6 +147,7 @@ std::string to_text(const FileKernel& kernel) {
     const std::string source = description.source.empty() ? kernel.input : description.source;
     if (!source.empty()) out += fmt::format("  source     {}\n", source);
     add_proof(out, description);
+    add_loops(out, description);
     add_interface(out, description);
     if (kernel.record.profile)
         out += fmt::format("  profile    {} points by {} {}\n", kernel.record.profile->points.size(),

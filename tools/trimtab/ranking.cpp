@@ -77,7 +77,7 @@ std::optional<BlockLaunch> launch_of(const RankedLaunch& launch, trimtab_dim3 bl
     if (launch.annotated == nullptr) return out;
     const auto stated = analysis::launch_with_block(
         *launch.annotated, launch.arguments, launch.limits,
-        {.grid = launch.limits.extent,
+        {.grid = launch.extent,
          .block = {1, 1, 1},
          .dynamic_shared_bytes = static_cast<std::uint64_t>(launch.dynamic_shared_bytes)},
         block);

@@ -31,6 +31,8 @@ struct RankedLaunch {
     // Of a kernel with annotations on its launch's shape; null: none.
     const analysis::KernelDescription* annotated = nullptr;
     analysis::ArgumentBytes arguments = {};
+    // As KernelDescription::counted_extent() counts, of a kernel with annotations or a grid that stays.
+    trimtab_dim3 extent{1, 1, 1};
 };
 
 // Every block that the limits allow; of `candidates` only, where there are any.

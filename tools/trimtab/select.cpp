@@ -30,13 +30,16 @@ struct Options {
 struct Written {
     trimtab_dim3 grid, block;
 };
-Written written_launch(trimtab_dim3 extent, const trimtab_device& device) {
+Written written_launch(const analysis::KernelDescription& kernel, trimtab_dim3 extent,
+                       const trimtab_device& device) {
     const std::uint32_t extents[3] = {extent.x, extent.y, extent.z};
     const double max_grid[3] = {device.max_grid_x, device.max_grid_y, device.max_grid_z};
     std::uint32_t grid[3], block[3];
     for (int d = 0; d < 3; ++d) {
         block[d] = 1;
-        while (double(extents[d]) / block[d] > max_grid[d] && extents[d] % (block[d] * 2) == 0) block[d] *= 2;
+        while (!kernel.grid_stays[static_cast<std::size_t>(d)] &&
+               double(extents[d]) / block[d] > max_grid[d] && extents[d] % (block[d] * 2) == 0)
+            block[d] *= 2;
         grid[d] = extents[d] / block[d];
     }
     return {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}};
@@ -90,8 +93,8 @@ std::expected<trimtab_dim3, Error> extent_of(const Options& options, const Launc
     for (std::size_t d = 0; d < 3; ++d)
         if (kernel.dimensions[d] && !known[d])
             return std::unexpected(
-                Error{.message = fmt::format(
-                          "how many threads the launch has in {} is not known: give --extent", "xyz"[d])});
+                Error{.message = fmt::format("how many {} the launch has in {} is not known: give --extent",
+                                             kernel.grid_stays[d] ? "blocks" : "threads", "xyz"[d])});
     return trimtab_dim3{extent[0], extent[1], extent[2]};
 }
 
@@ -170,7 +173,7 @@ int run(const Options& options) {
     const std::vector<double> data =
         analysis::data_values(kernel, question->arguments.bytes, {extent->x, extent->y, extent->z});
 
-    const Written written = written_launch(*extent, question->device.values);
+    const Written written = written_launch(kernel, *extent, question->device.values);
     auto limits = analysis::legal_blocks(kernel, question->arguments.bytes, written.grid, written.block,
                                          question->device.values, question->image);
     if (!limits) return refuse(options, *question, data, limits.error());
@@ -189,7 +192,8 @@ int run(const Options& options) {
                               .limits = *limits,
                               .dynamic_shared_bytes = options.launch.dynamic_shared_bytes,
                               .annotated = analysis::has_shape_annotations(kernel) ? &kernel : nullptr,
-                              .arguments = question->arguments.bytes};
+                              .arguments = question->arguments.bytes,
+                              .extent = *extent};
     const auto ranking = rank(launch, legal_candidates(*limits, *candidates));
     if (ranking.empty())
         return refuse(options, *question, data,
@@ -210,9 +214,11 @@ void add_select(CLI::App& app, Action& action) {
     CLI::App* command = app.add_subcommand(
         "select", "Choose the block for one launch of a kernel on a GPU, ranking every legal block");
     add_launch_options(*command, options->launch);
-    command->add_option("--extent", options->extent,
-                        "X[,Y[,Z]]: threads of the launch by dimension, grid times block; left out, what the "
-                        "kernel's guards compare its indices with");
+    command->add_option(
+        "--extent", options->extent,
+        "X[,Y[,Z]]: threads of the launch by dimension, grid times block (blocks, where the kernel "
+        "loops over the threads of a block); left out, what the kernel's guards compare its "
+        "indices with");
     command->add_option("--candidates", options->candidates, "\"bx,by;...\": rank only these blocks");
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

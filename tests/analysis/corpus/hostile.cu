@@ -67,7 +67,7 @@ __global__ void two_elements_apart(float* o, int n) {
     if (i < n) o[i] = 1;
     if (i + blockDim.x < n) o[i + blockDim.x] = 2;
 }
-//= fixed 1 ""
+//= covering
 __global__ void row_of_threads(float* o, int w) {
     for (int x = threadIdx.x; x < w; x += blockDim.x) o[blockIdx.x * w + x] = 1;
 }

@@ -1,0 +1,197 @@
+// Loops that look like loops over a block's threads, and whose results depend on the block: see README.md.
+// `covering` where the arguments of the launch decide.
+#include <cstdint>
+#define FOR_THREADS(k, n) for (int k = threadIdx.x; k < (n); k += blockDim.x)
+
+//= fixed 1 "outside the loop, once a thread"
+__global__ void sum_of_a_thread(float* o, const float* __restrict__ a, int d) {
+    float s = 0;
+    FOR_THREADS(k, d) s += a[blockIdx.x * d + k];
+    o[blockIdx.x * 64 + threadIdx.x] = s;
+}
+//= fixed 2 "shared memory"
+__global__ void sum_of_a_row(float* o, const float* __restrict__ a, int d) {
+    __shared__ float parts[1024];
+    float s = 0;
+    FOR_THREADS(k, d) s += a[blockIdx.x * d + k];
+    parts[threadIdx.x] = s;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int t = 1; t < blockDim.x; t++) s += parts[t];
+        o[blockIdx.x] = s;
+    }
+}
+//= fixed 2 "exchanges values within a warp"
+__global__ void warp_sum_of_a_row(float* o, const float* __restrict__ a, int d) {
+    float s = 0;
+    FOR_THREADS(k, d) s += a[blockIdx.x * d + k];
+    for (int w = 16; w > 0; w /= 2) s += __shfl_down_sync(~0u, s, w);
+    if (threadIdx.x == 0) o[blockIdx.x] = s;
+}
+//= fixed 2 "waits for the other threads of its block"
+__global__ void two_phases(int* a, int* b, int d) {
+    FOR_THREADS(k, d) a[blockIdx.x * d + k] = k;
+    __syncthreads();
+    FOR_THREADS(k, d) b[blockIdx.x * d + k] = a[blockIdx.x * d + d - 1 - k];
+}
+//= fixed 1 ""
+__global__ void float_sum_of_a_row(float* o, const float* __restrict__ a, int d) {
+    float s = 0;
+    FOR_THREADS(k, d) s += a[blockIdx.x * d + k];
+    atomicAdd(o + blockIdx.x, s);
+}
+//= fixed 1 "values that depend on more than the loop's index"
+__global__ void running_in_row(int* o, const int* __restrict__ a, int d) {
+    int s = 0;
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = s += a[k];
+}
+//= fixed 1 ""
+__global__ void who_did_it(int* o, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = threadIdx.x;
+}
+//= fixed 1 ""
+__global__ void how_many_there_were(int* o, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = blockDim.x;
+}
+//= fixed 1 ""
+__global__ void which_turn(int* o, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k / blockDim.x;
+}
+//= fixed 1 ""
+__global__ void row_by_block_size(int* o, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * blockDim.x + k] = k;
+}
+//= fixed 1 ""
+__global__ void mixed_index(int* o, int d) {
+    const int g = blockIdx.x * blockDim.x + threadIdx.x;
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = g;
+}
+//= fixed 1 ""
+__global__ void only_even_threads(int* o, int d) {
+    if (threadIdx.x % 2 == 0) FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+}
+//= fixed 1 ""
+__global__ void up_to_the_block(int* o, int d) {
+    for (int k = threadIdx.x; k < blockDim.x; k += blockDim.x) o[blockIdx.x * d + k] = k;
+}
+//= fixed 1 ""
+__global__ void once_a_thread(int* o, int d) {
+    o[blockIdx.x * d + threadIdx.x] = 1;
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] += k;
+}
+//= fixed 1 ""
+__global__ void stops_early(int* o, const int* __restrict__ a, int d) {
+    FOR_THREADS(k, d) {
+        if (a[k] == 7) break;
+        o[blockIdx.x * d + k] = k;
+    }
+}
+//= fixed 1 ""
+__global__ void bound_in_memory(int* o, const int* __restrict__ ends, int d) {
+    FOR_THREADS(k, ends[blockIdx.x]) o[blockIdx.x * d + k] = k;
+}
+//= fixed 1 ""
+__global__ void bound_of_the_row(int* o, int d) {
+    FOR_THREADS(k, blockIdx.x) o[blockIdx.x * d + k] = k;
+}
+//= fixed 1 ""
+__global__ void strides_by_a_constant(int* o, int d) {
+    for (int k = threadIdx.x; k < d; k += 32) atomicOr(o + blockIdx.x * d + k, blockDim.x);
+}
+//= fixed 1 ""
+__global__ void strides_by_the_grid(int* o, int d) {
+    for (int k = threadIdx.x; k < d; k += gridDim.x) atomicOr(o + k, 1);
+}
+//= fixed 1 ""
+__global__ void strides_by_another_dimension(int* o, int d) {
+    for (int k = threadIdx.x; k < d; k += blockDim.y) atomicOr(o + blockIdx.x * d + k, threadIdx.y);
+}
+//= fixed 1 ""
+__global__ void does_it_first(int* o, int d) {
+    int k = threadIdx.x;
+    do {
+        o[blockIdx.x * d + k] = k;
+        k += blockDim.x;
+    } while (k < d);
+}
+//= fixed 1 ""
+__global__ void counts_threads_of_blocks(int* o, int* count, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+    atomicAdd(count, 1);
+}
+//= fixed 2 "reads a clock"
+__global__ void takes_its_time(long long* o, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = clock64();
+}
+//= fixed 2 "volatile"
+__global__ void volatile_row(volatile int* o, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+}
+//= fixed 2 "depends on the order of threads"
+__global__ void takes_a_ticket(int* o, int* tickets, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = atomicAdd(tickets, 1);
+}
+//= fixed 1 ""
+__global__ void scattered_in_row(int* o, const int* __restrict__ to, int d) {
+    FOR_THREADS(k, d) o[to[k]] = blockIdx.x;
+}
+//= fixed 1 ""
+__global__ void rows_by_turns(int* o, int rows, int d) {
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) FOR_THREADS(k, d) o[row * d + k] += k;
+}
+//= fixed 1 ""
+__global__ void reads_back(int* o, const int* a, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = a[a[k]];
+}
+//= fixed 1 ""
+__global__ void short_columns(int* o, int d) {
+    for (unsigned char k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] = k;
+}
+//= fixed 1 ""
+__global__ void last_index_of_all(int* o, int* last, int d) {
+    int k = threadIdx.x;
+    for (; k < d; k += blockDim.x) o[blockIdx.x * d + k] = 1;
+    atomicMax(last, k);
+}
+//= fixed 1 ""
+__global__ void stack_of_a_thread(int* o, const int* __restrict__ a, int d, int s) {
+    int kept[4] = {0, 0, 0, 0};
+    FOR_THREADS(k, d) {
+        o[blockIdx.x * d + k] = kept[(k + s) & 3];
+        kept[k & 3] = a[k];
+    }
+}
+//= covering alone
+__global__ void next_in_row(int* o, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * (d + 1) + k + 1] = o[blockIdx.x * (d + 1) + k];
+}
+//= covering alone
+__global__ void may_overlap(int* o, const int* a, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = a[k];
+}
+//= fixed 1 "" alone; -O0 covering
+__global__ void one_place_of_a_row(int* o, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x] = k;
+}
+//= fixed 1 ""
+__global__ void bound_beyond_the_row(int* o, int d, int m) {
+    const int t = threadIdx.x;
+    if (t < m)
+        for (int k = t; k < d; k += blockDim.x) o[blockIdx.x * d + k] = t < 5;
+}
+//= covering
+__global__ void another_bound_before(int* o, int d, int m) {
+    const int t = threadIdx.x;
+    if (t < m)
+        for (int k = t; k < d; k += blockDim.x) o[blockIdx.x * d + k] = 1;
+}
+//= fixed 1 ""
+__global__ void flat_in_two_dimensions(int* o, int d) {
+    const int t = threadIdx.y * blockDim.x + threadIdx.x;
+    for (int k = t; k < d; k += blockDim.x * blockDim.y) o[blockIdx.x * d + k] = t;
+}
+//= fixed 1 "at places that are not known beforehand"
+__global__ void row_from_the_end(int* o, int d) {
+    int* row = o + (gridDim.x - 1 - blockIdx.x) * d;
+    FOR_THREADS(k, d) row[k] = k;
+}

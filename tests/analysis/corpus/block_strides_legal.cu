@@ -1,0 +1,108 @@
+// Loops over a block's threads that may have any block, the grid as written: see README.md.
+#include <cstdint>
+#define FOR_THREADS(k, n) for (int k = threadIdx.x; k < (n); k += blockDim.x)
+
+//= covering
+__global__ void copy_row(float* o, const float* a, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = a[blockIdx.x * d + k];
+}
+//= covering
+__global__ void scale_row(float* o, const float* __restrict__ a, const float* __restrict__ by, int d) {
+    const float s = by[blockIdx.x];
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = s * a[blockIdx.x * d + k];
+}
+//= covering
+__global__ void gated(float* __restrict__ o, const float* __restrict__ a, int d) {
+    const int64_t row = blockIdx.x;
+    for (int64_t k = threadIdx.x; k < d; k += blockDim.x)
+        o[row * d + k] = a[row * 2 * d + k] * a[row * 2 * d + d + k];
+}
+//= covering
+__global__ void add_bias(float* x, const float* __restrict__ bias, int d) {
+    float* row = x + blockIdx.x * d;
+    FOR_THREADS(k, d) row[k] += bias[k];
+}
+//= covering; -O0 fixed
+__global__ void look_up_rows(float* __restrict__ o, const int* __restrict__ which,
+                             const float* __restrict__ table, int d) {
+    const int from = which[blockIdx.x] & 7;
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = table[from * d + k];
+}
+//= covering
+__global__ void row_guard(float* o, int rows, int d) {
+    if (blockIdx.x >= rows) return;
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+}
+//= covering
+__global__ void masked_rows(int* __restrict__ o, const int* __restrict__ mask, int d) {
+    if (mask[blockIdx.x] == 3) return;
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = blockIdx.x;
+}
+//= covering
+__global__ void one_block(int* o, int n) {
+    FOR_THREADS(k, n) o[k] = 3 * k;
+}
+//= covering
+__global__ void leaves_early(int* o, int d) {
+    int k = threadIdx.x;
+    if (k >= d) return;
+    for (; k < d; k += blockDim.x) o[blockIdx.x * d + k]++;
+}
+//= covering
+__global__ void unsigned_columns(unsigned* o, unsigned d) {
+    for (unsigned k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] = k ^ blockIdx.x;
+}
+//= covering
+__global__ void rows_by_grid_size(int* o, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = gridDim.x - blockIdx.x;
+}
+//= covering
+__global__ void tile(float* o, const float* __restrict__ a, int w, int h) {
+    const int at = blockIdx.x * w * h;
+    for (int i = threadIdx.y; i < h; i += blockDim.y)
+        for (int j = threadIdx.x; j < w; j += blockDim.x) o[at + i * w + j] = a[at + i * w + j] + i - j;
+}
+//= covering
+__global__ void planes(int* o, int w, int h) {
+    for (int i = threadIdx.x; i < w; i += blockDim.x) o[(blockIdx.y * h + blockIdx.z) * w + i] = i;
+}
+//= covering
+__global__ void rows_of_threads(int* o, int d, int rows) {
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row >= rows) return;
+    FOR_THREADS(k, d) o[row * d + k] = row - k;
+}
+//= covering
+__global__ void two_passes(int* a, int* b, int d) {
+    FOR_THREADS(k, d) a[blockIdx.x * d + k] = k;
+    FOR_THREADS(k, d) b[blockIdx.x * d + k] = -k;
+}
+//= covering
+__global__ void sweeps_of_a_row(float* o, int d, int times) {
+    for (int t = 0; t < times; t++)
+        FOR_THREADS(k, d) o[blockIdx.x * d + k] = 0.5f * o[blockIdx.x * d + k] + t;
+}
+//= covering; -O0 fixed
+__global__ void count_in_row(int* bins, const int* __restrict__ x, int d) {
+    FOR_THREADS(k, d) atomicAdd(&bins[x[blockIdx.x * d + k] & 7], 1);
+}
+//= covering
+__global__ void largest_of_all(int* most, const int* __restrict__ x, int d) {
+    FOR_THREADS(k, d) atomicMax(most, x[blockIdx.x * d + k]);
+}
+//= covering
+__global__ void fixed_columns(int* o) {
+    FOR_THREADS(k, 37) o[blockIdx.x * 37 + k] = k;
+}
+//= covering
+__global__ void padded(int* o, int d) {
+    FOR_THREADS(k, 64) o[blockIdx.x * 64 + k] = k < d ? k : -1;
+}
+//= covering; -O3 fixed
+__global__ void backwards_in_row(int* o, int d) {
+    for (int k = d - 1 - (int)threadIdx.x; k >= 0; k -= blockDim.x) o[blockIdx.x * d + k] = k;
+}
+//= covering; -O0 fixed
+__global__ void fours(int4* o, int d) {
+    FOR_THREADS(k, d / 4) o[blockIdx.x * (d / 4) + k] = make_int4(k, -k, d, blockIdx.x);
+}
