@@ -120,6 +120,10 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
     description.block_stays_one = proof.block_stays_one;
     if (proof.verdict != Verdict::fixed) description.grid_stays = proof.grid_stays;
     if (description.keeps_grid()) state_grid(description);
+    if (proof.most_threads != 0) {
+        std::uint32_t& most = description.images.front().max_threads;
+        most = most == 0 ? proof.most_threads : std::min(most, proof.most_threads);
+    }
     description.guards = std::move(proof.guards);
     description.strides = std::move(proof.strides);
     description.stride_accesses = std::move(proof.stride_accesses);

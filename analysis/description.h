@@ -23,7 +23,8 @@ struct KernelImage {
     std::uint32_t registers = 0;  // per thread
     std::string registers_from;   // "ptxas sm_75", "ptxas sm_75 (proxy for sm_61)", "estimated from PTX"
     std::uint32_t shared_bytes = 0, local_bytes = 0;
-    std::uint32_t max_threads = 0;  // a block, from launch bounds; 0: none stated
+    // A block, from launch bounds and from slots of threads in shared memory; 0: no limit.
+    std::uint32_t max_threads = 0;
 };
 
 struct KernelParameter {

@@ -9,6 +9,7 @@
 #include "analysis/inlined_calls.h"
 #include "analysis/instruction_rules.h"
 #include "analysis/parameters.h"
+#include "analysis/private_shared.h"
 #include "analysis/promoted_stack.h"
 #include "analysis/races.h"
 #include "analysis/spinning.h"
@@ -25,9 +26,11 @@ class Prover {
   public:
     // Proved for launches with one thread in each dimension of `one_thread`, by block-stride loops in those
     // of `grid_stays`.
+    // With shared memory that is each thread's own, where `private_shared`.
     Prover(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel,
-           const std::array<bool, 3>& one_thread, const std::array<bool, 3>& grid_stays = {})
-        : one_thread_(one_thread),
+           const std::array<bool, 3>& one_thread, const std::array<bool, 3>& grid_stays, bool private_shared)
+        : private_shared_(private_shared),
+          one_thread_(one_thread),
           grid_stays_(grid_stays),
           table_(table),
           module_(module),
@@ -45,11 +48,11 @@ class Prover {
             proof_.may_keep_grid[d] = reads.thread_index[d] && reads.block_size[d];
         }
         check_attributes();
-        simplify();
+        if (!simplify(reads)) return std::move(proof_);
         if (follow(reads)) {
             check_instructions();
             check_loops();
-            check_variables();
+            if (!private_shared_) check_variables();
             proof_.conditions = exit_conditions(table_, proof_.functions.front());
             if (proof_.reasons.empty()) judge();
         }
@@ -106,13 +109,28 @@ class Prover {
     }
 
     // The functions as the proof looks at them: calls written out, stack slots as registers.
-    void simplify() {
+    bool simplify(const LaunchReads& reads) {
         for (const ptx::Function* function : reachable_) {
             if (function->body.empty()) continue;  // a declaration: refused where it is called
-            const ptx::Function& whole = function->is_entry ? inlined_.function : *function;
+            if (private_shared_ && !keep_to_threads(reads)) return false;
+            const ptx::Function& whole = private_             ? private_->function
+                                         : function->is_entry ? inlined_.function
+                                                              : *function;
             auto promoted = with_promoted_stack(whole);
             proof_.rewritten.push_back(promoted ? std::move(*promoted) : whole);
         }
+        return true;
+    }
+    // Shared memory as each thread's own.
+    bool keep_to_threads(LaunchReads reads) {
+        reads.grid_stays = {};
+        if (reachable_.size() == 1) private_ = with_private_shared(table_, module_, inlined_.function, reads);
+        if (!private_) {
+            refuse(2, kernel_source(), "the kernel shares memory");
+            return false;
+        }
+        proof_.most_threads = private_->most_threads;
+        return true;
     }
 
     bool follow(const LaunchReads& reads) {
@@ -162,6 +180,12 @@ class Prover {
         }
         // Where the grid stays, threadIdx stands for the index: other blocks have the same.
         proof_.race_free = !keeps_grid && is_race_free(table_, proof_.functions, proof_.dimensions);
+        // A barrier orders what threads of a block do to memory. It is no matter where no two of them touch
+        // what one of them writes; of loops over a block's threads, the launch shows that.
+        if (private_ && private_->had_barriers && !proof_.race_free && proof_.dimensions != grid_stays_) {
+            refuse(2, kernel_source(), "the kernel has barriers, and threads may talk through memory");
+            return;
+        }
         proof_.verdict = Verdict::covering;
         for (std::size_t d = 0; d < 3; d++) {
             if (!proof_.dimensions[d] || proof_.block_stays_one[d] || grid_stays_[d]) continue;
@@ -259,21 +283,21 @@ class Prover {
         }
     }
 
+    bool private_shared_ = false;
     std::array<bool, 3> one_thread_{}, grid_stays_{};
     SymbolTable& table_;
     const ptx::Module& module_;
     const ptx::Function& kernel_;
     Inlined inlined_;
     std::vector<const ptx::Function*> reachable_;
+    std::optional<PrivateShared> private_;
     std::optional<Fault> stride_fault_;
     std::string stride_place_;
     Proof proof_;
 };
 
-}  // namespace
-
-Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel) {
-    Proof proof = Prover(table, module, kernel, {}).run();
+Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel, bool private_shared) {
+    Proof proof = Prover(table, module, kernel, {}, {}, private_shared).run();
     // Kernels that flatten their index over all dimensions are mostly launched in one or two.
     const auto breaks_rule_1 = [](const Proof& tried) {
         return std::ranges::any_of(tried.reasons, [](const Reason& reason) { return reason.rule == 1; }) &&
@@ -287,7 +311,7 @@ Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& 
         const bool is_narrower = one_thread[2];
         if (is_narrower && !(reads[2] || (reads[1] && one_thread[1]))) continue;
         if (is_narrower) {
-            Proof narrower = Prover(table, module, kernel, one_thread).run();
+            Proof narrower = Prover(table, module, kernel, one_thread, {}, private_shared).run();
             if (!breaks_rule_1(narrower)) return narrower;
         }
         // Loops over a block's threads: of one dimension, or else of several.
@@ -299,13 +323,24 @@ Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& 
                 all_read = all_read && (!grid_stays[d] || (proof.may_keep_grid[d] && !one_thread[d]));
             }
             if (!all_read) continue;
-            Proof by_block = Prover(table, module, kernel, one_thread, grid_stays).run();
+            Proof by_block = Prover(table, module, kernel, one_thread, grid_stays, private_shared).run();
             if (by_block.verdict != Verdict::fixed) return by_block;
             if (near_misses.empty()) near_misses = std::move(by_block.near_misses);
         }
     }
     proof.reasons.insert(proof.reasons.end(), near_misses.begin(), near_misses.end());
     return proof;
+}
+
+}  // namespace
+
+Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel) {
+    Proof proof = prove(table, module, kernel, false);
+    const bool shares =
+        std::ranges::any_of(proof.reasons, [](const Reason& reason) { return reason.rule == 2; });
+    if (proof.verdict != Verdict::fixed || !shares) return proof;
+    Proof with_private = prove(table, module, kernel, true);
+    return with_private.verdict != Verdict::fixed ? std::move(with_private) : std::move(proof);
 }
 
 bool is_user_source(const ptx::Module& module, const ptx::SourceLocation& location) {

@@ -21,6 +21,8 @@ struct Proof {
     std::vector<Reason> reasons;
     bool race_free = false;
     bool uses_float_atomics = false;
+    // That a block may have, so that what it keeps in shared memory is each thread's own; 0: any number.
+    std::uint32_t most_threads = 0;
     // It reads threadIdx and blockDim, as loops over a block's threads do.
     std::array<bool, 3> may_keep_grid{};
     // Why loops over a block's threads do not allow other blocks, where it has such loops.

@@ -113,8 +113,10 @@ class Trial {
     // How many blocks were compared: at most `most` of those that `candidates` has.
     unsigned run(std::vector<trimtab_dim3> candidates, unsigned most, double max_threads = 1024) {
         std::ranges::shuffle(candidates, random_);
+        trimtab_image image{};
+        image.max_threads_per_block = kernel_.images.front().max_threads;
         const auto limits =
-            legal_blocks(kernel_, arguments_, grid_, block_, trial_device(max_threads), trimtab_image{});
+            legal_blocks(kernel_, arguments_, grid_, block_, trial_device(max_threads), image);
         // Where the grid stays, arguments may forbid all.
         EXPECT_TRUE(limits.has_value() || kernel_.keeps_grid())
             << kernel_.demangled << ": " << limits.error();

@@ -191,8 +191,9 @@ TEST_P(Verdicts, ImagesThatDifferMustAgree) {
     constexpr std::string_view waiting = R"(
         __global__ void k(int* o, int n) {
             int g = blockIdx.x * blockDim.x + threadIdx.x;
+            if (g < n) o[g + 1] = 1;
             __syncthreads();
-            if (g < n) o[g] = 1;
+            if (g < n) o[g] += 1;
         })";
     const auto together = [&](std::string_view first, std::string_view second) {
         const auto a = ptx::parse(compile_cuda(first, GetParam()), "a");

@@ -28,7 +28,7 @@ __global__ void warp_sum_of_a_row(float* o, const float* __restrict__ a, int d) 
     for (int w = 16; w > 0; w /= 2) s += __shfl_down_sync(~0u, s, w);
     if (threadIdx.x == 0) o[blockIdx.x] = s;
 }
-//= fixed 2 "waits for the other threads of its block"
+//= covering
 __global__ void two_phases(int* a, int* b, int d) {
     FOR_THREADS(k, d) a[blockIdx.x * d + k] = k;
     __syncthreads();

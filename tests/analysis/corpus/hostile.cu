@@ -127,14 +127,15 @@ __device__ __noinline__ float shared_inside(float v) {
 __global__ void shared_in_a_function(float* o, int n) {
     if (GX < n) o[GX] = shared_inside(o[GX]);
 }
-//= fixed 2 "waits for the other threads"
+// Barriers that order nothing: private_hostile.cu has those that do.
+//= covering
 __global__ void returns_then_waits(int* o, int n) {
     int i = GX;
     if (i >= n) return;
     __syncthreads();
     o[i] = 1;
 }
-//= fixed 2 "waits for the other threads"
+//= covering
 __global__ void asm_barrier(int* o, int n) {
     if (GX < n) o[GX] = 1;
     asm volatile("bar.sync 0;");
@@ -164,7 +165,7 @@ __global__ void active_lanes(unsigned* o, int n) {
     int i = GX;
     if (i < n) o[i] = __activemask();
 }
-//= fixed 2 "its warp"
+//= covering; -O0 fixed
 __global__ void warp_barrier(int* o, int n) {
     int i = GX;
     if (i < n) o[i] = 1;

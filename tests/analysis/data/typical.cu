@@ -120,7 +120,7 @@ __global__ void gridz_kernel(float*o,int w,int h){int x=GX,y=GY,z=blockIdx.z;if(
 __global__ void boundscheck_kernel(float*o,const int*idx,int n,int m){int i=GX;if(i>=n)return;int k=idx[i];if((unsigned)k>=(unsigned)m)return;o[k]=1;}  // covering
 __global__ void volatile_kernel(volatile float*o,int n){int i=GX;if(i<n)o[i]=1;}  // fixed
 __global__ void threadfence_kernel(float*o,int n){int i=GX;if(i<n){o[i]=1;__threadfence();}}  // fixed
-__global__ void syncwarp_kernel(float*o,int n){int i=GX;if(i<n)o[i]=1;__syncwarp();}  // fixed
+__global__ void syncwarp_kernel(float*o,int n){int i=GX;if(i<n)o[i]=1;__syncwarp();}  // covering
 __global__ void tid1d_kernel(float*o,int n){int i=threadIdx.x;if(i<n)o[i]=1;}  // fixed
 __global__ void bidrow_kernel(float*o,int w,int h){int y=blockIdx.x;if(y<h)for(int x=0;x<w;x++)o[y*w+x]=1;}  // covering
 __global__ void strided_tid_kernel(float*o,int w){int y=blockIdx.x;for(int x=threadIdx.x;x<w;x+=blockDim.x)o[y*w+x]=1;}  // covering
