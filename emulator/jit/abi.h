@@ -9,11 +9,12 @@
 #include "emulator/exec/code.h"
 #include "emulator/exec/op.h"
 #include "emulator/jit/lane_pattern.h"
+#include "emulator/jit/register_copies.h"
 
 namespace trimtab::emulator::jit {
 
 // Changes with what compiled code means: part of the key that it is cached by.
-inline constexpr std::uint32_t code_version = 12;
+inline constexpr std::uint32_t code_version = 14;
 
 // Functions that compiled code calls; it finds them through Warp::services.
 struct Services {
@@ -29,6 +30,9 @@ struct Services {
     void (*count_lanes)(Warp* w, const Op* op, std::uint32_t lanes) = nullptr;
     // One in runs of lanes: count_request().
     void (*count_runs)(Warp* w, const Op* op, std::uint32_t run_lanes, std::uint64_t span) = nullptr;
+    // Of functions whose registers lie in memory.
+    decltype(&save_registers) save = nullptr;
+    decltype(&restore_registers) restore = nullptr;
 };
 [[nodiscard]] const Services& services();
 

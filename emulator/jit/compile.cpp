@@ -1,6 +1,10 @@
 // libtrimtab_jit.so: a kernel's functions from PTX to an object file for this processor.
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/CodeGen/CodeGenTargetMachineImpl.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -63,6 +67,30 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target) {
     passes.run(module, modules);
 }
 
+// TargetMachine::addPassesToEmitFile(), less what large functions do without.
+bool add_passes(llvm::TargetMachine& target, llvm::legacy::PassManager& passes, llvm::raw_pwrite_stream& out,
+                bool is_large) {
+    auto& machine = static_cast<llvm::CodeGenTargetMachineImpl&>(target);
+    auto* info = new llvm::MachineModuleInfoWrapperPass(&machine);
+    llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+    config->setDisableVerify(true);
+    if (is_large) {
+        config->disablePass(&llvm::MachineSchedulerID);
+        config->disablePass(&llvm::PostRASchedulerID);
+    }
+    passes.add(config);
+    passes.add(info);
+    if (config->addISelPasses()) return false;
+    config->addMachinePasses();
+    config->setInitialized();
+    if (machine.addAsmPrinter(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile,
+                              info->getMMI().getContext())) {
+        return false;
+    }
+    passes.add(llvm::createFreeMachineFunctionPass());
+    return true;
+}
+
 void compile(const CompileRequest& request, CompiledObject& object) {
     const std::unique_ptr<llvm::TargetMachine> target = make_target();
     if (target == nullptr) {
@@ -75,10 +103,12 @@ void compile(const CompileRequest& request, CompiledObject& object) {
     module.setTargetTriple(target->getTargetTriple());
     const auto features = llvm::sys::getHostCPUFeatures();
     const bool has_gather = features.lookup("avx512f") && features.lookup("avx512vl");
+    bool is_large = false;
     for (const auto& function : request.code->functions) {
         if (!function->error.empty()) continue;
         Translator translator(module, *function, request.lanes, request.code->is_counted(), has_gather);
         (void)translator.run("f" + std::to_string(function->number));
+        is_large = is_large || translator.is_large();
     }
     for (llvm::Function& function : module) {
         function.addFnAttr("prefer-vector-width", "512");
@@ -95,7 +125,7 @@ void compile(const CompileRequest& request, CompiledObject& object) {
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream out(bytes);
     llvm::legacy::PassManager emit;
-    if (target->addPassesToEmitFile(emit, out, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+    if (!add_passes(*target, emit, out, is_large)) {
         object.error = "LLVM emits no objects for this processor";
         return;
     }

@@ -13,7 +13,7 @@ llvm::BasicBlock* Translator::make_exit(const RegisterSet& live, llvm::Value* op
     auto* exit = llvm::BasicBlock::Create(context_, "exit", made_);
     const auto before = b_.saveIP();
     b_.SetInsertPoint(exit);
-    for (const ptx::RegisterIndex reg : live.list()) store_register(reg);
+    store_registers(live);
     leave(op);
     b_.restoreIP(before);
     return exit;
@@ -25,7 +25,7 @@ llvm::BasicBlock* Translator::exit_before(std::uint32_t index) {
     auto* exit = llvm::BasicBlock::Create(context_, "exit", made_);
     const auto before = b_.saveIP();
     b_.SetInsertPoint(exit);
-    for (const ptx::RegisterIndex reg : liveness_->before(index).list()) store_register(reg);
+    store_registers(liveness_->before(index));
     leave(op_at(code_.work_op(index)));
     b_.restoreIP(before);
     return at->second = exit;

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "emulator/jit/abi.h"
 #include "emulator/jit/translator.h"
 
 namespace trimtab::emulator::jit {
@@ -163,6 +164,34 @@ void Translator::store_register(ptx::RegisterIndex reg) {
     }
     llvm::Value* old = b_.CreateAlignedLoad(vector_type(bytes), place, llvm::Align(bytes));
     b_.CreateAlignedStore(b_.CreateSelect(lanes_of(lanes_), vector(value), old), place, llvm::Align(bytes));
+}
+
+void Translator::load_registers(const RegisterSet& registers) {
+    std::vector<llvm::AllocaInst*> slots;
+    for (const ptx::RegisterIndex reg : registers.list()) {
+        if (!room_)
+            load_register(reg);
+        else if (slots_[reg] != nullptr)
+            slots.push_back(slots_[reg]);
+    }
+    if (!slots.empty()) room_->restore(b_, service(offsetof(Services, restore)), registers_, lanes_, slots);
+}
+
+void Translator::store_registers(const RegisterSet& registers) {
+    std::vector<llvm::AllocaInst*> slots;
+    for (const ptx::RegisterIndex reg : registers.list()) {
+        if (!room_)
+            store_register(reg);
+        else if (slots_[reg] != nullptr)
+            slots.push_back(slots_[reg]);
+    }
+    if (!slots.empty()) room_->save(b_, service(offsetof(Services, save)), registers_, lanes_, slots);
+}
+
+llvm::Value* Translator::service(std::size_t offset) {
+    llvm::Value* services = invariant(field(layout_.services, b_.getPtrTy()));
+    return invariant(
+        b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), services, offset)));
 }
 
 llvm::Value* Translator::resize(llvm::Value* value, unsigned bytes, bool sign) {

@@ -13,6 +13,9 @@ namespace {
 
 using ptx::Opcode;
 
+// Functions of more instructions than this keep their registers in memory.
+constexpr std::size_t most_in_registers = 300;
+
 // All else may put a path aside, or join others to it: nothing is taken for granted behind it.
 bool stays_on_path(Opcode opcode) {
     switch (opcode) {
@@ -81,7 +84,9 @@ bool Translator::run(const std::string& name) {
     for (const ptx::BlockIndex b : flow_.reverse_post_order)
         block_starts_[b] = llvm::BasicBlock::Create(context_, "block", made_);
     for (const ptx::BlockIndex b : flow_.reverse_post_order) translate_block(b);
-    return true;
+    if (!room_ || room_->settle(*made_)) return true;
+    made_->eraseFromParent();
+    return false;
 }
 
 // Where the interpreter may hand over: at the start, at loops, behind divergence and at suspended paths.
@@ -126,9 +131,13 @@ void Translator::make_prologue() {
 
 void Translator::make_registers() {
     slots_.assign(function_.registers.size(), nullptr);
+    if (function_.body.size() > most_in_registers) room_.emplace(module_);
     for (ptx::RegisterIndex reg = 0; reg < slots_.size(); reg++) {
         if (code_.registers[reg] == no_operand || register_bytes(function_, reg) > 8) continue;
         slots_[reg] = b_.CreateAlloca(register_type(reg));
+        if (!room_) continue;
+        const std::uint32_t offset = code_.registers[reg] & ((1u << base_shift) - 1);
+        room_->add(slots_[reg], {offset, register_bytes(function_, reg), shapes_->of(reg).offsets});
     }
 }
 
@@ -136,7 +145,7 @@ void Translator::enter_at(std::uint32_t index, llvm::BasicBlock* to) {
     auto* entry = llvm::BasicBlock::Create(context_, "entry", made_);
     const auto before = b_.saveIP();
     b_.SetInsertPoint(entry);
-    for (const ptx::RegisterIndex reg : liveness_->before(index).list()) load_register(reg);
+    load_registers(liveness_->before(index));
     b_.CreateBr(to);
     b_.restoreIP(before);
     entry_switch_->addCase(b_.getInt32(index), entry);
@@ -249,7 +258,7 @@ void Translator::run_handlers(std::uint32_t index) {
     RegisterSet read(function_.registers.size());
     visit_reads(instruction, [&](ptx::RegisterIndex reg) { read.insert(reg); });
     if (instruction.guard != ptx::no_index) (void)read.merge(written);
-    for (const ptx::RegisterIndex reg : read.list()) store_register(reg);
+    store_registers(read);
     llvm::Value* as_expected = call_handlers(index);
     llvm::Value* next = llvm::cast<llvm::ICmpInst>(as_expected)->getOperand(0);
     RegisterSet live(function_.registers.size());
@@ -261,7 +270,7 @@ void Translator::run_handlers(std::uint32_t index) {
             b_.CreateAnd(as_expected, b_.CreateICmpEQ(field(layout_.path_lanes, b_.getInt32Ty()), lanes_));
     }
     expect(as_expected, make_exit(live, next));
-    for (const ptx::RegisterIndex reg : written.list()) load_register(reg);
+    load_registers(written);
 }
 
 }  // namespace trimtab::emulator::jit

@@ -18,6 +18,7 @@
 
 #include "emulator/exec/code.h"
 #include "emulator/jit/liveness.h"
+#include "emulator/jit/register_room.h"
 #include "emulator/jit/run_hints.h"
 #include "emulator/jit/shapes.h"
 #include "emulator/jit/warp_layout.h"
@@ -39,6 +40,8 @@ class Translator {
                bool has_gather);
     // False: this function stays the interpreter's.
     [[nodiscard]] bool run(const std::string& name);
+    // Its registers lie in memory: it takes LLVM too long otherwise.
+    [[nodiscard]] bool is_large() const { return room_.has_value(); }
 
   private:
     using Operand = ptx::Operand;
@@ -90,6 +93,9 @@ class Translator {
     llvm::Value* lane_address(llvm::Value* base, unsigned bytes, llvm::Value* lane);
     void load_register(ptx::RegisterIndex reg);
     void store_register(ptx::RegisterIndex reg);
+    llvm::Value* service(std::size_t offset);  // of Services
+    void load_registers(const RegisterSet& registers);
+    void store_registers(const RegisterSet& registers);
     llvm::Value* bits_of(llvm::Value* predicate);  // <32 x i1> or i1 -> i32
     llvm::Value* lanes_of(llvm::Value* bits);      // i32 -> <32 x i1>
     llvm::Value* field(std::size_t offset, llvm::Type* type);
@@ -216,6 +222,7 @@ class Translator {
     llvm::SwitchInst* entry_switch_ = nullptr;
     llvm::BasicBlock* start_ = nullptr;            // before the first instruction
     std::vector<llvm::AllocaInst*> slots_;         // by register; nullptr: only the interpreter knows it
+    std::optional<RegisterRoom> room_;             // large functions: `slots_` lie there
     std::vector<bool> is_entry_point_;             // by instruction
     std::vector<llvm::BasicBlock*> block_starts_;  // by basic block: its body
     std::vector<llvm::BasicBlock*> block_ways_;    // by basic block: before its body, where lanes may join

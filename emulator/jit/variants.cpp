@@ -25,13 +25,11 @@
 namespace trimtab::emulator::jit {
 namespace {
 
-// Interpreted, this many warp instructions take about as long as a look into the cache; and as compiling one
-// instruction (measured: half a millisecond; the interpreter's take some 20 ns).
-constexpr std::uint64_t worth_a_look = 20'000, worth_compiling_one = 30'000,
-                        worth_compiling_least = 2'000'000;
-// Compilers' time grows faster than programs do: a kernel of 40 instructions compiles in 50 ms, one of 2500
-// in 10 s.
-constexpr std::uint64_t much_code = 500;
+// Interpreted, this many warp instructions take about as long as a look into the cache; and half as long as
+// compiling one instruction (measured: 0.3 ms; the interpreter's take some 8 ns): what is compiled is kept
+// for the next time.
+constexpr std::uint64_t worth_a_look = 20'000, worth_compiling_one = 20'000,
+                        worth_compiling_least = 1'000'000;
 // Beyond this many instructions nobody would wait.
 constexpr std::uint32_t most_instructions = 20'000;
 
@@ -119,7 +117,8 @@ void count_lanes(Warp* w, const Op* op, std::uint32_t lanes) {
 }  // namespace
 
 const Services& services() {
-    static const Services made{&run_ops, &count_region, &touch, &count_span, &count_lanes, &count_runs};
+    static const Services made{&run_ops,     &count_region, &touch,          &count_span,
+                               &count_lanes, &count_runs,   &save_registers, &restore_registers};
     return made;
 }
 
@@ -145,8 +144,7 @@ Variant::Variant(const Program& program, const CompiledKernel& kernel, const Ker
       code_(code),
       lanes_(lanes),
       worth_compiling_(
-          std::max(worth_compiling_least, worth_compiling_one * kernel.info().instruction_count *
-                                              (1 + kernel.info().instruction_count / much_code))),
+          std::max(worth_compiling_least, worth_compiling_one * kernel.info().instruction_count)),
       handlers_(std::make_unique<std::atomic<Handler>[]>(code.functions.size())) {
     done_ = kernel.info().instruction_count > most_instructions;
 }

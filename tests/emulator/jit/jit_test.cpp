@@ -118,7 +118,8 @@ TEST_F(Compiled, RandomKernelsGiveTheSameBytes) {
     const char* first = std::getenv("TRIMTAB_RANDOM_SEED");
     const unsigned start = first == nullptr ? 1 : static_cast<unsigned>(std::atoi(first));
     for (unsigned seed = start; seed < start + kernels; seed++) {
-        const std::string ptx = random_kernel(seed);
+        // Some so large that their registers lie in memory.
+        const std::string ptx = random_kernel(seed, seed % 3 == 0 ? 50 : 8);
         const trimtab_dim3& block = shapes[seed % std::size(shapes)];
         const auto interpreted = outputs(ptx, "interpreter", block);
         const auto compiled = outputs(ptx, "compiled", block);

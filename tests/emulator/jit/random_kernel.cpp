@@ -13,11 +13,11 @@ class Writer {
   public:
     explicit Writer(std::uint32_t seed) : random_(seed) {}
 
-    std::string kernel() {
+    std::string kernel(unsigned count) {
         text_ =
             ".version 7.8\n.target sm_75\n.address_size 64\n"
             ".visible .entry random(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"
-            ".reg .pred %p<4>, %t<200>;\n.reg .b32 %r<10>, %c<200>;\n.reg .f32 %f<4>;\n.reg .b64 %d<2>, "
+            ".reg .pred %p<4>, %t<2000>;\n.reg .b32 %r<10>, %c<2000>;\n.reg .f32 %f<4>;\n.reg .b64 %d<2>, "
             "%a<9>;\n"
             ".shared .align 4 .b8 tile[4096];\n"
             "ld.param.u64 %a0, [out];\nld.param.u64 %a1, [in];\nld.param.u32 %r0, [n];\n"
@@ -34,7 +34,7 @@ class Writer {
             "%r4, 20;\n"
             "st.shared.u32 [%c2], %r7;\nbar.sync 0;\n";
         next_count_ = 10;
-        statements(8, 3, true);
+        statements(count, 3, true);
         finish();
         return text_;
     }
@@ -230,8 +230,8 @@ class Writer {
 
 }  // namespace
 
-std::string random_kernel(std::uint32_t seed) {
-    return Writer(seed).kernel();
+std::string random_kernel(std::uint32_t seed, unsigned statements) {
+    return Writer(seed).kernel(statements);
 }
 
 }  // namespace trimtab::emulator::test

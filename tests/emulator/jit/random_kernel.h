@@ -10,6 +10,7 @@ namespace trimtab::emulator::test {
 inline constexpr unsigned random_kernel_outputs = 16;  // 32-bit words a thread
 
 // .entry random(.param .u64 out, .param .u64 in, .param .u32 n): `in` has 4096 words.
-[[nodiscard]] std::string random_kernel(std::uint32_t seed);
+// Of about 20 instructions a statement.
+[[nodiscard]] std::string random_kernel(std::uint32_t seed, unsigned statements = 8);
 
 }  // namespace trimtab::emulator::test
