@@ -138,7 +138,9 @@ std::expected<std::string, Error> print_driver(const KernelDescription& descript
                                          fits.metrics.size(), TRIMTAB_MAX_METRICS)});
 
     CMetrics metrics(fits);
-    const std::string chart = print_program(program, fits, extent_expressions(description), metrics);
+    const std::string chart = print_program(
+        program, fits, extent_expressions(description),
+        description.annotated_grid[0].has_value() || description.annotated_shared.has_value(), metrics);
     std::vector<model::Metric> all;
     std::vector<std::string> metric_names;
     for (const FittedMetric& fit : fits.metrics) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace trimtab::driver_gen {
@@ -83,14 +84,23 @@ std::string CMetrics::ranges_function() const {
 }
 
 std::string CMetrics::fill_body(const std::vector<bool>& wanted) const {
+    constexpr std::array covered{VariableKind::covered_x, VariableKind::covered_y, VariableKind::covered_z};
     std::string text;
     const auto wants = [&](VariableKind kind) {
         for (std::size_t i = 0; i < wanted.size(); ++i)
             if (wanted[i] && fits_.variables[i].kind == kind) return true;
         return false;
     };
+    const bool covers = wants(VariableKind::covered_warps) || wants(VariableKind::covered_lanes) ||
+                        wants(VariableKind::boxes);
+    for (std::size_t d = 0; d < 3; ++d)
+        if (covers || wants(covered[d]))
+            text += fmt::format("    const double boxes_{0} = trimtab_boxes(range[{1}], range[{2}], {0});\n",
+                                "xyz"[d], 2 * d, 2 * d + 1);
     if (wants(VariableKind::covered_warps) || wants(VariableKind::covered_lanes))
-        text += "    const double warps = trimtab_covered_warps(range, x, y, z);\n";
+        text +=
+            "    const double boxes[3] = {boxes_x, boxes_y, boxes_z};\n"
+            "    const double warps = trimtab_covered_warps(range, boxes, x, y, z);\n";
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (!wanted[i]) continue;
         const Variable& variable = fits_.variables[i];
@@ -118,13 +128,13 @@ std::string CMetrics::fill_body(const std::vector<bool>& wanted) const {
                 value = "z";
                 break;
             case VariableKind::covered_x:
-                value = "trimtab_covered_indices(range[0], range[1], x)";
+                value = "trimtab_covered_indices(range[0], range[1], x, boxes_x)";
                 break;
             case VariableKind::covered_y:
-                value = "trimtab_covered_indices(range[2], range[3], y)";
+                value = "trimtab_covered_indices(range[2], range[3], y, boxes_y)";
                 break;
             case VariableKind::covered_z:
-                value = "trimtab_covered_indices(range[4], range[5], z)";
+                value = "trimtab_covered_indices(range[4], range[5], z, boxes_z)";
                 break;
             case VariableKind::lanes_x:
                 value = "trimtab_lanes_x(x)";
@@ -139,15 +149,13 @@ std::string CMetrics::fill_body(const std::vector<bool>& wanted) const {
                 value = "trimtab_warps(x, y, z)";
                 break;
             case VariableKind::boxes:
-                value =
-                    "trimtab_boxes(range[0], range[1], x) * trimtab_boxes(range[2], range[3], y) * "
-                    "trimtab_boxes(range[4], range[5], z)";
+                value = "boxes_x * boxes_y * boxes_z";
                 break;
             case VariableKind::covered_warps:
                 value = "warps";
                 break;
             case VariableKind::covered_lanes:
-                value = "trimtab_covered_lanes(range, x, y, z, warps)";
+                value = "trimtab_covered_lanes(range, boxes, warps)";
                 break;
             case VariableKind::alignment:
                 value = alignment("x");

@@ -36,29 +36,57 @@ unsigned operand_count(Op op) {
 
 class ProgramPrinter {
   public:
-    ProgramPrinter(const RationalProgram& program, const KernelFits& fits, CMetrics& metrics)
-        : program_(program), fits_(fits), metrics_(metrics) {
-        for (const char* taken : {"context", "block", "scale", "ns", "device", "image", "data", "block_x",
-                                  "block_y", "block_z", "extent_x", "extent_y", "extent_z", "grid_x",
-                                  "grid_y", "grid_z", "dynamic_shared_bytes", "range", "launch"})
+    ProgramPrinter(const RationalProgram& program, const KernelFits& fits, bool launch_varies,
+                   CMetrics& metrics)
+        : program_(program), fits_(fits), launch_varies_(launch_varies), metrics_(metrics) {
+        for (const char* taken : {"context",
+                                  "block",
+                                  "scale",
+                                  "ns",
+                                  "device",
+                                  "image",
+                                  "data",
+                                  "block_x",
+                                  "block_y",
+                                  "block_z",
+                                  "extent_x",
+                                  "extent_y",
+                                  "extent_z",
+                                  "grid_x",
+                                  "grid_y",
+                                  "grid_z",
+                                  "dynamic_shared_bytes",
+                                  "range",
+                                  "launch",
+                                  "fixed"})
             names_.reserve(taken);
+        find_fixed();
         find_uses();
     }
     std::string print(const std::array<std::string, 3>& extents);
 
   private:
     using Box = std::tuple<NodeIndex, NodeIndex, NodeIndex>;
+    static constexpr Box no_box{~NodeIndex{0}, ~NodeIndex{0}, ~NodeIndex{0}};  // of metrics that are fixed
 
+    void find_fixed();
     void find_uses();
+    bool is_fixed_input(std::string_view name) const;
+    bool is_fixed_metric(const FittedMetric& fit) const;
+    bool is_value(NodeIndex i) const {  // something to compute
+        return program_.nodes[i].op != Op::constant && program_.nodes[i].op != Op::input;
+    }
     bool is_named(NodeIndex i) const {
         const Node& node = program_.nodes[i];
-        return node.op != Op::constant && node.op != Op::input &&
-               (node.op == Op::metric || !node.label.empty() || uses_[i] > 1 || named_[i]);
+        return is_value(i) && (node.op == Op::metric || !node.label.empty() || uses_[i] > 1 || named_[i]);
     }
     std::string reference(NodeIndex i) const {  // for use inside an expression
-        if (is_named(i)) return node_names_.at(i);
-        return expression(i);
+        if (!is_named(i)) return expression(i);
+        return (fixed_[i] && !prints_fixed_ ? "fixed->" : "") + node_names_.at(i);
     }
+    void print_node(NodeIndex i);
+    std::string print_values(bool fixed);
+    std::string beginning(const std::array<std::string, 3>& extents) const;
     std::string condition(NodeIndex i) const;
     std::string expression(NodeIndex i) const;
     std::string input(std::string_view name) const;
@@ -67,8 +95,12 @@ class ProgramPrinter {
 
     const RationalProgram& program_;
     const KernelFits& fits_;
+    const bool launch_varies_;  // with the block: D's extents and the dynamic shared memory
     CMetrics& metrics_;
     CNames names_;
+    std::vector<bool> fixed_;     // no block of a launch changes it
+    std::vector<bool> exported_;  // fixed, and read where blocks are predicted
+    bool prints_fixed_ = false;
     std::vector<unsigned> uses_;  // by nodes that the results need
     std::vector<bool> named_;
     std::map<NodeIndex, std::string> node_names_;
@@ -77,23 +109,74 @@ class ProgramPrinter {
     std::string text_;
 };
 
+bool ProgramPrinter::is_fixed_input(std::string_view name) const {
+    if (name.starts_with("device.") || name.starts_with("image.")) return true;
+    return !launch_varies_ && (name.starts_with("extent.") || name == "dynamic_shared_bytes");
+}
+
+// A function of D alone, whose error trimtab_judge() does not try.
+bool ProgramPrinter::is_fixed_metric(const FittedMetric& fit) const {
+    if (fit.data_dependent || (!fit.exact && fit.quality.held_out_max_error != 0)) return false;
+    const auto is_fixed = [&](std::uint32_t index) {
+        const Variable& variable = fits_.variables[index];
+        if (variable.kind != VariableKind::data && variable.kind != VariableKind::remainder &&
+            variable.kind != VariableKind::has_remainder)
+            return false;
+        return !launch_varies_ || !fits_.data_names[variable.data].starts_with("extent.");
+    };
+    const auto all_fixed = [&](const std::vector<Monomial>& sum) {
+        return std::ranges::all_of(sum, [&](const Monomial& monomial) {
+            return std::ranges::all_of(monomial.exponents, is_fixed,
+                                       &std::pair<std::uint32_t, std::int32_t>::first);
+        });
+    };
+    return std::ranges::all_of(fit.pieces, [&](const Piece& piece) {
+        return (!piece.when || is_fixed(piece.when->variable)) && all_fixed(piece.numerator) &&
+               all_fixed(piece.denominator);
+    });
+}
+
+void ProgramPrinter::find_fixed() {
+    fixed_.assign(program_.nodes.size(), false);
+    exported_ = fixed_;
+    for (NodeIndex i = 0; i < program_.nodes.size(); ++i) {
+        const Node& node = program_.nodes[i];
+        if (node.op == Op::input) {
+            fixed_[i] = is_fixed_input(program_.inputs[node.input]);
+        } else if (node.op == Op::metric) {
+            const FittedMetric* fit = fits_.find(node.metric);
+            fixed_[i] = fit == nullptr || is_fixed_metric(*fit);
+        } else {
+            const std::array<NodeIndex, 3> operands{node.a, node.b, node.c};
+            bool all = true;
+            for (unsigned n = 0; n < operand_count(node.op); ++n) all = all && fixed_[operands[n]];
+            fixed_[i] = all;
+        }
+    }
+}
+
 void ProgramPrinter::find_uses() {
     const std::size_t count = program_.nodes.size();
     uses_.assign(count, 0);
     named_.assign(count, false);
     uses_[program_.time_ns] = uses_[program_.unlaunchable] = 1;
     named_[program_.time_ns] = named_[program_.unlaunchable] = true;
+    exported_[program_.time_ns] = exported_[program_.unlaunchable] = true;
     for (std::size_t i = count; i-- > 0;) {
         if (uses_[i] == 0) continue;
         const Node& node = program_.nodes[i];
         const std::array<NodeIndex, 3> operands{node.a, node.b, node.c};
-        for (unsigned n = 0; n < operand_count(node.op); ++n) {
-            ++uses_[operands[n]];
-            if (node.op == Op::metric) named_[operands[n]] = true;
-        }
         if (node.op == Op::metric) {
-            auto& list = boxes_[{node.a, node.b, node.c}];
+            auto& list = boxes_[fixed_[i] ? no_box : Box{node.a, node.b, node.c}];
             if (std::ranges::find(list, node.metric) == list.end()) list.push_back(node.metric);
+            if (fixed_[i]) continue;  // whatever its box is
+        }
+        for (unsigned n = 0; n < operand_count(node.op); ++n) {
+            const NodeIndex operand = operands[n];
+            ++uses_[operand];
+            if (node.op == Op::metric) named_[operand] = true;
+            if (!fixed_[operand] || fixed_[i] || !is_value(operand)) continue;
+            named_[operand] = exported_[operand] = true;
         }
     }
 }
@@ -160,9 +243,9 @@ std::string ProgramPrinter::expression(NodeIndex i) const {
         case Op::maximum:
             return fmt::format("trimtab_max({}, {})", reference(node.a), reference(node.b));
         case Op::floor:
-            return call("__builtin_floor");
+            return call("trimtab_floor");
         case Op::ceil:
-            return call("__builtin_ceil");
+            return call("trimtab_ceil");
         case Op::square_root:
             return call("__builtin_sqrt");
         case Op::power:
@@ -200,65 +283,104 @@ std::string ProgramPrinter::comment(const Node& node) const {
 std::string ProgramPrinter::metric_value(const Node& node) {
     const std::string function = metrics_.metric_function(node.metric);
     if (function.empty()) return "0.0 /* not profiled */";
-    const Box box{node.a, node.b, node.c};
+    const Box box = prints_fixed_ ? no_box : Box{node.a, node.b, node.c};
     auto known = box_names_.find(box);
     if (known == box_names_.end()) {
-        const std::string name = names_.unique("box");
+        const std::string name = names_.unique(prints_fixed_ ? "any_box" : "box");
         known = box_names_.emplace(box, name).first;
-        text_ += c_wrapped(fmt::format("const trimtab_variables* {} = {}(context, {}, {}, {}, {});", name,
-                                       metrics_.fill_function(boxes_.at(box)), box_names_.size() - 1,
-                                       reference(node.a), reference(node.b), reference(node.c)),
+        const std::string size = prints_fixed_ ? "1.0, 1.0, 1.0"
+                                               : fmt::format("{}, {}, {}", reference(node.a),
+                                                             reference(node.b), reference(node.c));
+        text_ += c_wrapped(fmt::format("const trimtab_variables* {} = {}(context, {}, {});", name,
+                                       metrics_.fill_function(boxes_.at(box)), box_names_.size() - 1, size),
                            "    ") +
                  "\n";
     }
+    if (prints_fixed_) return fmt::format("{}({})", function, known->second);
     const auto index = fits_.find(node.metric) - fits_.metrics.data();
     return fmt::format("scale[{}] * {}({})", index, function, known->second);
 }
 
-std::string ProgramPrinter::print(const std::array<std::string, 3>& extents) {
-    text_ = fmt::format(
-        "/* The performance model {}, version {}, as a flow chart: each line is a node, in the order of\n"
-        "   computation; ?: is a decision. */\n"
-        "static int trimtab_predict(const trimtab_context* context, trimtab_dim3 block, const double* "
-        "scale,\n"
-        "                           double* ns) {{\n"
+void ProgramPrinter::print_node(NodeIndex i) {
+    const Node& node = program_.nodes[i];
+    const std::string value = node.op == Op::metric ? metric_value(node) : expression(i);
+    const std::string name = names_.unique(node.label.empty() ? fmt::format("t{}", i) : node.label);
+    node_names_[i] = name;
+    if (const std::string note = comment(node); !note.empty()) text_ += c_comment(note, "    ") + "\n";
+    std::string_view body = value;
+    if (body.starts_with('(') && body.ends_with(')') && node.op != Op::metric)
+        body = body.substr(1, body.size() - 2);
+    text_ += c_wrapped(fmt::format("const double {} = {};", name, body), "    ") + "\n";
+}
+
+std::string ProgramPrinter::print_values(bool fixed) {
+    prints_fixed_ = fixed;
+    text_.clear();
+    for (NodeIndex i = 0; i < program_.nodes.size(); ++i)
+        if (uses_[i] != 0 && is_named(i) && fixed_[i] == fixed) print_node(i);
+    return std::move(text_);
+}
+
+// What both functions read.
+std::string ProgramPrinter::beginning(const std::array<std::string, 3>& extents) const {
+    std::string text =
         "    const trimtab_device* device = context->device;\n"
         "    const trimtab_image* image = context->image;\n"
         "    const double* data = context->data;\n"
-        "    const double dynamic_shared_bytes = context->dynamic_shared_bytes;\n",
-        c_comment_text(program_.name), c_comment_text(program_.version));
-    for (std::size_t d = 0; d < 3; ++d) {
-        const char axis = "xyz"[d];
-        text_ += fmt::format("    const double block_{0} = block.{0}, extent_{0} = {1};\n", axis, extents[d]);
-        text_ += fmt::format("    const double grid_{0} = __builtin_ceil(extent_{0} / block_{0});\n", axis);
-    }
+        "    const double dynamic_shared_bytes = context->dynamic_shared_bytes;\n";
+    for (std::size_t d = 0; d < 3; ++d)
+        text += fmt::format("    const double extent_{} = {};\n", "xyz"[d], extents[d]);
+    return text;
+}
+
+std::string ProgramPrinter::print(const std::array<std::string, 3>& extents) {
+    constexpr std::string_view unused =
+        "    (void)device, (void)image, (void)data, (void)dynamic_shared_bytes;\n"
+        "    (void)extent_x, (void)extent_y, (void)extent_z;\n";
+    const std::string fixed = print_values(true), of_block = print_values(false);
+    std::string members, stores;
     for (NodeIndex i = 0; i < program_.nodes.size(); ++i) {
-        if (uses_[i] == 0 || !is_named(i)) continue;
-        const Node& node = program_.nodes[i];
-        const std::string value = node.op == Op::metric ? metric_value(node) : expression(i);
-        const std::string name = names_.unique(node.label.empty() ? fmt::format("t{}", i) : node.label);
-        node_names_[i] = name;
-        if (const std::string note = comment(node); !note.empty()) text_ += c_comment(note, "    ") + "\n";
-        std::string_view body = value;
-        if (body.starts_with('(') && body.ends_with(')') && node.op != Op::metric)
-            body = body.substr(1, body.size() - 2);
-        text_ += c_wrapped(fmt::format("const double {} = {};", name, body), "    ") + "\n";
+        if (!fixed_[i] || !exported_[i] || !is_value(i) || uses_[i] == 0) continue;
+        members += fmt::format("    double {};\n", node_names_.at(i));
+        stores += fmt::format("    fixed->{0} = {0};\n", node_names_.at(i));
     }
-    text_ += fmt::format(
-        "    (void)device, (void)image, (void)data, (void)scale, (void)dynamic_shared_bytes;\n"
-        "    (void)grid_x, (void)grid_y, (void)grid_z;\n"
-        "    *ns = {0};\n"
-        "    return {1} == 0 && {0} - {0} == 0; /* a time that is no number is no prediction */\n}}\n"
-        "enum {{ trimtab_box_count = {2} }}; /* that the model asks for metrics of */\n",
-        reference(program_.time_ns), reference(program_.unlaunchable), box_names_.size());
-    return text_;
+    if (members.empty()) members = "    double none;\n";
+    std::string text = fmt::format(
+        "/* The performance model {}, version {}, as a flow chart: each line is a node, in the order of\n"
+        "   computation; ?: is a decision. First what no block of a launch changes: computed once. */\n"
+        "typedef struct trimtab_fixed {{\n{}}} trimtab_fixed;\n\n"
+        "static void trimtab_fix(const trimtab_context* context, trimtab_fixed* fixed) {{\n",
+        c_comment_text(program_.name), c_comment_text(program_.version), members);
+    text += beginning(extents) + fixed + stores + std::string(unused) + "    (void)fixed;\n}\n\n";
+    text +=
+        "/* Then what depends on the block. */\n"
+        "static int trimtab_predict(const trimtab_context* context, trimtab_dim3 block, const double* "
+        "scale,\n"
+        "                           double* ns) {\n"
+        "    const trimtab_fixed* fixed = context->fixed;\n" +
+        beginning(extents);
+    for (const char axis : {'x', 'y', 'z'})
+        text += fmt::format(
+            "    const double block_{0} = block.{0}, grid_{0} = trimtab_ceil(extent_{0} / block_{0});\n",
+            axis);
+    text += of_block;
+    prints_fixed_ = false;
+    text += std::string(unused) +
+            fmt::format(
+                "    (void)fixed, (void)scale, (void)grid_x, (void)grid_y, (void)grid_z;\n"
+                "    *ns = {0};\n"
+                "    return {1} == 0 && {0} - {0} == 0; /* a time that is no number is no prediction */\n}}\n"
+                "enum {{ trimtab_box_count = {2} }}; /* that the model asks for metrics of */\n",
+                reference(program_.time_ns), reference(program_.unlaunchable), box_names_.size());
+    return text;
 }
 
 }  // namespace
 
 std::string print_program(const RationalProgram& program, const KernelFits& fits,
-                          const std::array<std::string, 3>& extent_expressions, CMetrics& metrics) {
-    return ProgramPrinter(program, fits, metrics).print(extent_expressions);
+                          const std::array<std::string, 3>& extent_expressions, bool launch_varies,
+                          CMetrics& metrics) {
+    return ProgramPrinter(program, fits, launch_varies, metrics).print(extent_expressions);
 }
 
 }  // namespace trimtab::driver_gen

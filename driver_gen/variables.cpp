@@ -72,9 +72,15 @@ std::string name(const Variable& variable, std::span<const std::string> data_nam
 
 double evaluate(const Variable& variable, const IndexRanges& ranges, std::span<const double> data, double x,
                 double y, double z) {
+    const auto boxes_of = [](const std::array<double, 6>& range, double width_x, double width_y,
+                             double width_z) -> std::array<double, 3> {
+        return {trimtab_boxes(range[0], range[1], width_x), trimtab_boxes(range[2], range[3], width_y),
+                trimtab_boxes(range[4], range[5], width_z)};
+    };
     const auto covered = [&](std::size_t dimension, double width) {
         const auto range = ranges.evaluate(data);
-        return trimtab_covered_indices(range[2 * dimension], range[2 * dimension + 1], width);
+        const double first = range[2 * dimension], end = range[2 * dimension + 1];
+        return trimtab_covered_indices(first, end, width, trimtab_boxes(first, end, width));
     };
     const auto alignment = [&](double size) {
         const double divisor = trimtab_common_divisor(size, variable.unit);
@@ -106,15 +112,17 @@ double evaluate(const Variable& variable, const IndexRanges& ranges, std::span<c
         case VariableKind::warps:
             return trimtab_warps(x, y, z);
         case VariableKind::boxes: {
-            const auto range = ranges.evaluate(data);
-            return trimtab_boxes(range[0], range[1], x) * trimtab_boxes(range[2], range[3], y) *
-                   trimtab_boxes(range[4], range[5], z);
+            const auto boxes = boxes_of(ranges.evaluate(data), x, y, z);
+            return boxes[0] * boxes[1] * boxes[2];
         }
         case VariableKind::covered_warps:
-            return trimtab_covered_warps(ranges.evaluate(data).data(), x, y, z);
         case VariableKind::covered_lanes: {
             const auto range = ranges.evaluate(data);
-            return trimtab_covered_lanes(range.data(), x, y, z, trimtab_covered_warps(range.data(), x, y, z));
+            const auto boxes = boxes_of(range, x, y, z);
+            const double warps = trimtab_covered_warps(range.data(), boxes.data(), x, y, z);
+            return variable.kind == VariableKind::covered_warps
+                       ? warps
+                       : trimtab_covered_lanes(range.data(), boxes.data(), warps);
         }
         case VariableKind::alignment:
             return alignment(x);

@@ -41,11 +41,11 @@ std::expected<void, Error> load(Library& library, const tools::FileKernel& kerne
     const tools::Outcome outcome =
         tools::run_program({compiler, "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-I" + include_folder,
                             text, "-o", binary, "-lm"},
-                           true);
+                           tools::Capture::messages);
     if (!outcome.started || outcome.exit_code != 0)
         return std::unexpected(
             Error{.message = fmt::format("driver program of {} does not compile: {}", description.demangled,
-                                         outcome.messages.substr(0, outcome.messages.find('\n')))});
+                                         outcome.captured.substr(0, outcome.captured.find('\n')))});
     library.handle = dlopen(binary.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library.handle != nullptr)
         library.driver = static_cast<const trimtab_driver*>(

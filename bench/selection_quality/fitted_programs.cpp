@@ -54,11 +54,11 @@ std::expected<tools::KernelFile, Error> compiled(const std::string& source, cons
         const tools::Outcome outcome =
             tools::run_program({options.compiler, "--trimtab-quiet", "--trimtab-profile=off", "-O3", "-c",
                                 source, "-o", unfinished},
-                               true);
+                               tools::Capture::messages);
         if (!outcome.started || outcome.exit_code != 0)
             return std::unexpected(
                 Error{.message = fmt::format("{} cannot compile it: {}", options.compiler,
-                                             outcome.messages.substr(0, outcome.messages.find('\n'))),
+                                             outcome.captured.substr(0, outcome.captured.find('\n'))),
                       .file = source});
         fs::rename(unfinished, object, failed);
         if (failed) return std::unexpected(Error{.message = failed.message(), .file = object});

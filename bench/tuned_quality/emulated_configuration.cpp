@@ -71,11 +71,11 @@ std::expected<EmulatedMetrics, Error> EmulatedConfigurations::measure(const Conf
     for (std::string& flag : compiler_flags(options_)) command.push_back(std::move(flag));
     command.insert(command.end(), {options_.source, "-o", ptx});
     for (std::string& define : defines(c, options_)) command.push_back(std::move(define));
-    const tools::Outcome outcome = tools::run_program(command, true);
+    const tools::Outcome outcome = tools::run_program(command, tools::Capture::messages);
     if (!outcome.started || outcome.exit_code != 0)
         return std::unexpected(
             Error{.message = fmt::format("{} cannot compile it: {}", options_.compiler,
-                                         outcome.messages.substr(0, outcome.messages.find('\n'))),
+                                         outcome.captured.substr(0, outcome.captured.find('\n'))),
                   .file = options_.source});
     tools::LaunchOptions file;
     file.file = ptx;
