@@ -67,8 +67,11 @@ void ArgumentKey::add(const analysis::KernelDescription& description, std::uint3
     if (offset >= parameter_size) return;
     size = std::min(size, parameter_size - offset);
     while (size > 0) {
-        const Field field{
-            .parameter = parameter, .offset = offset, .size = std::min(size, 8u), .bucket = bucket};
+        const Field field{.parameter = parameter,
+                          .offset = offset,
+                          .size = std::min(size, 8u),
+                          .bucket = bucket,
+                          .is_address = description.parameters[parameter].is_pointer};
         const bool known = std::any_of(fields_.begin(), fields_.end(), [&](const Field& other) {
             return other.parameter == field.parameter && other.offset == field.offset &&
                    other.size >= field.size && other.bucket == Bucket::exact;
@@ -76,6 +79,13 @@ void ArgumentKey::add(const analysis::KernelDescription& description, std::uint3
         if (!known) fields_.push_back(field);
         offset += field.size;
         size -= field.size;
+    }
+}
+
+void ArgumentKey::make_portable(std::span<std::uint64_t> key) const {
+    key[1] &= 0xffffffffu;
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+        if (fields_[i].is_address) key[shape_words + i] = 0;
     }
 }
 

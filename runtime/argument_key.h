@@ -20,7 +20,6 @@ class ArgumentKey {
   public:
     static constexpr std::size_t shape_words = 5;
     static constexpr std::size_t max_words = 64;
-    static constexpr std::size_t device_word = 1;  // whose upper half is the device's ordinal
 
     ArgumentKey() = default;
     explicit ArgumentKey(const analysis::KernelDescription& description);
@@ -39,11 +38,16 @@ class ArgumentKey {
         for (const Field& field : fields_) *out++ = value(field, shape.arguments);
     }
 
+    // What of a key holds in other processes too: neither which of this process's devices it is, nor where
+    // arrays lie, on which the legality of a choice may depend but not its worth.
+    void make_portable(std::span<std::uint64_t> key) const;
+
   private:
     enum class Bucket : std::uint8_t { exact, unsigned_power_of_two, signed_power_of_two };
     struct Field {
         std::uint32_t parameter = 0, offset = 0, size = 0;
         Bucket bucket = Bucket::exact;
+        bool is_address = false;
     };
 
     [[nodiscard]] static std::uint64_t value(const Field& field, void* const* arguments);

@@ -97,7 +97,8 @@ std::optional<StoredChoice> ChoiceStore::find(const ChoiceOwner& owner, std::spa
     const int found = library_->find(database_, &row, error.data(), error.size());
     if (found == choices_failed) give_up(error.data());
     if (found <= 0) return std::nullopt;
-    return StoredChoice{.block = row.block, .written_ns = row.written_ns, .chosen_ns = row.chosen_ns};
+    return StoredChoice{
+        .block = row.block, .grid = row.grid, .written_ns = row.written_ns, .chosen_ns = row.chosen_ns};
 }
 
 void ChoiceStore::add(const ChoiceOwner& owner, std::span<const std::uint64_t> key,
@@ -125,6 +126,7 @@ bool ChoiceStore::flush_locked() {
     for (const Pending& pending : pending_) {
         ChoiceRow row = row_of(pending.owner, pending.key);
         row.block = pending.choice.block;
+        row.grid = pending.choice.grid;
         row.written_ns = pending.choice.written_ns;
         row.chosen_ns = pending.choice.chosen_ns;
         rows.push_back(row);

@@ -26,6 +26,7 @@ struct ChoiceOwner {
 
 struct StoredChoice {
     trimtab_dim3 block{};
+    trimtab_dim3 grid{};  // zeros: the one that covers the launch's threads
     double written_ns = 0, chosen_ns = 0;
 };
 

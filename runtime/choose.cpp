@@ -6,6 +6,7 @@
 #include "analysis/legal_blocks.h"
 #include "runtime/argument_key.h"
 #include "runtime/block_list.h"
+#include "runtime/other_totals.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -171,6 +172,14 @@ std::optional<Decision> as_stored(const analysis::KernelDescription& description
     decision.remembered = true;
     decision.written_ns = stored.written_ns;
     decision.chosen_ns = stored.chosen_ns;
+    if (!same(stored.grid, {0, 0, 0})) {
+        if (!may_have_total(description, arguments, device, image, shape, stored.grid, stored.block))
+            return std::nullopt;
+        decision.grid = stored.grid;
+        decision.block = stored.block;
+        decision.has_other_total = true;
+        return decision;
+    }
     if (same(stored.block, shape.block)) return decision;
     const auto launch =
         analysis::launch_with_block(description, arguments, *limits, as_configuration(shape), stored.block);

@@ -199,7 +199,7 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
                  .device = device->name,
                  .build = build_of(plan, device->values, image)};
         key.assign(pending.key.begin(), pending.key.begin() + static_cast<std::ptrdiff_t>(pending.key_words));
-        key[ArgumentKey::device_word] &= 0xffffffffu;  // which of this process's devices it is, is no matter
+        plan.key().make_portable(key);
         if (const auto stored = store_.find(owner, key)) {
             if (const auto decision = as_stored(*plan.description(), device->values, image, shape, *stored)) {
                 plan.remember({pending.key.data(), pending.key_words}, pending.key_hash, *decision);
@@ -210,11 +210,12 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
     Decision decision =
         with_best_total(choose(*plan.description(), *plan.driver(), device->values, image, shape),
                         *plan.description(), *plan.driver(), device->values, image, shape);
-    // Blocks alone are kept.
-    if (keeps && is_new_choice(decision.by) && !decision.has_other_total)
-        store_.add(
-            owner, key,
-            {.block = decision.block, .written_ns = decision.written_ns, .chosen_ns = decision.chosen_ns});
+    if (keeps && is_new_choice(decision.by))
+        store_.add(owner, key,
+                   {.block = decision.block,
+                    .grid = decision.has_other_total ? decision.grid : trimtab_dim3{},
+                    .written_ns = decision.written_ns,
+                    .chosen_ns = decision.chosen_ns});
     if (!decision.nonsense.empty()) {
         distrust(kernel, plan, decision.nonsense);
     } else if (pending.key_words > 0)

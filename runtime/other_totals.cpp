@@ -38,6 +38,15 @@ Extents spread(double threads, const Extents& written, const Extents& turns) {
     return extent;
 }
 
+bool fits_in_32_bits(const Extents& extent) {
+    return std::all_of(extent.begin(), extent.end(), [](std::uint64_t size) { return size <= 0xffffffffu; });
+}
+
+trimtab_dim3 to_dim3(const Extents& extent) {
+    return {static_cast<std::uint32_t>(extent[0]), static_cast<std::uint32_t>(extent[1]),
+            static_cast<std::uint32_t>(extent[2])};
+}
+
 struct Found {
     trimtab_choice choice{};
     trimtab_dim3 grid{};
@@ -58,10 +67,8 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
                           std::uint64_t{shape.grid.z} * shape.block.z};
     const auto shared_bytes = static_cast<double>(shape.dynamic_shared_bytes);
     const auto best_of = [&](const Extents& extent) -> std::optional<Found> {
-        const auto limits = analysis::legal_blocks_of_total(
-            description, arguments, shape.grid, shape.block, device, image,
-            {static_cast<std::uint32_t>(extent[0]), static_cast<std::uint32_t>(extent[1]),
-             static_cast<std::uint32_t>(extent[2])});
+        const auto limits = analysis::legal_blocks_of_total(description, arguments, shape.grid, shape.block,
+                                                            device, image, to_dim3(extent));
         if (!limits) return std::nullopt;
         const std::vector<double> data = analysis::data_values(description, arguments, extent);
         trimtab_choice best{};
@@ -110,6 +117,19 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
         if (ns < decision.chosen_ns && ns * (1 + found->choice.relative_error) < to_beat_ns) take(*found);
     }
     return decision;
+}
+
+bool may_have_total(const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
+                    const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape,
+                    trimtab_dim3 grid, trimtab_dim3 block) {
+    if (description.strides.empty() || description.verdict == analysis::Verdict::annotated) return false;
+    const Extents extent{std::uint64_t{grid.x} * block.x, std::uint64_t{grid.y} * block.y,
+                         std::uint64_t{grid.z} * block.z};
+    if (!fits_in_32_bits(extent)) return false;
+    const auto limits = analysis::legal_blocks_of_total(description, arguments, shape.grid, shape.block,
+                                                        device, image, to_dim3(extent));
+    return limits && analysis::is_legal(*limits, block) &&
+           same(analysis::covering_grid(*limits, block), grid);
 }
 
 }  // namespace trimtab::runtime

@@ -12,4 +12,10 @@ namespace trimtab::runtime {
                                        const trimtab_driver& driver, const trimtab_device& device,
                                        const trimtab_image& image, const LaunchShape& shape);
 
+// A grid that with_best_total() chose for an equal launch of an earlier process: may this launch have it?
+[[nodiscard]] bool may_have_total(const analysis::KernelDescription& description,
+                                  analysis::ArgumentBytes arguments, const trimtab_device& device,
+                                  const trimtab_image& image, const LaunchShape& shape, trimtab_dim3 grid,
+                                  trimtab_dim3 block);
+
 }  // namespace trimtab::runtime

@@ -18,6 +18,7 @@ struct ChoiceRow {
     std::uint64_t build =
         0;  // of the driver program, the image and the device's description: another one's row is void
     trimtab_dim3 block{};
+    trimtab_dim3 grid{};  // zeros: the one that covers the launch's threads
     double written_ns = 0, chosen_ns = 0;
 };
 

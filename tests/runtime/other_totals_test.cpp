@@ -2,12 +2,16 @@
 #include "runtime/other_totals.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
+#include <filesystem>
 #include <functional>
 
 #include "analysis/legal_blocks.h"
 #include "model/device.h"
 #include "runtime/argument_key.h"
+#include "runtime/launcher.h"
 #include "tests/runtime/fake_backend.h"
 
 namespace trimtab::runtime {
@@ -176,6 +180,103 @@ TEST_F(OtherTotals, AreNotRememberedForArraysThatLieElsewhere) {
     kernel_.strides.clear();
     kernel_.stride_accesses.clear();
     EXPECT_EQ(key(0x7f0000000000), key(0x7f0000001000)) << "where they lie decides nothing";
+}
+
+// What a process of its own launches for one block of 256 threads, and how often its driver program is asked.
+struct Launch {
+    std::uint64_t threads = 0;
+    int selects = 0;
+};
+Launch launch_in_new_process(const std::string& choices, const analysis::KernelDescription& description,
+                             std::uint64_t out, std::uint64_t in) {
+    testing::FakeFatBinary fat_binary{"a fat binary"};
+    testing::FakeBundle bundle{description, fat_binary.hash()};
+    testing::driver_script().selects = 0;
+    Settings settings;
+    settings.choices_path = choices;
+    BackendCalls calls = testing::fake_calls();
+    Log log(LogLevel::warn);
+    Bundles bundles(log);
+    Report report("", log);
+    Registrations registrations;
+    Launcher launcher(settings, calls, bundles, report, log);
+    const char host_function = 0;
+    bundles.add(&bundle.bundle());
+    registrations.add_function(registrations.add_fat_binary(fat_binary.wrapper()), &host_function,
+                               description.name.c_str());
+    int n = 1'000'000, step = 1, bound = 1;
+    std::array<void*, 5> arguments{&n, &out, &step, &bound, &in};
+    Launch launched;
+    const LaunchShape shape{
+        .grid = {1, 1, 1}, .block = {256, 1, 1}, .dynamic_shared_bytes = 0, .arguments = arguments.data()};
+    launcher.launch(registrations.find(&host_function), shape, nullptr,
+                    [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t) {
+                        launched.threads = std::uint64_t{grid.x} * block.x;
+                        return cudaSuccess;
+                    });
+    launcher.finish();
+    launched.selects = testing::driver_script().selects;
+    return launched;
+}
+
+TEST_F(OtherTotals, LaterProcessesTakeTheTotalUnlessTheirArraysMeet) {
+    // for (i = g; i < n; i += total) out[i] = in[i];
+    kernel_.parameters.push_back(kernel_.parameters[1]);
+    kernel_.parameters[4].index = 4;
+    kernel_.parameters[4].name = "in";
+    kernel_.parameters[4].offset = 24;
+    analysis::GridStrideAccess load = kernel_.stride_accesses[0];
+    load.address.arguments[0].parameter = 4;
+    load.writes = false;
+    kernel_.stride_accesses.push_back(load);
+    testing::DriverScript& driver = testing::driver_script();
+    driver.predict = [](const double* data, trimtab_dim3) { return 1e9 / data[extent_datum]; };
+    driver.uncertain = false;
+    driver.select_result = 1;
+    driver.best = {64, 1, 1};
+    const std::string folder = ::testing::TempDir() + "totals_" + std::to_string(getpid());
+    std::filesystem::create_directories(folder);
+    const std::string path = folder + "/choices.sqlite";
+
+    constexpr std::uint64_t out = 0x7f0000000000, far = 0x7f1000000000;
+    const Launch first = launch_in_new_process(path, kernel_, out, far);
+    EXPECT_GE(first.threads, 1'000'000u);
+    EXPECT_GT(first.selects, 1);
+    const Launch again = launch_in_new_process(path, kernel_, out, far);
+    EXPECT_EQ(again.threads, first.threads);
+    EXPECT_EQ(again.selects, 0);
+    // Arrays lie where they like.
+    const Launch elsewhere = launch_in_new_process(path, kernel_, far, out);
+    EXPECT_EQ(elsewhere.threads, first.threads);
+    EXPECT_EQ(elsewhere.selects, 0);
+    // Here one turn reads what the next one writes: the number of threads shows.
+    const Launch meeting = launch_in_new_process(path, kernel_, out, out + 4);
+    EXPECT_EQ(meeting.threads, 256u);
+    EXPECT_GT(meeting.selects, 0);
+    std::filesystem::remove_all(folder);
+}
+
+TEST_F(OtherTotals, AStoredTotalThatMakesNoSenseIsNotTaken) {
+    int n = 1'000'000, step = 1, bound = 1;
+    std::uint64_t out = 0x7f0000000000;
+    std::array<void*, 4> arguments{&n, &out, &step, &bound};
+    LaunchShape shape{};
+    shape.grid = {1, 1, 1};
+    shape.block = {256, 1, 1};
+    shape.arguments = arguments.data();
+    const std::vector<std::byte> bytes = argument_bytes(kernel_, arguments.data());
+    const trimtab_image image = analysis::to_driver_image(kernel_.images[0]);
+    const auto device = model::find_device("rtx2070super");
+    const auto may = [&](trimtab_dim3 grid, trimtab_dim3 block) {
+        return may_have_total(kernel_, bytes, device->values, image, shape, grid, block);
+    };
+    EXPECT_TRUE(may({100, 1, 1}, {128, 1, 1}));
+    EXPECT_FALSE(may({0, 0, 0}, {128, 1, 1}));
+    EXPECT_FALSE(may({100, 1, 1}, {0, 1, 1}));
+    EXPECT_FALSE(may({100, 2, 1}, {128, 1, 1})) << "a dimension that the kernel does not read";
+    EXPECT_FALSE(may({100, 1, 1}, {2048, 1, 1})) << "more threads than a block has";
+    EXPECT_FALSE(may({0xffffffff, 1, 1}, {1024, 1, 1})) << "more threads than an index counts";
+    EXPECT_FALSE(may({0x7fffffff, 1, 1}, {1, 1, 1})) << "whose loop's index would wrap";
 }
 
 TEST_F(OtherTotals, KernelsWithoutSuchLoopsAreAsTheyWere) {
