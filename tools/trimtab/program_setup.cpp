@@ -26,12 +26,10 @@ bool section_contains(const std::string& path, const char* section, std::string_
     return text.contains(needle);
 }
 
-// A CUDA program that was not linked by trimtab++.
+// A program that was not linked by trimtab++. Whether it has to do with CUDA does not show: its libraries
+// may, those too that it opens while it runs.
 bool needs_preload(const std::string& program) {
-    if (!ptx::is_elf(program) || section_contains(program, ".dynstr", runtime_library)) return false;
-    if (section_contains(program, ".dynstr", "libcuda")) return true;
-    const auto fat_binaries = ptx::read_elf_section(program, ".nv_fatbin");
-    return fat_binaries && fat_binaries->has_value();
+    return !section_contains(program, ".dynstr", runtime_library);
 }
 
 void put_first(const char* variable, const std::string& entry) {
@@ -40,8 +38,9 @@ void put_first(const char* variable, const std::string& entry) {
     setenv(variable, list.c_str(), 1);
 }
 
-// Programs ask for CUDA's driver by its library's name: where there is no GPU, ours answers to it.
-void offer_driver() {
+// Programs ask for CUDA's driver by its library's name, and libraries may hold a runtime of their own: where
+// there is no GPU, ours answers to them.
+void stand_in_for_driver() {
     const char* device = std::getenv("TRIMTAB_DEVICE");
     const bool wants_gpu = device == nullptr || *device == '\0' || std::string_view(device) == "gpu";
     std::error_code ignored;
@@ -50,6 +49,7 @@ void offer_driver() {
     if (wants_gpu && has_gpu) return;
     if (const auto driver = find_own_library("trimtab-driver/libcuda.so.1"))
         put_first("LD_LIBRARY_PATH", fs::path(*driver).parent_path().string());
+    if (const auto audit = find_own_library("libtrimtab_audit.so")) put_first("LD_AUDIT", *audit);
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ std::expected<std::string, Error> checked_device(const std::string& text) {
 }
 
 std::optional<Error> preload_runtime(const std::string& program) {
-    offer_driver();
+    stand_in_for_driver();
     if (!needs_preload(program)) return std::nullopt;
     const auto library = find_own_library(runtime_library);
     if (!library)

@@ -1,0 +1,34 @@
+// Copies of CUDA's runtime inside programs and libraries that nvcc linked (its default, -cudart static):
+// their functions are hidden, so that no library can stand before them, but a jump can be written over each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/elf.h"
+
+namespace trimtab::runtime {
+
+struct CopiedFunction {
+    std::string name;
+    std::uint64_t address = 0;  // in the file
+};
+
+[[nodiscard]] bool has_function(const std::vector<ptx::ElfSymbol>& symbols, std::string_view name);
+
+// The functions of a file's copy, by its symbols, that have room for a jump.
+[[nodiscard]] std::vector<CopiedFunction> copied_functions(const std::vector<ptx::ElfSymbol>& symbols);
+
+// Is the copy one that Trimtab's runtime can stand in for? CUDA 12's and older ones' are not.
+[[nodiscard]] bool is_replaceable(const std::vector<ptx::ElfSymbol>& symbols);
+
+// Does a file without a symbol table hold device code, and a runtime of its own to launch it?
+[[nodiscard]] bool hides_runtime(const ptx::ElfFile& file);
+
+// false: the code is not writable.
+[[nodiscard]] bool write_jump(std::byte* place, const void* target);
+
+}  // namespace trimtab::runtime
