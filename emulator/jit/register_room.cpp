@@ -10,6 +10,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "emulator/jit/lane_loops.h"
@@ -191,15 +193,15 @@ bool RegisterRoom::lay_out(llvm::Function& function) {
                 marks.push_back(cast<llvm::CallInst>(&instruction));
         }
     }
-    // Vectors first: they are aligned.
+    // By their alignment, the widest vectors first.
     std::uint64_t size = 0;
     std::vector<std::uint64_t> at(slots_.size());
-    for (const bool is_vector : {true, false}) {
+    for (const std::uint64_t alignment : {64, 32, 16, 8}) {
         for (std::size_t i = 0; i < slots_.size(); i++) {
-            llvm::Type* type = slots_[i]->getAllocatedType();
-            const std::uint64_t bytes = layout.getTypeAllocSize(type);
-            if (slots_[i]->use_empty() || (bytes >= 64) != is_vector) continue;
-            const std::uint64_t alignment = is_vector ? 64 : 8;
+            const std::uint64_t bytes = layout.getTypeAllocSize(slots_[i]->getAllocatedType());
+            if (slots_[i]->use_empty() ||
+                std::clamp<std::uint64_t>(std::bit_floor(bytes), 8, 64) != alignment)
+                continue;
             at[i] = size;
             size = (size + bytes + alignment - 1) / alignment * alignment;
         }

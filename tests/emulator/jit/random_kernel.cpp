@@ -150,13 +150,13 @@ class Writer {
 
     void collective() {
         const unsigned c = fresh();
-        // All lanes of the warp are here.
+        // All lanes of the warp are here: the first eight at least. Those that are not there have no value.
         switch (pick(4)) {
             case 0:
-                line("shfl.sync.bfly.b32 {}, {}, {}, 31, -1;", r(), r(), 1 + pick(31));
+                line("shfl.sync.bfly.b32 {}, {}, {}, 31, -1;", r(), r(), 1 + pick(7));
                 break;
             case 1:
-                line("shfl.sync.down.b32 {}|{}, {}, {}, 31, -1;", r(), p(), r(), 1 + pick(8));
+                line("shfl.sync.down.b32 {}|{}, {}, {}, 0x1807, -1;", r(), p(), r(), 1 + pick(8));
                 break;
             case 2:
                 line("vote.sync.ballot.b32 {}, {}, -1;", r(), p());
