@@ -2,13 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "analysis/annotated_launch.h"
 #include "analysis/describe.h"
 #include "analysis/legal_blocks.h"
 #include "cuda_compiler.h"
+#include "judged_launch.h"
 #include "schema.h"
 
 namespace trimtab::analysis::test {
@@ -84,28 +84,11 @@ class Annotations : public testing::Test {
 };
 ptx::Module* Annotations::module = nullptr;
 
-trimtab_device device() {
-    trimtab_device device{};
-    device.max_threads_per_block = 1024;
-    device.max_block_x = device.max_block_y = 1024;
-    device.max_block_z = 64;
-    device.max_grid_x = 2147483647;
-    device.max_grid_y = device.max_grid_z = 65535;
-    device.warp_size = 32;
-    device.shared_bytes_per_block = 4096;
-    return device;
-}
-
-template <typename... Values>
-std::vector<std::byte> arguments(const KernelDescription& kernel, Values... values) {
-    std::vector<std::byte> bytes(kernel.parameters.back().offset + kernel.parameters.back().size);
-    std::size_t index = 0;
-    const auto put = [&](auto value) {
-        EXPECT_EQ(kernel.parameters[index].size, sizeof value);
-        std::memcpy(bytes.data() + kernel.parameters[index++].offset, &value, sizeof value);
-    };
-    (put(values), ...);
-    return bytes;
+// Of little shared memory.
+trimtab_device small_device() {
+    trimtab_device small = device();
+    small.shared_bytes_per_block = 4096;
+    return small;
 }
 
 std::string text(const std::optional<LaunchConfiguration>& launch) {
@@ -129,7 +112,8 @@ TEST_F(Annotations, MakeABlockReductionTunable) {
     const auto bytes = arguments(kernel, pointer, pointer, 10000);
     const LaunchConfiguration written{{20, 1, 1}, {256, 1, 1}, 1024};
     EXPECT_EQ(annotation_mismatch(kernel, bytes, written), "");
-    const auto limits = legal_blocks(kernel, bytes, written.grid, written.block, device(), trimtab_image{});
+    const auto limits =
+        legal_blocks(kernel, bytes, written.grid, written.block, small_device(), trimtab_image{});
     ASSERT_TRUE(limits.has_value()) << limits.error();
     EXPECT_EQ(limits->dividing, 0u);
     const auto with = [&](trimtab_dim3 block) {
@@ -259,7 +243,8 @@ TEST_F(Annotations, OnlyNarrowWhatIsProved) {
     EXPECT_EQ(kernel.verdict, Verdict::covering);
     const auto bytes = arguments(kernel, pointer, 1000);
     const LaunchConfiguration written{{4, 1, 1}, {256, 1, 1}, 0};
-    const auto limits = legal_blocks(kernel, bytes, written.grid, written.block, device(), trimtab_image{});
+    const auto limits =
+        legal_blocks(kernel, bytes, written.grid, written.block, small_device(), trimtab_image{});
     ASSERT_TRUE(limits.has_value());
     EXPECT_EQ(text(launch_with_block(kernel, bytes, *limits, written, {128, 1, 1})), "8x1 of 128x1 with 0");
     EXPECT_EQ(text(launch_with_block(kernel, bytes, *limits, written, {96, 1, 1})), "none");
