@@ -7,31 +7,22 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/ReplaceConstant.h"
+#include "pass/source_annotations.h"
 
 namespace trimtab::pass {
 namespace {
 
 constexpr llvm::StringLiteral annotation = "trimtab.managed";
+constexpr llvm::StringLiteral section = "trimtab_managed";
 // Defined by trimtab++'s device link: points to the handle of the linked module.
 constexpr llvm::StringLiteral linked_device_code = "trimtab_linked_device_code";
 
-// The variables that the header's macro marked: clang lists annotations as {variable, text, file, line,
-// arguments}.
+// The variables that the header's macro marked.
 std::vector<llvm::GlobalVariable*> marked_variables(const llvm::Module& module) {
     std::vector<llvm::GlobalVariable*> found;
-    const llvm::GlobalVariable* list = module.getNamedGlobal("llvm.global.annotations");
-    if (list == nullptr || !list->hasInitializer()) return found;
-    const auto* entries = llvm::dyn_cast<llvm::ConstantArray>(list->getInitializer());
-    if (entries == nullptr) return found;
-    for (const llvm::Use& use : entries->operands()) {
-        const auto* entry = llvm::dyn_cast<llvm::ConstantStruct>(use.get());
-        if (entry == nullptr || entry->getNumOperands() < 2) continue;
-        auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(0)->stripPointerCasts());
-        const auto* text = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(1)->stripPointerCasts());
-        if (variable == nullptr || text == nullptr || !text->hasInitializer()) continue;
-        const auto* characters = llvm::dyn_cast<llvm::ConstantDataSequential>(text->getInitializer());
-        if (characters != nullptr && characters->isCString() && characters->getAsCString() == annotation)
-            found.push_back(variable);
+    for (const SourceAnnotation& entry : source_annotations(module)) {
+        auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(entry.subject);
+        if (variable != nullptr && entry.text == annotation) found.push_back(variable);
     }
     return found;
 }
@@ -59,16 +50,24 @@ llvm::GlobalVariable* offload_entry_of(const llvm::GlobalVariable& variable) {
     return nullptr;
 }
 
+// ptr access(): what gives the variable's address; other files call it where they declare the variable.
+llvm::Function* declare_access(const llvm::GlobalVariable& variable) {
+    auto& module = const_cast<llvm::Module&>(*variable.getParent());
+    auto* address = llvm::PointerType::get(module.getContext(), 0);
+    return llvm::Function::Create(llvm::FunctionType::get(address, false), llvm::GlobalValue::ExternalLinkage,
+                                  "trimtab_access." + variable.getName(), module);
+}
+
 // ptr access(): the pointer, which is filled in at the first use of the module's managed variables. `handle`:
 // the module's; or, where the device code is linked later, a variable of the device link that points to it
 // and is missing without one.
-llvm::Function* make_access(llvm::GlobalVariable& pointer, llvm::GlobalVariable& handle) {
+llvm::Function* make_access(const llvm::GlobalVariable& variable, llvm::GlobalVariable& pointer,
+                            llvm::GlobalVariable& handle) {
     llvm::Module& module = *pointer.getParent();
     llvm::LLVMContext& context = module.getContext();
     auto* address = llvm::PointerType::get(context, 0);
-    auto* access =
-        llvm::Function::Create(llvm::FunctionType::get(address, false), llvm::GlobalValue::InternalLinkage,
-                               "trimtab_access." + pointer.getName(), module);
+    llvm::Function* access = declare_access(variable);
+    if (variable.hasLocalLinkage()) access->setLinkage(llvm::GlobalValue::InternalLinkage);
     auto initialise = module.getOrInsertFunction(
         "__cudaInitModule", llvm::FunctionType::get(llvm::Type::getInt8Ty(context), {address}, false));
     auto* start = llvm::BasicBlock::Create(context, "", access);
@@ -93,17 +92,9 @@ llvm::Function* make_access(llvm::GlobalVariable& pointer, llvm::GlobalVariable&
     return access;
 }
 
-// The pointer to the variable's memory, through which all uses of the host's shadow but `registration` now
-// go.
-llvm::GlobalVariable* route_uses(llvm::GlobalVariable& variable, const llvm::CallInst* registration,
-                                 llvm::GlobalVariable& handle) {
-    llvm::Module& module = *variable.getParent();
-    auto* address = llvm::PointerType::get(module.getContext(), 0);
-    auto* pointer = new llvm::GlobalVariable(
-        module, address, /*isConstant=*/false, llvm::GlobalValue::InternalLinkage,
-        llvm::ConstantPointerNull::get(address), "trimtab_managed." + variable.getName());
-    llvm::Function* access = make_access(*pointer, handle);
-
+// All uses of the host's shadow but `registration` ask `access` for the address.
+void call_for_uses(llvm::GlobalVariable& variable, const llvm::CallInst* registration,
+                   llvm::Function& access) {
     std::vector<llvm::Use*> uses;
     llvm::Constant* shadow = &variable;
     llvm::convertUsersOfConstantsToInstructions(shadow);
@@ -117,8 +108,20 @@ llvm::GlobalVariable* route_uses(llvm::GlobalVariable& variable, const llvm::Cal
         if (auto* phi = llvm::dyn_cast<llvm::PHINode>(user))
             user = phi->getIncomingBlock(*use)->getTerminator();
         llvm::IRBuilder<> builder(user);
-        use->set(builder.CreateCall(access));
+        use->set(builder.CreateCall(&access));
     }
+}
+
+// The pointer to the variable's memory, through which all uses of the host's shadow but `registration` now
+// go.
+llvm::GlobalVariable* route_uses(llvm::GlobalVariable& variable, const llvm::CallInst* registration,
+                                 llvm::GlobalVariable& handle) {
+    llvm::Module& module = *variable.getParent();
+    auto* address = llvm::PointerType::get(module.getContext(), 0);
+    auto* pointer = new llvm::GlobalVariable(
+        module, address, /*isConstant=*/false, llvm::GlobalValue::InternalLinkage,
+        llvm::ConstantPointerNull::get(address), "trimtab_managed." + variable.getName());
+    call_for_uses(variable, registration, *make_access(variable, *pointer, handle));
     return pointer;
 }
 
@@ -183,6 +186,17 @@ bool mark_managed_variables(llvm::Module& module) {
 bool route_managed_variables(llvm::Module& module) {
     llvm::GlobalVariable* handle = module.getNamedGlobal("__cuda_gpubin_handle");
     bool changed = false;
+    // Annotations are of definitions alone; other files' variables have the section that the macro names.
+    std::vector<llvm::GlobalVariable*> elsewhere;
+    for (llvm::GlobalVariable& variable : module.globals()) {
+        if (variable.getSection() != section) continue;
+        if (variable.isDeclaration()) elsewhere.push_back(&variable);
+        variable.setSection("");
+    }
+    for (llvm::GlobalVariable* variable : elsewhere) {
+        call_for_uses(*variable, nullptr, *declare_access(*variable));
+        changed = true;
+    }
     for (llvm::GlobalVariable* variable : marked_variables(module)) {
         if (llvm::CallInst* registration = registration_of(*variable);
             registration != nullptr && handle != nullptr) {

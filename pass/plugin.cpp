@@ -11,6 +11,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"
 #include "llvm/TargetParser/Triple.h"
+#include "pass/cluster_dimensions.h"
 #include "pass/kernel_sources.h"
 #include "pass/managed_variables.h"
 #include "pass/route_launches.h"
@@ -24,8 +25,9 @@ class TrimtabPass : public llvm::PassInfoMixin<TrimtabPass> {
         if (module.getTargetTriple().isNVPTX()) {
             if (const char* path = std::getenv("TRIMTAB_KERNEL_SOURCES"); path != nullptr && *path != '\0')
                 trimtab::pass::write_kernel_sources(module, path);
-            return trimtab::pass::mark_managed_variables(module) ? llvm::PreservedAnalyses::none()
-                                                                 : llvm::PreservedAnalyses::all();
+            const bool managed = trimtab::pass::mark_managed_variables(module);
+            const bool clusters = trimtab::pass::mark_cluster_dimensions(module);
+            return managed || clusters ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
         }
         const bool routed = trimtab::pass::route_launches(module);
         const bool managed = trimtab::pass::route_managed_variables(module);

@@ -152,6 +152,7 @@ struct Function {
     std::optional<Dim3> max_block, required_block;                  // .maxntid, .reqntid
     std::optional<std::uint32_t> min_blocks_per_sm, max_registers;  // .minnctapersm, .maxnreg
     bool requires_cluster = false;                                  // .reqnctapercluster, .explicitcluster
+    std::optional<Dim3> required_cluster;                           // .reqnctapercluster
     std::uint32_t line = 0;
     std::string text;  // the PTX from its linking directive to the closing brace, for hashing and printing
 

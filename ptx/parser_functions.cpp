@@ -78,9 +78,11 @@ bool Parser::performance_directive(Function& function, bool& taken) {
         return true;
     }
     if (word == ".reqnctapercluster") {
-        Dim3 ignored;
+        Dim3 cluster;
         function.requires_cluster = true;
-        return dimension_list(ignored);
+        if (!dimension_list(cluster)) return false;
+        function.required_cluster = cluster;
+        return true;
     }
     if (word == ".explicitcluster" || word == ".blocksareclusters") {
         function.requires_cluster = true;

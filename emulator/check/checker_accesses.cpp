@@ -91,6 +91,8 @@ Shape Checker::accesses(Warp& w, const Op* op, Shape shape) {
         const std::span<const std::byte> parameters = w.worker->launch().request.parameters;
         if (is_within(host, parameters.data(), parameters.size())) continue;
         const bool is_shared = is_within(host, w.shared, w.shared_bytes);
+        // Other blocks' shared memory: what orders accesses to it is not known.
+        if (!is_shared && w.block->is_cluster_memory(host)) continue;
         const LaneAccess access{.w = w,
                                 .op = op,
                                 .lane = lane,

@@ -65,6 +65,7 @@ std::string time_key(const Heap& heap, const TimedLaunch& launch) {
     append(reinterpret_cast<std::uintptr_t>(launch.info));
     append(launch.grid);
     append(launch.block);
+    append(launch.cluster);
     append(launch.dynamic_shared_bytes);
     for (std::size_t i = 0; i < launch.parameters.size(); i += sizeof(std::uintptr_t)) {
         std::uintptr_t word = 0;
@@ -79,6 +80,7 @@ LaunchRequest request_of(const Device& device, const TimedLaunch& launch) {
     return {.kernel = launch.info->name,
             .grid = launch.grid,
             .block = launch.block,
+            .cluster = launch.cluster,
             .dynamic_shared_bytes = launch.dynamic_shared_bytes,
             .parameters = launch.parameters,
             .blocks = {},
@@ -99,7 +101,8 @@ std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memo
     request.cooperative = is_whole;
     const std::uint64_t blocks = launch.block_count();
     std::vector<Stretch> stretches = counts.stretches();
-    if (is_whole) stretches = {{.first = 0, .count = blocks, .counted = true}};
+    // Clusters run whole, too.
+    if (is_whole || launch.has_clusters()) stretches = {{.first = 0, .count = blocks, .counted = true}};
     for (const Stretch& stretch : stretches) {
         if (stretch.count != blocks) {
             request.blocks.resize(stretch.count);
@@ -124,6 +127,30 @@ std::expected<void, Fault> run_only(Device& device, GlobalMemory& memory, const 
     const auto result = emulator::launch(*launch.program, memory, request);
     if (!result) return std::unexpected(result.error());
     return {};
+}
+
+// Of a launch: what its attribute says, else the kernel's own, which it may not contradict.
+std::expected<dim3, cudaError_t> cluster_of(const CUkern_st& kernel, const ptx::Function& function,
+                                            const KernelCall& call) {
+    dim3 own(0, 0, 0);
+    if (function.required_cluster)
+        own = dim3(function.required_cluster->x, function.required_cluster->y, function.required_cluster->z);
+    else if (kernel.required_cluster.x != 0)
+        own = dim3(kernel.required_cluster.x, std::max(kernel.required_cluster.y, 1u),
+                   std::max(kernel.required_cluster.z, 1u));
+    const dim3 cluster = call.cluster.x != 0 ? call.cluster : own;
+    if (cluster.x == 0) {
+        if (function.requires_cluster) return std::unexpected(cudaErrorInvalidClusterSize);
+        return dim3(1, 1, 1);
+    }
+    if (own.x != 0 && (own.x != cluster.x || own.y != cluster.y || own.z != cluster.z))
+        return std::unexpected(cudaErrorInvalidClusterSize);
+    const std::uint64_t blocks = volume(cluster);
+    if (blocks == 0 || blocks > largest_cluster_of(kernel))
+        return std::unexpected(cudaErrorInvalidClusterSize);
+    if (call.grid.x % cluster.x != 0 || call.grid.y % cluster.y != 0 || call.grid.z % cluster.z != 0)
+        return std::unexpected(cudaErrorInvalidConfiguration);
+    return cluster;
 }
 
 // Runs the kernel. Its faults are the device's, not the call's: they show at the next call.
@@ -225,6 +252,8 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
     const ptx::Function& function = *(*loaded)->function;
     if (call.arguments == nullptr && call.packed_arguments.empty() && !function.parameters.empty())
         return std::unexpected(cudaErrorInvalidValue);
+    const auto cluster = cluster_of(*kernel, function, call);
+    if (!cluster) return std::unexpected(cluster.error());
     if (call.cooperative) {
         const auto occupancy =
             model::occupancy(values, (*loaded)->image, static_cast<std::uint32_t>(volume(call.block)),
@@ -237,6 +266,7 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
                        .image = (*loaded)->image,
                        .grid = from_cuda(call.grid),
                        .block = from_cuda(call.block),
+                       .cluster = from_cuda(*cluster),
                        .dynamic_shared_bytes = static_cast<std::uint32_t>(call.dynamic_shared_bytes),
                        .parameters = parameter_buffer(function, call),
                        .observer = state.checker.get()};

@@ -20,11 +20,12 @@ struct TimedLaunch {
     std::shared_ptr<Program> program;
     const KernelInfo* info = nullptr;
     trimtab_image image{};
-    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
     std::uint32_t dynamic_shared_bytes = 0;
     std::vector<std::byte> parameters;
     LaunchObserver* observer = nullptr;
 
+    [[nodiscard]] bool has_clusters() const { return std::uint64_t{cluster.x} * cluster.y * cluster.z > 1; }
     [[nodiscard]] std::uint64_t block_count() const { return std::uint64_t{grid.x} * grid.y * grid.z; }
 };
 

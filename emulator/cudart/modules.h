@@ -62,6 +62,8 @@ struct CUkern_st {
     const void* host_function = nullptr;
     int max_dynamic_shared_bytes = 0;  // as opted in by cudaFuncSetAttribute; 0: not
     int shared_carveout = -1;
+    dim3 required_cluster{0, 0, 0};  // as set by cudaFuncSetAttribute; 0: not
+    bool allows_large_clusters = false;
     std::map<int, trimtab::emulator::cudart::LoadedKernel> loaded;  // by device
 };
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "emulator/cudart/closed_libraries.h"
 #include "emulator/cudart/graph.h"
 
 namespace trimtab::emulator::cudart {
@@ -27,6 +28,8 @@ State::State() {
         say("TRIMTAB_DEVICE: " + made.error().text());
     }
     checker = checker_of_environment(*this);
+    for (const std::string& library : loaded_closed_libraries())
+        say(library + " runs on a GPU alone: what the program asks of it fails on the emulator");
 }
 
 CUstream_st* State::stream(cudaStream_t handle) {

@@ -45,7 +45,8 @@ std::uint64_t window_address(Warp& w, const Op* op, unsigned lane, std::uint64_t
     const std::uint64_t bytes = info.total_bytes;
     if (address < local_window) {
         const std::uint64_t offset = address - shared_window;
-        if (offset + bytes <= w.shared_bytes) return reinterpret_cast<std::uint64_t>(w.shared) + offset;
+        if (const std::byte* host = w.block->shared_at(offset, bytes); host != nullptr)
+            return reinterpret_cast<std::uint64_t>(host);
         (void)illegal(w, op, lane, address, past_shared(w, offset));
     } else if (address < parameter_window) {
         const std::uint64_t offset = address - local_window;
@@ -157,6 +158,22 @@ Shape misaligned(Warp& w, const Op* op, unsigned lane) {
                                                w.at.address[lane], info_of(op).alignment_bytes));
 }
 
+// Addresses of which some are in other blocks' shared memory; false: one is in none's.
+bool resolve_cluster(Warp& w, const Op* op) {
+    const std::uint64_t bytes = info_of(op).total_bytes;
+    std::array<std::uint64_t, warp_lanes> hosts{};
+    for (unsigned lane = 0; lane < warp_lanes; lane++) {
+        if (!has(w.mask, lane)) continue;
+        const std::byte* host = w.block->shared_at(w.at.address[lane], bytes);
+        if (host == nullptr) return false;
+        hosts[lane] = reinterpret_cast<std::uint64_t>(host);
+    }
+    if (info_of(op).counted) count_shared(w, op, Shape::scattered);
+    std::copy(hosts.begin(), hosts.end(), w.at.address);
+    w.at.delta = 0;
+    return true;
+}
+
 template <class AddressRegister>
 Shape resolve_local(Warp& w, const Op* op) {
     const MemoryInfo& info = info_of(op);
@@ -212,8 +229,9 @@ Shape fault_misaligned(Warp& w, const Op* op, Shape shape) {
     return misaligned(w, op, culprit);
 }
 
-Shape fault_shared(Warp& w, const Op* op, Shape shape) {
+Shape resolve_shared_slowly(Warp& w, const Op* op, Shape shape) {
     spread(w, op, shape);
+    if (w.block->is_in_cluster() && resolve_cluster(w, op)) return Shape::scattered;
     for (unsigned lane = 0; lane < warp_lanes; lane++) {
         const std::uint64_t address = w.at.address[lane];
         if (!has(w.mask, lane)) continue;

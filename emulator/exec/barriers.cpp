@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "emulator/exec/block.h"
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/observer.h"
 #include "emulator/exec/paths.h"
@@ -35,8 +36,22 @@ bool Block::meet_barrier(Warp& w, unsigned number, std::uint32_t threads) {
     barrier.waiting += static_cast<std::uint32_t>(std::popcount(w.path_lanes));
     barrier.threads = threads;
     if (!is_complete(barrier)) return false;
+    if (number == cluster_barrier && cluster_ != nullptr) return cluster_->meet();
     release(number);
     return true;
+}
+
+bool Block::is_at_cluster_barrier() const {
+    return live_threads_ == 0 || is_complete(barriers_[cluster_barrier]);
+}
+
+bool Block::waits_for_cluster() const {
+    if (cluster_ == nullptr) return false;
+    return std::any_of(warps_.begin(), warps_.end(), [](const std::unique_ptr<Warp>& warp) {
+        return warp != nullptr && std::any_of(warp->paths.begin(), warp->paths.end(), [](const Path& path) {
+                   return path.state == Path::State::at_barrier && path.barrier == cluster_barrier;
+               });
+    });
 }
 
 void Block::contribute(unsigned number, std::uint32_t true_lanes, std::uint32_t lanes) {
@@ -64,8 +79,10 @@ void Block::release(unsigned number) {
 
 void Block::threads_exited(std::uint32_t count) {
     live_threads_ -= count;
+    if (cluster_ != nullptr) (void)cluster_->meet();
     if (!met_barrier_) return;
-    for (unsigned number = 0; number < barriers_.size(); number++) {
+    const unsigned own_barriers = cluster_ == nullptr ? barrier_count + 1 : barrier_count;
+    for (unsigned number = 0; number < own_barriers; number++) {
         if (barriers_[number].waiting != 0 && is_complete(barriers_[number])) release(number);
     }
 }
@@ -98,9 +115,10 @@ void Block::deadlock() {
             (void)worker_.fault(
                 *warp, path.pc - 1, Fault::Kind::illegal_instruction,
                 static_cast<unsigned>(std::countr_zero(path.lanes)),
-                fmt::format(
-                    "deadlock: barrier {} waits for {} threads, {} have come and no other can; waited for",
-                    path.barrier, expected, barrier.waiting));
+                fmt::format("deadlock: {} waits for {} threads, {} have come and no other can; waited for",
+                            path.barrier == cluster_barrier ? "the cluster's barrier, of this block,"
+                                                            : fmt::format("barrier {}", path.barrier),
+                            expected, barrier.waiting));
             return;
         }
     }

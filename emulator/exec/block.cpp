@@ -7,8 +7,10 @@
 #include <numeric>
 #include <random>
 
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/observer.h"
 #include "emulator/exec/paths.h"
+#include "emulator/exec/program.h"
 #include "emulator/exec/worker.h"
 #include "emulator/jit/abi.h"
 #include "emulator/jit/variants.h"
@@ -35,14 +37,16 @@ void fill_launch_specials(Warp& w, const LaunchRequest& request, std::uint32_t s
     fill(w, nctaid_x, request.grid.x);
     fill(w, nctaid_y, request.grid.y);
     fill(w, nctaid_z, request.grid.z);
-    // Without clusters every block is a cluster of its own.
-    fill(w, nclusterid_x, request.grid.x);
-    fill(w, nclusterid_y, request.grid.y);
-    fill(w, nclusterid_z, request.grid.z);
-    fill(w, cluster_nctaid_x, 1);
-    fill(w, cluster_nctaid_y, 1);
-    fill(w, cluster_nctaid_z, 1);
-    fill(w, cluster_nctarank, 1);
+    const trimtab_dim3& cluster = request.cluster;
+    const std::uint32_t cluster_blocks = cluster.x * cluster.y * cluster.z;
+    fill(w, nclusterid_x, request.grid.x / cluster.x);
+    fill(w, nclusterid_y, request.grid.y / cluster.y);
+    fill(w, nclusterid_z, request.grid.z / cluster.z);
+    fill(w, cluster_nctaid_x, cluster.x);
+    fill(w, cluster_nctaid_y, cluster.y);
+    fill(w, cluster_nctaid_z, cluster.z);
+    fill(w, cluster_nctarank, cluster_blocks);
+    fill(w, is_explicit_cluster, cluster_blocks > 1 ? all_lanes : 0);
     fill(w, nwarpid, (request.block.x * request.block.y * request.block.z + warp_lanes - 1) / warp_lanes);
     fill(w, nsmid, std::max(request.sm_count, 1u));
     fill(w, gridid, 1);
@@ -118,9 +122,14 @@ void Block::fill_block_specials(Warp& w) {
     set(ctaid_x, index_.x);
     set(ctaid_y, index_.y);
     set(ctaid_z, index_.z);
-    set(clusterid_x, index_.x);
-    set(clusterid_y, index_.y);
-    set(clusterid_z, index_.z);
+    const trimtab_dim3& cluster = request.cluster;
+    set(clusterid_x, index_.x / cluster.x);
+    set(clusterid_y, index_.y / cluster.y);
+    set(clusterid_z, index_.z / cluster.z);
+    set(cluster_ctaid_x, index_.x % cluster.x);
+    set(cluster_ctaid_y, index_.y % cluster.y);
+    set(cluster_ctaid_z, index_.z % cluster.z);
+    set(cluster_ctarank, rank_);
     if (worker_.start().reads(smid))
         fill(w, smid, static_cast<std::uint32_t>(linear_index_ % std::max(request.sm_count, 1u)));
 }
@@ -183,6 +192,8 @@ const Op* Block::start_warp(std::uint32_t index) {
     w.stop = Warp::Stop::none;
     w.active = false;
     w.is_footprint_wanted = worker_.counts().footprints && linear_index_ % warp_count_ == index;
+    w.block_table = w.is_footprint_wanted ? &worker_.counts().no_table : &worker_.counts().block_table;
+    w.last_requests = &worker_.counts().last;
     w.spins = 0;
     w.came_apart = false;
     w.last_spun = -1;
@@ -214,9 +225,34 @@ void Block::finish_warp(std::uint32_t index) {
     finished_++;
 }
 
-bool Block::can_go_on(const Warp& w) const {
+bool Block::can_go_on(const Warp& w) {
     return std::any_of(w.paths.begin(), w.paths.end(),
                        [](const Path& path) { return path.state == Path::State::ready; });
+}
+
+bool Block::can_go_on() const {
+    return std::any_of(warps_.begin(), warps_.end(),
+                       [](const std::unique_ptr<Warp>& warp) { return warp != nullptr && can_go_on(*warp); });
+}
+
+std::byte* Block::shared_at(std::uint64_t offset, std::uint64_t bytes) {
+    const std::uint64_t size = worker_.start().shared_bytes;
+    if (offset >= cluster_stride) {
+        if (cluster_ == nullptr) return nullptr;
+        Block* const other = cluster_->member(offset / cluster_stride - 1);
+        return other == nullptr ? nullptr : other->shared_at(offset % cluster_stride, bytes);
+    }
+    if (offset > size || bytes > size - offset) return nullptr;
+    return reinterpret_cast<std::byte*>(shared_.data()) + offset;
+}
+
+bool Block::is_cluster_memory(std::uint64_t host) {
+    if (cluster_ == nullptr) return false;
+    for (std::uint64_t rank = 0; Block* const other = cluster_->member(rank); rank++) {
+        const auto first = reinterpret_cast<std::uint64_t>(other->shared_.data());
+        if (host >= first && host - first < worker_.start().shared_bytes) return true;
+    }
+    return false;
 }
 
 Block::State Block::run() {
@@ -250,9 +286,12 @@ Block::State Block::run() {
                     break;
             }
         }
-        if (!progress && finished_ < warp_count_ && !unblock()) {
-            deadlock();
-            return State::fault;
+        if (!progress && finished_ < warp_count_) {
+            if (waits_for_cluster()) return State::waiting;
+            if (!unblock()) {
+                deadlock();
+                return State::fault;
+            }
         }
         if (progress && only_spinning) return State::running;
     }

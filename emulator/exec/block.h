@@ -13,11 +13,13 @@
 
 namespace trimtab::emulator {
 
+class Cluster;
 class Worker;
 
 class Block {
   public:
-    enum class State : std::uint8_t { running, done, fault };
+    // waiting: nothing can run before other blocks of its cluster come to a barrier.
+    enum class State : std::uint8_t { running, waiting, done, fault };
 
     explicit Block(Worker& worker);
     ~Block();
@@ -27,8 +29,28 @@ class Block {
     // Becomes the grid's block `linear_index`, as it is before its first instruction.
     void start(std::uint64_t linear_index);
     // Runs until every warp has exited (done), or until each waits or spins for what another block may do
-    // (running).
+    // (running, waiting).
     [[nodiscard]] State run();
+
+    // Before it starts: it is a member.
+    void join(Cluster& cluster, std::uint32_t rank) {
+        cluster_ = &cluster;
+        rank_ = rank;
+    }
+    [[nodiscard]] bool is_in_cluster() const { return cluster_ != nullptr; }
+    [[nodiscard]] std::uint32_t cluster_rank() const { return rank_; }
+    [[nodiscard]] bool is_done() const { return finished_ == warp_count_; }
+    [[nodiscard]] bool can_go_on() const;
+    // All its threads have come to the cluster's barrier, or exited.
+    [[nodiscard]] bool is_at_cluster_barrier() const;
+    void pass_cluster_barrier() { release(cluster_barrier); }
+    // Nothing can run: makes something able to, or says why not and faults.
+    [[nodiscard]] bool unblock();
+    void deadlock();
+    // The host's address of shared memory at an offset in the shared window; nullptr: there is none.
+    [[nodiscard]] std::byte* shared_at(std::uint64_t offset, std::uint64_t bytes);
+    // Whether the host's address lies in the shared memory of a block of its cluster.
+    [[nodiscard]] bool is_cluster_memory(std::uint64_t host);
 
     [[nodiscard]] std::uint64_t linear_index() const { return linear_index_; }
     [[nodiscard]] const trimtab_dim3& index() const { return index_; }
@@ -58,8 +80,7 @@ class Block {
     }
 
     static constexpr unsigned barrier_count = 16;
-    static constexpr unsigned cluster_barrier =
-        barrier_count;  // a cluster is one block: its barrier, another
+    static constexpr unsigned cluster_barrier = barrier_count;  // the block's part in it
 
   private:
     struct Barrier {
@@ -80,13 +101,14 @@ class Block {
     void finish_warp(std::uint32_t index);
     [[nodiscard]] bool is_complete(const Barrier& barrier) const;
     void release(unsigned number);
-    [[nodiscard]] bool unblock();
-    void deadlock();
-    [[nodiscard]] bool can_go_on(const Warp& w) const;
+    [[nodiscard]] static bool can_go_on(const Warp& w);
+    [[nodiscard]] bool waits_for_cluster() const;
 
     Worker& worker_;
     std::uint64_t linear_index_ = 0;
     trimtab_dim3 index_{};
+    Cluster* cluster_ = nullptr;  // nullptr: it is one of its own
+    std::uint32_t rank_ = 0;      // in its cluster
     const std::uint32_t thread_count_, warp_count_;
     std::uint32_t live_threads_ = 0;
     std::vector<LaneBytes> shared_;

@@ -58,6 +58,16 @@ enum class HostFunction : std::uint8_t {
     launch_device,
     launch_device_v2,
     create_stream,
+    copy,
+    copy_2d,
+    set,
+    set_2d,
+    get_device,
+    get_device_count,
+    get_attribute,
+    runtime_version,
+    allocate,
+    release,
     no_effect  // what succeeds and does nothing here: destroying a stream, the last error
 };
 

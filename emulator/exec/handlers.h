@@ -89,6 +89,10 @@ const Op* cluster_arrive(Warp& w, const Op* op);
 const Op* cluster_wait(Warp& w, const Op* op);
 const Op* warp_sync(Warp& w, const Op* op);  // a: members
 
+// cluster.cpp: a: address of shared memory, of `d_bytes`, `imm` more than the offset in the shared window
+const Op* map_shared_rank(Warp& w, const Op* op);  // b: rank
+const Op* shared_rank(Warp& w, const Op* op);
+
 // collectives.cpp: c or e: members, no_operand: the active lanes
 const Op* shuffle(Warp& w, const Op* op);
 const Op* vote(Warp& w, const Op* op);

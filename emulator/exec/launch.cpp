@@ -68,6 +68,16 @@ std::expected<std::vector<std::uint64_t>, std::string> blocks_to_run(const Launc
     return blocks;
 }
 
+void run_copy(const DeviceCopy& copy) {
+    for (std::uint64_t row = 0; row < copy.height; row++) {
+        std::byte* const to = copy.to + row * copy.to_pitch;
+        if (copy.from == nullptr)
+            std::memset(to, copy.value, copy.width);
+        else
+            std::memmove(to, copy.from + row * copy.from_pitch, copy.width);
+    }
+}
+
 // One grid; what its kernel launches is added to `launched`.
 std::expected<LaunchResult, Fault> run_grid(Program& program, GlobalMemory& memory,
                                             const LaunchRequest& request,
@@ -95,13 +105,20 @@ std::expected<LaunchResult, Fault> run_grid(Program& program, GlobalMemory& memo
     }
     const std::uint64_t shared = std::uint64_t{info.static_shared_bytes} + request.dynamic_shared_bytes;
     if (shared > max_shared_bytes) return invalid(request, fmt::format("{} bytes of shared memory", shared));
+    const trimtab_dim3& cluster = request.cluster;
+    const std::uint64_t cluster_blocks = std::uint64_t{cluster.x} * cluster.y * cluster.z;
+    if (cluster_blocks == 0 || cluster_blocks > max_cluster_blocks || grid.x % cluster.x != 0 ||
+        grid.y % cluster.y != 0 || grid.z % cluster.z != 0 || (cluster_blocks > 1 && !request.blocks.empty()))
+        return invalid(request, fmt::format("clusters of {}x{}x{} blocks in a grid of {}x{}x{}", cluster.x,
+                                            cluster.y, cluster.z, grid.x, grid.y, grid.z));
     auto blocks = blocks_to_run(request, layer * grid.z);
     if (!blocks) return invalid(request, blocks.error());
 
     const KernelCode& code = kernel->code(request.counting.count, request.observer != nullptr);
     Launch state(program, memory, request, *kernel, code);
-    // What is observed is interpreted.
-    if (request.observer == nullptr) state.variant = kernel->variants().of(code, request.block);
+    // What is observed is interpreted; and what reaches other blocks' shared memory.
+    if (request.observer == nullptr && cluster_blocks == 1)
+        state.variant = kernel->variants().of(code, request.block);
     state.parameters = parameter_lanes(code, request.parameters);
     state.group_footprints.resize(request.counting.groups.size());
     for (std::uint32_t group = 0; group < request.counting.groups.size(); group++) {
@@ -109,7 +126,7 @@ std::expected<LaunchResult, Fault> run_grid(Program& program, GlobalMemory& memo
             state.groups_of[index].push_back(group);
     }
     state.blocks = std::move(*blocks);
-    state.block_count = state.blocks.empty() ? layer * grid.z : state.blocks.size();
+    state.block_count = state.blocks.empty() ? layer * grid.z / cluster_blocks : state.blocks.size();
     if (request.order_seed != 0 && state.block_count <= max_shuffled_blocks) {
         if (state.blocks.empty()) {
             state.blocks.resize(state.block_count);
@@ -159,6 +176,10 @@ std::expected<LaunchResult, Fault> launch(Program& program, GlobalMemory& memory
     while (result && !waiting.empty()) {
         const DeviceLaunch next = std::move(waiting.back());
         waiting.pop_back();
+        if (next.kernel == nullptr) {
+            run_copy(next.copy);
+            continue;
+        }
         LaunchRequest child = request;
         child.kernel = next.kernel->name;
         child.grid = next.grid;
@@ -168,6 +189,7 @@ std::expected<LaunchResult, Fault> launch(Program& program, GlobalMemory& memory
         child.blocks.clear();
         child.counting = {};
         child.cooperative = false;
+        child.cluster = {1, 1, 1};
         launched.clear();
         if (child.observer != nullptr) child.observer->grid_started();
         if (auto done = run_grid(program, memory, child, launched); !done)

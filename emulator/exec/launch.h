@@ -66,9 +66,11 @@ struct CountingPlan {
 struct LaunchRequest {
     std::string_view kernel;
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+    trimtab_dim3 cluster{1, 1, 1};  // in blocks; the grid is whole clusters
     std::uint32_t dynamic_shared_bytes = 0;
     std::span<const std::byte> parameters;  // the parameter buffer
-    // Empty: every block. Else only these linear indices, in this order: what a sampled profile runs.
+    // Empty: every block; so it is where clusters have several. Else only these linear indices, in this
+    // order: what a sampled profile runs.
     std::vector<std::uint64_t> blocks;
     CountingPlan counting;
     std::uint32_t sm_count = 1;           // %nsmid; block b runs on SM b % sm_count

@@ -1,4 +1,8 @@
 // Branches, calls, barriers, and what talks to the other lanes of a warp.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/lower.h"
 #include "emulator/exec/observer.h"
@@ -38,10 +42,28 @@ HostFunction device_runtime_function(std::string_view name) {
     if (name == "GetParameterBufferV2") return HostFunction::get_parameter_buffer_v2;
     if (name == "LaunchDevice") return HostFunction::launch_device;
     if (name == "LaunchDeviceV2") return HostFunction::launch_device_v2;
-    if (name == "StreamCreateWithFlags") return HostFunction::create_stream;
-    if (name == "StreamDestroy" || name == "GetLastError" || name == "PeekAtLastError")
-        return HostFunction::no_effect;
-    return HostFunction::none;
+    static constexpr std::pair<std::string_view, HostFunction> others[] = {
+        {"StreamCreateWithFlags", HostFunction::create_stream},
+        {"EventCreateWithFlags", HostFunction::create_stream},
+        {"MemcpyAsync", HostFunction::copy},
+        {"Memcpy2DAsync", HostFunction::copy_2d},
+        {"MemsetAsync", HostFunction::set},
+        {"Memset2DAsync", HostFunction::set_2d},
+        {"GetDevice", HostFunction::get_device},
+        {"GetDeviceCount", HostFunction::get_device_count},
+        {"DeviceGetAttribute", HostFunction::get_attribute},
+        {"RuntimeGetVersion", HostFunction::runtime_version},
+        {"Malloc", HostFunction::allocate},
+        {"Free", HostFunction::release},
+        {"StreamDestroy", HostFunction::no_effect},
+        {"StreamWaitEvent", HostFunction::no_effect},
+        {"EventRecord", HostFunction::no_effect},
+        {"EventRecordWithFlags", HostFunction::no_effect},
+        {"EventDestroy", HostFunction::no_effect},
+        {"GetLastError", HostFunction::no_effect},
+        {"PeekAtLastError", HostFunction::no_effect}};
+    const auto* found = std::ranges::find(others, name, [](const auto& entry) { return entry.first; });
+    return found == std::end(others) ? HostFunction::none : found->second;
 }
 
 bool Lowering::lower_branch(const ptx::Instruction& instruction, std::uint32_t index) {

@@ -106,17 +106,22 @@ bool Lowering::lower_address_conversion(const ptx::Instruction& instruction) {
     return true;
 }
 
-// A cluster is one block: its own shared memory is all there is (PTX ISA, "mapa", "getctarank").
+// mapa{.shared::cluster}.u64 d, a, rank;  getctarank{.shared::cluster}.u64 d, a;
 bool Lowering::lower_cluster_address(const ptx::Instruction& instruction) {
     const unsigned bytes = ptx::size_bytes(instruction.type);
-    if (instruction.operands.size() < 2 || (bytes != 4 && bytes != 8)) return false;
     const bool maps = instruction.opcode == ptx::Opcode::mapa;
-    const unsigned d_bytes = maps ? bytes : 4;
-    const OperandRef a = maps ? source(instruction.operands[1], bytes, instruction.type) : constant(0, 4);
-    const OperandRef d = destination(instruction.operands[0], d_bytes);
-    Op& op = emit(lanes_.copy(d_bytes));
+    if (instruction.operands.size() != (maps ? 3u : 2u) || (bytes != 4 && bytes != 8)) return false;
+    const bool is_generic = instruction.modifiers.space != ptx::Space::shared_cluster;
+    if (is_generic && bytes != 8) return false;
+    const OperandRef a = source(instruction.operands[1], bytes, instruction.type);
+    const OperandRef b = maps ? source(instruction.operands[2], 4, ptx::Type::u32) : no_operand;
+    const OperandRef d = destination(instruction.operands[0], maps ? bytes : 4);
+    Op& op = emit(maps ? run::map_shared_rank : run::shared_rank);
     op.d = d;
     op.a = a;
+    op.b = b;
+    op.d_bytes = static_cast<std::uint8_t>(bytes);
+    op.imm = is_generic ? shared_window : 0;
     return true;
 }
 

@@ -160,7 +160,8 @@ OperandRef Lowering::special(const ptx::Operand& operand, unsigned bytes) {
         case SpecialRegister::globaltimer_hi:
             return timer(run::read_global_timer, 4, 32);
         case SpecialRegister::is_explicit_cluster:
-            return bytes == 0 ? mask_constant(0) : no_operand;
+            if (bytes != 0) return no_operand;
+            return operand_ref(Base::specials, static_cast<std::uint32_t>(operand.special) * 4 * warp_lanes);
         case SpecialRegister::other:
             if (operand.text == "%envreg1") return timer(run::read_grid_workspace, 4, 32);
             if (operand.text == "%envreg2") return timer(run::read_grid_workspace, 4, 0);

@@ -26,6 +26,10 @@ inline constexpr std::uint64_t local_window = shared_window + window_bytes;
 inline constexpr std::uint64_t parameter_window = local_window + window_bytes;
 inline constexpr std::uint64_t function_window = parameter_window + window_bytes;
 inline constexpr std::uint64_t windows_end = function_window + window_bytes;
+// A cluster's shared memory, as offsets in the shared window: a block's own from 0, that of the block with
+// rank r in its cluster from (r + 1) strides on.
+inline constexpr std::uint64_t cluster_stride = std::uint64_t{1} << 24;
+inline constexpr std::uint32_t max_cluster_blocks = 16;
 // What stands at a function's address is its index in the module: nothing can be loaded from it.
 inline constexpr std::uint64_t function_stride = 16;
 

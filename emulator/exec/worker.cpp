@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "emulator/exec/block.h"
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/describe.h"
 #include "emulator/exec/observer.h"
 #include "emulator/exec/paths.h"
@@ -82,35 +83,47 @@ void Worker::tell_executed() {
     executed_ = 0;
 }
 
-std::unique_ptr<Block> Worker::next_block() {
+template <class Unit>
+std::unique_ptr<Unit> Worker::next_unit(std::vector<std::unique_ptr<Unit>>& free) {
     if (next_position_ == positions_end_) {
         const std::uint64_t all = launch_.block_count;
         next_position_ = std::min(launch_.next_block.fetch_add(positions_at_once_), all);
         positions_end_ = std::min(next_position_ + positions_at_once_, all);
         if (next_position_ == all) return nullptr;
     }
-    std::unique_ptr<Block> block;
-    if (free_blocks_.empty()) {
-        block = std::make_unique<Block>(*this);
+    std::unique_ptr<Unit> unit;
+    if (free.empty()) {
+        unit = std::make_unique<Unit>(*this);
     } else {
-        block = std::move(free_blocks_.back());
-        free_blocks_.pop_back();
+        unit = std::move(free.back());
+        free.pop_back();
     }
-    block->start(launch_.block_at(next_position_++));
-    return block;
+    unit->start(launch_.block_at(next_position_++));
+    return unit;
 }
 
 // Blocks start in order. One that only spins makes room for the next: it may wait for a block that has not
 // begun.
 void Worker::run() {
-    std::deque<std::unique_ptr<Block>> open;
+    const trimtab_dim3& cluster = launch_.request.cluster;
+    if (cluster.x * cluster.y * cluster.z > 1) {
+        std::vector<std::unique_ptr<Cluster>> free;
+        run_all(free);
+    } else {
+        run_all(free_blocks_);
+    }
+}
+
+template <class Unit>
+void Worker::run_all(std::vector<std::unique_ptr<Unit>>& free) {
+    std::deque<std::unique_ptr<Unit>> open;
     bool more = true;
     unsigned idle_turns = patience;  // rounds in which no open block came to its end
     for (;;) {
         if (launch_.stopped.load(std::memory_order_relaxed)) return;
         if (more && (open.empty() || idle_turns >= patience)) {
             idle_turns = 0;
-            std::unique_ptr<Block> block = next_block();
+            std::unique_ptr<Unit> block = next_unit(free);
             more = block != nullptr;
             if (more) open.push_back(std::move(block));
         }
@@ -120,14 +133,15 @@ void Worker::run() {
         }
         idle_turns++;
         for (std::size_t turns = open.size(); turns > 0; turns--) {
-            std::unique_ptr<Block> block = std::move(open.front());
+            std::unique_ptr<Unit> block = std::move(open.front());
             open.pop_front();
             switch (block->run()) {
                 case Block::State::done:
-                    free_blocks_.push_back(std::move(block));
+                    free.push_back(std::move(block));
                     idle_turns = 0;
                     break;
                 case Block::State::running:
+                case Block::State::waiting:
                     open.push_back(std::move(block));
                     break;
                 case Block::State::fault:
@@ -300,7 +314,7 @@ CachedRange Worker::find_range(std::uint64_t address, Access access) {
 std::byte* Worker::host_address(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
     if (address >= shared_window && address < local_window) {
         const std::uint64_t offset = address - shared_window;
-        return offset + bytes <= w.shared_bytes ? w.shared + offset : nullptr;
+        return w.block->shared_at(offset, bytes);
     }
     if (address >= local_window && address < parameter_window) {
         const std::uint64_t offset = address - local_window;

@@ -25,9 +25,18 @@ namespace jit {
 class Variant;
 }
 
+// A copy that a kernel asked for, by host addresses: rows of `width` bytes.
+struct DeviceCopy {
+    std::byte* to = nullptr;
+    const std::byte* from = nullptr;  // nullptr: the rows are filled with `value`
+    std::uint64_t width = 0, height = 1, to_pitch = 0, from_pitch = 0;
+    int value = 0;
+};
+
 // A launch that a kernel asked for: it runs when the grid that asked is over.
 struct DeviceLaunch {
-    const ptx::Function* kernel = nullptr;
+    const ptx::Function* kernel = nullptr;  // nullptr: it is `copy`
+    DeviceCopy copy{};
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
     std::uint32_t dynamic_shared_bytes = 0;
     std::vector<std::byte> parameters;
@@ -49,8 +58,10 @@ struct Launch {
     const CompiledKernel& kernel;
     const KernelCode& code;
     std::vector<LaneBytes> parameters;  // Base::parameters
-    std::vector<std::uint64_t> blocks;  // linear indices, in the order in which they start; empty: all
-    std::uint64_t block_count = 0;
+    // Linear indices of blocks (of clusters, where they have several), in the order in which they start;
+    // empty: all.
+    std::vector<std::uint64_t> blocks;
+    std::uint64_t block_count = 0;    // or of clusters
     jit::Variant* variant = nullptr;  // nullptr: it is interpreted
     // Each on a cache line of its own: all workers write to them, and read what lies around.
     alignas(64) std::atomic<std::uint64_t> next_block = 0;
@@ -137,8 +148,11 @@ class Worker {
   private:
     static constexpr std::size_t recent_ranges = 1024;
     void tell_executed();
-    // Another block of the launch, started; nullptr: there is none left.
-    [[nodiscard]] std::unique_ptr<Block> next_block();
+    // Blocks or clusters: another of the launch, started; nullptr: there is none left. `free`: to be reused.
+    template <class Unit>
+    [[nodiscard]] std::unique_ptr<Unit> next_unit(std::vector<std::unique_ptr<Unit>>& free);
+    template <class Unit>
+    void run_all(std::vector<std::unique_ptr<Unit>>& free);
     [[nodiscard]] std::vector<Frame*>& free_frames(const FunctionCode& function);
 
     Launch& launch_;

@@ -236,5 +236,93 @@ st.global.u32 [%rd5], %r9;)");
     for (u32 i = 0; i < 96; i++) EXPECT_EQ(out[i], 95 - i + 1);
 }
 
+LaunchRequest clustered(const Parameters& parameters, const trimtab_dim3& grid, u32 threads,
+                        const trimtab_dim3& cluster) {
+    LaunchRequest request;
+    request.kernel = "test";
+    request.grid = grid;
+    request.block = {threads, 1, 1};
+    request.cluster = cluster;
+    request.parameters = parameters.bytes();
+    return request;
+}
+
+// Each thread of a 2x2 cluster reads what the thread across the cluster's diagonal has put into its block's
+// shared memory, through shared and through generic addresses, and adds to what the next block has.
+TEST(Cluster, BlocksReachEachOthersSharedMemory) {
+    const auto program = kernel(R"(
+shl.b32 %r6, %r1, 2; add.u32 %r6, %r6, %r3;
+mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ctaid.y; mov.u32 %r7, %nctaid.x; mad.lo.u32 %r4, %r5, %r7, %r4;
+mul.lo.u32 %r5, %r4, 1000; add.u32 %r5, %r5, %r1; st.shared.u32 [%r6], %r5;
+barrier.cluster.arrive.release;
+barrier.cluster.wait.acquire;
+mov.u32 %r7, %cluster_ctarank; sub.u32 %r8, 3, %r7;
+mapa.shared::cluster.u32 %r9, %r6, %r8; ld.shared::cluster.u32 %r10, [%r9];
+getctarank.shared::cluster.u32 %r11, %r9; sub.u32 %r11, %r11, %r8; add.u32 %r10, %r10, %r11;
+cvt.u64.u32 %rd6, %r6; cvta.shared.u64 %rd6, %rd6; mapa.u64 %rd7, %rd6, %r8; ld.u32 %r11, [%rd7];
+sub.u32 %r11, %r11, %r10; add.u32 %r10, %r10, %r11;
+barrier.cluster.arrive; barrier.cluster.wait;
+add.u32 %r8, %r7, 1; and.b32 %r8, %r8, 3; mapa.shared::cluster.u32 %r9, %r6, %r8;
+atom.shared::cluster.add.u32 %r11, [%r9], 7;
+barrier.cluster.arrive; barrier.cluster.wait;
+ld.shared.u32 %r11, [%r6]; sub.u32 %r11, %r11, %r5; mul.lo.u32 %r11, %r11, 1000000; add.u32 %r10, %r10, %r11;
+mov.u32 %r12, %cluster_nctarank; mov.u32 %r13, %clusterid.x; mad.lo.u32 %r12, %r13, 10, %r12;
+mad.lo.u32 %r10, %r12, 100000000, %r10;
+mad.lo.u32 %r4, %r4, %r15, %r1; mul.wide.u32 %rd8, %r4, 4; add.u64 %rd8, %rd2, %rd8;
+st.global.u32 [%rd8], %r10;)");
+    ASSERT_NE(program, nullptr);
+    const u32 columns = 4, rows = 2, threads = 40;
+    HostMemory memory;
+    std::vector<u32> in(1), out(std::size_t{columns} * rows * threads);
+    const Parameters parameters(memory.add(in), memory.add(out));
+    const auto done = launch(*program, memory, clustered(parameters, {columns, rows, 1}, threads, {2, 2, 1}));
+    ASSERT_TRUE(done) << done.error().message;
+    for (u32 y = 0; y < rows; y++) {
+        for (u32 x = 0; x < columns; x++) {
+            const u32 across = (x / 2 * 2 + 1 - x % 2) + columns * (1 - y);
+            for (u32 t = 0; t < threads; t++)
+                EXPECT_EQ(out[(y * columns + x) * threads + t],
+                          across * 1000 + t + 7000000 + (x / 2 * 10 + 4) * 100000000);
+        }
+    }
+    EXPECT_FALSE(launch(*program, memory, clustered(parameters, {columns, rows, 1}, threads, {3, 1, 1})))
+        << "the grid is not whole clusters";
+}
+
+TEST(Cluster, ARankThatIsNotThereFaults) {
+    const auto program = kernel(R"(
+mapa.shared::cluster.u32 %r9, %r3, 2; ld.shared::cluster.u32 %r10, [%r9]; st.global.u32 [%rd5], %r10;)");
+    ASSERT_NE(program, nullptr);
+    HostMemory memory;
+    std::vector<u32> in(1), out(64);
+    const Parameters parameters(memory.add(in), memory.add(out));
+    const auto done = launch(*program, memory, clustered(parameters, {2, 1, 1}, 32, {2, 1, 1}));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, Fault::Kind::illegal_address);
+}
+
+// One block leaves without coming to the barrier: the others do not wait for it. One that waits at a barrier
+// of its own that nobody can complete is a deadlock, and said to be.
+TEST(Cluster, BlocksThatLeaveAreNotWaitedFor) {
+    const auto program = kernel(R"(
+mov.u32 %r4, %cluster_ctarank; setp.eq.u32 %p0, %r4, 1; @%p0 exit;
+barrier.cluster.arrive; barrier.cluster.wait;
+mov.u32 %r5, 5; st.global.u32 [%rd5], %r5;)");
+    const auto stuck = kernel(R"(
+mov.u32 %r4, %cluster_ctarank; setp.eq.u32 %p0, %r4, 1; @%p0 bra other;
+barrier.cluster.arrive; barrier.cluster.wait; ret;
+other: barrier.sync 1, 128;)");
+    ASSERT_TRUE(program && stuck);
+    HostMemory memory;
+    std::vector<u32> in(1), out(64);
+    const Parameters parameters(memory.add(in), memory.add(out));
+    const LaunchRequest request = clustered(parameters, {2, 1, 1}, 64, {2, 1, 1});
+    ASSERT_TRUE(launch(*program, memory, request));
+    EXPECT_EQ(out[63], 5u);
+    const auto done = launch(*stuck, memory, request);
+    ASSERT_FALSE(done);
+    EXPECT_NE(done.error().message.find("deadlock"), std::string::npos) << done.error().message;
+}
+
 }  // namespace
 }  // namespace trimtab::emulator::test

@@ -28,7 +28,7 @@ TEST(Parse, HeaderAndParameters) {
             .param .u64 .ptr .global .align 16 p, .param .align 16 .b8 last[16])
         .maxntid 128, 2 .minnctapersm 3 .maxnreg 64
         { ret; }
-        .weak .entry other() .reqntid 8, 8, 2 .explicitcluster { ret; })");
+        .weak .entry other() .reqntid 8, 8, 2 .explicitcluster .reqnctapercluster 2, 4 { ret; })");
     EXPECT_EQ(module.version, "8.8");
     EXPECT_EQ(module.target, "sm_90a");
     EXPECT_EQ(module.target_options, std::vector<std::string>{"debug"});
@@ -50,6 +50,8 @@ TEST(Parse, HeaderAndParameters) {
     EXPECT_FALSE(k.required_block);
     EXPECT_EQ(module.functions[1].required_block, (Dim3{8, 8, 2}));
     EXPECT_TRUE(module.functions[1].requires_cluster && module.functions[1].is_weak);
+    EXPECT_EQ(module.functions[1].required_cluster, (Dim3{2, 4, 1}));
+    EXPECT_FALSE(k.required_cluster);
     EXPECT_TRUE(k.text.starts_with(".visible .entry k(") && k.text.ends_with("{ ret; }")) << k.text;
 }
 

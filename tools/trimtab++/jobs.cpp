@@ -104,8 +104,11 @@ bool rounds_square_roots(const CommandLine& line) {
 // and the emulator runs.
 void append_cuda_options(Command& command, const CommandLine& line, const Toolchain& tools) {
     if (!line.names_cuda_path) command.push_back("--cuda-path=" + tools.cuda);
+    command.insert(command.end(), {"-isystem", tools.compatibility + "/first"});
     command.insert(command.end(), {"-isystem", tools.cuda + "/include/cccl"});
     command.insert(command.end(), {"-idirafter", tools.compatibility + "/headers"});
+    // The functions that kernels call themselves, and not the toolkit's stand-ins for them.
+    if (line.relocatable_device_code) command.emplace_back("-D__CUDACC_INTERNAL_NO_STUBS__");
     // <trimtab/annotate.h>
     const fs::path own_headers = fs::path(tools.compatibility).parent_path().parent_path();
     command.insert(command.end(), {"-idirafter", own_headers.string()});

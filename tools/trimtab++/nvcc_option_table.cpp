@@ -43,7 +43,7 @@ const std::vector<NvccOption>& options() {
         {"system-include", "", one, Action::rename_separate, "-isystem"},
         {"library-path", "", one, Action::rename_joined, "-L"},
         {"options-file", "optf", one, Action::options_file, {}},
-        {"compiler-bindir", "ccbin", one, Action::drop_said, "clang compiles for the host too"},
+        {"compiler-bindir", "ccbin", one, Action::drop, {}},
         {"archiver-binary", "arbin", one, Action::drop, {}},
         {"cudart", "cudart", one, Action::drop, {}},
         {"cudadevrt", "cudadevrt", one, Action::drop, {}},

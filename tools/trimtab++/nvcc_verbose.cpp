@@ -32,7 +32,9 @@ std::string nvcc_verbose_text(const CommandLine& line, const std::string& cuda, 
     if (line.mode != Mode::link || !line.compiles_cuda()) return text;
     for (const Argument& argument : line.arguments)
         if (argument.is_cuda)
-            text += fmt::format("#$ \"{}\" -c \"{}\" -o \"{}\"\n", own_path, argument.tokens.front(),
+            // CMake takes the architectures of a project that names none from here.
+            text += fmt::format("#$ \"{}\"{} -c \"{}\" -o \"{}\"\n", own_path,
+                                line.names_architecture ? "" : " -arch compute_75", argument.tokens.front(),
                                 default_object(argument.tokens.front()));
     text += fmt::format("#$ \"{}\" -m64 -Wl,--start-group", own_path);
     for (const Argument& argument : line.arguments)

@@ -26,17 +26,26 @@ cudaError_t on_kernel(const void* function, const Body& body) {
 }
 
 cudaError_t launch(const void* function, const dim3& grid, const dim3& block, void** arguments,
-                   std::size_t shared_bytes, cudaStream_t stream, bool cooperative) {
+                   std::size_t shared_bytes, cudaStream_t stream, bool cooperative,
+                   const dim3& cluster = {0, 0, 0}) {
     return call([&](State& state) {
         return launch_kernel(state, {.function = function,
                                      .grid = grid,
                                      .block = block,
+                                     .cluster = cluster,
                                      .arguments = arguments,
                                      .packed_arguments = {},
                                      .dynamic_shared_bytes = shared_bytes,
                                      .stream = stream,
                                      .cooperative = cooperative});
     });
+}
+
+// One dimension of a kernel's clusters.
+cudaError_t set_cluster(unsigned& dimension, int value) {
+    if (value < 0) return cudaErrorInvalidValue;
+    dimension = static_cast<unsigned>(value);
+    return cudaSuccess;
 }
 
 // Threads a block that registers and launch bounds allow, as cudaFuncGetAttributes tells it.
@@ -94,19 +103,17 @@ TRIMTAB_SAME_AS(cudaLaunchCooperativeKernel, cudaLaunchCooperativeKernel_ptsz);
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args) {
     if (config == nullptr) return finish(cudaErrorInvalidConfiguration);
     bool cooperative = false;
+    dim3 cluster(0, 0, 0);
     for (unsigned i = 0; config->attrs != nullptr && i < config->numAttrs; ++i) {
         const cudaLaunchAttribute& attribute = config->attrs[i];
         if (attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative != 0)
             cooperative = true;
-        if (attribute.id != cudaLaunchAttributeClusterDimension) continue;
-        const auto& cluster = attribute.val.clusterDim;
-        if (std::size_t{cluster.x} * cluster.y * cluster.z > 1) {
-            State::instance().say("the emulator launches no clusters of blocks");
-            return finish(cudaErrorNotSupported);
-        }
+        if (attribute.id == cudaLaunchAttributeClusterDimension)
+            cluster =
+                dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z);
     }
     return launch(func, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream,
-                  cooperative);
+                  cooperative, cluster);
 }
 TRIMTAB_SAME_AS(cudaLaunchKernelExC, cudaLaunchKernelExC_ptsz);
 
@@ -145,9 +152,15 @@ cudaError_t cudaFuncSetAttribute(const void* func, cudaFuncAttribute attr, int v
                 return cudaSuccess;
             // Of clusters, which are checked when they are launched.
             case cudaFuncAttributeNonPortableClusterSizeAllowed:
+                if (value < 0) return cudaErrorInvalidValue;
+                kernel.allows_large_clusters = value != 0;
+                return cudaSuccess;
             case cudaFuncAttributeRequiredClusterWidth:
+                return set_cluster(kernel.required_cluster.x, value);
             case cudaFuncAttributeRequiredClusterHeight:
+                return set_cluster(kernel.required_cluster.y, value);
             case cudaFuncAttributeRequiredClusterDepth:
+                return set_cluster(kernel.required_cluster.z, value);
             case cudaFuncAttributeClusterSchedulingPolicyPreference:
                 return value < 0 ? cudaErrorInvalidValue : cudaSuccess;
             default:
@@ -250,6 +263,38 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, c
                                 static_cast<std::uint64_t>(unit));
         const double most = values.shared_bytes_per_block_optin - loaded.image.static_shared_bytes;
         *dynamicSmemSize = static_cast<std::size_t>(std::clamp(share - own, 0.0, std::max(0.0, most)));
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* clusterSize, const void* func,
+                                                 const cudaLaunchConfig_t* launchConfig) {
+    return on_kernel(func, [=](State&, const Device&, const CUkern_st& kernel, const LoadedKernel&) {
+        if (clusterSize == nullptr || launchConfig == nullptr) return cudaErrorInvalidValue;
+        *clusterSize = static_cast<int>(largest_cluster_of(kernel));
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* numClusters, const void* func,
+                                           const cudaLaunchConfig_t* launchConfig) {
+    return on_kernel(func, [=](State&, const Device& device, const CUkern_st&, const LoadedKernel& loaded) {
+        if (numClusters == nullptr || launchConfig == nullptr) return cudaErrorInvalidValue;
+        double cluster_blocks = 1;
+        if (const auto& own = loaded.function->required_cluster)
+            cluster_blocks = static_cast<double>(own->x) * own->y * own->z;
+        for (unsigned i = 0; launchConfig->attrs != nullptr && i < launchConfig->numAttrs; ++i) {
+            const cudaLaunchAttribute& attribute = launchConfig->attrs[i];
+            if (attribute.id != cudaLaunchAttributeClusterDimension) continue;
+            const auto& size = attribute.val.clusterDim;
+            cluster_blocks = static_cast<double>(size.x) * size.y * size.z;
+        }
+        if (cluster_blocks < 1) return cudaErrorInvalidClusterSize;
+        const dim3& block = launchConfig->blockDim;
+        const trimtab_device& values = device.description.values;
+        const auto occupancy = trimtab::model::occupancy(values, loaded.image, block.x * block.y * block.z,
+                                                         static_cast<double>(launchConfig->dynamicSmemBytes));
+        *numClusters = static_cast<int>(occupancy.blocks_per_sm * values.sm_count / cluster_blocks);
         return cudaSuccess;
     });
 }

@@ -85,7 +85,7 @@ Shape resolve_shared(Warp& w, const Op* op) {
     u64 alignment_bits = 0;
     const Shape shape = gather_addresses<AddressRegister>(w, op, info, alignment_bits);
     if ((alignment_bits & (info.alignment_bytes - 1u)) != 0) return fault_misaligned(w, op, shape);
-    if (w.at.end > w.shared_bytes || w.at.end < w.at.first) return fault_shared(w, op, shape);
+    if (w.at.end > w.shared_bytes || w.at.end < w.at.first) return resolve_shared_slowly(w, op, shape);
     w.at.delta = reinterpret_cast<u64>(w.shared);
     w.at.host = w.shared + w.at.first;
     if (info.counted) count_shared(w, op, shape);

@@ -7,11 +7,14 @@
 #if defined(__CUDA__) && defined(__clang__) && defined(__cplusplus) && defined(CUDART_VERSION)
 // clang-format off
 #include "predefined_macros.h"
+// Device code has new and delete without it.
+#include <new>
 #if __cplusplus >= 201103L
 #include "min_max.h"
 #include "scoped_atomics.h"
 #include "intrinsics.h"
 #include "older_runtime.h"
+#include "device_runtime.h"
 #endif
 // clang-format on
 #endif

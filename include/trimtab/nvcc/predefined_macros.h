@@ -22,10 +22,19 @@
 // A host variable that the device reads, through the runtime: the plugin makes it one.
 #ifdef __managed__
 #undef __managed__
+#ifdef __CUDA_ARCH__
 #define __managed__ __attribute__((device)) __attribute__((annotate("trimtab.managed")))
+#else
+#define __managed__ \
+    __attribute__((device)) __attribute__((annotate("trimtab.managed"), section("trimtab_managed")))
+#endif
 #endif
 
-// sm_90's and newer; clang knows blocks, threads and clusters.
+// The plugin tells the kernel's code.
+#undef __cluster_dims__
+#define __cluster_dims__(...) __attribute__((annotate("trimtab.cluster", ##__VA_ARGS__)))
+
+// sm_90's and newer; clang knows blocks and threads.
 #ifndef __maxnreg__
 #define __maxnreg__(...)
 #endif

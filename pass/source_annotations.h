@@ -1,0 +1,22 @@
+// What __attribute__((annotate("text", ...))) says: how the compatibility header marks what clang does not
+// have.
+#pragma once
+
+#include <vector>
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Module.h"
+
+namespace trimtab::pass {
+
+struct SourceAnnotation {
+    llvm::Constant* subject = nullptr;  // the function or variable
+    llvm::StringRef text;
+    const llvm::ConstantStruct* arguments = nullptr;  // nullptr: none
+};
+
+// Of the module's definitions: clang lists no declarations.
+std::vector<SourceAnnotation> source_annotations(const llvm::Module& module);
+
+}  // namespace trimtab::pass
