@@ -39,9 +39,14 @@ struct Services {
 // Offsets in Warp, CachedRange and Op that compiled code knows, as one number that changes with them.
 [[nodiscard]] std::uint64_t layout_hash();
 
+// Functions of more PTX instructions than this keep their registers in memory.
+inline constexpr std::size_t most_in_registers = 300;
+
 struct CompileRequest {
     const KernelCode* code = nullptr;
     LanePatterns lanes;
+    // In virtual registers whatever the function's size: slow to compile, and the fastest to run.
+    bool is_for_long_runs = false;
 };
 // An ELF object; function number i is symbol "f<i>". Functions that cannot be compiled are not in it.
 struct CompiledObject {

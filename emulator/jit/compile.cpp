@@ -107,6 +107,7 @@ void compile(const CompileRequest& request, CompiledObject& object) {
     for (const auto& function : request.code->functions) {
         if (!function->error.empty()) continue;
         Translator translator(module, *function, request.lanes, request.code->is_counted(), has_gather);
+        if (request.is_for_long_runs) translator.keep_in_registers();
         (void)translator.run("f" + std::to_string(function->number));
         is_large = is_large || translator.is_large();
     }

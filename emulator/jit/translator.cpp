@@ -13,9 +13,6 @@ namespace {
 
 using ptx::Opcode;
 
-// Functions of more instructions than this keep their registers in memory.
-constexpr std::size_t most_in_registers = 300;
-
 // All else may put a path aside, or join others to it: nothing is taken for granted behind it.
 bool stays_on_path(Opcode opcode) {
     switch (opcode) {
@@ -131,7 +128,7 @@ void Translator::make_prologue() {
 
 void Translator::make_registers() {
     slots_.assign(function_.registers.size(), nullptr);
-    if (function_.body.size() > most_in_registers) room_.emplace(module_);
+    if (may_be_large_ && function_.body.size() > most_in_registers) room_.emplace(module_);
     for (ptx::RegisterIndex reg = 0; reg < slots_.size(); reg++) {
         if (code_.registers[reg] == no_operand || register_bytes(function_, reg) > 8) continue;
         slots_[reg] = b_.CreateAlloca(register_type(reg));

@@ -42,6 +42,7 @@ class Translator {
     [[nodiscard]] bool run(const std::string& name);
     // Its registers lie in memory: it takes LLVM too long otherwise.
     [[nodiscard]] bool is_large() const { return room_.has_value(); }
+    void keep_in_registers() { may_be_large_ = false; }
 
   private:
     using Operand = ptx::Operand;
@@ -220,9 +221,10 @@ class Translator {
     llvm::Value* path_threads_ = nullptr;  // i64: how many
     llvm::AllocaInst* executed_ = nullptr;
     llvm::SwitchInst* entry_switch_ = nullptr;
-    llvm::BasicBlock* start_ = nullptr;            // before the first instruction
-    std::vector<llvm::AllocaInst*> slots_;         // by register; nullptr: only the interpreter knows it
-    std::optional<RegisterRoom> room_;             // large functions: `slots_` lie there
+    llvm::BasicBlock* start_ = nullptr;     // before the first instruction
+    std::vector<llvm::AllocaInst*> slots_;  // by register; nullptr: only the interpreter knows it
+    std::optional<RegisterRoom> room_;      // large functions: `slots_` lie there
+    bool may_be_large_ = true;
     std::vector<bool> is_entry_point_;             // by instruction
     std::vector<llvm::BasicBlock*> block_starts_;  // by basic block: its body
     std::vector<llvm::BasicBlock*> block_ways_;    // by basic block: before its body, where lanes may join

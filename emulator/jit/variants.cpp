@@ -30,6 +30,10 @@ namespace {
 // for the next time.
 constexpr std::uint64_t worth_a_look = 20'000, worth_compiling_one = 20'000,
                         worth_compiling_least = 1'000'000;
+// Large kernels of up to so many instructions are compiled in registers, too, in less than a second, once
+// they have run so much longer; then they are a fifth to a third faster.
+constexpr std::uint32_t most_for_long_runs = 1'000;
+constexpr std::uint64_t long_run = 50;
 // Beyond this many instructions nobody would wait.
 constexpr std::uint32_t most_instructions = 20'000;
 
@@ -147,10 +151,14 @@ Variant::Variant(const Program& program, const CompiledKernel& kernel, const Ker
           std::max(worth_compiling_least, worth_compiling_one * kernel.info().instruction_count)),
       handlers_(std::make_unique<std::atomic<Handler>[]>(code.functions.size())) {
     done_ = kernel.info().instruction_count > most_instructions;
+    if (kernel.info().instruction_count <= most_for_long_runs) {
+        for (const auto& function : code.functions)
+            if (function->source->body.size() > most_in_registers) done_for_long_runs_ = false;
+    }
 }
 
 // Also of the ops: compiled code knows where they are.
-std::string Variant::key() const {
+std::string Variant::key(bool is_for_long_runs) const {
     XXH3_state_t* state = XXH3_createState();
     XXH3_64bits_reset(state);
     const auto add = [state](const void* data, std::size_t size) { XXH3_64bits_update(state, data, size); };
@@ -173,45 +181,60 @@ std::string Variant::key() const {
     }
     const std::uint64_t own = XXH3_64bits_digest(state);
     XXH3_freeState(state);
-    return fmt::format("{}-{:016x}-{:016x}-{}", ptx::kernel_hash(program_.module(), kernel_.function()), own,
-                       layout_hash(), processor_hash());
+    return fmt::format("{}-{:016x}-{:016x}-{}{}", ptx::kernel_hash(program_.module(), kernel_.function()),
+                       own, layout_hash(), processor_hash(), is_for_long_runs ? "-long" : "");
 }
 
 std::string Variant::install(std::span<const std::byte> object) {
     auto loaded = LoadedCode::load(object);
     if (!loaded) return loaded.error().text();
-    loaded_ = std::move(*loaded);
+    const LoadedCode& made = *loaded_.emplace_back(std::move(*loaded));
     for (std::size_t i = 0; i < code_.functions.size(); i++) {
         // The one way from data to code that C++ has.
-        const auto code = reinterpret_cast<Handler>(
-            reinterpret_cast<std::uintptr_t>(loaded_->symbol("f" + std::to_string(i))));
+        const auto code =
+            reinterpret_cast<Handler>(reinterpret_cast<std::uintptr_t>(made.symbol("f" + std::to_string(i))));
         handlers_[i].store(code, std::memory_order_release);
     }
     return "";
 }
 
 bool Variant::take_from_cache() {
-    const auto object = CodeCache::of_environment().find(key());
+    const CodeCache cache = CodeCache::of_environment();
+    if (!done_for_long_runs_) {
+        const auto object = cache.find(key(true));
+        if (object && install(*object).empty()) {
+            done_for_long_runs_ = true;
+            return true;
+        }
+    }
+    const auto object = cache.find(key(false));
     return object && install(*object).empty();
 }
 
-void Variant::compile() {
+void Variant::compile(bool is_for_long_runs) {
     const CompileFunction compile_now = compiler();
     if (compile_now == nullptr) return;
-    CompileRequest request{&code_, lanes_};
+    CompileRequest request{&code_, lanes_, is_for_long_runs};
     CompiledObject object;
     compile_now(&request, &object);
     std::string error = object.error;
     if (error.empty()) error = install(object.bytes);
     if (error.empty())
-        CodeCache::of_environment().keep(key(), object.bytes);
+        CodeCache::of_environment().keep(key(is_for_long_runs), object.bytes);
     else if (is_log_level("debug"))
         say(fmt::format("kernel {} is interpreted: {}", kernel_.function().name, error));
 }
 
 void Variant::ran(std::uint64_t warp_instructions) {
-    if (done_.load(std::memory_order_acquire)) return;
+    const bool done = done_.load(std::memory_order_acquire);
+    if (done && done_for_long_runs_.load(std::memory_order_acquire)) return;
     const std::uint64_t total = executed_.fetch_add(warp_instructions) + warp_instructions;
+    if (done) {
+        if (total < long_run * worth_compiling_ || done_for_long_runs_.exchange(true)) return;
+        const std::lock_guard lock(mutex_);
+        compile(true);
+        return;
+    }
     if (total < worth_a_look) return;
     if (!looked_up_.exchange(true)) {
         const std::lock_guard lock(mutex_);
@@ -219,14 +242,14 @@ void Variant::ran(std::uint64_t warp_instructions) {
     }
     if (total < worth_compiling_ || done_.exchange(true)) return;
     const std::lock_guard lock(mutex_);
-    compile();
+    compile(false);
 }
 
 void Variant::prepare() {
     const std::lock_guard lock(mutex_);
     if (done_.exchange(true)) return;
     looked_up_ = true;
-    if (!take_from_cache()) compile();
+    if (!take_from_cache()) compile(false);
 }
 
 Variant* KernelVariants::of(const KernelCode& code, const trimtab_dim3& block) {

@@ -36,14 +36,15 @@ class Variant {
 
     // By function; those that are not compiled, or not yet, are null.
     [[nodiscard]] const std::atomic<Handler>* handlers() const { return handlers_.get(); }
-    // Warp instructions of it have been interpreted. Compiles it, or takes it from the cache, once that pays.
+    // Warp instructions of it have been run. Compiles it, or takes it from the cache, once that pays; large
+    // ones a second time, for long runs.
     void ran(std::uint64_t warp_instructions);
     void prepare();  // now
 
   private:
-    [[nodiscard]] std::string key() const;
+    [[nodiscard]] std::string key(bool is_for_long_runs) const;
     [[nodiscard]] bool take_from_cache();
-    void compile();
+    void compile(bool is_for_long_runs);
     [[nodiscard]] std::string install(std::span<const std::byte> object);  // "": it worked
 
     const Program& program_;
@@ -52,9 +53,9 @@ class Variant {
     const LanePatterns lanes_;
     const std::uint64_t worth_compiling_;  // warp instructions
     std::unique_ptr<std::atomic<Handler>[]> handlers_;
-    std::unique_ptr<LoadedCode> loaded_;
+    std::vector<std::unique_ptr<LoadedCode>> loaded_;  // all: warps may be in any of them
     std::atomic<std::uint64_t> executed_ = 0;
-    std::atomic<bool> looked_up_ = false, done_ = false;
+    std::atomic<bool> looked_up_ = false, done_ = false, done_for_long_runs_ = true;
     std::mutex mutex_;
 };
 

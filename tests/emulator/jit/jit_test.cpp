@@ -135,6 +135,32 @@ TEST_F(Compiled, RandomKernelsGiveTheSameBytes) {
     }
 }
 
+TEST_F(Compiled, LargeKernelsAreCompiledOnceMoreForLongRuns) {
+    // The first whose size is that of such kernels.
+    std::uint32_t seed = 1;
+    const auto size_of = [](const std::string& ptx) {
+        const auto program = load(ptx);
+        return program == nullptr ? 0 : program->kernel("random")->info().instruction_count;
+    };
+    while (size_of(random_kernel(seed, 25)) < 400 || size_of(random_kernel(seed, 25)) > 900) seed++;
+    const std::string ptx = random_kernel(seed, 25);
+    const trimtab_dim3 block{64, 1, 1};
+    const auto interpreted = outputs(ptx, "interpreter", block);
+    EXPECT_EQ(interpreted, outputs(ptx, "compiled", block));
+    EXPECT_EQ(cached_objects(), 1u);
+    const auto program = load(ptx);
+    const CompiledKernel* kernel = program->kernel("random");
+    jit::Variant* variant = kernel->variants().of(kernel->code(false), block);
+    ASSERT_NE(variant, nullptr);
+    const Handler first = variant->handlers()[0].load();
+    variant->ran(std::uint64_t{1} << 40);
+    EXPECT_NE(variant->handlers()[0].load(), first);
+    EXPECT_EQ(cached_objects(), 2u);
+    // From the cache, and in place of the first.
+    EXPECT_EQ(interpreted, outputs(ptx, "compiled", block));
+    EXPECT_EQ(cached_objects(), 2u);
+}
+
 constexpr const char* scale = R"(
 .version 7.8
 .target sm_75
