@@ -72,6 +72,8 @@ struct GridStrideAccess {
     std::uint32_t bytes = 0;
     bool writes = false;
     std::string reduction;  // of an atomic without a result: two of one name meet without harm
+    // By dimension: not of a turn, but of the thread of index 0 alone.
+    std::array<bool, 3> once{};
 
     friend bool operator==(const GridStrideAccess&, const GridStrideAccess&) = default;
 };

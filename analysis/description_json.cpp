@@ -212,8 +212,10 @@ void read_strides(const Reader& reader, KernelDescription& description) {
             auto expression = access.expression(*address);
             if (!expression) return;
             if (width_bits(expression->type) != 64) return access.fail("has an address of less than 64 bits");
-            description.stride_accesses.push_back({std::move(*expression), access.number("bytes"),
-                                                   access.boolean("writes"), access.text("reduction")});
+            description.stride_accesses.push_back(
+                {std::move(*expression), access.number("bytes"), access.boolean("writes"),
+                 access.text("reduction"),
+                 access.find("once", false) != nullptr ? access.dimensions("once") : std::array<bool, 3>{}});
         });
 }
 
@@ -270,6 +272,7 @@ json to_json(const KernelDescription& description) {
         object["stride_accesses"].push_back({{"address", to_json(access.address)},
                                              {"bytes", access.bytes},
                                              {"writes", access.writes},
+                                             {"once", dimension_list(access.once)},
                                              {"reduction", access.reduction}});
     for (const Reason& reason : description.reasons)
         object["reasons"].push_back(

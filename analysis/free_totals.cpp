@@ -99,6 +99,8 @@ bool may_meet(const Touched& a, const Touched& b, const std::array<bool, 3>& fre
     std::size_t count = 0;
     for (std::size_t d = 0; d < 3; d++) {
         const Wide indices = Wide{box[d].last} - Wide{box[d].first} + 1;
+        // One thread's, in its order, before and after.
+        if (a.access->once[d] && b.access->once[d]) continue;
         if (free[d] && indices > 1) steps[count++] = {a.slope[d] < 0 ? -a.slope[d] : a.slope[d], indices};
     }
     std::ranges::sort(steps);

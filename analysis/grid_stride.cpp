@@ -43,7 +43,11 @@ class DimensionProof {
           dimension_(dimension),
           values_(table, kernel, indices, control, dimension) {}
 
-    std::optional<Fault> run(std::vector<StridedLoop>& loops) {
+    // By instruction: in which dimensions the thread of index 0 alone comes by.
+    using Once = std::map<std::uint32_t, std::array<bool, 3>>;
+
+    std::optional<Fault> run(std::vector<StridedLoop>& loops, Once& once) {
+        once_ = &once;
         for (const LoopIndices::Strided& strided : indices_.loops())
             if (strided.dimension == dimension_) check_loop(strided.loop);
         const auto& body = kernel_.function().body;
@@ -178,7 +182,9 @@ class DimensionProof {
         const BlockIndex block = flow_.block_of[instruction];
         const std::uint32_t l = values_.home(block);
         const ptx::Instruction& made = kernel_.function().body[instruction];
-        if (l == TurnValues::outside && made.opcode != Opcode::ld)
+        const bool is_once = l == TurnValues::outside && is_of_first_thread(block);
+        if (is_once) (*once_)[instruction][static_cast<std::size_t>(dimension_)] = true;
+        if (l == TurnValues::outside && made.opcode != Opcode::ld && !is_once)
             return refuse(instruction, fmt::format("has {} outside the loop, once a thread", made.mnemonic));
         if (values_.uses(instruction).on_launch)
             return refuse(
@@ -188,6 +194,7 @@ class DimensionProof {
             if (l != TurnValues::outside && is_in(l, branch)) continue;  // checked with the loop
             const auto entry = entries_.find(branch);
             if (is_same_for_all(branch) || (entry != entries_.end() && entry->second == ways)) continue;
+            if (is_once && first_thread_goes_to(branch, block)) continue;
             return refuse(last_of(branch), "decides by the thread whether it works");
         }
         if (l == TurnValues::outside) return;
@@ -199,6 +206,54 @@ class DimensionProof {
         if (!below_the_bound) refuse(instruction, "works before it tests the loop's index");
     }
 
+    // if (g == 0): there is one such thread whatever the total is, and all that it does there comes in the
+    // order of the program.
+    bool is_of_first_thread(BlockIndex block) {
+        const auto deciding = control_.deciding(block);
+        return std::ranges::any_of(deciding,
+                                   [&](const auto& by) { return first_thread_goes_to(by.first, block); });
+    }
+    // Is the block reached by a way out of the branch that only index 0 takes, and by no other way?
+    bool first_thread_goes_to(BlockIndex branch, BlockIndex block) {
+        const auto& successors = flow_.blocks[branch].successors;
+        const bool jumps = kernel_.function().body[last_of(branch)].opcode == Opcode::bra;
+        for (std::size_t i = 0; i < successors.size(); i++) {
+            if (flow_.blocks[successors[i]].predecessors.size() != 1 ||
+                !flow_.dominates(successors[i], block))
+                continue;
+            const Symbolic taken = kernel_.guard(last_of(branch));
+            if (taken.width != 1 || !table_.is_small(taken)) return false;
+            return is_first_index(jumps && i == 0 ? taken : table_.negate(taken));
+        }
+        return false;
+    }
+    bool is_first_index(const Symbolic& predicate) {
+        const auto index = predicate.single_atom();
+        if (!index || table_.atom(*index).kind != Atom::Kind::operation) return false;
+        const auto operation = decode_operation(table_.atom(*index).text);
+        const std::vector<Symbolic> operands = table_.atom(*index).operands;
+        if (!operation) return false;
+        if (operation->op == Operator::and_)
+            return std::ranges::any_of(operands, [&](const Symbolic& part) { return is_first_index(part); });
+        if (operation->op != Operator::setp || operation->comparison != ptx::Comparison::eq ||
+            operands[0].width < 32)
+            return false;
+        // An index is below 2^31: as a word it is 0 where it is.
+        const Symbolic difference = table_.subtract(operands[0], operands[1]);
+        return is_zero_where_first(difference) ||
+               is_zero_where_first(SymbolTable::scaled(difference, ~std::uint64_t{0}));
+    }
+    // The index itself; or it and others, where none has a bit set.
+    bool is_zero_where_first(const Symbolic& value) {
+        if (value == table_.global_index(dimension_, value.width)) return true;
+        const auto index = value.single_atom();
+        if (!index || table_.atom(*index).kind != Atom::Kind::operation) return false;
+        const auto operation = decode_operation(table_.atom(*index).text);
+        const std::vector<Symbolic> operands = table_.atom(*index).operands;
+        return operation && operation->op == Operator::or_ &&
+               std::ranges::any_of(operands, [&](const Symbolic& part) { return is_zero_where_first(part); });
+    }
+
     SymbolTable& table_;
     const FunctionValues& kernel_;
     const ptx::ControlFlow& flow_;
@@ -208,6 +263,7 @@ class DimensionProof {
     TurnValues values_;
     std::map<std::uint32_t, Checked> loops_;
     std::map<BlockIndex, std::uint8_t> entries_;
+    Once* once_ = nullptr;
     std::optional<Fault> fault_;
 };
 
@@ -215,8 +271,9 @@ class DimensionProof {
 // known.
 class Accesses {
   public:
-    Accesses(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices)
-        : table_(table), kernel_(kernel), indices_(indices) {}
+    Accesses(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
+             const DimensionProof::Once& once)
+        : table_(table), kernel_(kernel), indices_(indices), once_(once) {}
 
     std::expected<std::vector<StridedAccess>, Fault> run() {
         const auto& body = kernel_.function().body;
@@ -291,6 +348,7 @@ class Accesses {
                                           : "")};
         }
         access.address = std::move(address);
+        if (const auto once = once_.find(i); once != once_.end()) access.once = once->second;
         accesses_.push_back(std::move(access));
         return std::nullopt;
     }
@@ -326,6 +384,7 @@ class Accesses {
     SymbolTable& table_;
     const FunctionValues& kernel_;
     const LoopIndices& indices_;
+    const DimensionProof::Once& once_;
     std::vector<StridedAccess> accesses_;
     std::optional<Fault> unknown_;
 };
@@ -348,6 +407,7 @@ std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const Functio
     if (!kernel.flow().reducible) return std::unexpected(Fault{3, 0, "has loops with several entries"});
     const LoopIndices indices(table, kernel, reads_total);
     const ControlDependence control(kernel.function(), kernel.flow());
+    DimensionProof::Once once;
     for (std::size_t d = 0; d < 3; d++) {
         if (!reads_total[d]) continue;
         const bool strides = std::ranges::any_of(indices.loops(), [&](const LoopIndices::Strided& strided) {
@@ -357,9 +417,9 @@ std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const Functio
             return std::unexpected(Fault{3, first_read_of_total(kernel, d),
                                          "has no loop that begins at the index and goes on by the total"});
         DimensionProof proof(table, kernel, indices, control, static_cast<Dimension>(d));
-        if (auto fault = proof.run(result.loops)) return std::unexpected(std::move(*fault));
+        if (auto fault = proof.run(result.loops, once)) return std::unexpected(std::move(*fault));
     }
-    auto accesses = Accesses(table, kernel, indices).run();
+    auto accesses = Accesses(table, kernel, indices, once).run();
     if (!accesses) return std::unexpected(std::move(accesses.error()));
     result.accesses = std::move(*accesses);
     return result;

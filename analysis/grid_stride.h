@@ -2,11 +2,11 @@
 // so that the launch may have any number of threads. Proved where each turn depends on i alone, and no turn
 // touches memory that another turn writes.
 //
-// Block-stride loops are the same within one block: for (k = tid; k < n; k += ntid). In a dimension whose grid
-// stays as written, tid is followed as the global index and ntid as the total, and what a thread does may
-// depend on ctaid and nctaid at will, for no block changes them. Every k below n is then worked on once for
-// every block index, by whichever thread. Turns of one block may have been one thread's, in order, and are
-// shown apart; those of different blocks were different threads' before, and are so after.
+// Block-stride loops are the same within one block: for (k = tid; k < n; k += ntid). In a dimension whose
+// grid stays as written, tid is followed as the global index and ntid as the total, and what a thread does
+// may depend on ctaid and nctaid at will, for no block changes them. Every k below n is then worked on once
+// for every block index, by whichever thread. Turns of one block may have been one thread's, in order, and
+// are shown apart; those of different blocks were different threads' before, and are so after.
 #pragma once
 
 #include <array>
@@ -30,6 +30,8 @@ struct StridedAccess {
     std::uint32_t bytes = 0;
     bool writes = false;
     std::string reduction;  // of an atomic: its mnemonic
+    std::array<bool, 3>
+        once{};  // by dimension: outside the loops, where the thread of index 0 alone comes by
 };
 struct GridStrides {
     std::vector<StridedLoop> loops;

@@ -244,7 +244,8 @@ class Prover {
         for (const StridedAccess& access : found.accesses) {
             auto address = to_expression(table_, access.address, ptx::Type::u64);
             if (!address) return Fault{3, 0, "has an address that is too large to write out"};
-            GridStrideAccess result{std::move(*address), access.bytes, access.writes, access.reduction};
+            GridStrideAccess result{std::move(*address), access.bytes, access.writes, access.reduction,
+                                    access.once};
             if (std::ranges::find(proof_.stride_accesses, result) == proof_.stride_accesses.end())
                 proof_.stride_accesses.push_back(std::move(result));
         }

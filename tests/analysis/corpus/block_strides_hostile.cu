@@ -161,6 +161,53 @@ __global__ void stack_of_a_thread(int* o, const int* __restrict__ a, int d, int 
         kept[k & 3] = a[k];
     }
 }
+//= fixed 1 ""
+__global__ void second_thread_tells(int* o, int* said, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+    if (threadIdx.x == 1) said[blockIdx.x] = d;
+}
+//= fixed 1 ""
+__global__ void first_of_each_warp_tells(int* o, int* said, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+    if (threadIdx.x % 32 == 0) atomicAdd(said + blockIdx.x, 1);
+}
+//= fixed 1 ""
+__global__ void last_thread_tells(int* o, int* said, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+    if (threadIdx.x == blockDim.x - 1) said[blockIdx.x] = d;
+}
+//= fixed 1 ""
+__global__ void first_thread_or_all(int* o, int* said, int d, int all) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+    if (all > 30 || threadIdx.x == 0) atomicAdd(said + blockIdx.x, 1);
+}
+//= fixed 1 ""
+__global__ void all_but_the_first(int* o, int* said, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+    if (threadIdx.x != 0) atomicAdd(said + blockIdx.x, 1);
+}
+//= fixed 1 ""
+__global__ void first_thread_sums(float* o, const float* __restrict__ a, int d) {
+    float s = 0;
+    FOR_THREADS(k, d) s += a[blockIdx.x * d + k];
+    if (threadIdx.x == 0) o[blockIdx.x] = s;
+}
+//= fixed 1 ""
+__global__ void first_thread_tells_how_many(int* o, int* said, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+    if (threadIdx.x == 0) said[blockIdx.x] = blockDim.x;
+}
+//= fixed 1 ""
+__global__ void first_column_of_a_tile(int* o, int* count, int w, int h) {
+    for (int i = threadIdx.y; i < h; i += blockDim.y)
+        for (int j = threadIdx.x; j < w; j += blockDim.x) o[(blockIdx.x * h + i) * w + j] = i - j;
+    if (threadIdx.x == 0) atomicAdd(count, 1);
+}
+//= covering alone
+__global__ void first_thread_works_on_the_row(int* o, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+    if (threadIdx.x == 0) o[blockIdx.x * d + 3] += o[blockIdx.x * d + 4];
+}
 //= covering alone
 __global__ void next_in_row(int* o, int d) {
     FOR_THREADS(k, d) o[blockIdx.x * (d + 1) + k + 1] = o[blockIdx.x * (d + 1) + k];

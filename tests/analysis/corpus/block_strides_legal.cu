@@ -91,6 +91,25 @@ __global__ void largest_of_all(int* most, const int* __restrict__ x, int d) {
     FOR_THREADS(k, d) atomicMax(most, x[blockIdx.x * d + k]);
 }
 //= covering
+__global__ void first_thread_tells(int* __restrict__ o, int* __restrict__ said, int d) {
+    if (threadIdx.x == 0) said[blockIdx.x] = d;
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+}
+//= covering
+__global__ void first_thread_counts(int* o, int* rows, const int* __restrict__ a, int d) {
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = k;
+    if (threadIdx.x == 0 && a[blockIdx.x] > 4) {
+        atomicAdd(rows, 1);
+        atomicMax(rows + 1, a[blockIdx.x]);
+    }
+}
+//= covering
+__global__ void first_of_a_tile(int* o, int* corner, int w, int h) {
+    for (int i = threadIdx.y; i < h; i += blockDim.y)
+        for (int j = threadIdx.x; j < w; j += blockDim.x) o[(blockIdx.x * h + i) * w + j] = i - j;
+    if (threadIdx.x == 0 && threadIdx.y == 0) corner[blockIdx.x] = w * h;
+}
+//= covering
 __global__ void fixed_columns(int* o) {
     FOR_THREADS(k, 37) o[blockIdx.x * 37 + k] = k;
 }

@@ -143,6 +143,14 @@ __global__ void four_words_each(int* o, int n) {
         for (int k = 0; k < 4; k++) o[4 * i + k] = i - k;
 }
 //= covering
+__global__ void first_thread_notes(int* o, int* note, int n) {
+    for (int i = GX; i < n; i += TX) o[i] = i;
+    if (GX == 0) {
+        note[0] = n;
+        note[1] = note[0] + 1;
+    }
+}
+//= covering
 __global__ void depends_on_the_row(int* o, int w, int h) {
     int y = GY;
     if (y >= h) return;
