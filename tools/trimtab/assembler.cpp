@@ -44,8 +44,8 @@ std::optional<analysis::KernelImage> assemble(const std::string& ptx, const std:
     const std::string input = folder.file("kernel.ptx"), output = folder.file("kernel.cubin");
     std::ofstream(input, std::ios::binary) << ptx;
     const std::string architecture = fmt::format("sm_{}", std::max(compute_capability, target_of(ptx)));
-    const Outcome outcome =
-        run_program({*ptxas, "-arch=" + architecture, "--entry", kernel, input, "-o", output}, Capture::messages);
+    const Outcome outcome = run_program(
+        {*ptxas, "-arch=" + architecture, "--entry", kernel, input, "-o", output}, Capture::messages);
     if (!outcome.started || outcome.exit_code != 0) return std::nullopt;
     std::ifstream file(output, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
