@@ -33,9 +33,8 @@ std::string nvcc_verbose_text(const CommandLine& line, const std::string& cuda, 
     for (const Argument& argument : line.arguments)
         if (argument.is_cuda)
             // CMake takes the architectures of a project that names none from here.
-            text += fmt::format("#$ \"{}\"{} -c \"{}\" -o \"{}\"\n", own_path,
-                                line.names_architecture ? "" : " -arch compute_75", argument.tokens.front(),
-                                default_object(argument.tokens.front()));
+            text += fmt::format("#$ \"{}\" -arch compute_75 -c \"{}\" -o \"{}\"\n", own_path,
+                                argument.tokens.front(), default_object(argument.tokens.front()));
     text += fmt::format("#$ \"{}\" -m64 -Wl,--start-group", own_path);
     for (const Argument& argument : line.arguments)
         if (argument.kind == Argument::Kind::input)
