@@ -30,6 +30,10 @@ void count_request(Warp& warp, const Op* op, std::uint32_t lanes);
 // A load or store of all lanes, of global memory, in runs of `run_lanes` that touch `span` bytes each, from
 // the address of the run's first lane on.
 void count_request(Warp& warp, const Op* op, unsigned run_lanes, std::uint64_t span);
+// A load from global memory by all lanes, each at its address in Warp::at: the LastRequests of that number.
+void count_far_load(Warp& warp, const Op* op, std::uint32_t number);
+// Sectors of a window (SectorSet) for the footprints of the warp and its block.
+void insert_window(Warp& warp, std::uint64_t window, std::uint64_t bits);
 
 [[nodiscard]] bool can_run_atomic(ptx::AtomicOp operation, ptx::Type type);
 

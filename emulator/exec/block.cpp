@@ -192,6 +192,8 @@ const Op* Block::start_warp(std::uint32_t index) {
     w.stop = Warp::Stop::none;
     w.active = false;
     w.is_footprint_wanted = worker_.counts().footprints && linear_index_ % warp_count_ == index;
+    w.block_table = w.is_footprint_wanted ? &worker_.counts().no_table : &worker_.counts().block_table;
+    w.last_requests = w.is_footprint_wanted ? nullptr : &worker_.counts().last;
     w.spins = 0;
     w.came_apart = false;
     w.last_spun = -1;

@@ -89,12 +89,10 @@ class Windows {
         }
     }
     void count(Warp& w, InstructionCount& count) const {
-        WorkerCounts& counts = w.worker->counts();
         for (unsigned i = 0; i < count_; i++) {
             count.sectors += static_cast<u64>(std::popcount(bits_[i]));
             count.lines += SectorSet::lines_of(bits_[i]);
-            if (counts.footprints) counts.block_footprint.insert_window(at_[i], bits_[i]);
-            if (w.is_footprint_wanted) counts.warp_footprint.insert_window(at_[i], bits_[i]);
+            insert_window(w, at_[i], bits_[i]);
         }
     }
 
@@ -170,6 +168,29 @@ void count_near_store(Warp& w, InstructionCount& count, u64 bytes) {
     }
 }
 
+// Lanes that lie one behind the other in each run, where no segment is shared by two runs. False: there is
+// one.
+bool count_store_of_runs(const Warp& w, InstructionCount& count, unsigned run_lanes, u64 bytes) {
+    const u64 span = run_lanes * bytes;
+    for (unsigned lane = run_lanes; lane < warp_lanes; lane += run_lanes) {
+        const u64 last = w.at.address[lane - run_lanes] + span - 1;
+        if (w.at.address[lane] >> segment_shift <= last >> segment_shift) return false;
+    }
+    for (unsigned lane = 0; lane < warp_lanes; lane += run_lanes) {
+        const u64 first = w.at.address[lane], end = first + span;
+        const u64 full = (first + 63) >> segment_shift, full_end = std::max(full, end >> segment_shift);
+        count.full_segments += full_end - full;
+        const bool head = first % 32 != 0, tail = end % 32 != 0;
+        const bool is_same = first >> sector_shift == (end - 1) >> sector_shift;
+        count.partial_sectors += head && tail && is_same ? 1u : (head ? 1u : 0u) + (tail ? 1u : 0u);
+        for (u64 quad = first; quad < end; quad += 4 * bytes) {
+            for (u64 sector = quad >> sector_shift; sector <= (quad + 3 * bytes) >> sector_shift; sector++)
+                count.fragments += sector / 2 >= full && sector / 2 < full_end ? 0 : 1;
+        }
+    }
+    return true;
+}
+
 void count_far_store(Warp& w, InstructionCount& count, u64 bytes, const Sorted& sorted) {
     std::array<u64, warp_lanes> full;
     unsigned full_count = 0;
@@ -201,6 +222,14 @@ void count_far_store(Warp& w, InstructionCount& count, u64 bytes, const Sorted& 
 
 }  // namespace
 
+// Compiled code goes on with the block's footprint as it is.
+void insert_window(Warp& w, u64 window, u64 bits) {
+    WorkerCounts& counts = w.worker->counts();
+    counts.block_footprint.insert_window(window, bits);
+    counts.block_table = counts.block_footprint.table();
+    if (w.is_footprint_wanted) counts.warp_footprint.insert_window(window, bits);
+}
+
 void count_global(Warp& w, const Op* op, Shape shape) {
     const MemoryInfo& info = info_of(op);
     InstructionCount& count = w.counts[op->index];
@@ -213,10 +242,8 @@ void count_global(Warp& w, const Op* op, Shape shape) {
         windows.add_span(w.at.first, w.at.end);
         windows.count(w, count);
         if (info.access != Access::write) return;
-        if (shape == Shape::contiguous && (w.at.first & 63) == 0 && bytes >= 2) {
-            count.full_segments += warp_lanes * bytes >> segment_shift;
-            return;
-        }
+        w.at.address[0] = w.at.first;
+        if (shape == Shape::contiguous && count_store_of_runs(w, count, warp_lanes, bytes)) return;
         const u64 step = shape == Shape::uniform ? 0 : bytes;
         for (unsigned lane = 0; lane < warp_lanes; lane++) w.at.address[lane] = w.at.first + lane * step;
         count_near_store(w, count, bytes);  // 32 lanes of at most 32 bytes
@@ -322,18 +349,13 @@ void count_request(Warp& w, const Op* op, unsigned run_lanes, u64 span) {
     count.requests++;
     count.bytes += u64{info.total_bytes} * warp_lanes;
     Windows windows;
-    bool whole = span % 64 == 0;  // segments, each by one run
-    for (unsigned lane = 0; lane < warp_lanes; lane += run_lanes) {
-        const u64 first = w.at.address[lane];
-        windows.add_span(first, first + span);
-        whole = whole && first % 64 == 0 && (lane == 0 || first >= w.at.address[lane - run_lanes] + span);
-    }
+    for (unsigned lane = 0; lane < warp_lanes; lane += run_lanes)
+        windows.add_span(w.at.address[lane], w.at.address[lane] + span);
     windows.count(w, count);
     if (info.access != Access::write) return;
-    if (whole) {
-        count.full_segments += (warp_lanes / run_lanes) * (span >> segment_shift);
+    if (span == u64{run_lanes} * info.total_bytes &&
+        count_store_of_runs(w, count, run_lanes, info.total_bytes))
         return;
-    }
     const u64 step = span == info.total_bytes ? 0 : info.total_bytes;
     w.at.first = ~u64{0};
     w.at.end = 0;
@@ -350,6 +372,23 @@ void count_request(Warp& w, const Op* op, unsigned run_lanes, u64 span) {
     else
         count_far_store(w, count, info.total_bytes, Sorted(w));
     w.mask = all;
+}
+
+void count_far_load(Warp& w, const Op* op, std::uint32_t number) {
+    InstructionCount& count = w.counts[op->index];
+    w.active = true;
+    count.requests++;
+    count.bytes += u64{info_of(op).total_bytes} * warp_lanes;
+    Windows windows;
+    add_lanes(w, all_lanes, windows);
+    const u64 sectors = count.sectors, lines = count.lines;
+    windows.count(w, count);
+    if (w.last_requests == nullptr) return;
+    LastRequests::Request& made = w.last_requests->requests[number];
+    for (unsigned lane = 0; lane < warp_lanes; lane++) made.sector[lane] = w.at.address[lane] >> sector_shift;
+    made.sectors = count.sectors - sectors;
+    made.lines = count.lines - lines;
+    made.warp = w.last_requests->warp;
 }
 
 // What lanes/resolve.cpp finds out about a request.

@@ -173,6 +173,7 @@ void finish_warp_counts(Warp& w, WorkerCounts& counts, const KernelCode& code) {
     }
     w.touched.clear();
     counts.recent.forget();
+    counts.last.warp++;
     if (w.is_footprint_wanted) {
         if (w.active) counts.footprint_warps++;
         counts.warp_sectors += counts.warp_footprint.sectors();
@@ -188,7 +189,10 @@ void finish_warp_counts(Warp& w, WorkerCounts& counts, const KernelCode& code) {
 void Worker::finish_block(std::uint64_t linear_index, bool active) {
     counts_.blocks++;
     if (active) counts_.active_blocks++;
-    if (!counts_.footprints) return;
+    if (!counts_.footprints) {
+        counts_.block_footprint.clear();
+        return;
+    }
     counts_.block_sectors += counts_.block_footprint.sectors();
     counts_.total_footprint.merge(counts_.block_footprint);
     if (const auto groups = launch_.groups_of.find(linear_index); groups != launch_.groups_of.end()) {

@@ -35,6 +35,19 @@ struct RecentRequests {
     }
 };
 
+// The same for compiled code: what a request of all lanes touched last, by a number that stands for a place
+// in the code. Compiled code finds out itself whether a request is like it.
+struct LastRequests {
+    static constexpr std::uint32_t count = 64;
+    struct Request {
+        alignas(64) std::uint64_t sector[warp_lanes] = {};
+        std::uint64_t warp = 0;  // LastRequests::warp when it was made
+        std::uint64_t sectors = 0, lines = 0;
+    };
+    std::uint64_t warp = 1;  // counts the warps
+    Request requests[count];
+};
+
 struct WorkerCounts {
     bool enabled = false, footprints = false;
     std::vector<SlotCount> active, inactive;     // by region: how often warps passed it
@@ -45,6 +58,11 @@ struct WorkerCounts {
     std::uint64_t block_sectors = 0, footprint_warps = 0, warp_sectors = 0;
     SectorSet warp_footprint, block_footprint, total_footprint;
     RecentRequests recent;
+    LastRequests last;
+    // For compiled code: of `block_footprint`; and of none, for warps that have footprints of their own.
+    SectorSet::Table block_table = block_footprint.table();
+    SectorSet::Slot no_slots[2];
+    SectorSet::Table no_table{no_slots, 63};
 };
 
 // The counts of every worker as the launch's.

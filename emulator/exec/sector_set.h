@@ -11,6 +11,19 @@ namespace trimtab::emulator {
 class SectorSet {
   public:
     static constexpr unsigned window_shift = 11, sector_shift = 5;
+    static constexpr std::uint64_t none = ~std::uint64_t{0};  // no address is so high
+
+    struct Slot {
+        std::uint64_t window = none, bits = 0;
+    };
+    // What compiled code looks windows up in: the first slot of one is window * multiplier >> shift.
+    struct Table {
+        Slot* slots = nullptr;
+        std::uint64_t shift = 0;
+    };
+    static constexpr std::uint64_t multiplier = 0x9e3779b97f4a7c15u;
+    // Until something is next inserted.
+    [[nodiscard]] Table table() { return {slots_.data(), shift_}; }
 
     // Every sector that [first, end) touches; at most 2 KiB.
     void insert(std::uint64_t first, std::uint64_t end) {
@@ -67,12 +80,8 @@ class SectorSet {
     }
 
   private:
-    static constexpr std::uint64_t none = ~std::uint64_t{0};  // no address is so high
-    struct Slot {
-        std::uint64_t window = none, bits = 0;
-    };
     [[nodiscard]] std::uint64_t place_of(std::uint64_t window) const {
-        return (window * 0x9e3779b97f4a7c15u) >> shift_;
+        return (window * multiplier) >> shift_;
     }
     void add(std::uint64_t at, std::uint64_t window, std::uint64_t bits) {
         slots_[at] = {window, bits};

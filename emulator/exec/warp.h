@@ -112,6 +112,9 @@ struct Warp {
     std::vector<std::uint32_t> touched;
     std::uint64_t dependent_rounds = 0;
     const RegionInfo* pending = nullptr;  // the region whose last loads nothing has waited for yet
+    // For compiled code.
+    SectorSet::Table* block_table = nullptr;
+    LastRequests* last_requests = nullptr;
 
     template <class T>
     [[nodiscard]] T* lanes(OperandRef ref) {

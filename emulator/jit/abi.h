@@ -14,7 +14,7 @@
 namespace trimtab::emulator::jit {
 
 // Changes with what compiled code means: part of the key that it is cached by.
-inline constexpr std::uint32_t code_version = 14;
+inline constexpr std::uint32_t code_version = 21;
 
 // Functions that compiled code calls; it finds them through Warp::services.
 struct Services {
@@ -30,6 +30,10 @@ struct Services {
     void (*count_lanes)(Warp* w, const Op* op, std::uint32_t lanes) = nullptr;
     // One in runs of lanes: count_request().
     void (*count_runs)(Warp* w, const Op* op, std::uint32_t run_lanes, std::uint64_t span) = nullptr;
+    // A load of all lanes, whose addresses are in Warp::at: the LastRequests of that number from now on.
+    void (*count_far_load)(Warp* w, const Op* op, std::uint32_t number) = nullptr;
+    // Sectors for the footprints: SectorSet::insert_window().
+    void (*insert_window)(Warp* w, std::uint64_t window, std::uint64_t bits) = nullptr;
     // Of functions whose registers lie in memory.
     decltype(&save_registers) save = nullptr;
     decltype(&restore_registers) restore = nullptr;

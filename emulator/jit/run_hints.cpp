@@ -26,11 +26,7 @@ std::optional<Offsets> each(const std::optional<Offsets>& a, const std::optional
 }  // namespace
 
 RunHints::RunHints(const ptx::Function& function, const ptx::ControlFlow& flow, const LanePatterns& lanes)
-    : lanes_(lanes) {
-    const LanePattern& x = lanes.tid[0];
-    if (x.known) {
-        while (run_lanes_ > 8 && x.offset[run_lanes_ - 1] != run_lanes_ - 1) run_lanes_ /= 2;
-    }
+    : lanes_(lanes), run_lanes_(run_lanes_of(lanes)) {
     hints_.resize(function.registers.size());
     for (bool changed = true; changed;) {
         changed = false;

@@ -32,7 +32,7 @@ class RunHints {
     [[nodiscard]] bool propagate(const ptx::Instruction& instruction);
 
     const LanePatterns& lanes_;
-    unsigned run_lanes_ = warp_lanes;
+    const unsigned run_lanes_;
     std::vector<Hint> hints_;
 };
 

@@ -18,18 +18,19 @@ std::int64_t wrapped(std::int64_t value, unsigned bytes) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << up) >> up;
 }
 
-Shape merged(const Shape& a, const Shape& b) {
-    if (a.kind == Kind::unknown) return b;
-    if (b.kind == Kind::unknown || a == b) return a;
-    return Shape::general();
-}
-
 bool is_whole_lane(const ptx::Instruction& instruction) {
     return !ptx::is_float(instruction.type) && !instruction.modifiers.sat &&
            !instruction.modifiers.carry_out && instruction.destination_count == 1;
 }
 
 }  // namespace
+
+unsigned run_lanes_of(const LanePatterns& lanes) {
+    unsigned run = warp_lanes;
+    const LanePattern& x = lanes.tid[0];
+    while (x.known && run > 8 && x.offset[run - 1] != run - 1) run /= 2;
+    return run;
+}
 
 bool is_elementwise(Opcode opcode) {
     switch (opcode) {
@@ -107,9 +108,54 @@ Shape Shape::pattern(Offsets offsets, unsigned bytes) {
     return same ? uniform() : Shape{Kind::pattern, offsets};
 }
 
+Shape Shape::runs(Offsets offsets, unsigned bytes) {
+    for (std::int64_t& offset : offsets) {
+        offset = wrapped(offset, bytes);
+        if (offset > widest_offset || offset < -widest_offset) return general();
+    }
+    return {Kind::runs, offsets};
+}
+
+Shape Shape::in_runs(unsigned run_lanes) const {
+    if (!is_uniform() && !is_pattern()) return *this;
+    Shape made{Kind::runs, offsets};
+    for (unsigned lane = 0; lane < warp_lanes; lane++)
+        made.offsets[lane] -= offsets[lane / run_lanes * run_lanes];
+    return made;
+}
+
+// f(a's offset, b's offset), lane by lane, of values of `bytes`.
+template <class F>
+Shape Shapes::combine(const Shape& a, const Shape& b, unsigned bytes, const F& f) const {
+    if (a.kind == Kind::unknown || b.kind == Kind::unknown) return {};
+    if (a.is_general() || b.is_general()) return Shape::general();
+    const auto each = [&f](const Shape& x, const Shape& y) {
+        Offsets made{};
+        for (unsigned lane = 0; lane < warp_lanes; lane++) made[lane] = f(x.offsets[lane], y.offsets[lane]);
+        return made;
+    };
+    if (!a.is_runs() && !b.is_runs()) return Shape::pattern(each(a, b), bytes);
+    return Shape::runs(each(a.in_runs(run_lanes_), b.in_runs(run_lanes_)), bytes);
+}
+
+// Of a register that more than one instruction writes.
+Shape Shapes::merged(const Shape& a, const Shape& b) const {
+    if (a.kind == Kind::unknown) return b;
+    if (b.kind == Kind::unknown || a == b) return a;
+    if (a.is_general() || b.is_general() || !has_runs_) return Shape::general();
+    const Shape x = a.in_runs(run_lanes_);
+    return x == b.in_runs(run_lanes_) ? x : Shape::general();
+}
+
 Shapes::Shapes(const ptx::Function& function, const ptx::ControlFlow& flow, const Liveness& liveness,
-               const LanePatterns& lanes, bool is_kernel)
-    : function_(function), flow_(flow), liveness_(liveness), lanes_(lanes), is_kernel_(is_kernel) {
+               const LanePatterns& lanes, bool is_kernel, bool may_have_runs)
+    : function_(function),
+      flow_(flow),
+      liveness_(liveness),
+      lanes_(lanes),
+      is_kernel_(is_kernel),
+      run_lanes_(run_lanes_of(lanes)),
+      has_runs_(may_have_runs && run_lanes_ != warp_lanes) {
     shapes_.resize(function.registers.size());
     divergent_.resize(function.body.size());
     do {
@@ -168,9 +214,11 @@ Shape Shapes::of(const ptx::Operand& operand, unsigned bytes, Type type) const {
         case ptx::Operand::Kind::reg: {
             const Shape& shape = shapes_[operand.reg];
             const unsigned width = width_of(operand.reg);
-            if (width == bytes || !shape.is_pattern()) return shape;
+            if (width == bytes || shape.is_uniform() || shape.kind == Kind::unknown) return shape;
             (void)type;
-            if (bytes < width && bytes >= 4) return Shape::pattern(shape.offsets, bytes);
+            if (bytes < width && bytes >= 4 && shape.is_pattern())
+                return Shape::pattern(shape.offsets, bytes);
+            if (bytes < width && bytes >= 4 && shape.is_runs()) return Shape::runs(shape.offsets, bytes);
             return Shape::general();
         }
         case ptx::Operand::Kind::special: {
@@ -195,7 +243,7 @@ Shape Shapes::of(const ptx::Operand& operand, unsigned bytes, Type type) const {
     }
 }
 
-// mul and mad with a literal factor.
+// mul and mad: with a literal factor, or of what is the same in each run.
 Shape Shapes::product(const ptx::Instruction& instruction, unsigned bytes) const {
     const auto sources = instruction.sources();
     const bool wide = instruction.modifiers.multiply_part == ptx::MultiplyPart::wide;
@@ -206,15 +254,23 @@ Shape Shapes::product(const ptx::Instruction& instruction, unsigned bytes) const
         std::swap(a, b);
         factor = &sources[0];
     }
-    if (instruction.modifiers.multiply_part == ptx::MultiplyPart::hi ||
-        factor->kind != ptx::Operand::Kind::immediate || (wide && bytes != 4)) {
+    if (instruction.modifiers.multiply_part == ptx::MultiplyPart::hi || (wide && bytes != 4))
         return Shape::general();
+    Shape made;
+    if (a.is_uniform() && b.is_uniform()) {
+        made = Shape::uniform();
+    } else if (factor->kind == ptx::Operand::Kind::immediate) {
+        const std::int64_t by = wide && !ptx::is_signed(instruction.type)
+                                    ? static_cast<std::int64_t>(factor->bits & 0xffffffffu)
+                                    : wrapped(static_cast<std::int64_t>(factor->bits), bytes);
+        if (by > widest_offset || by < -widest_offset) return Shape::general();
+        made = combine(a, b, d_bytes, [by](std::int64_t x, std::int64_t) { return x * by; });
+    } else {
+        a = a.in_runs(run_lanes_);
+        b = b.in_runs(run_lanes_);
+        if (!has_runs_ || !a.is_same_in_runs() || !b.is_same_in_runs()) return Shape::general();
+        made = Shape::runs({}, d_bytes);
     }
-    const std::int64_t by = wide && !ptx::is_signed(instruction.type)
-                                ? static_cast<std::int64_t>(factor->bits & 0xffffffffu)
-                                : wrapped(static_cast<std::int64_t>(factor->bits), bytes);
-    if (by > widest_offset || by < -widest_offset) return Shape::general();
-    const Shape made = combine(a, b, d_bytes, [by](std::int64_t x, std::int64_t) { return x * by; });
     if (sources.size() < 3) return made;
     const Type added = instruction.type;
     return combine(made, of(sources[2], d_bytes, added), d_bytes,
@@ -310,8 +366,9 @@ bool Shapes::propagate() {
             }
             const auto write = [&](ptx::RegisterIndex reg) {
                 Shape next = merged(shapes_[reg], made);
-                // Patterns are for whole addresses and indices.
-                if (next.is_pattern() && width_of(reg) != 4 && width_of(reg) != 8) next = Shape::general();
+                // Patterns and runs are for whole addresses and indices.
+                if ((next.is_pattern() || next.is_runs()) && width_of(reg) != 4 && width_of(reg) != 8)
+                    next = Shape::general();
                 if (next == shapes_[reg]) return;
                 shapes_[reg] = next;
                 changed = true;

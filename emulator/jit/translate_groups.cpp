@@ -4,34 +4,13 @@
 
 #include <algorithm>
 
+#include "emulator/jit/load_order.h"
 #include "emulator/jit/translator.h"
 
 namespace trimtab::emulator::jit {
 namespace {
 
-using ptx::Opcode;
-
 constexpr unsigned group_bytes = 16;
-
-bool is_load(const ptx::Instruction& instruction) {
-    return instruction.opcode == Opcode::ld || instruction.opcode == Opcode::ldu;
-}
-
-// It changes no memory and keeps the path as it is: loads behind it may be made before it.
-bool is_passed(const ptx::Instruction& instruction) {
-    return is_elementwise(instruction.opcode) ||
-           (is_load(instruction) && instruction.modifiers.semantics == ptx::MemorySemantics::weak);
-}
-
-bool writes_to(const ptx::Instruction& instruction, ptx::RegisterIndex reg) {
-    for (const ptx::Operand& to : instruction.destinations()) {
-        if (to.kind == ptx::Operand::Kind::reg && to.reg == reg) return true;
-        for (const ptx::Operand& element : to.elements) {
-            if (element.kind == ptx::Operand::Kind::reg && element.reg == reg) return true;
-        }
-    }
-    return false;
-}
 
 }  // namespace
 
@@ -116,7 +95,7 @@ void Translator::load_group(const Access& access, std::uint32_t index, llvm::Bas
                                  access.alignment, access.lanes),
                     together, alone, likely_);
     b_.SetInsertPoint(together);
-    count_access(access, index, false);
+    count_access(access, index);
     low = b_.CreateAdd(low, splat(access.delta));
     low = b_.CreateSelect(lanes_of(access.lanes), low, splat(b_.CreateExtractElement(low, first_lane_)));
     auto* part = llvm::FixedVectorType::get(scalar_type(access.element_bytes), count);
@@ -153,9 +132,11 @@ void Translator::take_from_group(std::uint32_t index, llvm::BasicBlock* done) {
         Access access;
         access.shape = Shape::general();
         access.lanes = lanes_;
+        access.op = memory_op(index);
+        access.total_bytes = static_cast<const MemoryInfo*>(access.op->info)->total_bytes;
         llvm::Value* base = read(function_.body[index].operands[1].reg).v;
         access.address = b_.CreateAdd(base, constant_like(base, memory_op(index)->imm));
-        count_access(access, index, false);
+        count_access(access, index);
     }
     llvm::AllocaInst* value = group.values[own->second.second];
     write_loaded(index, b_.CreateLoad(value->getAllocatedType(), value));

@@ -32,11 +32,12 @@ void Translator::even(std::vector<llvm::Value*>& values) {
 
 // The sources from `shift_from` on are 32 bits wide whatever the type: shift amounts.
 bool Translator::operands(const Instruction& instruction, unsigned bytes, std::vector<llvm::Value*>& out,
-                          unsigned shift_from) {
+                          unsigned shift_from, Nans nans) {
     const auto sources = instruction.sources();
     for (unsigned i = 0; i < sources.size(); i++) {
         const bool narrow = i >= shift_from;
-        const auto value = source(sources[i], narrow ? 4 : bytes, narrow ? Type::u32 : instruction.type);
+        const auto value =
+            source(sources[i], narrow ? 4 : bytes, narrow ? Type::u32 : instruction.type, nans);
         if (!value) return false;
         out.push_back(value->is_scalar() ? value->v : vector(*value));
     }
@@ -85,7 +86,8 @@ llvm::Value* Translator::divide(llvm::Value* a, llvm::Value* by, bool sign, bool
     return b_.CreateSelect(zero, constant_like(a, ~std::uint64_t{0}), quotient);
 }
 
-// Patterns stay patterns: lane 0's value is computed, the shape knows the rest.
+// Patterns stay patterns, and runs runs: lane 0's value, or that of each run's first lane, is computed; the
+// shape knows the rest.
 bool Translator::translate_product(const Instruction& instruction, std::uint32_t index) {
     if (instruction.destination_count != 1 || instruction.guard != ptx::no_index ||
         instruction.operands[0].kind != Operand::Kind::reg) {
@@ -93,7 +95,7 @@ bool Translator::translate_product(const Instruction& instruction, std::uint32_t
     }
     const ptx::RegisterIndex to = instruction.operands[0].reg;
     const Shape& shape = shapes_->of(to);
-    if (!shape.is_pattern() || slots_[to] == nullptr) return false;
+    if ((!shape.is_pattern() && !shape.is_runs()) || slots_[to] == nullptr) return false;
     const unsigned bytes = ptx::size_bytes(instruction.type);
     const auto sources = instruction.sources();
     const bool wide = instruction.modifiers.multiply_part == ptx::MultiplyPart::wide;
@@ -104,8 +106,8 @@ bool Translator::translate_product(const Instruction& instruction, std::uint32_t
         if (instruction.opcode == Opcode::shl && i == 1) own = 4;
         if (instruction.opcode == Opcode::cvt) own = ptx::size_bytes(instruction.source_type);
         const auto value = source(sources[i], own, instruction.type);
-        if (!value || value->shape.is_general()) return false;
-        values.push_back(*value);
+        if (!value || value->shape.is_general() || (value->shape.is_runs() && !shape.is_runs())) return false;
+        values.push_back(shape.is_runs() ? in_runs(*value) : *value);
     }
     llvm::Value* made = nullptr;
     switch (instruction.opcode) {
@@ -155,14 +157,15 @@ bool Translator::translate_product(const Instruction& instruction, std::uint32_t
 
 llvm::Value* Translator::widen_pattern(const Value& value, bool sign, std::uint32_t index) {
     llvm::Value* wide = resize(value.v, 8, sign);
-    if (!value.shape.is_pattern()) return wide;
+    if (value.shape.is_same_in_runs()) return wide;
     const auto [low, high] = std::ranges::minmax(value.shape.offsets);
     // Of 32 bits: the sum of either extreme stays what 32 bits can say.
     const std::int64_t least = sign ? -(std::int64_t{1} << 31) : 0;
     const std::int64_t most = sign ? (std::int64_t{1} << 31) - 1 : (std::int64_t{1} << 32) - 1;
-    llvm::Value* above = b_.CreateICmpSGE(wide, b_.getInt64(static_cast<std::uint64_t>(least - low)));
-    llvm::Value* below = b_.CreateICmpSLE(wide, b_.getInt64(static_cast<std::uint64_t>(most - high)));
-    expect(b_.CreateAnd(above, below), exit_before(index));
+    llvm::Value* above = b_.CreateICmpSGE(wide, constant_like(wide, static_cast<std::uint64_t>(least - low)));
+    llvm::Value* below = b_.CreateICmpSLE(wide, constant_like(wide, static_cast<std::uint64_t>(most - high)));
+    llvm::Value* good = b_.CreateAnd(above, below);
+    expect(good->getType()->isVectorTy() ? b_.CreateAndReduce(good) : good, exit_before(index));
     return wide;
 }
 
@@ -346,8 +349,9 @@ bool Translator::translate_select(const Instruction& instruction) {
     const unsigned bytes = ptx::size_bytes(instruction.type);
     const auto sources = instruction.sources();
     if (sources.size() != 3 || bytes < 2 || bytes > 8) return false;
-    const auto a = source(sources[0], bytes, instruction.type);
-    const auto b = source(sources[1], bytes, instruction.type);
+    const Nans nans = nans_of(instruction.operands[0]);
+    const auto a = source(sources[0], bytes, instruction.type, nans);
+    const auto b = source(sources[1], bytes, instruction.type, nans);
     const auto c = predicate(sources[2]);
     if (!a || !b || !c) return false;
     if (a->is_scalar() && b->is_scalar() && c->is_scalar()) {
@@ -409,13 +413,12 @@ bool Translator::translate_move(const Instruction& instruction, std::uint32_t in
         }
         llvm::Value* base =
             field(layout_.bases + static_cast<unsigned>(Base::constants) * sizeof(void*), b_.getPtrTy());
-        llvm::Value* place =
-            b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, op.a & ((1u << base_shift) - 1));
+        llvm::Value* place = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset_of(op.a));
         llvm::Value* value = b_.CreateAlignedLoad(scalar_type(bytes), place, llvm::Align(bytes));
         write_destination(instruction, to, uniform(value));
         return true;
     }
-    const auto value = source(from, bytes, instruction.type);
+    const auto value = source(from, bytes, instruction.type, nans_of(to));
     if (!value) return false;
     write_destination(instruction, to, *value);
     return true;

@@ -75,15 +75,11 @@ bool Translator::translate_real(const Instruction& instruction) {
     const unsigned bytes = ptx::size_bytes(instruction.type);
     const auto& modifiers = instruction.modifiers;
     const bool ftz = modifiers.ftz && bytes == 4;
-    const bool approximate = modifiers.rounding == Rounding::approx || modifiers.rounding == Rounding::full;
-    if (modifiers.sat || modifiers.relu || modifiers.xorsign_abs ||
-        (!to_nearest(modifiers.rounding) && !approximate))
-        return false;
-    if (bytes == 8 && approximate) return false;
+    if (!is_compiled_real(instruction)) return false;
     const std::size_t count = instruction.sources().size();
     std::vector<llvm::Value*> bits, v;
-    const auto want = [&](std::size_t n) {
-        if (count != n || !operands(instruction, bytes, bits)) return false;
+    const auto want = [&](std::size_t n, Nans nans = Nans::any) {
+        if (count != n || !operands(instruction, bytes, bits, 99, nans)) return false;
         for (llvm::Value*& own : bits) {
             own = flush(own, ftz);
             v.push_back(as_real(own));
@@ -125,11 +121,11 @@ bool Translator::translate_real(const Instruction& instruction) {
             break;
         }
         case Opcode::neg:
-            if (want(1))
+            if (want(1, Nans::exact))
                 finished = b_.CreateXor(bits[0], constant_like(bits[0], std::uint64_t{1} << (bytes * 8 - 1)));
             break;
         case Opcode::abs:
-            if (want(1))
+            if (want(1, Nans::exact))
                 finished =
                     b_.CreateAnd(bits[0], constant_like(bits[0], ~(std::uint64_t{1} << (bytes * 8 - 1))));
             break;
@@ -149,13 +145,16 @@ bool Translator::translate_real(const Instruction& instruction) {
                 const std::uint64_t nan = bytes == 4 ? 0x7fffffffu : 0xfff8000000000000u;
                 r = b_.CreateSelect(b_.CreateFCmpUNO(v[0], v[1]), constant_like(r, nan), r);
             }
-            finished = as_bits(as_real(canonical(as_real(r))));
+            made = as_real(r);
             break;
         }
         default:
             break;
     }
-    if (made != nullptr) finished = canonical(as_real(flush(as_bits(made), ftz)));
+    if (made != nullptr) {
+        finished = flush(as_bits(made), ftz);
+        if (nans_of(instruction.operands[0]) == Nans::exact) finished = canonical(as_real(finished));
+    }
     if (finished == nullptr) return false;
     write_destination(instruction, instruction.operands[0], shaped(finished));
     return true;
@@ -176,7 +175,7 @@ bool Translator::translate_compare(const Instruction& instruction) {
     if (!is_real(type) && (!is_plain_integer(type) || bytes < 2)) return false;
     std::vector<llvm::Value*> v;
     for (unsigned i = 0; i < 2; i++) {
-        const auto value = source(sources[i], bytes, type);
+        const auto value = source(sources[i], bytes, type, is_real(type) ? Nans::any : Nans::exact);
         if (!value) return false;
         v.push_back(value->is_scalar() ? value->v : vector(*value));
     }
@@ -297,7 +296,7 @@ bool Translator::translate_convert(const Instruction& instruction, std::uint32_t
         d_bytes < ptx::size_bytes(to)) {
         return false;
     }
-    const auto value = source(operand, a_bytes, from);
+    const auto value = source(operand, a_bytes, from, is_real(from) ? Nans::any : Nans::exact);
     if (!value) return false;
     llvm::Value* a = value->is_scalar() ? value->v : vector(*value);
     const bool vectors = a->getType()->isVectorTy();

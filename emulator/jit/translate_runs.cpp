@@ -1,6 +1,7 @@
-// Loads and stores whose lanes lie in any way: in runs, where a hint says so and it is so; else each for
-// itself.
+// Loads and stores whose lanes lie in runs, as their shape or, where it is so, a hint says; or in any way.
 #include <llvm/IR/Constants.h>
+
+#include <numeric>
 
 #include "emulator/jit/translator.h"
 
@@ -35,6 +36,7 @@ llvm::BasicBlock* Translator::check_runs(Access& access) {
     llvm::Value* starts = b_.CreateSub(access.addresses, llvm::ConstantVector::get(behind));
     llvm::Value* equal = b_.CreateICmpEQ(starts, b_.CreateShuffleVector(starts, first_of_run));
     llvm::Value* good = b_.CreateICmpEQ(bits_of(equal), b_.getInt32(all_lanes));
+    access.is_same_in_runs = same;
     const std::uint64_t span = same ? access.element_bytes : std::uint64_t{run} * access.element_bytes;
     for (unsigned lane = 0; lane < warp_lanes; lane += run) {
         llvm::Value* start = b_.CreateExtractElement(access.addresses, std::uint64_t{lane});
@@ -51,13 +53,12 @@ llvm::BasicBlock* Translator::check_runs(Access& access) {
 }
 
 llvm::Value* Translator::load_runs(const Access& access, unsigned) {
-    const unsigned run = hints_->run_lanes();
-    const bool same = (*access.hint)[1] == 0;
+    const unsigned run = shapes_->run_lanes();
     llvm::Type* type = scalar_type(access.element_bytes);
     const llvm::Align alignment(access.element_bytes);
     std::vector<llvm::Value*> parts;
     for (llvm::Value* host : access.run_hosts) {
-        if (same) {
+        if (access.is_same_in_runs) {
             parts.push_back(b_.CreateVectorSplat(run, b_.CreateAlignedLoad(type, host, alignment)));
         } else {
             auto* part = llvm::FixedVectorType::get(type, run);
@@ -68,23 +69,25 @@ llvm::Value* Translator::load_runs(const Access& access, unsigned) {
 }
 
 void Translator::store_runs(const Access& access, const Value& value) {
-    const unsigned run = hints_->run_lanes();
-    const bool same = (*access.hint)[1] == 0;
+    const unsigned run = shapes_->run_lanes();
     llvm::Value* all = resize(vector(value), access.element_bytes, false);
+    std::vector<llvm::Value*> parts;
+    for (unsigned first = 0; first < warp_lanes; first += run) {
+        std::vector<int> own(run);
+        std::iota(own.begin(), own.end(), static_cast<int>(first));
+        parts.push_back(b_.CreateShuffleVector(all, own));
+    }
+    if (!access.is_same_in_runs) {
+        store_lanes(access, parts, access.run_hosts);
+        return;
+    }
+    // The last lane wins: as a scatter has it.
     llvm::Value* lanes = lanes_of(access.lanes);
-    for (unsigned i = 0; i < access.run_hosts.size(); i++) {
-        std::vector<int> own;
-        for (unsigned lane = 0; lane < run; lane++) own.push_back(static_cast<int>(i * run + lane));
-        llvm::Value* part = b_.CreateShuffleVector(all, own);
-        llvm::Value* mask = b_.CreateShuffleVector(lanes, own);
-        llvm::Value* host = access.run_hosts[i];
-        const llvm::Align alignment(access.element_bytes);
-        if (same) {  // the last lane wins: as a scatter has it
-            auto* pointers = b_.CreateVectorSplat(run, host);
-            b_.CreateMaskedScatter(part, pointers, alignment, mask);
-        } else {
-            b_.CreateMaskedStore(part, host, alignment, mask);
-        }
+    for (unsigned i = 0; i < parts.size(); i++) {
+        std::vector<int> own(run);
+        std::iota(own.begin(), own.end(), static_cast<int>(i * run));
+        b_.CreateMaskedScatter(parts[i], b_.CreateVectorSplat(run, access.run_hosts[i]),
+                               llvm::Align(access.element_bytes), b_.CreateShuffleVector(lanes, own));
     }
 }
 

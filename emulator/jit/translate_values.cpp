@@ -21,10 +21,6 @@ std::uint64_t literal_bits(const ptx::Operand& operand, ptx::Type wanted) {
     return operand.bits;
 }
 
-constexpr std::uint32_t offset_of(OperandRef ref) {
-    return ref & ((1u << base_shift) - 1);
-}
-
 }  // namespace
 
 llvm::Type* Translator::scalar_type(unsigned bytes) {
@@ -35,7 +31,9 @@ llvm::Type* Translator::vector_type(unsigned bytes) {
 }
 llvm::Type* Translator::register_type(ptx::RegisterIndex reg) {
     const unsigned bytes = register_bytes(function_, reg);
-    return shapes_->of(reg).is_general() ? vector_type(bytes) : scalar_type(bytes);
+    const Shape& shape = shapes_->of(reg);
+    if (shape.is_runs()) return llvm::FixedVectorType::get(scalar_type(bytes), run_count());
+    return shape.is_general() ? vector_type(bytes) : scalar_type(bytes);
 }
 
 llvm::Value* Translator::splat(llvm::Value* scalar) {
@@ -44,13 +42,45 @@ llvm::Value* Translator::splat(llvm::Value* scalar) {
 
 llvm::Value* Translator::vector(const Value& value) {
     if (value.shape.is_general()) return value.v;
-    llvm::Value* all = splat(value.v);
-    if (!value.shape.is_pattern()) return all;
-    std::vector<llvm::Constant*> offsets;
-    for (const std::int64_t offset : value.shape.offsets)
-        offsets.push_back(
-            llvm::ConstantInt::get(value.v->getType(), static_cast<std::uint64_t>(offset), true, true));
-    return b_.CreateAdd(all, llvm::ConstantVector::get(offsets));
+    llvm::Value* all = value.v;
+    if (value.shape.is_runs()) {
+        std::vector<int> run_of_lane;
+        for (unsigned lane = 0; lane < warp_lanes; lane++)
+            run_of_lane.push_back(static_cast<int>(lane / shapes_->run_lanes()));
+        all = b_.CreateShuffleVector(all, run_of_lane);
+    } else {
+        all = splat(all);
+    }
+    if (value.shape.is_uniform() || value.shape.is_same_in_runs()) return all;
+    return b_.CreateAdd(all, offset_vector(value.shape.offsets, all->getType()->getScalarType()));
+}
+
+llvm::Constant* Translator::offset_vector(llvm::ArrayRef<std::int64_t> offsets, llvm::Type* type) {
+    std::vector<llvm::Constant*> made;
+    for (const std::int64_t offset : offsets)
+        made.push_back(llvm::ConstantInt::get(type, static_cast<std::uint64_t>(offset), true, true));
+    return llvm::ConstantVector::get(made);
+}
+
+Value Translator::in_runs(const Value& value) {
+    if (!value.shape.is_uniform() && !value.shape.is_pattern()) return value;
+    llvm::Value* firsts = b_.CreateVectorSplat(run_count(), value.v);
+    if (value.shape.is_pattern()) {
+        Offsets own{};
+        for (unsigned run = 0; run < run_count(); run++)
+            own[run] = value.shape.offsets[run * shapes_->run_lanes()];
+        firsts =
+            b_.CreateAdd(firsts, offset_vector(llvm::ArrayRef(own.data(), run_count()), value.v->getType()));
+    }
+    return {value.shape.in_runs(shapes_->run_lanes()), firsts};
+}
+
+// The first lane of each run that is on the path; of a run without one, the path's first.
+llvm::Value* Translator::lane_of_run(unsigned run) {
+    const std::uint32_t own = (run_mask() << (run * shapes_->run_lanes()));
+    llvm::Value* lanes = b_.CreateAnd(lanes_, b_.getInt32(own));
+    llvm::Value* first = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, lanes, b_.getFalse());
+    return b_.CreateSelect(b_.CreateICmpEQ(lanes, b_.getInt32(0)), first_lane_, first);
 }
 
 llvm::Value* Translator::integer(unsigned bytes, std::uint64_t bits) {
@@ -62,20 +92,39 @@ Value Translator::shaped(llvm::Value* value) {
 }
 
 Value Translator::read(ptx::RegisterIndex reg) {
+    Value value = read_open(reg);
+    if (open_nans_->contains(reg)) value.v = canonical(as_real(value.v));
+    return value;
+}
+
+Translator::Nans Translator::nans_of(const Operand& to) const {
+    return to.kind == Operand::Kind::reg && open_nans_->contains(to.reg) ? Nans::any : Nans::exact;
+}
+
+Value Translator::read_open(ptx::RegisterIndex reg) {
     return {shapes_->of(reg), b_.CreateLoad(slots_[reg]->getAllocatedType(), slots_[reg])};
 }
 
 Value Translator::fit(const Value& value, const Shape& shape) {
     if (value.shape == shape) return value;
     if (shape.is_general()) return general(vector(value));
+    if (shape.is_runs()) {
+        if (!value.shape.is_general()) return in_runs(value);
+        llvm::Value* firsts = llvm::PoisonValue::get(
+            llvm::FixedVectorType::get(value.v->getType()->getScalarType(), run_count()));
+        for (unsigned run = 0; run < run_count(); run++) {
+            llvm::Value* lane = lane_of_run(run);
+            llvm::Value* own = b_.CreateExtractElement(
+                offset_vector(shape.offsets, value.v->getType()->getScalarType()), lane);
+            firsts = b_.CreateInsertElement(firsts, b_.CreateSub(b_.CreateExtractElement(value.v, lane), own),
+                                            std::uint64_t{run});
+        }
+        return {shape, firsts};
+    }
     // The lanes of the path agree, or differ by what the shape says: one of them tells.
     llvm::Value* one = b_.CreateExtractElement(vector(value), first_lane_);
     if (!shape.is_pattern()) return {shape, one};
-    std::vector<llvm::Constant*> offsets;
-    for (const std::int64_t offset : shape.offsets)
-        offsets.push_back(
-            llvm::ConstantInt::get(one->getType(), static_cast<std::uint64_t>(offset), true, true));
-    llvm::Value* own = b_.CreateExtractElement(llvm::ConstantVector::get(offsets), first_lane_);
+    llvm::Value* own = b_.CreateExtractElement(offset_vector(shape.offsets, one->getType()), first_lane_);
     return {shape, b_.CreateSub(one, own)};
 }
 
@@ -137,16 +186,20 @@ void Translator::load_register(ptx::RegisterIndex reg) {
         b_.CreateStore(b_.CreateAlignedLoad(vector_type(bytes), place, llvm::Align(bytes)), slots_[reg]);
         return;
     }
-    llvm::Value* one =
-        b_.CreateAlignedLoad(scalar_type(bytes), lane_address(place, bytes, first_lane_), llvm::Align(bytes));
-    if (shape.is_pattern()) {
-        std::vector<llvm::Constant*> offsets;
-        for (const std::int64_t offset : shape.offsets)
-            offsets.push_back(
-                llvm::ConstantInt::get(one->getType(), static_cast<std::uint64_t>(offset), true, true));
-        one = b_.CreateSub(one, b_.CreateExtractElement(llvm::ConstantVector::get(offsets), first_lane_));
+    const auto value_of = [&](llvm::Value* lane) {
+        llvm::Value* one =
+            b_.CreateAlignedLoad(scalar_type(bytes), lane_address(place, bytes, lane), llvm::Align(bytes));
+        if (shape.is_uniform()) return one;
+        return b_.CreateSub(one, b_.CreateExtractElement(offset_vector(shape.offsets, one->getType()), lane));
+    };
+    if (!shape.is_runs()) {
+        b_.CreateStore(value_of(first_lane_), slots_[reg]);
+        return;
     }
-    b_.CreateStore(one, slots_[reg]);
+    llvm::Value* firsts = llvm::PoisonValue::get(register_type(reg));
+    for (unsigned run = 0; run < run_count(); run++)
+        firsts = b_.CreateInsertElement(firsts, value_of(lane_of_run(run)), std::uint64_t{run});
+    b_.CreateStore(firsts, slots_[reg]);
 }
 
 // Only the path's lanes: the others' values in the slot are those of other paths, or of another register.
@@ -195,7 +248,7 @@ llvm::Value* Translator::service(std::size_t offset) {
 }
 
 llvm::Value* Translator::resize(llvm::Value* value, unsigned bytes, bool sign) {
-    llvm::Type* type = value->getType()->isVectorTy() ? vector_type(bytes) : scalar_type(bytes);
+    llvm::Type* type = value->getType()->getWithNewType(scalar_type(bytes));
     return sign ? b_.CreateSExtOrTrunc(value, type) : b_.CreateZExtOrTrunc(value, type);
 }
 
@@ -211,18 +264,17 @@ std::optional<Value> Translator::predicate(const Operand& operand) {
     return value;
 }
 
-std::optional<Value> Translator::source(const Operand& operand, unsigned bytes, ptx::Type type) {
+std::optional<Value> Translator::source(const Operand& operand, unsigned bytes, ptx::Type type, Nans nans) {
     switch (operand.kind) {
         case Operand::Kind::reg: {
             if (slots_[operand.reg] == nullptr || operand.negated) return std::nullopt;
             const unsigned width = register_bytes(function_, operand.reg);
             if (width == 0 || bytes == 0) return std::nullopt;
-            const Value value = read(operand.reg);
+            const Value value = nans == Nans::any ? read_open(operand.reg) : read(operand.reg);
             if (width == bytes) return value;
-            if (value.shape.is_pattern()) {
+            if (value.shape.is_pattern() || value.shape.is_runs()) {
                 const Shape shape = shapes_->of(operand, bytes, type);
-                if (shape.is_pattern() || shape.is_uniform())
-                    return Value{shape, resize(value.v, bytes, false)};
+                if (!shape.is_general()) return Value{shape, resize(value.v, bytes, false)};
                 return general(resize(vector(value), bytes, ptx::is_signed(type)));
             }
             return Value{value.shape, resize(value.v, bytes, ptx::is_signed(type))};

@@ -65,8 +65,11 @@ bool Translator::run(const std::string& name) {
     if (!flow || code_.first_op.size() != function_.body.size() + 1) return false;
     flow_ = std::move(*flow);
     liveness_.emplace(function_, flow_);
-    shapes_.emplace(function_, flow_, *liveness_, lane_patterns_, is_kernel_);
+    // What lies in memory is copied as it is.
+    const bool is_in_memory = may_be_large_ && function_.body.size() > most_in_registers;
+    shapes_.emplace(function_, flow_, *liveness_, lane_patterns_, is_kernel_, !is_in_memory);
     hints_.emplace(function_, flow_, lane_patterns_);
+    open_nans_.emplace(function_, !is_in_memory);
     auto* pointer = b_.getPtrTy();
     made_ = llvm::Function::Create(llvm::FunctionType::get(pointer, {pointer, pointer}, false),
                                    llvm::GlobalValue::ExternalLinkage, name, module_);
@@ -120,6 +123,7 @@ void Translator::make_prologue() {
     b_.CreateStore(field(layout_.executed, b_.getInt64Ty()), executed_);
     make_registers();
     find_groups();
+    if (!room_) find_check_groups();
     auto* nowhere = llvm::BasicBlock::Create(context_, "nowhere", made_);
     entry_switch_ = b_.CreateSwitch(word_of_op(offsetof(Op, imm)), nowhere);
     b_.SetInsertPoint(nowhere);
@@ -226,7 +230,7 @@ void Translator::write_destination(const Instruction& instruction, const Operand
     }
     llvm::Value* guard = read(instruction.guard).v;
     if (instruction.guard_negated) guard = b_.CreateNot(guard);
-    const Value old = read(to.reg);
+    const Value old = read_open(to.reg);
     if (!guard->getType()->isVectorTy()) {
         write(to.reg, {shape, b_.CreateSelect(guard, fit(value, shape).v, old.v)});
         return;

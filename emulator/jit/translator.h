@@ -18,6 +18,7 @@
 
 #include "emulator/exec/code.h"
 #include "emulator/jit/liveness.h"
+#include "emulator/jit/open_nans.h"
 #include "emulator/jit/register_room.h"
 #include "emulator/jit/run_hints.h"
 #include "emulator/jit/shapes.h"
@@ -26,12 +27,17 @@
 
 namespace trimtab::emulator::jit {
 
-// A scalar where the shape is uniform; lane 0's value, as a scalar, where it is a pattern; else a vector.
+// A scalar where the shape is uniform; lane 0's value, as a scalar, where it is a pattern; a vector of those
+// of each run's first lane where it is in runs; else a vector of all lanes.
 struct Value {
     Shape shape;
     llvm::Value* v = nullptr;
     [[nodiscard]] bool is_scalar() const { return shape.is_uniform(); }
 };
+
+[[nodiscard]] constexpr std::uint32_t offset_of(OperandRef ref) {
+    return ref & ((1u << base_shift) - 1);
+}
 
 class Translator {
   public:
@@ -85,9 +91,18 @@ class Translator {
     Value general(llvm::Value* vector) { return {Shape::general(), vector}; }
     Value shaped(llvm::Value* value);  // uniform if it is no vector
     Value read(ptx::RegisterIndex reg);
+    Value read_open(ptx::RegisterIndex reg);  // whatever its NaNs are: OpenNans
     void write(ptx::RegisterIndex reg, Value value);
     Value fit(const Value& value, const Shape& shape);  // in the representation of `shape`
-    std::optional<Value> source(const Operand& operand, unsigned bytes, ptx::Type type);
+    Value in_runs(const Value& value);                  // unless it is general
+    [[nodiscard]] unsigned run_count() const { return warp_lanes / shapes_->run_lanes(); }
+    [[nodiscard]] std::uint32_t run_mask() const { return all_lanes >> (warp_lanes - shapes_->run_lanes()); }
+    llvm::Value* lane_of_run(unsigned run);
+    llvm::Constant* offset_vector(llvm::ArrayRef<std::int64_t> offsets, llvm::Type* type);
+    enum class Nans : std::uint8_t { exact, any };
+    std::optional<Value> source(const Operand& operand, unsigned bytes, ptx::Type type,
+                                Nans nans = Nans::exact);
+    [[nodiscard]] Nans nans_of(const Operand& to) const;  // that may be written to a register
     std::optional<Value> predicate(const Operand& operand);
     llvm::Value* resize(llvm::Value* value, unsigned bytes, bool sign);
     llvm::Value* frame_address(OperandRef ref);
@@ -120,7 +135,7 @@ class Translator {
     [[nodiscard]] bool translate_product(const Instruction& instruction, std::uint32_t index);
     // a and b as scalars if both are uniform, else as vectors.
     bool operands(const Instruction& instruction, unsigned bytes, std::vector<llvm::Value*>& out,
-                  unsigned shift_from = 99);
+                  unsigned shift_from = 99, Nans nans = Nans::exact);
     void even(std::vector<llvm::Value*>& values);
     llvm::Value* constant_like(llvm::Value* like, std::uint64_t bits);
     llvm::Value* as_real(llvm::Value* bits);
@@ -141,13 +156,17 @@ class Translator {
         llvm::Value* host = nullptr;   // of lane 0: a pointer; general: a vector of pointers
         llvm::Value* lanes = nullptr;  // i32: that take part
         llvm::BasicBlock* slow = nullptr;
-        llvm::Value* address = nullptr;  // of lane 0; general: of all
+        llvm::Value* address = nullptr;  // of lane 0; runs: of each run's first lane; general: of all
         unsigned element_bytes = 0, count = 1, total_bytes = 0;
+        const Op* op = nullptr;
+        llvm::Value *first = nullptr, *end = nullptr, *delta = nullptr;  // its range
+        std::uint64_t alignment = 0;                                     // minus 1
         // General: what is not checked yet.
-        llvm::Value *addresses = nullptr, *first = nullptr, *end = nullptr, *delta = nullptr;
-        std::uint64_t alignment = 0;  // minus 1
+        llvm::Value* addresses = nullptr;
         std::optional<Offsets> hint;
+        // Not empty: it is made by runs, whose lanes are all at one place, or one behind the other.
         std::vector<llvm::Value*> run_hosts;  // of each run's first lane
+        bool is_same_in_runs = false;
     };
     void check_each(Access& access);
     // Goes on where the lanes lie in runs as hinted, and all are in range; else at the block returned,
@@ -156,15 +175,10 @@ class Translator {
     llvm::Value* load_runs(const Access& access, unsigned element);
     llvm::Value* joined(std::vector<llvm::Value*> parts);
     void store_runs(const Access& access, const Value& value);
-    // `done`: where to go if no lane takes part.
-    [[nodiscard]] std::optional<Access> resolve(const Instruction& instruction, std::uint32_t index,
-                                                const Operand& place, llvm::BasicBlock* done);
-    llvm::Value* all_in_range(llvm::Value* addresses, llvm::Value* first, llvm::Value* end,
-                              std::uint64_t bytes, std::uint64_t alignment, llvm::Value* lanes);
-    llvm::Value* in_range(llvm::Value* address, llvm::Value* first, llvm::Value* end, std::int64_t below,
-                          std::uint64_t bytes);
     llvm::Value* load_element(const Access& access, unsigned element);
     void store_element(const Access& access, unsigned element, const Value& value);
+    void store_lanes(const Access& access, const std::vector<llvm::Value*>& parts,
+                     const std::vector<llvm::Value*>& hosts);
     struct Run {  // lanes [first, first + count): all at one place, or one behind the other
         unsigned first = 0, count = 0;
         bool consecutive = false;
@@ -172,6 +186,34 @@ class Translator {
     [[nodiscard]] static std::vector<Run> runs_of(const Access& access);
     void finish_slow(const Access& access, std::uint32_t index, llvm::BasicBlock* done,
                      const std::vector<std::pair<ptx::RegisterIndex, Value>>& loaded);
+
+    // --- translate_checks.cpp
+    // `done`: where to go if no lane takes part.
+    [[nodiscard]] std::optional<Access> resolve(const Instruction& instruction, std::uint32_t index,
+                                                const Operand& place, llvm::BasicBlock* done);
+    llvm::Value* all_in_range(llvm::Value* addresses, llvm::Value* first, llvm::Value* end,
+                              std::uint64_t bytes, std::uint64_t alignment, llvm::Value* lanes);
+    llvm::Value* in_range(llvm::Value* address, llvm::Value* first, llvm::Value* end, std::int64_t below,
+                          std::uint64_t bytes);
+    void find_range(Access& access);
+    std::vector<llvm::Value*> hosts_of(const Access& access, bool is_in_runs);
+    void check(Access& access, std::uint32_t index, bool is_store_in_runs);
+    llvm::Value* is_good(const Access& access, std::int64_t low, std::int64_t high);
+    llvm::Value* splat_like(llvm::Value* like, llvm::Value* scalar);
+    // All lanes of each run are at one place, or one `bytes` behind the other.
+    [[nodiscard]] static bool lanes_in_order(const Shape& shape, unsigned run_lanes, unsigned bytes);
+    struct CheckGroup {
+        std::uint32_t first = 0;         // the instruction that checks for all
+        std::int64_t low = 0, high = 0;  // all lie within these bytes from its own place
+        llvm::AllocaInst* is_good = nullptr;
+        std::vector<llvm::AllocaInst*> hosts;  // of its lane 0, or of each run
+        // Counted code: there is no sector between them that none of them touches; and the footprints have
+        // all that they touch.
+        bool is_dense = false;
+        llvm::AllocaInst* is_inserted = nullptr;
+    };
+    void find_check_groups();
+    [[nodiscard]] bool may_share_check(std::uint32_t index) const;
 
     // --- translate_groups.cpp
     struct LoadGroup {
@@ -196,9 +238,33 @@ class Translator {
     void count_region(std::uint32_t index);
     // An instruction under a guard that holds for `lanes`.
     void count_guarded(std::uint32_t index, llvm::Value* lanes);
-    // A memory request that is known to be good.
-    void count_access(const Access& access, std::uint32_t index, bool in_runs);
     void call_service(std::size_t offset, llvm::ArrayRef<llvm::Value*> arguments);
+    void add_to_count(const Op* op, std::size_t field_offset, llvm::Value* amount);  // of InstructionCount
+    void set_active();
+
+    // --- translate_requests.cpp: counted code
+    struct Span {
+        llvm::Value* first = nullptr;
+        std::uint64_t bytes = 0;
+    };
+    // A memory request that is known to be good.
+    void count_access(const Access& access, std::uint32_t index);
+    std::vector<Span> spans_of(const Access& access, bool is_load);
+    void count_spans(const Access& access, const std::vector<Span>& spans, std::uint32_t index,
+                     llvm::BasicBlock* otherwise);
+    void insert_window(llvm::Value* window, llvm::Value* bits);
+    struct Piece {  // of memory: `last` is its last byte
+        llvm::Value *first = nullptr, *last = nullptr;
+    };
+    void insert_pieces(const std::vector<Piece>& pieces, bool is_one_sector);
+    void insert_of_group(CheckGroup& group, std::uint32_t index, const std::vector<Piece>& pieces,
+                         bool is_one_sector);
+    void call_for_spans(const Access& access, const std::vector<Span>& spans, llvm::Value* op);
+    void call_for_lanes(const Access& access, llvm::Value* op);
+    void count_far_load(const Access& access, std::uint32_t place, llvm::Value* op);
+    void count_shared_access(const Access& access, std::uint64_t passes);
+    void store_address(unsigned lane, llvm::Value* address);
+    void store_addresses(const Access& access);
 
     llvm::LLVMContext& context_;
     llvm::Module& module_;
@@ -211,6 +277,7 @@ class Translator {
     std::optional<Liveness> liveness_;
     std::optional<Shapes> shapes_;
     std::optional<RunHints> hints_;
+    std::optional<OpenNans> open_nans_;
     const WarpLayout layout_;
     llvm::Function* made_ = nullptr;
     llvm::Value* warp_ = nullptr;
@@ -232,6 +299,8 @@ class Translator {
     std::map<std::uint32_t, llvm::BasicBlock*> exits_;
     std::vector<LoadGroup> groups_;
     std::map<std::uint32_t, std::pair<std::size_t, std::size_t>> group_of_;  // by instruction: group, value
+    std::vector<CheckGroup> check_groups_;
+    std::map<std::uint32_t, std::size_t> check_group_of_;  // by instruction
     llvm::MDNode* likely_ = nullptr;
 };
 

@@ -118,19 +118,35 @@ void count_lanes(Warp* w, const Op* op, std::uint32_t lanes) {
     count_request(*w, op, lanes);
 }
 
+void insert_window(Warp* w, std::uint64_t window, std::uint64_t bits) {
+    emulator::insert_window(*w, window, bits);
+}
+
+void count_far_load(Warp* w, const Op* op, std::uint32_t number) {
+    emulator::count_far_load(*w, op, number);
+}
+
 }  // namespace
 
 const Services& services() {
-    static const Services made{&run_ops,     &count_region, &touch,          &count_span,
-                               &count_lanes, &count_runs,   &save_registers, &restore_registers};
+    static const Services made{&run_ops,        &count_region,     &touch,          &count_span,
+                               &count_lanes,    &count_runs,       &count_far_load, &insert_window,
+                               &save_registers, &restore_registers};
     return made;
 }
 
 std::uint64_t layout_hash() {
     const WarpLayout layout = warp_layout();
-    const std::size_t more[] = {sizeof(CachedRange), sizeof(Op),        offsetof(Op, imm),
-                                offsetof(Op, c),     sizeof(SlotCount), sizeof(InstructionCount),
-                                sizeof(Services),    code_version};
+    const std::size_t more[] = {sizeof(CachedRange),
+                                sizeof(Op),
+                                offsetof(Op, imm),
+                                offsetof(Op, c),
+                                sizeof(SlotCount),
+                                sizeof(InstructionCount),
+                                sizeof(Services),
+                                sizeof(LastRequests::Request),
+                                offsetof(LastRequests, requests),
+                                code_version};
     return XXH3_64bits(&layout, sizeof layout) ^ (XXH3_64bits(more, sizeof more) << 1);
 }
 

@@ -11,7 +11,7 @@ namespace trimtab::emulator::jit {
 struct WarpLayout {
     std::size_t bases, path_lanes, join, ranges, executed, check_at, shared, shared_bytes, services;
     std::size_t threads, index, more_warps, spins;
-    std::size_t counts, slots, pending, dependent_rounds, active, addresses;
+    std::size_t counts, slots, pending, dependent_rounds, active, addresses, block_table, last_requests;
 };
 
 [[nodiscard]] inline WarpLayout warp_layout() {
@@ -35,7 +35,9 @@ struct WarpLayout {
             offsetof(Warp, pending),
             offsetof(Warp, dependent_rounds),
             offsetof(Warp, active),
-            offsetof(Warp, at) + offsetof(LaneAddresses, address)};
+            offsetof(Warp, at) + offsetof(LaneAddresses, address),
+            offsetof(Warp, block_table),
+            offsetof(Warp, last_requests)};
 #pragma GCC diagnostic pop
 }
 

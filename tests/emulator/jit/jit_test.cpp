@@ -328,6 +328,78 @@ TEST_F(Compiled, RequestsAreCountedAsTheInterpreterDoes) {
     }
 }
 
+// Rows of a block, as far apart as only the launch knows: loads behind one place and another row's, in a
+// loop, under a guard; stores with room between the rows and without; indices that leave 32 bits.
+TEST_F(Compiled, RowsOfABlock) {
+    const char* bodies[] = {
+        "ld.global.u32 %r5, [%d3+4]; ld.global.u32 %r6, [%d3+68]; add.s32 %r2, %r5, %r6; ld.global.u32 %r5, "
+        "[%d3]; xor.b32 %r2, %r2, %r5; add.s64 %d3, %d3, %d4; ld.global.u32 %r5, [%d3]; add.s32 %r2, %r2, "
+        "%r5;",
+        "mov.u32 %r8, 5; again: ld.global.u32 %r5, [%d3]; ld.global.u32 %r6, [%d3+128]; mad.lo.s32 %r2, %r2, "
+        "3, %r5; xor.b32 %r2, %r2, %r6; add.s64 %d3, %d3, %d4; sub.s32 %r8, %r8, 1; setp.ne.s32 %p2, %r8, 0; "
+        "@%p2 bra again;",
+        "@%p1 ld.global.u32 %r2, [%d3+4]; @!%p1 ld.global.u32 %r2, [%d3+8]; @%p1 bra over; ld.global.u32 "
+        "%r5, "
+        "[%d3]; ld.global.u32 %r6, [%d3+16]; add.s32 %r2, %r5, %r6; over: add.s32 %r2, %r2, 1;",
+        "mul.wide.s32 %d3, %r1, 8192; mul.wide.s32 %d5, %r0, 8; shr.u64 %d3, %d3, 4; add.s64 %d3, %d3, %d5; "
+        "add.s64 %d3, %d3, %d1; ld.global.u64 %d4, [%d3]; cvt.u32.u64 %r2, %d4; ld.global.v2.u32 {%r5, %r6}, "
+        "[%d3+8]; add.s32 %r2, %r2, %r6;",
+        "mul.lo.s32 %r5, %r1, %r9; shl.b32 %r5, %r5, 2; cvt.u64.u32 %d3, %r5; add.s64 %d3, %d3, %d1; "
+        "ld.global.u32 %r2, [%d3];",
+        "mul.lo.s32 %r5, %r9, 44739242; mad.lo.s32 %r5, %r5, %r1, %r0; cvt.s64.s32 %d3, %r5; shr.u64 %d3, "
+        "%d3, "
+        "31; cvt.u32.u64 %r2, %d3; mul.wide.u32 %d3, %r5, 16; shr.u64 %d3, %d3, 32; cvt.u32.u64 %r6, %d3; "
+        "add.s32 %r2, %r2, %r6;"};
+    for (const std::string body : bodies) {
+        for (const int more : {-32, -28, 0, 52}) {
+            for (const int room : {0, 3}) {
+                const std::string ptx = kernel_of(fmt::format(
+                    "add.s32 %r9, %r9, {}; mov.u32 %r1, %tid.y; mov.u32 %r2, 0; mov.u32 %r7, "
+                    "%ntid.x; add.s32 %r7, %r7, {};\n"
+                    "mad.lo.s32 %r4, %r1, %r9, %r0; mul.wide.s32 %d3, %r4, 4; add.s64 %d3, %d1, "
+                    "%d3; mul.wide.s32 %d4, %r9, 4; setp.gt.s32 %p1, %r0, 2;\n{}\n"
+                    "mov.u32 %r3, %ctaid.x; mul.lo.s32 %r3, %r3, 640; mad.lo.s32 %r4, %r1, %r7, "
+                    "%r0; add.s32 %r4, %r4, %r3; mul.wide.s32 %d2, %r4, 4; add.s64 %d2, %d0, %d2;",
+                    more, room, body));
+                for (const trimtab_dim3& block :
+                     {trimtab_dim3{16, 6, 1}, trimtab_dim3{8, 8, 1}, trimtab_dim3{16, 5, 1}}) {
+                    expect_same_counts(ptx, block);
+                    if (HasFatalFailure()) return;
+                }
+            }
+        }
+    }
+}
+
+// A NaN is the GPU's wherever its bits are looked at, though compiled code lets any pass between.
+TEST_F(Compiled, NansHaveTheGpusBits) {
+    for (const std::string body :
+         {"add.f32 %r3, %r2, %r4; fma.rn.f32 %r3, %r3, %r4, %r4; mov.b32 %r2, %r3;",
+          "mov.b32 %r3, 0f00000000; mov.u32 %r8, 3; again: fma.rn.f32 %r3, %r2, %r4, %r3; mov.b32 %r5, %r3; "
+          "sub.s32 %r8, %r8, 1; setp.ne.s32 %p1, %r8, 0; @%p1 bra again; and.b32 %r2, %r5, 65535;",
+          "mul.f32 %r3, %r2, %r4; neg.f32 %r5, %r3; abs.f32 %r6, %r3; xor.b32 %r2, %r5, %r6;",
+          "max.f32 %r3, %r2, %r2; min.NaN.f32 %r5, %r2, %r4; setp.num.f32 %p1, %r3, %r4; selp.f32 %r6, %r5, "
+          "%r3, %p0; selp.b32 %r2, %r6, %r5, %p1;",
+          "sub.f32 %r3, %r4, %r2; @%p0 add.f32 %r3, %r4, %r4; mov.f32 %r5, %r3; @%p0 bra over; mul.f32 %r5, "
+          "%r5, %r5; over: shr.u32 %r2, %r5, 1;",
+          "mul.f32 %r3, %r2, %r4; shfl.sync.idx.b32 %r5, %r3, 3, 31, -1; add.f32 %r3, %r3, %r4; "
+          "ex2.approx.f32 "
+          "%r6, %r3; xor.b32 %r2, %r5, %r6; xor.b32 %r2, %r2, %r3;",
+          "mov.b32 %r3, %r2; @%p0 mul.f32 %r3, %r2, %r4; mov.b32 %r2, %r3;",
+          "mov.b32 %r3, 0f7FC00123; @%p0 mul.f32 %r3, %r2, %r4; mov.b32 %r2, %r3;",
+          "cvt.f64.f32 %d3, %r2; fma.rn.f64 %d3, %d3, %d3, %d3; mov.b64 {%r5, %r6}, %d3; add.f64 %d4, %d3, "
+          "%d3; "
+          "cvt.rn.f32.f64 %r3, %d4; xor.b32 %r2, %r6, %r3; add.s32 %r2, %r2, %r5;",
+          "add.ftz.f32 %r3, %r2, %r4; mul.ftz.f32 %r3, %r3, %r4; cvt.rzi.s32.f32 %r5, %r3; st.global.f32 "
+          "[%d2], "
+          "%r3; ld.global.u32 %r2, [%d2]; add.s32 %r2, %r2, %r5;"}) {
+        expect_same(
+            kernel_of("and.b32 %r5, %r0, 3; setp.eq.u32 %p0, %r5, 1; shl.b32 %r2, %r0, 20; add.s32 %r2, "
+                      "%r2, 2143289635; mov.b32 %r4, 0f3FC00000; mov.u32 %r5, 0; mov.u32 %r6, 0;\n" +
+                      body));
+    }
+}
+
 // Lanes lie %r9 = 48 bytes apart, which only the launch knows.
 TEST_F(Compiled, NeighbouringLoadsOfEachLane) {
     for (const std::string loads :
