@@ -287,7 +287,7 @@ class Promotion {
         const bool is_store = made.opcode == Opcode::st;
         const auto other = std::ranges::find_if(
             made.operands, [](const Operand& operand) { return operand.kind != Operand::Kind::address; });
-        const Operand value = *other;
+        const Operand& value = *other;  // until the operands are replaced
         Operand kept;
         kept.kind = Operand::Kind::reg;
         kept.reg = slot.reg;

@@ -117,7 +117,10 @@ class Prover {
                                          : function->is_entry ? inlined_.function
                                                               : *function;
             auto promoted = with_promoted_stack(whole);
-            proof_.rewritten.push_back(promoted ? std::move(*promoted) : whole);
+            if (promoted)
+                proof_.rewritten.push_back(std::move(*promoted));
+            else
+                proof_.rewritten.push_back(whole);
         }
         return true;
     }

@@ -18,7 +18,7 @@ std::string factors(const Monomial& monomial, const KernelFits& fits) {
         if (std::abs(power) > 1) side += fmt::format("^{}", std::abs(power));
     }
     if (under.empty()) return over;
-    const bool several = under.find(' ') != std::string::npos && under.find("alignment") == std::string::npos;
+    const bool several = under.contains(' ') && !under.contains("alignment");
     return over + (several ? " / (" + under + ")" : " / " + under);
 }
 

@@ -23,7 +23,7 @@ std::string name(const Variable& variable, std::span<const std::string> data_nam
         if (variable.data != Variable::no_data) text += ", " + data_name(variable.data, data_names) + offset;
         return text + ")";
     };
-    const std::string remainder =
+    std::string remainder =
         "(" + data_name(variable.data, data_names) + " % " + std::to_string(variable.unit) + ")";
     switch (variable.kind) {
         case VariableKind::data:

@@ -67,8 +67,7 @@ ModuleImage ptx(const std::byte* start, std::size_t known) {
         if (c < ' ' && (c < '\t' || c > '\r')) return none("its module is of an unknown kind");
     }
     if (size > max_module_bytes) return too_large();
-    if (std::string_view(text, size).find(".version") == std::string_view::npos)
-        return none("its module is of an unknown kind");
+    if (!std::string_view(text, size).contains(".version")) return none("its module is of an unknown kind");
     return some(ModuleImage::Kind::ptx, {start, size});
 }
 

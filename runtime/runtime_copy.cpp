@@ -63,9 +63,7 @@ bool hides_runtime(const ptx::ElfFile& file) {
         const auto names = file.contents(section);
         if (!names) return false;
         const std::string_view text(reinterpret_cast<const char*>(names->data()), names->size());
-        if (text.find("libcudart") != std::string_view::npos ||
-            text.find("libtrimtab") != std::string_view::npos)
-            return false;
+        if (text.contains("libcudart") || text.contains("libtrimtab")) return false;
     }
     return has_device_code;
 }

@@ -16,7 +16,7 @@ namespace {
 
 bool is_preloaded() {
     const char* list = std::getenv("LD_PRELOAD");
-    return list != nullptr && std::string_view(list).find("libtrimtab.so") != std::string_view::npos;
+    return list != nullptr && std::string_view(list).contains("libtrimtab.so");
 }
 
 // What is added to the addresses in the program's file.
