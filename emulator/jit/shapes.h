@@ -53,6 +53,11 @@ class Shapes {
            const LanePatterns& lanes, bool is_kernel, bool may_have_runs);
 
     [[nodiscard]] const Shape& of(ptx::RegisterIndex reg) const { return shapes_[reg]; }
+    // Is it a sum, a product or a copy that makes patterns of patterns and runs of runs? A register may have
+    // the shape of another instruction that writes it.
+    [[nodiscard]] bool keeps_shape(const ptx::Instruction& instruction) const {
+        return !arithmetic(instruction).is_general();
+    }
     // Of an operand as the instruction reads it: where `bytes` is another width than the register's, with
     // `type`'s extension.
     [[nodiscard]] Shape of(const ptx::Operand& operand, unsigned bytes, ptx::Type type) const;

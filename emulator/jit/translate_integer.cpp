@@ -96,6 +96,7 @@ bool Translator::translate_product(const Instruction& instruction, std::uint32_t
     const ptx::RegisterIndex to = instruction.operands[0].reg;
     const Shape& shape = shapes_->of(to);
     if ((!shape.is_pattern() && !shape.is_runs()) || slots_[to] == nullptr) return false;
+    if (!shapes_->keeps_shape(instruction)) return false;
     const unsigned bytes = ptx::size_bytes(instruction.type);
     const auto sources = instruction.sources();
     const bool wide = instruction.modifiers.multiply_part == ptx::MultiplyPart::wide;

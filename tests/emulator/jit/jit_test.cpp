@@ -349,7 +349,11 @@ TEST_F(Compiled, RowsOfABlock) {
         "mul.lo.s32 %r5, %r9, 44739242; mad.lo.s32 %r5, %r5, %r1, %r0; cvt.s64.s32 %d3, %r5; shr.u64 %d3, "
         "%d3, "
         "31; cvt.u32.u64 %r2, %d3; mul.wide.u32 %d3, %r5, 16; shr.u64 %d3, %d3, 32; cvt.u32.u64 %r6, %d3; "
-        "add.s32 %r2, %r2, %r6;"};
+        "add.s32 %r2, %r2, %r6;",
+        // A register of runs that other instructions write, too.
+        "mov.u32 %r6, %tid.y; mov.b32 %r8, 0f40490FDB; xor.b32 %r2, %r2, %r6; cvt.rzi.s32.f32 %r6, %r8; "
+        "mad.lo.s32 %r2, %r2, 7, %r6; add.f32 %r6, %r8, %r8; xor.b32 %r2, %r2, %r6; sub.sat.s32 %r6, -5, "
+        "2147483646; xor.b32 %r2, %r2, %r6; mul.hi.s32 %r6, %r8, %r8; add.s32 %r2, %r2, %r6;"};
     for (const std::string body : bodies) {
         for (const int more : {-32, -28, 0, 52}) {
             for (const int room : {0, 3}) {
