@@ -14,7 +14,7 @@
 namespace trimtab::emulator::jit {
 
 // Changes with what compiled code means: part of the key that it is cached by.
-inline constexpr std::uint32_t code_version = 21;
+inline constexpr std::uint32_t code_version = 22;
 
 // Functions that compiled code calls; it finds them through Warp::services.
 struct Services {
