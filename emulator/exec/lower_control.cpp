@@ -184,6 +184,7 @@ bool Lowering::lower_call(const ptx::Instruction& instruction) {
 // bar{.cta}.sync a{, b};  bar.arrive a, b;  bar.red.popc.u32 d, a{, b}, {!}c;  bar.warp.sync members;
 bool Lowering::lower_barrier(const ptx::Instruction& instruction) {
     if (has(instruction, "warp")) {
+        if (instruction.operands.size() != 1) return false;
         const OperandRef a = source(instruction.operands[0], 4, ptx::Type::b32);
         emit(run::warp_sync).a = a;
         return true;
