@@ -1,8 +1,10 @@
 // docs/ptx-support.md says which instructions run: it is written from this table, each form of which is
 // lowered here. TRIMTAB_WRITE_DOCS=1 writes it anew.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -491,6 +493,53 @@ TEST(SupportTable, OperandsThatAreMissingAreNoticed) {
         }
     }
     EXPECT_GT(tried, 200u);
+}
+
+// The operands of an instruction, brackets and braces kept together.
+std::vector<std::string> operands_of(const std::string& text) {
+    std::vector<std::string> out(1);
+    int depth = 0;
+    for (const char c : text.substr(std::min(text.find(' '), text.size()))) {
+        if (c == '[' || c == '{' || c == '(') depth++;
+        if (c == ']' || c == '}' || c == ')') depth--;
+        if (c == ',' && depth == 0)
+            out.emplace_back();
+        else
+            out.back() += c;
+    }
+    return out;
+}
+
+// Whatever operands an instruction comes with, it runs or is refused by its line; the sanitizers see the
+// rest.
+TEST(SupportTable, OperandsOfAnyKindAreTakenOrRefused) {
+    const std::string kinds[] = {"%x16_1",           "%x32_1",   "%x64_1", "%p1",    "_",       "7",
+                                 "{%x32_1, %x32_2}", "[%x64_7]", "{}",     "%tid.x", "unknown", "",
+                                 "0f3F800000"};
+    unsigned tried = 0;
+    for (const Form& form : forms) {
+        const std::string text = instantiated(form.text, split(form.types).back());
+        const std::string name = text.substr(0, text.find(' '));
+        const std::vector<std::string> own = operands_of(text);
+        std::vector<std::vector<std::string>> lists = {{}, own};
+        lists.back().push_back(own.back());
+        for (std::size_t i = 0; i < own.size(); i++) {
+            lists.push_back(own);
+            lists.back().erase(lists.back().begin() + static_cast<std::ptrdiff_t>(i));
+            for (const std::string& kind : kinds) {
+                lists.push_back(own);
+                lists.back()[i] = " " + kind;
+            }
+        }
+        for (const auto& list : lists) {
+            const std::string instruction = fmt::format("{} {}", name, fmt::join(list, ","));
+            const std::string why = refusal(instruction);
+            EXPECT_TRUE(why.empty() || why.contains(":6") || why.contains("line 6"))
+                << instruction << ": " << why;
+            tried++;
+        }
+    }
+    EXPECT_GT(tried, 10000u);
 }
 
 }  // namespace
