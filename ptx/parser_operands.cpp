@@ -196,7 +196,6 @@ bool Parser::operand(Operand& out, const Instruction& instruction) {
     if (tokens_.now().is('[')) return address_operand(out, instruction);
     if (!tokens_.accept('{')) return simple_operand(out, instruction);
     out.kind = Operand::Kind::vector;
-    if (tokens_.accept('}')) return true;
     do {
         if (!simple_operand(out.elements.emplace_back(), instruction)) return false;
     } while (tokens_.accept(','));

@@ -49,6 +49,7 @@ TEST(ParseErrors, SayWhereAndWhat) {
         {head + ".entry k() .maxntid 4294967296 { }",
          "test.ptx:4:21: a block's size must be a number from 0 to 4294967295"},
         {head + ".entry k() { ret }", "test.ptx:4:18: expected an operand, found '}'"},
+        {head + ".entry k() { bar.sync {}; }", "test.ptx:4:24: expected an operand, found '}'"},
         {head + ".entry k() { /* open ", "test.ptx:4:14: a comment has no end"},
         {head + ".file 1 \"open\n", "test.ptx:4:9: a string has no end on its line"},
         {head + ".entry k() { \x01 }", "test.ptx:4:14: expected an instruction, found '?'"},
