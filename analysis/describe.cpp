@@ -67,6 +67,16 @@ std::string kernel_location(const ptx::Module& module, const ptx::Function& kern
     return {};
 }
 
+Expression combined(const char* operation, ptx::Type type, Expression a, Expression b) {
+    Expression result;
+    result.kind = Expression::Kind::operation;
+    result.operation = operation;
+    result.type = type;
+    result.arguments.push_back(std::move(a));
+    result.arguments.push_back(std::move(b));
+    return result;
+}
+
 // ceil(extent / block), and the grid as written where it stays: an extent counts blocks there.
 void state_grid(KernelDescription& description) {
     for (std::size_t d = 0; d < 3; d++) {
@@ -77,24 +87,15 @@ void state_grid(KernelDescription& description) {
             result.dimension = static_cast<Dimension>(d);
             return result;
         };
-        const auto operation = [](const char* name, Expression a, Expression b) {
-            Expression result;
-            result.kind = Expression::Kind::operation;
-            result.operation = name;
-            result.type = ptx::Type::s64;
-            result.arguments.push_back(std::move(a));
-            result.arguments.push_back(std::move(b));
-            return result;
-        };
         Expression extent = leaf(Expression::Kind::extent);
         if (!description.grid_stays[d]) {
             Expression one = leaf(Expression::Kind::constant);
             one.bits = 1;
-            extent =
-                operation("div.s64",
-                          operation("add.s64", std::move(extent),
-                                    operation("sub.s64", leaf(Expression::Kind::block_size), std::move(one))),
-                          leaf(Expression::Kind::block_size));
+            extent = combined("div.s64", ptx::Type::s64,
+                              combined("add.s64", ptx::Type::s64, std::move(extent),
+                                       combined("sub.s64", ptx::Type::s64, leaf(Expression::Kind::block_size),
+                                                std::move(one))),
+                              leaf(Expression::Kind::block_size));
         }
         description.annotated_grid[d] = std::move(extent);
     }
@@ -136,16 +137,6 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
 
 // --- several images ---
 
-Expression combined(const char* operation, Expression a, Expression b) {
-    Expression result;
-    result.kind = Expression::Kind::operation;
-    result.operation = operation;
-    result.type = ptx::Type::pred;
-    result.arguments.push_back(std::move(a));
-    result.arguments.push_back(std::move(b));
-    return result;
-}
-
 std::vector<Guard> guards_of(const std::vector<Guard>& guards, Dimension dimension) {
     std::vector<Guard> result;
     std::ranges::copy_if(guards, std::back_inserter(result),
@@ -156,7 +147,7 @@ std::vector<Guard> guards_of(const std::vector<Guard>& guards, Dimension dimensi
 std::optional<Expression> any_of(const std::vector<Guard>& guards) {
     std::optional<Expression> result;
     for (const Guard& guard : guards)
-        result = result ? combined("or.pred", std::move(*result), guard.exits) : guard.exits;
+        result = result ? combined("or.pred", ptx::Type::pred, std::move(*result), guard.exits) : guard.exits;
     return result;
 }
 
@@ -170,8 +161,8 @@ std::vector<Guard> common_guards(const std::vector<Guard>& a, const std::vector<
             if (std::ranges::any_of(right, [&](const Guard& other) { return other.exits == guard.exits; }))
                 result.push_back(guard);
         if (result.size() > before || left.empty() || right.empty()) continue;
-        result.push_back(
-            {dimension, combined("and.pred", *any_of(left), *any_of(right)), left.front().source});
+        result.push_back({dimension, combined("and.pred", ptx::Type::pred, *any_of(left), *any_of(right)),
+                          left.front().source});
     }
     return result;
 }
