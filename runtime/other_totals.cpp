@@ -122,7 +122,9 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
 bool may_have_total(const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
                     const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape,
                     trimtab_dim3 grid, trimtab_dim3 block) {
-    if (description.strides.empty() || description.verdict == analysis::Verdict::annotated) return false;
+    if (description.strides.empty() || description.keeps_grid() ||
+        description.verdict == analysis::Verdict::annotated)
+        return false;
     const Extents extent{std::uint64_t{grid.x} * block.x, std::uint64_t{grid.y} * block.y,
                          std::uint64_t{grid.z} * block.z};
     if (!fits_in_32_bits(extent)) return false;

@@ -277,6 +277,8 @@ TEST_F(OtherTotals, AStoredTotalThatMakesNoSenseIsNotTaken) {
     EXPECT_FALSE(may({100, 1, 1}, {2048, 1, 1})) << "more threads than a block has";
     EXPECT_FALSE(may({0xffffffff, 1, 1}, {1024, 1, 1})) << "more threads than an index counts";
     EXPECT_FALSE(may({0x7fffffff, 1, 1}, {1, 1, 1})) << "whose loop's index would wrap";
+    kernel_.grid_stays[0] = true;
+    EXPECT_FALSE(may({100, 1, 1}, {128, 1, 1})) << "a kernel of block-stride loops keeps its grid";
 }
 
 TEST_F(OtherTotals, KernelsWithoutSuchLoopsAreAsTheyWere) {
