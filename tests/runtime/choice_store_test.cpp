@@ -14,8 +14,8 @@
 #include <fstream>
 #include <optional>
 
-#include "runtime/launcher.h"
 #include "tests/runtime/fake_backend.h"
+#include "tests/runtime/fake_process.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -207,31 +207,13 @@ TEST_F(ChoiceStoreTest, AChildOfForkOpensTheFileItself) {
 // A process: what it launches for n = 1000 as 32 blocks of 32.
 trimtab_dim3 launch_in_new_process(const std::string& choices, const analysis::KernelDescription& description,
                                    testing::FakeFatBinary& fat_binary, testing::FakeBundle& bundle) {
-    Settings settings;
-    settings.choices_path = choices;
-    BackendCalls calls = testing::fake_calls();
-    Log log(LogLevel::warn);
-    Bundles bundles(log);
-    Report report("", log);
-    Registrations registrations;
-    Launcher launcher(settings, calls, bundles, report, log);
-    const char host_function = 0;
-    bundles.add(&bundle.bundle());
-    registrations.add_function(registrations.add_fat_binary(fat_binary.wrapper()), &host_function,
-                               description.name.c_str());
     int n = 1000, step = 1, bound = 10;
     float* out = nullptr;
     void* arguments[4] = {&n, static_cast<void*>(&out), &step, &bound};
-    trimtab_dim3 launched{};
-    const LaunchShape shape{
-        .grid = {32, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0, .arguments = arguments};
-    launcher.launch(registrations.find(&host_function), shape, nullptr,
-                    [&](const trimtab_dim3&, const trimtab_dim3& block, std::uint64_t) {
-                        launched = block;
-                        return cudaSuccess;
-                    });
-    launcher.finish();
-    return launched;
+    return testing::launched_by_new_process(
+               choices, description, fat_binary, bundle,
+               {.grid = {32, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0, .arguments = arguments})
+        .block;
 }
 
 TEST_F(ChoiceStoreTest, ALaterProcessTakesTheChoiceUnlessTheBuildIsAnother) {

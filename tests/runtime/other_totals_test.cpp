@@ -11,8 +11,8 @@
 #include "analysis/legal_blocks.h"
 #include "model/device.h"
 #include "runtime/argument_key.h"
-#include "runtime/launcher.h"
 #include "tests/runtime/fake_backend.h"
+#include "tests/runtime/fake_process.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -192,29 +192,13 @@ Launch launch_in_new_process(const std::string& choices, const analysis::KernelD
     testing::FakeFatBinary fat_binary{"a fat binary"};
     testing::FakeBundle bundle{description, fat_binary.hash()};
     testing::driver_script().selects = 0;
-    Settings settings;
-    settings.choices_path = choices;
-    BackendCalls calls = testing::fake_calls();
-    Log log(LogLevel::warn);
-    Bundles bundles(log);
-    Report report("", log);
-    Registrations registrations;
-    Launcher launcher(settings, calls, bundles, report, log);
-    const char host_function = 0;
-    bundles.add(&bundle.bundle());
-    registrations.add_function(registrations.add_fat_binary(fat_binary.wrapper()), &host_function,
-                               description.name.c_str());
     int n = 1'000'000, step = 1, bound = 1;
     std::array<void*, 5> arguments{&n, &out, &step, &bound, &in};
+    const LaunchShape shape = testing::launched_by_new_process(
+        choices, description, fat_binary, bundle,
+        {.grid = {1, 1, 1}, .block = {256, 1, 1}, .dynamic_shared_bytes = 0, .arguments = arguments.data()});
     Launch launched;
-    const LaunchShape shape{
-        .grid = {1, 1, 1}, .block = {256, 1, 1}, .dynamic_shared_bytes = 0, .arguments = arguments.data()};
-    launcher.launch(registrations.find(&host_function), shape, nullptr,
-                    [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t) {
-                        launched.threads = std::uint64_t{grid.x} * block.x;
-                        return cudaSuccess;
-                    });
-    launcher.finish();
+    launched.threads = std::uint64_t{shape.grid.x} * shape.block.x;
     launched.selects = testing::driver_script().selects;
     return launched;
 }
