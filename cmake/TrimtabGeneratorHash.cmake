@@ -1,7 +1,7 @@
 # What is kept of an unchanged kernel was made by this very generator: the hash of its sources, TRIMTAB_GENERATOR_HASH of
 # generator_hash.h, is part of the keys of trimtab++'s store and of the cache of prepared modules.
 file(GLOB_RECURSE generator_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/analysis/*" "${CMAKE_SOURCE_DIR}/driver_gen/*"
-     "${CMAKE_SOURCE_DIR}/emulator/exec/*" "${CMAKE_SOURCE_DIR}/emulator/mem/*" "${CMAKE_SOURCE_DIR}/include/*"
+     "${CMAKE_SOURCE_DIR}/emulator/exec/*" "${CMAKE_SOURCE_DIR}/emulator/metrics/*" "${CMAKE_SOURCE_DIR}/include/*"
      "${CMAKE_SOURCE_DIR}/model/*.cpp" "${CMAKE_SOURCE_DIR}/model/*.h" "${CMAKE_SOURCE_DIR}/profiler/*" "${CMAKE_SOURCE_DIR}/ptx/*")
 set(generator_hash_header "${CMAKE_BINARY_DIR}/generator_hash/generator_hash.h")
 add_custom_command(

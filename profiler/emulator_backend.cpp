@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "emulator/exec/memory.h"
-#include "emulator/mem/metrics.h"
+#include "emulator/metrics/metrics.h"
 
 namespace trimtab::profiler {
 

@@ -5,15 +5,15 @@
 #include <mutex>
 #include <string>
 
-#include "runtime/backend.h"
-#include "runtime/bundles.h"
-#include "runtime/launcher.h"
+#include "runtime/launches/launcher.h"
 #include "runtime/log.h"
-#include "runtime/module_preparation.h"
-#include "runtime/registrations.h"
+#include "runtime/modules/bundles.h"
+#include "runtime/modules/module_preparation.h"
+#include "runtime/modules/registrations.h"
+#include "runtime/modules/run_time_modules.h"
 #include "runtime/report.h"
-#include "runtime/run_time_modules.h"
 #include "runtime/settings.h"
+#include "runtime/stand_in/backend.h"
 
 namespace trimtab::runtime {
 

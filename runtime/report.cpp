@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/demangle.h"
-#include "runtime/argument_key.h"
+#include "runtime/launches/argument_key.h"
 
 namespace trimtab::runtime {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "analysis/description.h"
-#include "runtime/choose.h"
-#include "runtime/launch_shape.h"
+#include "runtime/choices/choose.h"
+#include "runtime/launches/launch_shape.h"
 #include "runtime/log.h"
 
 namespace trimtab::runtime {

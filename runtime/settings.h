@@ -31,7 +31,7 @@ struct Settings {
     bool report_blocks = false;  // TRIMTAB_REPORT_BLOCKS=1: with the predictions of every legal block
     std::string device;          // TRIMTAB_DEVICE as given; empty: a GPU if there is one, else the emulator
     std::string choices_path;    // TRIMTAB_CHOICES; empty: choices are not kept across runs
-    std::string verify;          // TRIMTAB_VERIFY as given: runtime/verification.h
+    std::string verify;          // TRIMTAB_VERIFY as given: runtime/launches/verification.h
 };
 
 struct ReadSettings {

@@ -19,11 +19,13 @@ ROOMS = {
     "model": ["include"],
     "analysis": ["model", "ptx"],
     "emulator": ["analysis"],
+    "cuda": ["emulator"],
     "profiler": ["emulator"],
     "driver_gen": ["profiler"],
-    "runtime": ["emulator"],
+    "pipeline": ["driver_gen"],
+    "runtime": ["cuda"],
     "pass": ["include"],
-    "tools": ["runtime", "driver_gen", "pass"],
+    "tools": ["runtime", "pipeline", "pass"],
 }
 # Read everything, and nothing reads them.
 OUTER_FOLDERS = ["tests", "bench", "samples"]

@@ -14,7 +14,7 @@
 
 #include "analysis/legal_blocks.h"
 #include "bench/runtime/registered_kernels.h"
-#include "runtime/launcher.h"
+#include "runtime/launches/launcher.h"
 #include "tests/runtime/fake_backend.h"
 
 namespace {

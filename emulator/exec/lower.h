@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "emulator/exec/code.h"
-#include "emulator/exec/lanes/handlers.h"
 #include "emulator/exec/program.h"
+#include "emulator/exec/vector/handlers.h"
 #include "ptx/control_flow.h"
 #include "ptx/module.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "emulator/exec/handlers.h"
-#include "emulator/exec/lane_function.h"
 #include "emulator/exec/lower.h"
+#include "emulator/exec/scalar/function.h"
 #include "emulator/exec/video_info.h"
 
 namespace trimtab::emulator {

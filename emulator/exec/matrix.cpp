@@ -9,9 +9,9 @@
 
 #include "emulator/exec/half.h"
 #include "emulator/exec/handlers.h"
-#include "emulator/exec/lane_function.h"
 #include "emulator/exec/matrix_info.h"
 #include "emulator/exec/memory_info.h"
+#include "emulator/exec/scalar/function.h"
 #include "emulator/exec/warp.h"
 
 namespace trimtab::emulator {

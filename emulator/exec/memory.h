@@ -1,5 +1,5 @@
 // The memory that an emulated kernel sees. Global addresses are 64-bit numbers; who owns them is an
-// implementation's business: cudart/ backs them with the host memory that cudaMalloc gave out, the profiler
+// implementation's business: cuda/ backs them with the host memory that cudaMalloc gave out, the profiler
 // with sparse pages filled on demand.
 #pragma once
 

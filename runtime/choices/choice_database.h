@@ -1,5 +1,5 @@
 // The file of TRIMTAB_CHOICES: one row a (kernel, device, D), in SQLite. A library of its own, for few
-// programs want it and SQLite takes longer to load than Trimtab; runtime/choice_store.h loads it.
+// programs want it and SQLite takes longer to load than Trimtab; runtime/choices/choice_store.h loads it.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "emulator/mem/metrics.h"
+#include "emulator/metrics/metrics.h"
 #include "tests/emulator/compile.h"
 #include "tests/emulator/fixture.h"
 

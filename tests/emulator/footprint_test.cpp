@@ -6,8 +6,8 @@
 #include <limits>
 #include <set>
 
-#include "emulator/mem/footprint_boxes.h"
-#include "emulator/mem/metrics.h"
+#include "emulator/metrics/footprint_boxes.h"
+#include "emulator/metrics/metrics.h"
 #include "model/device.h"
 #include "model/performance_model.h"
 #include "tests/emulator/compile.h"

@@ -9,8 +9,8 @@
 #include "analysis/legal_blocks.h"
 #include "fake_backend.h"
 #include "model/device.h"
-#include "runtime/argument_key.h"
-#include "runtime/choose.h"
+#include "runtime/choices/choose.h"
+#include "runtime/launches/argument_key.h"
 
 namespace trimtab::runtime::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/choice_memory.h"
+#include "runtime/choices/choice_memory.h"
 
 #include <gtest/gtest.h>
 

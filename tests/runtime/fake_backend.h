@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analysis/description.h"
-#include "runtime/backend.h"
-#include "runtime/launch_shape.h"
+#include "runtime/launches/launch_shape.h"
+#include "runtime/stand_in/backend.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::runtime::testing {

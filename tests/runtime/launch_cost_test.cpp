@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "runtime/launcher.h"
+#include "runtime/launches/launcher.h"
 #include "tests/runtime/fake_backend.h"
 
 namespace {

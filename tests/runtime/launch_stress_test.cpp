@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "runtime/launcher.h"
+#include "runtime/launches/launcher.h"
 #include "tests/runtime/fake_backend.h"
 
 namespace trimtab::runtime {

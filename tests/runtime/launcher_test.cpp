@@ -1,5 +1,5 @@
 // What happens to a launch: against a backend and a driver program that do what the test says.
-#include "runtime/launcher.h"
+#include "runtime/launches/launcher.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-#include "runtime/registrations.h"
+#include "runtime/modules/registrations.h"
 #include "tests/runtime/fake_backend.h"
 
 namespace trimtab::runtime {

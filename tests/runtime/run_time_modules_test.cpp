@@ -1,5 +1,5 @@
 // Modules that the program loads while it runs, against a cache and a `trimtab prepare` of the test's own.
-#include "runtime/run_time_modules.h"
+#include "runtime/modules/run_time_modules.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "runtime/launcher.h"
+#include "runtime/launches/launcher.h"
 #include "tests/runtime/fake_backend.h"
 
 namespace trimtab::runtime {

@@ -13,9 +13,9 @@
 
 #include "analysis/annotations.h"
 #include "generator_hash.h"
+#include "pipeline/make_drivers.h"
 #include "profiler/store.h"
 #include "ptx/binary.h"
-#include "tools/driver_programs/make_drivers.h"
 
 namespace trimtab::wrapper {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "emulator/exec/launch.h"
-#include "emulator/mem/footprint_boxes.h"
-#include "emulator/mem/metrics.h"
+#include "emulator/metrics/footprint_boxes.h"
+#include "emulator/metrics/metrics.h"
 #include "model/performance_model.h"
 #include "profiler/active_indices.h"
 

@@ -11,9 +11,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "pipeline/make_drivers.h"
 #include "ptx/binary.h"
-#include "runtime/module_cache.h"
-#include "tools/driver_programs/make_drivers.h"
+#include "runtime/modules/module_cache.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/process.h"
 

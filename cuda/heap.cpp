@@ -1,0 +1,253 @@
+#include "cuda/heap.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace trimtab::emulator::cudart {
+namespace {
+
+constexpr std::uint64_t small_granule = 512;  // cudaMalloc's alignment
+constexpr std::uint64_t page_bytes = 4096;
+constexpr std::uint64_t large_bytes =
+    64 * 1024;  // from here on, whole pages, returned to the system when freed
+constexpr std::uint64_t largest_arena_bytes = std::uint64_t{1} << 42;
+constexpr std::uint64_t smallest_arena_bytes = std::uint64_t{1} << 32;
+// Freed addresses rest for as many frees, so that a stale pointer meets nothing for a while.
+constexpr std::size_t resting_frees = 1024;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+    return (value + unit - 1) / unit * unit;
+}
+
+// The addresses that an allocation takes: its own, and a gap behind it.
+std::uint64_t taken_bytes(std::uint64_t size_bytes) {
+    const std::uint64_t unit = size_bytes >= large_bytes ? page_bytes : small_granule;
+    return round_up(std::max<std::uint64_t>(size_bytes, 1), unit) + unit;
+}
+
+std::uint64_t address_value(const void* pointer) {
+    return reinterpret_cast<std::uint64_t>(pointer);
+}
+
+template <typename Map>
+auto last_at_or_below(Map& map, std::uint64_t address) {
+    auto place = map.upper_bound(address);
+    return place == map.begin() ? map.end() : std::prev(place);
+}
+
+}  // namespace
+
+const Allocation* MemoryMap::find(std::uint64_t address) const {
+    const auto after = std::upper_bound(
+        allocations.begin(), allocations.end(), address,
+        [](std::uint64_t value, const Allocation& allocation) { return value < allocation.first; });
+    if (after == allocations.begin()) return nullptr;
+    const Allocation& candidate = *std::prev(after);
+    return candidate.holds(address) ? &candidate : nullptr;
+}
+
+GlobalMemory::Range HeapMemory::range_of(std::uint64_t address, Access) {
+    const Allocation* allocation = map_->find(address);
+    if (allocation == nullptr || allocation->kind == MemoryKind::array) return {};
+    return {.first = allocation->first,
+            .end = allocation->end(),
+            .host = reinterpret_cast<std::byte*>(allocation->first)};
+}
+
+const Texture* HeapMemory::texture(std::uint64_t handle) const {
+    const TextureObject* object = textures_ == nullptr ? nullptr : textures_->texture(handle);
+    return object == nullptr ? nullptr : &object->texture;
+}
+
+const Surface* HeapMemory::surface(std::uint64_t handle) const {
+    const SurfaceObject* object = textures_ == nullptr ? nullptr : textures_->surface(handle);
+    return object == nullptr ? nullptr : &object->surface;
+}
+
+Heap::~Heap() {
+    if (arena_ != nullptr) munmap(arena_, arena_bytes_);
+}
+
+// As many addresses as the system gives: where it limits them (ulimit -v), a smaller stretch will do.
+bool Heap::reserve() {
+    if (arena_ != nullptr) return true;
+    for (std::uint64_t size = largest_arena_bytes; size >= smallest_arena_bytes; size /= 2) {
+        void* place =
+            mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (place == MAP_FAILED) continue;
+        // A crash dump must not hold the whole stretch, and huge pages suit neither gaps nor sparse use.
+        madvise(place, size, MADV_DONTDUMP);
+        arena_ = static_cast<std::byte*>(place);
+        arena_bytes_ = size;
+        // The first granule stays free: no allocation begins where the stretch does.
+        used_bytes_ = page_bytes;
+        return true;
+    }
+    return false;
+}
+
+// 0: no address is left.
+std::uint64_t Heap::take(std::uint64_t size_bytes) {
+    const std::uint64_t wanted = taken_bytes(size_bytes);
+    const auto hole = holes_.find(wanted);
+    if (hole != holes_.end()) {
+        const std::uint64_t address = hole->second.back();
+        hole->second.pop_back();
+        if (hole->second.empty()) holes_.erase(hole);
+        return address;
+    }
+    std::uint64_t start = used_bytes_;
+    if (size_bytes >= large_bytes) start = round_up(start, page_bytes);
+    if (wanted > arena_bytes_ || start > arena_bytes_ - wanted) return 0;
+    used_bytes_ = start + wanted;
+    return address_value(arena_) + start;
+}
+
+std::byte* Heap::allocate(std::uint64_t size_bytes, MemoryKind kind, int device, unsigned flags) {
+    const std::lock_guard lock(mutex_);
+    if (!reserve() || size_bytes > arena_bytes_) return nullptr;
+    std::uint64_t address = take(size_bytes);
+    if (address == 0) {
+        // The last resort: addresses that were to rest longer.
+        for (const Allocation& allocation : freed_)
+            holes_[taken_bytes(allocation.size_bytes)].push_back(allocation.first);
+        freed_.clear();
+        address = take(size_bytes);
+        if (address == 0) return nullptr;
+    }
+    allocations_[address] = {.first = address,
+                             .size_bytes = size_bytes,
+                             .kind = kind,
+                             .device = device,
+                             .flags = flags,
+                             .id = next_id_++};
+    map_.reset();
+    return reinterpret_cast<std::byte*>(address);
+}
+
+void Heap::give_back(const Allocation& allocation) {
+    auto* start = reinterpret_cast<std::byte*>(allocation.first);
+    if (allocation.size_bytes >= large_bytes) {
+        madvise(start, round_up(allocation.size_bytes, page_bytes), MADV_DONTNEED);
+    } else {
+        std::fill_n(start, allocation.size_bytes, std::byte{0});
+    }
+    freed_.push_back(allocation);
+    if (freed_.size() > resting_frees) {
+        const Allocation& rested = freed_.front();
+        holes_[taken_bytes(rested.size_bytes)].push_back(rested.first);
+        freed_.pop_front();
+    }
+    map_.reset();
+}
+
+std::optional<Allocation> Heap::release(const void* pointer) {
+    const std::lock_guard lock(mutex_);
+    const auto place = allocations_.find(address_value(pointer));
+    if (place == allocations_.end() || place->second.kind == MemoryKind::registered) return std::nullopt;
+    const Allocation allocation = place->second;
+    allocations_.erase(place);
+    give_back(allocation);
+    return allocation;
+}
+
+void Heap::release_device(int device) {
+    const std::lock_guard lock(mutex_);
+    for (auto place = allocations_.begin(); place != allocations_.end();) {
+        if (place->second.device != device || place->second.kind == MemoryKind::registered) {
+            ++place;
+            continue;
+        }
+        give_back(place->second);
+        place = allocations_.erase(place);
+    }
+}
+
+bool Heap::add_registered(void* pointer, std::uint64_t size_bytes, int device, unsigned flags) {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t first = address_value(pointer);
+    const auto next = allocations_.lower_bound(first);
+    if (next != allocations_.end() && next->first < first + size_bytes) return false;
+    const auto before = last_at_or_below(allocations_, first);
+    if (before != allocations_.end() && before->second.holds(first)) return false;
+    allocations_[first] = {.first = first,
+                           .size_bytes = size_bytes,
+                           .kind = MemoryKind::registered,
+                           .device = device,
+                           .flags = flags,
+                           .id = next_id_++};
+    map_.reset();
+    return true;
+}
+
+std::optional<Allocation> Heap::remove_registered(const void* pointer) {
+    const std::lock_guard lock(mutex_);
+    const auto place = allocations_.find(address_value(pointer));
+    if (place == allocations_.end() || place->second.kind != MemoryKind::registered) return std::nullopt;
+    const Allocation allocation = place->second;
+    allocations_.erase(place);
+    map_.reset();
+    return allocation;
+}
+
+std::optional<Allocation> Heap::find(const void* pointer) const {
+    const std::lock_guard lock(mutex_);
+    const auto place = last_at_or_below(allocations_, address_value(pointer));
+    if (place == allocations_.end()) return std::nullopt;
+    // An empty allocation holds no byte, but its pointer is known.
+    const bool is_start = place->second.first == address_value(pointer);
+    if (!is_start && !place->second.holds(address_value(pointer))) return std::nullopt;
+    return place->second;
+}
+
+bool Heap::owns(const void* pointer) const {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t start = address_value(arena_);
+    return arena_ != nullptr && address_value(pointer) >= start &&
+           address_value(pointer) < start + arena_bytes_;
+}
+
+std::shared_ptr<const MemoryMap> Heap::map() const {
+    const std::lock_guard lock(mutex_);
+    if (map_ == nullptr) {
+        auto map = std::make_shared<MemoryMap>();
+        map->allocations.reserve(allocations_.size());
+        for (const auto& [address, allocation] : allocations_) map->allocations.push_back(allocation);
+        map_ = std::move(map);
+    }
+    return map_;
+}
+
+std::string Heap::explain(std::uint64_t address) const {
+    const std::lock_guard lock(mutex_);
+    for (auto freed = freed_.rbegin(); freed != freed_.rend(); ++freed) {
+        if (freed->holds(address))
+            return fmt::format("{} bytes into an allocation of {} bytes at {:#x} that was freed",
+                               address - freed->first, freed->size_bytes, freed->first);
+    }
+    const auto before = last_at_or_below(allocations_, address);
+    const auto after = allocations_.upper_bound(address);
+    if (before != allocations_.end() && before->second.holds(address)) {
+        const Allocation& allocation = before->second;
+        if (allocation.kind == MemoryKind::array) return "inside a CUDA array, which has no addresses";
+        return fmt::format("{} bytes before the end of an allocation of {} bytes at {:#x}",
+                           allocation.end() - address, allocation.size_bytes, allocation.first);
+    }
+    const std::uint64_t past = before == allocations_.end() ? UINT64_MAX : address - before->second.end();
+    const std::uint64_t ahead = after == allocations_.end() ? UINT64_MAX : after->first - address;
+    // Far from everything: a host pointer or no pointer at all.
+    constexpr std::uint64_t near_bytes = std::uint64_t{1} << 30;
+    if (std::min(past, ahead) > near_bytes) {
+        return address < page_bytes ? "a null pointer"
+                                    : "not memory that the device can access: a pointer of the host?";
+    }
+    if (past <= ahead)
+        return fmt::format("{} bytes past the end of an allocation of {} bytes at {:#x}", past,
+                           before->second.size_bytes, before->second.first);
+    return fmt::format("{} bytes before an allocation of {} bytes at {:#x}", ahead, after->second.size_bytes,
+                       after->first);
+}
+
+}  // namespace trimtab::emulator::cudart

@@ -1,0 +1,103 @@
+// The memory that programs allocate: one reserved stretch of addresses, so that a device pointer is a host
+// pointer and unified addressing needs no table; with gaps between allocations, so that an access past an
+// end is an error and not a neighbour's value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cuda/texture_objects.h"
+#include "emulator/exec/memory.h"
+
+namespace trimtab::emulator::cudart {
+
+enum class MemoryKind : std::uint8_t {
+    device,
+    host,  // pinned
+    managed,
+    registered,  // the program's own, by cudaHostRegister
+    array        // opaque: only copies reach it
+};
+
+struct Allocation {
+    std::uint64_t first = 0, size_bytes = 0;
+    MemoryKind kind = MemoryKind::device;
+    int device = 0;  // current when it was allocated
+    unsigned flags = 0;
+    std::uint64_t id = 0;
+
+    [[nodiscard]] std::uint64_t end() const { return first + size_bytes; }
+    [[nodiscard]] bool holds(std::uint64_t address) const { return address >= first && address < end(); }
+};
+
+// What kernels may access, frozen at one moment.
+struct MemoryMap {
+    std::vector<Allocation> allocations;  // by address
+    [[nodiscard]] const Allocation* find(std::uint64_t address) const;
+};
+
+class Heap {
+  public:
+    Heap() = default;
+    ~Heap();
+    Heap(const Heap&) = delete;
+    Heap& operator=(const Heap&) = delete;
+
+    // Zeroed memory, aligned to 512 bytes as cudaMalloc's. nullptr: no address is left.
+    [[nodiscard]] std::byte* allocate(std::uint64_t size_bytes, MemoryKind kind, int device, unsigned flags);
+    // `pointer` is the start of an allocation. What was there, or nothing.
+    std::optional<Allocation> release(const void* pointer);
+    // Memory of the program's own; false where it overlaps what is known.
+    bool add_registered(void* pointer, std::uint64_t size_bytes, int device, unsigned flags);
+    std::optional<Allocation> remove_registered(const void* pointer);
+    // Every allocation of that device (all kinds but `registered`): cudaDeviceReset.
+    void release_device(int device);
+
+    [[nodiscard]] std::optional<Allocation> find(const void* pointer) const;
+    // Does the address belong to the reserved stretch, allocated or not?
+    [[nodiscard]] bool owns(const void* pointer) const;
+    [[nodiscard]] std::shared_ptr<const MemoryMap> map() const;
+    // "12 bytes past the end of an allocation of 400 bytes at 0x..."
+    [[nodiscard]] std::string explain(std::uint64_t address) const;
+
+  private:
+    [[nodiscard]] bool reserve();
+    [[nodiscard]] std::uint64_t take(std::uint64_t size_bytes);
+    void give_back(const Allocation& allocation);
+
+    mutable std::mutex mutex_;
+    std::byte* arena_ = nullptr;
+    std::uint64_t arena_bytes_ = 0, used_bytes_ = 0;  // addresses below arena_ + used_bytes_ were given out
+    std::map<std::uint64_t, Allocation> allocations_;
+    std::deque<Allocation> freed_;  // the latest, for messages and to reuse them late
+    std::map<std::uint64_t, std::vector<std::uint64_t>> holes_;  // size -> addresses, ready for reuse
+    std::uint64_t next_id_ = 1;
+    mutable std::shared_ptr<const MemoryMap> map_;
+};
+
+// The heap as kernels see it during one launch.
+class HeapMemory : public GlobalMemory {
+  public:
+    // `textures` may be null: then there are none.
+    HeapMemory(const Heap& heap, const TextureObjects* textures)
+        : heap_(heap), textures_(textures), map_(heap.map()) {}
+    [[nodiscard]] Range range_of(std::uint64_t address, Access access) override;
+    [[nodiscard]] std::string explain(std::uint64_t address) const override { return heap_.explain(address); }
+
+    [[nodiscard]] const Texture* texture(std::uint64_t handle) const override;
+    [[nodiscard]] const Surface* surface(std::uint64_t handle) const override;
+
+  private:
+    const Heap& heap_;
+    const TextureObjects* textures_;
+    std::shared_ptr<const MemoryMap> map_;
+};
+
+}  // namespace trimtab::emulator::cudart

@@ -1,0 +1,298 @@
+#include "cuda/kernel_launch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+
+#include "analysis/demangle.h"
+#include "cuda/checked_run.h"
+#include "cuda/errors.h"
+#include "model/occupancy.h"
+
+namespace trimtab::emulator::cudart {
+namespace {
+
+trimtab_dim3 from_cuda(const dim3& size) {
+    return {.x = size.x, .y = size.y, .z = size.z};
+}
+
+std::uint64_t volume(const dim3& size) {
+    return std::uint64_t{size.x} * size.y * size.z;
+}
+
+bool within(const dim3& size, double x, double y, double z) {
+    return size.x > 0 && size.y > 0 && size.z > 0 && size.x <= x && size.y <= y && size.z <= z;
+}
+
+std::vector<std::byte> parameter_buffer(const ptx::Function& function, const KernelCall& call) {
+    std::vector<std::byte> buffer(function.parameter_bytes());
+    if (call.arguments == nullptr) {
+        std::copy_n(call.packed_arguments.begin(), std::min(call.packed_arguments.size(), buffer.size()),
+                    buffer.begin());
+        return buffer;
+    }
+    for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+        const ptx::Variable& parameter = function.parameters[i];
+        std::memcpy(buffer.data() + parameter.offset_bytes, call.arguments[i], parameter.size_bytes);
+    }
+    return buffer;
+}
+
+std::shared_ptr<const NodeParameters> node_parameters(const ptx::Function& function, const KernelCall& call,
+                                                      const std::vector<std::byte>& buffer) {
+    auto out = std::make_shared<NodeParameters>();
+    out->argument_bytes = buffer;
+    for (const ptx::Variable& parameter : function.parameters)
+        out->arguments.push_back(out->argument_bytes.data() + parameter.offset_bytes);
+    out->kernel = {.func = const_cast<void*>(call.function),
+                   .gridDim = call.grid,
+                   .blockDim = call.block,
+                   .sharedMemBytes = static_cast<unsigned>(call.dynamic_shared_bytes),
+                   .kernelParams = out->arguments.data(),
+                   .extra = nullptr};
+    return out;
+}
+
+// What tells launches of equal modelled time apart: where buffers lie does not.
+std::string time_key(const Heap& heap, const TimedLaunch& launch) {
+    std::string key;
+    const auto append = [&key](const auto& value) {
+        key.append(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    append(reinterpret_cast<std::uintptr_t>(launch.info));
+    append(launch.grid);
+    append(launch.block);
+    append(launch.cluster);
+    append(launch.dynamic_shared_bytes);
+    for (std::size_t i = 0; i < launch.parameters.size(); i += sizeof(std::uintptr_t)) {
+        std::uintptr_t word = 0;
+        std::memcpy(&word, launch.parameters.data() + i, std::min(sizeof word, launch.parameters.size() - i));
+        append(heap.owns(reinterpret_cast<const void*>(word)) ? std::uintptr_t{0} : word);
+    }
+    return key;
+}
+
+LaunchRequest request_of(const Device& device, const TimedLaunch& launch) {
+    const double sm_count = std::max(1.0, device.description.values.sm_count);
+    return {.kernel = launch.info->name,
+            .grid = launch.grid,
+            .block = launch.block,
+            .cluster = launch.cluster,
+            .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+            .parameters = launch.parameters,
+            .blocks = {},
+            .counting = {},
+            .sm_count = static_cast<std::uint32_t>(sm_count),
+            .instruction_limit = 0,
+            .threads = 0,
+            .cooperative = false,
+            .order_seed = 0,
+            .print = {},
+            .observer = launch.observer};
+}
+
+std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memory, const TimedLaunch& launch,
+                                              bool is_whole) {
+    LaunchCounts counts(device.description.values, launch);
+    LaunchRequest request = request_of(device, launch);
+    request.cooperative = is_whole;
+    const std::uint64_t blocks = launch.block_count();
+    std::vector<Stretch> stretches = counts.stretches();
+    // Clusters run whole, too.
+    if (is_whole || launch.has_clusters()) stretches = {{.first = 0, .count = blocks, .counted = true}};
+    for (const Stretch& stretch : stretches) {
+        if (stretch.count != blocks) {
+            request.blocks.resize(stretch.count);
+            std::iota(request.blocks.begin(), request.blocks.end(), stretch.first);
+        }
+        request.counting = stretch.counted ? counts.plan(stretch) : CountingPlan{};
+        const auto result = emulator::launch(*launch.program, memory, request);
+        if (!result) return std::unexpected(result.error());
+        if (stretch.counted) counts.add(stretch, result->counters);
+    }
+    return counts.time();
+}
+
+// `time`: of an earlier launch like it.
+std::expected<void, Fault> run_only(Device& device, GlobalMemory& memory, const TimedLaunch& launch,
+                                    bool cooperative, const LaunchTime& time) {
+    // Waking the other cores takes as long as this many warp instructions.
+    constexpr double worth_sharing = 20000;
+    LaunchRequest request = request_of(device, launch);
+    request.cooperative = cooperative;
+    request.threads = time.warp_instructions < worth_sharing ? 1 : 0;
+    const auto result = emulator::launch(*launch.program, memory, request);
+    if (!result) return std::unexpected(result.error());
+    return {};
+}
+
+// Of a launch: what its attribute says, else the kernel's own, which it may not contradict.
+std::expected<dim3, cudaError_t> cluster_of(const CUkern_st& kernel, const ptx::Function& function,
+                                            const KernelCall& call) {
+    dim3 own(0, 0, 0);
+    if (function.required_cluster)
+        own = dim3(function.required_cluster->x, function.required_cluster->y, function.required_cluster->z);
+    else if (kernel.required_cluster.x != 0)
+        own = dim3(kernel.required_cluster.x, std::max(kernel.required_cluster.y, 1u),
+                   std::max(kernel.required_cluster.z, 1u));
+    const dim3 cluster = call.cluster.x != 0 ? call.cluster : own;
+    if (cluster.x == 0) {
+        if (function.requires_cluster) return std::unexpected(cudaErrorInvalidClusterSize);
+        return dim3(1, 1, 1);
+    }
+    if (own.x != 0 && (own.x != cluster.x || own.y != cluster.y || own.z != cluster.z))
+        return std::unexpected(cudaErrorInvalidClusterSize);
+    const std::uint64_t blocks = volume(cluster);
+    if (blocks == 0 || blocks > largest_cluster_of(kernel))
+        return std::unexpected(cudaErrorInvalidClusterSize);
+    if (call.grid.x % cluster.x != 0 || call.grid.y % cluster.y != 0 || call.grid.z % cluster.z != 0)
+        return std::unexpected(cudaErrorInvalidConfiguration);
+    return cluster;
+}
+
+// Runs the kernel. Its faults are the device's, not the call's: they show at the next call.
+cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, bool cooperative,
+                       const LaunchCheck* check, Work& work) {
+    work.engine = Engine::compute;
+    HeapMemory memory(state.heap, &state.textures);
+    const CheckedLaunch watched(state.checker.get());
+    std::optional<CheckedRun> checked;
+    if (check != nullptr) checked.emplace(state, device, launch, *check);
+    const std::string key = time_key(state.heap, launch);
+    LaunchTime time;
+    std::expected<void, Fault> done;
+    if (device.launch_times.recall(key, time)) {
+        done = run_only(device, memory, launch, cooperative, time);
+    } else if (const auto timed = run_and_time(device, memory, launch, cooperative)) {
+        time = *timed;
+        device.launch_times.record(key, time);
+    } else {
+        done = std::unexpected(timed.error());
+    }
+    work.duration_ns = time.duration_ns;
+    work.part_of_device = time.part_of_device;
+    if (checked) {
+        if (done) checked->finish(memory, request_of(device, launch), time.warp_instructions);
+        checked->tell();
+    }
+    if (!done) {
+        state.say(done.error().message);
+        const std::lock_guard lock(state.mutex);
+        device.fault = error_of(done.error().kind);
+    }
+    return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t check_block(State& state, const Device& device, const CUkern_st& kernel,
+                        const LoadedKernel& loaded, const dim3& block, std::size_t dynamic_shared_bytes) {
+    const trimtab_device& values = device.description.values;
+    const trimtab_image& image = loaded.image;
+    const std::uint64_t threads = volume(block);
+    if (!within(block, values.max_block_x, values.max_block_y, values.max_block_z) ||
+        static_cast<double>(threads) > values.max_threads_per_block) {
+        state.say(fmt::format(
+            "{} cannot be launched with blocks of {}x{}x{}: the device's limit is {} threads "
+            "a block, {}x{}x{}",
+            analysis::demangle(kernel.name), block.x, block.y, block.z, values.max_threads_per_block,
+            values.max_block_x, values.max_block_y, values.max_block_z));
+        return cudaErrorInvalidConfiguration;
+    }
+    if (image.max_threads_per_block > 0 && static_cast<double>(threads) > image.max_threads_per_block) {
+        state.say(fmt::format("{} cannot be launched with {} threads a block: its launch bounds allow {}",
+                              analysis::demangle(kernel.name), threads, image.max_threads_per_block));
+        return cudaErrorInvalidValue;
+    }
+    const double shared = image.static_shared_bytes + static_cast<double>(dynamic_shared_bytes);
+    const double limit = kernel.max_dynamic_shared_bytes > 0
+                             ? std::max(values.shared_bytes_per_block,
+                                        image.static_shared_bytes + kernel.max_dynamic_shared_bytes)
+                             : values.shared_bytes_per_block;
+    if (shared > limit) {
+        state.say(
+            fmt::format("{} cannot be launched with {} bytes of dynamic shared memory: with its own {} "
+                        "that is above the limit of {} (cudaFuncSetAttribute raises it to {})",
+                        analysis::demangle(kernel.name), dynamic_shared_bytes, image.static_shared_bytes,
+                        limit, values.shared_bytes_per_block_optin));
+        return cudaErrorInvalidValue;
+    }
+    const auto occupancy = model::occupancy(values, image, static_cast<std::uint32_t>(threads),
+                                            static_cast<double>(dynamic_shared_bytes));
+    if (occupancy.blocks_per_sm == 0) {
+        state.say(
+            fmt::format("{} cannot be launched with {} threads a block: {} registers a thread, given out "
+                        "by the warp, are more than the {} that a block may have",
+                        analysis::demangle(kernel.name), threads, image.registers_per_thread,
+                        values.registers_per_block));
+        return cudaErrorLaunchOutOfResources;
+    }
+    return cudaSuccess;
+}
+
+std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& device, const KernelCall& call) {
+    CUkern_st* kernel = state.modules.kernel(call.function);
+    if (kernel == nullptr) return std::unexpected(cudaErrorInvalidDeviceFunction);
+    const trimtab_device& values = device.description.values;
+    const auto loaded = state.modules.load(*kernel, device.ordinal, values.compute_capability);
+    if (!loaded) return std::unexpected(state.failed(loaded.error()));
+    if (!(*loaded)->info->error.empty()) {
+        state.say((*loaded)->info->error);
+        return std::unexpected(cudaErrorNotSupported);
+    }
+    if (!within(call.grid, values.max_grid_x, values.max_grid_y, values.max_grid_z))
+        return std::unexpected(cudaErrorInvalidConfiguration);
+    if (const cudaError_t status =
+            check_block(state, device, *kernel, **loaded, call.block, call.dynamic_shared_bytes);
+        status != cudaSuccess)
+        return std::unexpected(status);
+    const ptx::Function& function = *(*loaded)->function;
+    if (call.arguments == nullptr && call.packed_arguments.empty() && !function.parameters.empty())
+        return std::unexpected(cudaErrorInvalidValue);
+    const auto cluster = cluster_of(*kernel, function, call);
+    if (!cluster) return std::unexpected(cluster.error());
+    if (call.cooperative) {
+        const auto occupancy =
+            model::occupancy(values, (*loaded)->image, static_cast<std::uint32_t>(volume(call.block)),
+                             static_cast<double>(call.dynamic_shared_bytes));
+        if (static_cast<double>(volume(call.grid)) > occupancy.blocks_per_sm * values.sm_count)
+            return std::unexpected(cudaErrorCooperativeLaunchTooLarge);
+    }
+    TimedLaunch launch{.program = (*loaded)->module->program,
+                       .info = (*loaded)->info,
+                       .image = (*loaded)->image,
+                       .grid = from_cuda(call.grid),
+                       .block = from_cuda(call.block),
+                       .cluster = from_cuda(*cluster),
+                       .dynamic_shared_bytes = static_cast<std::uint32_t>(call.dynamic_shared_bytes),
+                       .parameters = parameter_buffer(function, call),
+                       .observer = state.checker.get()};
+    const auto parameters = call.is_node ? node_parameters(function, call, launch.parameters) : nullptr;
+    return Operation{
+        .type = cudaGraphNodeTypeKernel,
+        .run = [&state, &device, launch = std::move(launch), cooperative = call.cooperative,
+                check = take_next_check()](
+                   Work& work) { return run_kernel(state, device, launch, cooperative, check.get(), work); },
+        .synchronous = false,
+        .calls_program = false,
+        .parameters = parameters};
+}
+
+cudaError_t launch_kernel(State& state, const KernelCall& call) {
+    std::expected<Operation, cudaError_t> operation;
+    {
+        const std::lock_guard lock(state.mutex);
+        const CUstream_st* stream = state.stream(call.stream);
+        if (stream == nullptr || stream->device != state.current().ordinal)
+            return cudaErrorInvalidResourceHandle;
+        KernelCall known = call;
+        known.is_node = stream->capture != nullptr;
+        operation = kernel_operation(state, state.current(), known);
+    }
+    return operation ? submit(state, call.stream, std::move(*operation)) : operation.error();
+}
+
+}  // namespace trimtab::emulator::cudart

@@ -1,0 +1,150 @@
+#include "cuda/launch_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "cuda/checked_run.h"
+
+namespace trimtab::emulator::cudart {
+namespace {
+
+// Orders that the launch as written runs in, beside its own.
+constexpr std::uint64_t orders_as_written = 2;
+constexpr std::size_t max_differences = 16;  // that one launch reports
+// A run that executes as many times the warp instructions of the launch as written has lost its way. A warp
+// of one thread stands for up to 32 of a full one's.
+constexpr double instructions_ratio = 256, least_instruction_limit = 1e8;
+// What sums of many terms may lose: far above their usual rounding, far below a term too many.
+constexpr double f32_tolerance = 1e-4, f64_tolerance = 1e-10;
+// How much more than another order of the launch as written a run may differ.
+constexpr double spread_factor = 16;
+
+thread_local std::shared_ptr<const LaunchCheck> next_check;
+
+// Words that came out otherwise when the launch as written ran in another order.
+using Spread = std::map<std::uint64_t, std::uint64_t>;
+
+template <typename Real>
+bool is_near(Real expected, Real found, Real other, double tolerance) {
+    if (!std::isfinite(expected) || !std::isfinite(found)) return false;
+    const double difference = std::abs(static_cast<double>(found) - static_cast<double>(expected));
+    const double size =
+        std::max(std::abs(static_cast<double>(expected)), std::abs(static_cast<double>(found)));
+    const double spread = std::abs(static_cast<double>(other) - static_cast<double>(expected));
+    return difference <= tolerance * size || (std::isfinite(spread) && difference <= spread_factor * spread);
+}
+
+bool explained_by_rounding(const MemorySnapshot::ChangedWord& word, const Spread& spread) {
+    const auto place = spread.find(word.address);
+    const std::uint64_t other = place == spread.end() ? word.then : place->second;
+    const auto half = [](std::uint64_t bits, unsigned which) {
+        return std::bit_cast<float>(static_cast<std::uint32_t>(bits >> (32 * which)));
+    };
+    const auto half_is_near = [&](unsigned which) {
+        return half(word.then, which) == half(word.now, which) ||
+               is_near(half(word.then, which), half(word.now, which), half(other, which), f32_tolerance);
+    };
+    if (half_is_near(0) && half_is_near(1)) return true;
+    return word.size_bytes == 8 && is_near(std::bit_cast<double>(word.then), std::bit_cast<double>(word.now),
+                                           std::bit_cast<double>(other), f64_tolerance);
+}
+
+std::vector<MemoryRegion> regions_of(State& state, const Device& device) {
+    std::vector<MemoryRegion> regions;
+    for (const Allocation& allocation : state.heap.map()->allocations) {
+        const bool is_of_device =
+            allocation.kind == MemoryKind::device || allocation.kind == MemoryKind::array;
+        // Another device may be writing its own memory now.
+        if (is_of_device && allocation.device != device.ordinal) continue;
+        regions.push_back({.first = allocation.first,
+                           .size_bytes = allocation.size_bytes,
+                           .name = fmt::format("an allocation of {} bytes", allocation.size_bytes)});
+    }
+    const std::lock_guard lock(state.mutex);
+    for (const auto& module : state.modules.all()) {
+        const auto loaded = module->loaded.find(device.ordinal);
+        if (loaded == module->loaded.end() || loaded->second == nullptr) continue;
+        const Program& program = *loaded->second->program;
+        if (program.variables_end() > program.variables_first())
+            regions.push_back({.first = program.variables_first(),
+                               .size_bytes = program.variables_end() - program.variables_first(),
+                               .name = "its module's variables"});
+    }
+    return regions;
+}
+
+}  // namespace
+
+std::shared_ptr<const LaunchCheck> take_next_check() {
+    return std::exchange(next_check, nullptr);
+}
+
+CheckedRun::CheckedRun(State& state, Device& device, const TimedLaunch& launch, const LaunchCheck& check)
+    : state_(state), device_(device), launch_(launch), check_(check), before_(regions_of(state, device)) {}
+
+void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, double warp_instructions) {
+    result_.ran = true;
+    after_.emplace(regions_of(state_, device_));
+    limit_ = static_cast<std::uint64_t>(least_instruction_limit + instructions_ratio * warp_instructions);
+    Spread spread;
+    const auto run = [&](const LaunchShapeToCheck& shape, std::uint64_t seed, bool is_as_written) {
+        before_.restore();
+        LaunchRequest request = as_written;
+        request.grid = shape.grid;
+        request.block = shape.block;
+        request.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
+        request.order_seed = seed;
+        request.instruction_limit = limit_;
+        const auto done = emulator::launch(*launch_.program, memory, request);
+        result_.runs++;
+        LaunchDifference difference;
+        difference.shape = shape;
+        difference.order_seed = seed;
+        if (!done) {
+            difference.fault = done.error().message;
+        } else {
+            after_->compare([&](const MemorySnapshot::ChangedWord& word) {
+                if (check_.adds_floats && is_as_written) spread.insert_or_assign(word.address, word.now);
+                if (check_.adds_floats && (is_as_written || explained_by_rounding(word, spread))) {
+                    result_.rounded++;
+                    return true;
+                }
+                if (difference.words++ > 0) return true;
+                difference.address = word.address;
+                difference.place =
+                    fmt::format("byte {} of {}", word.address - word.region->first, word.region->name);
+                difference.written = word.then;
+                difference.found = word.now;
+                return true;
+            });
+        }
+        auto& list = is_as_written ? result_.as_written : result_.reshaped;
+        if ((difference.words > 0 || !difference.fault.empty()) && list.size() < max_differences)
+            list.push_back(std::move(difference));
+    };
+    std::uint64_t seed = std::max<std::uint64_t>(check_.seed, 1);
+    for (std::uint64_t i = 0; i < orders_as_written; ++i)
+        run({.grid = as_written.grid,
+             .block = as_written.block,
+             .dynamic_shared_bytes = as_written.dynamic_shared_bytes},
+            seed++, true);
+    for (const LaunchShapeToCheck& shape : check_.shapes) run(shape, seed++, false);
+    after_->restore();
+}
+
+void CheckedRun::tell() const {
+    if (check_.done) check_.done(result_);
+}
+
+}  // namespace trimtab::emulator::cudart
+
+extern "C" void trimtab_cudart_check_next_launch(
+    std::shared_ptr<const trimtab::emulator::cudart::LaunchCheck> check) {
+    trimtab::emulator::cudart::next_check = std::move(check);
+}

@@ -1,0 +1,12 @@
+// The image of a kernel on an emulated device: registers, shared and local memory, limits.
+#pragma once
+
+#include "cuda/modules.h"
+
+namespace trimtab::emulator::cudart {
+
+// ptxas's numbers where a cubin came with the PTX; else estimated from the PTX, as the kernel's description
+// does.
+[[nodiscard]] trimtab_image image_of(LoadedModule& module, const LoadedKernel& kernel);
+
+}  // namespace trimtab::emulator::cudart

@@ -1,0 +1,39 @@
+#include "cuda/texture_objects.h"
+
+namespace trimtab::emulator::cudart {
+
+std::uint64_t TextureObjects::add(TextureObject object) {
+    const std::lock_guard lock(mutex_);
+    textures_[next_] = std::make_unique<TextureObject>(std::move(object));
+    return next_++;
+}
+
+std::uint64_t TextureObjects::add(SurfaceObject object) {
+    const std::lock_guard lock(mutex_);
+    surfaces_[next_] = std::make_unique<SurfaceObject>(std::move(object));
+    return next_++;
+}
+
+const TextureObject* TextureObjects::texture(std::uint64_t handle) const {
+    const std::lock_guard lock(mutex_);
+    const auto place = textures_.find(handle);
+    return place == textures_.end() ? nullptr : place->second.get();
+}
+
+const SurfaceObject* TextureObjects::surface(std::uint64_t handle) const {
+    const std::lock_guard lock(mutex_);
+    const auto place = surfaces_.find(handle);
+    return place == surfaces_.end() ? nullptr : place->second.get();
+}
+
+bool TextureObjects::remove_texture(std::uint64_t handle) {
+    const std::lock_guard lock(mutex_);
+    return textures_.erase(handle) != 0;
+}
+
+bool TextureObjects::remove_surface(std::uint64_t handle) {
+    const std::lock_guard lock(mutex_);
+    return surfaces_.erase(handle) != 0;
+}
+
+}  // namespace trimtab::emulator::cudart

@@ -1,0 +1,117 @@
+#include "pipeline/make_drivers.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "analysis/describe.h"
+#include "driver_gen/fit_kernel.h"
+#include "emulator/exec/launch.h"
+#include "model/performance_model.h"
+#include "pipeline/kept_files.h"
+#include "pipeline/progress.h"
+#include "profiler/emulator_backend.h"
+#include "profiler/profile_kernel.h"
+
+namespace trimtab::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whether a launch of it could take another block: none does where every dimension that it reads stays as
+// wide as one thread, as in a kernel of one-thread blocks.
+bool has_choice(const analysis::KernelDescription& kernel) {
+    if (kernel.verdict == analysis::Verdict::fixed) return false;
+    for (std::size_t d = 0; d < kernel.dimensions.size(); ++d)
+        if (kernel.dimensions[d] && !kernel.block_stays_one[d]) return true;
+    return false;
+}
+
+}  // namespace
+
+std::string driver_header_folder(const std::string& prefix) {
+    const fs::path installed = fs::path(prefix) / "include";
+    std::error_code ignored;
+    return fs::exists(installed / "trimtab" / "driver.h", ignored) ? installed.string()
+                                                                   : TRIMTAB_SOURCE_INCLUDE;
+}
+
+DriverMaker::DriverMaker(DriverOptions options, profiler::ProfileStore& store, Warn warn)
+    : options_(std::move(options)), store_(store), warn_(std::move(warn)) {}
+
+std::expected<std::vector<std::string>, Error> DriverMaker::make(const ptx::FatBinary& binary,
+                                                                 const driver_gen::CCompiler& compiler,
+                                                                 const std::string& folder) {
+    analysis::KernelSources sources;
+    if (!options_.kernel_sources.empty())
+        if (auto read = analysis::read_kernel_sources(options_.kernel_sources)) sources = std::move(*read);
+    auto described = analysis::describe_fat_binary(binary, sources, options_.input);
+    if (!described) return std::unexpected(described.error());
+    if (!options_.keep.empty()) keep_descriptions(options_.keep, *described);
+
+    driver_gen::Bundle bundle{.fat_binary_hash = binary.hash,
+                              .compiler = options_.tool + " " TRIMTAB_VERSION,
+                              .input = options_.input,
+                              .kernels = {},
+                              .delivery = options_.delivery};
+    for (const analysis::KernelDescription& kernel : described->kernels)
+        bundle.kernels.push_back({.description = &kernel, .profile = {}, .fits = {}});
+    if (options_.profile && !described->modules.empty())
+        profile(bundle, std::move(described->modules.front()));
+
+    const auto program = model::performance_model(model::default_model);
+    if (!program) return std::unexpected(program.error());
+    auto generated = driver_gen::generate(bundle, **program);
+    if (!generated) return std::unexpected(generated.error());
+    if (!options_.keep.empty()) keep_sources(options_.keep, *generated);
+    std::vector<driver_gen::SourceFile> files = std::move(generated->drivers);
+    files.push_back(std::move(generated->bundle));
+    return driver_gen::compile(files, folder, compiler);
+}
+
+void DriverMaker::profile(driver_gen::Bundle& bundle, ptx::Module&& module) {
+    std::vector<driver_gen::BundleKernel*> chosen;
+    for (driver_gen::BundleKernel& kernel : bundle.kernels)
+        if (has_choice(*kernel.description)) chosen.push_back(&kernel);
+    if (chosen.empty()) return;
+
+    auto program = emulator::load_program(std::move(module));
+    if (!program) {
+        warn_(program.error().text());
+        return;
+    }
+    const auto backend = profiler::make_emulator_backend(*program, /*threads=*/0);
+    profiler::ProfileOptions plan;
+    if (options_.smallest_size != 0)
+        plan.plan = {.least = options_.smallest_size, .most = options_.largest_size};
+    Progress progress(options_.tool, fs::path(options_.input).filename().string(), chosen.size(),
+                      options_.quiet);
+    for (driver_gen::BundleKernel* kernel : chosen) {
+        const std::string& name = kernel->description->demangled;
+        const auto start = std::chrono::steady_clock::now();
+        bool measured = false;
+        auto profile = profiler::recall_or_profile(*kernel->description, *backend, plan, store_,
+                                                   [&](std::size_t done, std::size_t total) {
+                                                       measured = true;
+                                                       progress.point(name, done, total);
+                                                   });
+        if (!profile) {
+            warn_(fmt::format("{} keeps its block: {}", name, profile.error().text()));
+            continue;
+        }
+        auto fits = driver_gen::fit_kernel(*profile);
+        if (!fits) {
+            warn_(fmt::format("{} keeps its block: {}", name, fits.error().text()));
+            continue;
+        }
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+        if (measured) progress.finished(name, profile->points.size(), seconds.count());
+        kernel->profile = std::move(*profile);
+        kernel->fits = std::move(*fits);
+    }
+}
+
+}  // namespace trimtab::tools

@@ -1,0 +1,55 @@
+#include "pipeline/progress.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+namespace trimtab::tools {
+namespace {
+
+constexpr int bar_columns = 24;
+
+}  // namespace
+
+Progress::Progress(std::string tool, std::string input, std::size_t kernels, bool quiet)
+    : tool_(std::move(tool)),
+      input_(std::move(input)),
+      kernels_(kernels),
+      quiet_(quiet),
+      terminal_(isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() {
+    erase_bar();
+}
+
+void Progress::erase_bar() {
+    if (shown_percent_ >= 0) fmt::print(stderr, "\r\033[K");
+    shown_percent_ = -1;
+}
+
+void Progress::point(const std::string& kernel, std::size_t done, std::size_t total) {
+    if (quiet_ || !terminal_ || total == 0 || kernels_ == 0) return;
+    const double part =
+        (static_cast<double>(finished_) + static_cast<double>(done) / static_cast<double>(total)) /
+        static_cast<double>(kernels_);
+    const int percent = static_cast<int>(part * 100);
+    if (percent == shown_percent_) return;
+    shown_percent_ = percent;
+    const int full = percent * bar_columns / 100;
+    fmt::print(stderr, "\r\033[K{} [{:=<{}}{: <{}}] {:3d}% {}", input_, "", full, "", bar_columns - full,
+               percent, kernel);
+    std::fflush(stderr);
+}
+
+void Progress::finished(const std::string& kernel, std::size_t points, double seconds) {
+    ++finished_;
+    if (quiet_) return;
+    erase_bar();
+    fmt::print(stderr, "{}: {}: {} profiled at {} points in {:.2f} s\n", tool_, input_, kernel, points,
+               seconds);
+}
+
+}  // namespace trimtab::tools

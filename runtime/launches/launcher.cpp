@@ -1,0 +1,337 @@
+#include "runtime/launches/launcher.h"
+
+#define XXH_INLINE_ALL
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+
+#include "analysis/legal_blocks.h"
+#include "ptx/binary.h"
+#include "runtime/launches/other_totals.h"
+
+namespace trimtab::runtime {
+
+namespace {
+
+double unix_time_s() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+}
+
+std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, const trimtab_image& image) {
+    return plan.build_hash() ^ XXH3_64bits(&device, sizeof device) ^
+           XXH3_64bits_withSeed(&image, sizeof image, 1);
+}
+
+}  // namespace
+
+Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report,
+                   Log& log, RunTimeModules* modules)
+    : mode_(settings.mode),
+      store_(settings.choices_path, log),
+      verification_(settings.verify, calls, log),
+      reports_blocks_(settings.report_blocks && report.is_open()),
+      tells_(report.is_open() || log.wants(LogLevel::info) || verification_.is_on()),
+      calls_(calls),
+      bundles_(bundles),
+      modules_(modules),
+      report_(report),
+      log_(log),
+      devices_(calls, log) {}
+
+bool Launcher::recall(const KernelPlan& plan, const LaunchShape& shape, Pending& pending,
+                      RememberedChoice& choice, bool full) const {
+    pending.plan = &plan;
+    pending.key_words = plan.key().words();
+    if (pending.key_words == 0 || (shape.arguments == nullptr && plan.key().reads_arguments())) {
+        pending.key_words = 0;
+        return false;
+    }
+    plan.key().write(shape, devices_.current(), pending.key.data());
+    const std::span<const std::uint64_t> key(pending.key.data(), pending.key_words);
+    pending.key_hash = ChoiceMemory::hash(key);
+    return plan.memory().find(key, pending.key_hash, choice, full);
+}
+
+Bundles::Found Launcher::find(RegisteredKernel& kernel, bool& may_come) {
+    Bundles::Found found;
+    RunTimeModule* module = kernel.module.load(std::memory_order_acquire);
+    if (kernel.adopted) return bundles_.find_by_name(kernel.name);
+    if (module == nullptr && kernel.fat_binary == nullptr) {
+        found.reason = "its fat binary is of an unknown kind";
+        return found;
+    }
+    if (module == nullptr) {
+        const auto hash = ptx::fat_binary_hash(static_cast<const std::byte*>(kernel.fat_binary));
+        if (!hash) {
+            found.reason = hash.error().text();
+            return found;
+        }
+        found = bundles_.find(*hash, kernel.name);
+        if (found.bundle != nullptr || modules_ == nullptr || !modules_->is_on()) return found;
+        // A program of another compiler's: as if it loaded its kernels while it runs.
+        module = modules_->registered(kernel.fat_binary);
+        if (module == nullptr) return found;
+        kernel.module.store(module, std::memory_order_release);
+    }
+    auto answer = modules_->find(*module, kernel.name);
+    may_come = answer.may_come;
+    return std::move(answer.kernel);
+}
+
+const KernelPlan& Launcher::plan_of(RegisteredKernel& kernel) {
+    if (const KernelPlan* plan = kernel.plan.load(std::memory_order_acquire)) return *plan;
+    bool may_come = false;
+    Bundles::Found found = find(kernel, may_come);
+    const std::lock_guard lock(plans_mutex_);
+    if (const KernelPlan* plan = kernel.plan.load(std::memory_order_acquire)) return *plan;
+    const KernelPlan& plan = plans_.emplace_back(std::move(found));
+    if (plan.driver() == nullptr)
+        log_.debug(fmt::format("{} is launched as written: {}", kernel.name, plan.left_alone()));
+    kernel.awaits_module.store(may_come, std::memory_order_relaxed);
+    kernel.plan.store(&plan, std::memory_order_release);
+    return plan;
+}
+
+const KernelPlan* Launcher::look_again(RegisteredKernel& kernel, const KernelPlan* plan) noexcept {
+    try {
+        RunTimeModule* module = kernel.module.load(std::memory_order_acquire);
+        if (module == nullptr || !modules_->look_again(*module)) return plan;
+        const std::lock_guard lock(plans_mutex_);
+        // Another thread may have made the new plan already.
+        if (kernel.plan.load(std::memory_order_relaxed) == plan) {
+            kernel.awaits_module.store(false, std::memory_order_relaxed);
+            kernel.plan.store(nullptr, std::memory_order_release);
+        }
+        return kernel.plan.load(std::memory_order_relaxed);
+    } catch (const std::exception&) {
+        return plan;
+    }
+}
+
+const analysis::KernelDescription* Launcher::description_of(RegisteredKernel& kernel) noexcept {
+    try {
+        return plan_of(kernel).description();
+    } catch (const std::exception&) {
+        return nullptr;
+    }
+}
+
+// Of a handle of the driver API's: what cudaFuncGetAttributes tells of a host function.
+std::optional<cudaFuncAttributes> Launcher::driver_attributes(const RegisteredKernel& kernel,
+                                                              const LaunchShape& shape) const {
+    if (shape.function == nullptr) return std::nullopt;
+    auto function = static_cast<CUfunction>(const_cast<void*>(shape.function));
+    if (kernel.kind == HandleKind::library_kernel &&
+        calls_.driver.kernel_get_function(
+            &function, static_cast<CUkernel>(const_cast<void*>(shape.function))) != CUDA_SUCCESS)
+        return std::nullopt;
+    const auto ask = [&](CUfunction_attribute attribute) {
+        int value = -1;
+        return calls_.driver.func_get_attribute(&value, attribute, function) == CUDA_SUCCESS ? value : -1;
+    };
+    cudaFuncAttributes attributes{};
+    attributes.numRegs = ask(CU_FUNC_ATTRIBUTE_NUM_REGS);
+    attributes.maxThreadsPerBlock = ask(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    const int shared_bytes = ask(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+              local_bytes = ask(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    if (attributes.numRegs < 0 || attributes.maxThreadsPerBlock < 0 || shared_bytes < 0 || local_bytes < 0)
+        return std::nullopt;
+    attributes.sharedSizeBytes = static_cast<std::size_t>(shared_bytes);
+    attributes.localSizeBytes = static_cast<std::size_t>(local_bytes);
+    attributes.maxDynamicSharedSizeBytes = ask(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    return attributes;
+}
+
+std::optional<cudaFuncAttributes> Launcher::attributes_of(const RegisteredKernel& kernel,
+                                                          const LaunchShape& shape) const {
+    if (kernel.kind != HandleKind::host_function) return driver_attributes(kernel, shape);
+    cudaFuncAttributes attributes{};
+    if (calls_.func_get_attributes(&attributes, kernel.host_function) == cudaSuccess) return attributes;
+    static_cast<void>(calls_.get_last_error());
+    return std::nullopt;
+}
+
+// What the backend says of the image it runs, else what the description expects.
+trimtab_image Launcher::image_of(const RegisteredKernel& kernel, const KernelPlan& plan,
+                                 const LaunchShape& shape, std::uint32_t ordinal,
+                                 const KnownDevice& device) const {
+    return plan.image(ordinal, [&] {
+        trimtab_image image = analysis::to_driver_image(
+            analysis::image_for(*plan.description(), device.values.compute_capability));
+        const auto attributes = attributes_of(kernel, shape);
+        if (!attributes) return image;
+        image.registers_per_thread = attributes->numRegs;
+        image.static_shared_bytes = static_cast<double>(attributes->sharedSizeBytes);
+        image.local_bytes_per_thread = static_cast<double>(attributes->localSizeBytes);
+        const double limit = attributes->maxThreadsPerBlock;
+        if (limit > 0 && (image.max_threads_per_block == 0 || limit < image.max_threads_per_block))
+            image.max_threads_per_block = limit;
+        return image;
+    });
+}
+
+LaunchShape Launcher::with_shared_limit(const RegisteredKernel& kernel, const KernelPlan& plan,
+                                        LaunchShape shape) const {
+    if (!plan.description()->annotated_shared) return shape;
+    if (const auto attributes = attributes_of(kernel, shape))
+        shape.max_dynamic_shared_bytes =
+            static_cast<std::uint64_t>(std::max(attributes->maxDynamicSharedSizeBytes, 0));
+    return shape;
+}
+
+Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_launched, Pending& pending) {
+    const KernelPlan& plan = *pending.plan;
+    const LaunchShape shape = with_shared_limit(kernel, plan, as_launched);
+    const std::uint32_t ordinal = devices_.current();
+    const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
+    if (device == nullptr) return as_written(shape, "the device cannot be described");
+    const trimtab_image image = image_of(kernel, plan, shape, ordinal, *device);
+    const bool keeps = store_.is_on() && pending.key_words > 0;
+    ChoiceOwner owner;
+    std::vector<std::uint64_t> key;
+    if (keeps) {
+        owner = {.kernel = plan.description()->id,
+                 .device = device->name,
+                 .build = build_of(plan, device->values, image)};
+        key.assign(pending.key.begin(), pending.key.begin() + static_cast<std::ptrdiff_t>(pending.key_words));
+        plan.key().make_portable(key);
+        if (const auto stored = store_.find(owner, key)) {
+            if (const auto decision = as_stored(*plan.description(), device->values, image, shape, *stored)) {
+                plan.remember({pending.key.data(), pending.key_words}, pending.key_hash, *decision);
+                return *decision;
+            }
+        }
+    }
+    Decision decision =
+        with_best_total(choose(*plan.description(), *plan.driver(), device->values, image, shape),
+                        *plan.description(), *plan.driver(), device->values, image, shape);
+    if (keeps && is_new_choice(decision.by))
+        store_.add(owner, key,
+                   {.block = decision.block,
+                    .grid = decision.has_other_total ? decision.grid : trimtab_dim3{},
+                    .written_ns = decision.written_ns,
+                    .chosen_ns = decision.chosen_ns});
+    if (!decision.nonsense.empty()) {
+        distrust(kernel, plan, decision.nonsense);
+    } else if (pending.key_words > 0)
+        plan.remember({pending.key.data(), pending.key_words}, pending.key_hash, decision);
+    return decision;
+}
+
+void Launcher::distrust(RegisteredKernel& kernel, const KernelPlan& plan, const std::string& nonsense) {
+    log_.warn_once(fmt::format("{}: {}: it is launched as written", kernel.name, nonsense));
+    const std::lock_guard lock(plans_mutex_);
+    if (kernel.plan.load(std::memory_order_acquire) != &plan)
+        return;  // another thread's doing, or a new bundle
+    kernel.plan.store(&plans_.emplace_back(plan.without_driver(nonsense)), std::memory_order_release);
+}
+
+Decision Launcher::decide(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
+                          Pending& pending) noexcept {
+    try {
+        if (mode_ == Mode::off) return as_written(shape, "TRIMTAB=off");
+        const KernelPlan& plan = plan_of(kernel);
+        pending.plan = &plan;
+        if (keep != nullptr) return as_written(shape, keep);
+        if (plan.driver() == nullptr) return as_written(shape, plan.left_alone());
+        RememberedChoice remembered;
+        if (recall(plan, shape, pending, remembered, true)) return plan.recall(remembered);
+        return decide_new(kernel, shape, pending);
+    } catch (const std::exception& error) {
+        // Out of memory at worst: the launch as written needs nothing of ours.
+        Decision decision;
+        decision.grid = shape.grid;
+        decision.block = shape.block;
+        decision.dynamic_shared_bytes = shape.dynamic_shared_bytes;
+        try {
+            decision.reason = fmt::format("the choice failed: {}", error.what());
+        } catch (...) {
+            decision.reason.clear();
+        }
+        return decision;
+    }
+}
+
+void Launcher::give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
+                       cudaError_t status) noexcept {
+    // The program must not see an error of a launch that it did not write. The driver API keeps none.
+    if (!shape.of_driver_api) static_cast<void>(calls_.get_last_error());
+    try {
+        std::string reason =
+            fmt::format("the chosen block failed to launch: {}", calls_.get_error_name(status));
+        log_.warn_once(fmt::format("{}: {}; it is launched as written", kernel.name, reason));
+        if (pending.plan != nullptr && pending.key_words > 0) {
+            pending.plan->remember({pending.key.data(), pending.key_words}, pending.key_hash,
+                                   as_written(shape, std::move(reason)));
+        }
+    } catch (const std::exception&) {
+        return;  // Out of memory: nothing is remembered, and the next launch tries again.
+    }
+}
+
+void Launcher::verify(const RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
+                      const Pending& pending, const Decision& decision) noexcept {
+    try {
+        LaunchToVerify launch;
+        launch.kernel = kernel.name;
+        Dl_info object{};
+        if (dladdr(kernel.host_function, &object) != 0 && object.dli_fname != nullptr)
+            launch.object = object.dli_fname;
+        launch.shape = shape;
+        launch.chosen = decision.block;
+        const std::uint32_t ordinal = devices_.current();
+        const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
+        launch.device = device.get();
+        if (pending.plan != nullptr) {
+            launch.description = pending.plan->description();
+            if (launch.description == nullptr) launch.left_alone = pending.plan->left_alone();
+        }
+        if (keep != nullptr) launch.left_alone = keep;
+        if (launch.description != nullptr && device != nullptr) {
+            launch.image = image_of(kernel, *pending.plan, shape, ordinal, *device);
+            launch.shape = with_shared_limit(kernel, *pending.plan, shape);
+            if (launch.left_alone.empty()) launch.left_alone = stands_in_the_way(*launch.description, shape);
+        }
+        launch.key.resize(launch.description == nullptr ? 0 : pending.plan->key().words());
+        if (!launch.key.empty() && (shape.arguments != nullptr || !pending.plan->key().reads_arguments()))
+            pending.plan->key().write(shape, ordinal, launch.key.data());
+        verification_.prepare(launch);
+    } catch (const std::exception& error) {
+        log_.warn_once(fmt::format("{} is not verified: {}", kernel.name, error.what()));
+    }
+}
+
+void Launcher::tell(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
+                    const Decision& decision) noexcept {
+    if (!report_.is_open() && !log_.wants(LogLevel::info)) return;
+    try {
+        const std::shared_ptr<const KnownDevice> device = devices_.device(devices_.current());
+        LaunchRecord record{.kernel = kernel.name,
+                            .device = device == nullptr ? "unknown" : device->name,
+                            .description = pending.plan == nullptr ? nullptr : pending.plan->description(),
+                            .shape = shape,
+                            .decision = decision,
+                            .unix_time_s = unix_time_s(),
+                            .blocks = {}};
+        if (reports_blocks_ && device != nullptr && !decision.remembered && is_new_choice(decision.by) &&
+            pending.plan->driver() != nullptr)
+            record.blocks =
+                predict_all(*record.description, *pending.plan->driver(), device->values,
+                            image_of(kernel, *pending.plan, shape, devices_.current(), *device), shape);
+        if (mode_ == Mode::observe && decision.by != By::unchanged) {
+            record.decision.by = By::unchanged;
+            record.decision.reason = "TRIMTAB=observe: launched as written";
+        }
+        report_.add(record);
+        if (log_.wants(LogLevel::info)) log_.info(log_line(record));
+    } catch (const std::exception&) {
+        return;  // A line less in the log is no reason to fail a launch.
+    }
+}
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,139 @@
+// Every launch of a kernel that the program registered goes through here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "runtime/choices/choice_store.h"
+#include "runtime/choices/known_devices.h"
+#include "runtime/launches/verification.h"
+#include "runtime/log.h"
+#include "runtime/modules/bundles.h"
+#include "runtime/modules/kernel_plan.h"
+#include "runtime/modules/registrations.h"
+#include "runtime/modules/run_time_modules.h"
+#include "runtime/report.h"
+#include "runtime/settings.h"
+#include "runtime/stand_in/backend.h"
+
+namespace trimtab::runtime {
+
+class Launcher {
+  public:
+    // `modules`: of what the program loads while it runs; null: such kernels are not known.
+    Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report, Log& log,
+             RunTimeModules* modules = nullptr);
+
+    // Launches through `forward(grid, block, dynamic_shared_bytes)`, with another block where that is legal
+    // and predicted faster; should that launch fail, as written. `keep` is not null where this launch must go
+    // out as written, and says why. Never throws.
+    template <typename Forward>
+    cudaError_t launch(RegisteredKernel* kernel, const LaunchShape& shape, const char* keep,
+                       const Forward& forward) noexcept;
+
+    // How the kernel takes its arguments; null where that is not known.
+    [[nodiscard]] const analysis::KernelDescription* description_of(RegisteredKernel& kernel) noexcept;
+
+    // The process is ending.
+    void finish() { store_.flush(); }
+
+  private:
+    // One launch on its way.
+    struct Pending {
+        const KernelPlan* plan = nullptr;
+        std::uint64_t key_hash = 0;
+        std::size_t key_words = 0;
+        std::array<std::uint64_t, ArgumentKey::max_words> key;  // not filled in beyond key_words
+    };
+
+    [[nodiscard]] bool recall(const KernelPlan& plan, const LaunchShape& shape, Pending& pending,
+                              RememberedChoice& choice, bool full) const;
+    [[nodiscard]] Decision decide(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
+                                  Pending& pending) noexcept;
+    [[nodiscard]] Decision decide_new(RegisteredKernel& kernel, const LaunchShape& shape, Pending& pending);
+    [[nodiscard]] const KernelPlan& plan_of(RegisteredKernel& kernel);
+    // Its driver program is on its way: a plan is made again once it is there.
+    [[nodiscard]] const KernelPlan* look_again(RegisteredKernel& kernel, const KernelPlan* plan) noexcept;
+    // The kernel's driver program is not asked again; one warning.
+    void distrust(RegisteredKernel& kernel, const KernelPlan& plan, const std::string& nonsense);
+    [[nodiscard]] Bundles::Found find(RegisteredKernel& kernel, bool& may_come);
+    [[nodiscard]] std::optional<cudaFuncAttributes> attributes_of(const RegisteredKernel& kernel,
+                                                                  const LaunchShape& shape) const;
+    [[nodiscard]] std::optional<cudaFuncAttributes> driver_attributes(const RegisteredKernel& kernel,
+                                                                      const LaunchShape& shape) const;
+    [[nodiscard]] trimtab_image image_of(const RegisteredKernel& kernel, const KernelPlan& plan,
+                                         const LaunchShape& shape, std::uint32_t ordinal,
+                                         const KnownDevice& device) const;
+    // With what cudaFuncSetAttribute allows it now, where an annotation states dynamic shared memory.
+    [[nodiscard]] LaunchShape with_shared_limit(const RegisteredKernel& kernel, const KernelPlan& plan,
+                                                LaunchShape shape) const;
+    // The changed launch failed with `status`: this shape goes out as written from now on.
+    void give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
+                 cudaError_t status) noexcept;
+    void verify(const RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
+                const Pending& pending, const Decision& decision) noexcept;
+    void tell(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
+              const Decision& decision) noexcept;
+
+    const Mode mode_;
+    ChoiceStore store_;
+    Verification verification_;
+    const bool reports_blocks_;
+    const bool tells_;  // a line for each launch is wanted, or each is verified
+    const BackendCalls& calls_;
+    Bundles& bundles_;
+    RunTimeModules* const modules_;
+    Report& report_;
+    Log& log_;
+    KnownDevices devices_;
+    std::mutex plans_mutex_;
+    std::deque<KernelPlan> plans_;  // never shrinks: a launch may hold one
+};
+
+template <typename Forward>
+cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape, const char* keep,
+                             const Forward& forward) noexcept {
+    if (kernel == nullptr || (mode_ == Mode::off && !tells_))
+        return forward(shape.grid, shape.block, shape.dynamic_shared_bytes);
+    Pending pending;
+    trimtab_dim3 grid = shape.grid;
+    trimtab_dim3 block = shape.block;
+    std::uint64_t shared_bytes = shape.dynamic_shared_bytes;
+    RememberedChoice remembered;
+    const KernelPlan* plan = kernel->plan.load(std::memory_order_acquire);
+    if (plan != nullptr && plan->driver() == nullptr && kernel->awaits_module.load(std::memory_order_relaxed))
+        plan = look_again(*kernel, plan);
+    // What most launches take: nothing to tell, and the choice was made before.
+    if (plan != nullptr && !tells_ && mode_ == Mode::on && keep == nullptr &&
+        (plan->driver() == nullptr || recall(*plan, shape, pending, remembered, false))) {
+        if (plan->driver() == nullptr) return forward(grid, block, shared_bytes);
+        grid = remembered.grid;
+        block = remembered.block;
+        shared_bytes = remembered.dynamic_shared_bytes;
+    } else {
+        const Decision decision = decide(*kernel, shape, keep, pending);
+        tell(*kernel, shape, pending, decision);
+        if (verification_.is_on()) {
+            verify(*kernel, shape, keep, pending, decision);
+            const cudaError_t status = forward(shape.grid, shape.block, shape.dynamic_shared_bytes);
+            verification_.finish();
+            return status;
+        }
+        if (mode_ == Mode::on) {
+            grid = decision.grid;
+            block = decision.block;
+            shared_bytes = decision.dynamic_shared_bytes;
+        }
+    }
+    const cudaError_t status = forward(grid, block, shared_bytes);
+    if (status == cudaSuccess ||
+        (same(grid, shape.grid) && same(block, shape.block) && shared_bytes == shape.dynamic_shared_bytes))
+        return status;
+    give_up(*kernel, shape, pending, status);
+    return forward(shape.grid, shape.block, shape.dynamic_shared_bytes);
+}
+
+}  // namespace trimtab::runtime

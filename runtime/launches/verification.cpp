@@ -1,0 +1,195 @@
+#include "runtime/launches/verification.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "analysis/legal_blocks.h"
+#include "cuda/launch_check.h"
+#include "runtime/choices/block_list.h"
+#include "runtime/launches/argument_key.h"
+
+namespace trimtab::runtime {
+namespace {
+
+using emulator::cudart::LaunchCheck;
+using emulator::cudart::LaunchCheckResult;
+using emulator::cudart::LaunchDifference;
+using nlohmann::ordered_json;
+
+ordered_json to_array(const trimtab_dim3& size) {
+    return ordered_json::array({size.x, size.y, size.z});
+}
+
+ordered_json to_json(const LaunchDifference& difference, const char* kind) {
+    ordered_json out = {{"kind", kind},
+                        {"grid", to_array(difference.shape.grid)},
+                        {"block", to_array(difference.shape.block)},
+                        {"order_seed", difference.order_seed}};
+    if (!difference.fault.empty()) {
+        out["fault"] = difference.fault;
+        return out;
+    }
+    out["words"] = difference.words;
+    out["address"] = fmt::format("{:#x}", difference.address);
+    out["place"] = difference.place;
+    out["as_written"] = fmt::format("{:#018x}", difference.written);
+    out["found"] = fmt::format("{:#018x}", difference.found);
+    return out;
+}
+
+ordered_json about(const LaunchToVerify& launch) {
+    ordered_json line = {{"kernel", launch.kernel}, {"object", launch.object}};
+    if (launch.device != nullptr) line["device"] = launch.device->name;
+    line["grid"] = to_array(launch.shape.grid);
+    line["block"] = to_array(launch.shape.block);
+    if (launch.description == nullptr || launch.shape.arguments == nullptr) return line;
+    ordered_json data = ordered_json::object();
+    const auto extent = launch.description->counted_extent(launch.shape.grid, launch.shape.block);
+    const std::vector<double> values = analysis::data_values(
+        *launch.description, argument_bytes(*launch.description, launch.shape.arguments), extent);
+    for (std::size_t i = 0; i < values.size(); ++i) data[launch.description->data[i].name] = values[i];
+    line["data"] = std::move(data);
+    return line;
+}
+
+std::string to_text(const ordered_json& line) {
+    return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Verification::Verification(const std::string& plan, const BackendCalls& calls, Log& log)
+    : calls_(calls), log_(log) {
+    if (plan.empty()) return;
+    const auto json = nlohmann::json::parse(plan, nullptr, false);
+    if (!json.is_object() || !json.contains("file") || !json["file"].is_string()) {
+        log.warn("TRIMTAB_VERIFY is not understood: nothing is verified (it is set by trimtab verify)");
+        return;
+    }
+    const auto number = [&json](const char* name, std::uint64_t otherwise) {
+        const auto found = json.find(name);
+        return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : otherwise;
+    };
+    plan_ = {.file = json["file"].get<std::string>(),
+             .blocks = number("blocks", plan_.blocks),
+             .launches = number("launches", plan_.launches),
+             .seed = number("seed", plan_.seed)};
+    next_seed_ = std::max<std::uint64_t>(plan_.seed, 1);
+    if (calls.check_next_launch == nullptr) {
+        log.warn("TRIMTAB_VERIFY: only the emulator verifies launches: nothing is verified");
+        return;
+    }
+    file_ = open(plan_.file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file_ < 0)
+        log.warn(
+            fmt::format("TRIMTAB_VERIFY: {}: {}: nothing is verified", plan_.file, std::strerror(errno)));
+}
+
+Verification::~Verification() {
+    if (file_ >= 0) close(file_);
+}
+
+void Verification::write_line(const std::string& line) {
+    const std::string text = line + "\n";
+    if (write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        log_.warn_once(fmt::format("TRIMTAB_VERIFY: {}: {}", plan_.file, std::strerror(errno)));
+}
+
+void Verification::skip(const LaunchToVerify& launch, const std::string& why) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!skipped_.insert(launch.kernel + '\n' + why).second) return;
+    }
+    ordered_json line = about(launch);
+    line["skipped"] = why;
+    write_line(to_text(line));
+}
+
+// The first launches of a kind, then ever fewer: a time loop of thousands need not take thousands of checks.
+bool Verification::is_due(const LaunchToVerify& launch) {
+    std::string key = launch.kernel + '\n';
+    key.append(reinterpret_cast<const char*>(launch.key.data()), launch.key.size() * sizeof launch.key[0]);
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t number = ++launches_[key];
+    return plan_.launches == 0 || number <= plan_.launches || std::has_single_bit(number);
+}
+
+std::vector<analysis::LaunchConfiguration> Verification::blocks_to_try(const trimtab_limits& limits,
+                                                                       analysis::ArgumentBytes arguments,
+                                                                       const LaunchToVerify& launch) {
+    std::vector<analysis::LaunchConfiguration> blocks;
+    for (const trimtab_dim3& block : legal_block_list(limits)) {
+        if (same(block, launch.shape.block)) continue;
+        if (auto with = analysis::launch_with_block(*launch.description, arguments, limits,
+                                                    as_configuration(launch.shape), block))
+            blocks.push_back(*with);
+    }
+    if (plan_.blocks == 0 || blocks.size() <= plan_.blocks) return blocks;
+    std::uint64_t seed = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        seed = next_seed_++;
+    }
+    std::shuffle(blocks.begin(), blocks.end(), std::mt19937_64(seed));
+    const auto chosen = std::ranges::find_if(
+        blocks, [&](const auto& candidate) { return same(candidate.block, launch.chosen); });
+    if (chosen != blocks.end()) std::swap(*chosen, blocks.front());
+    blocks.resize(plan_.blocks);
+    return blocks;
+}
+
+void Verification::prepare(const LaunchToVerify& launch) {
+    if (launch.description == nullptr || !launch.left_alone.empty() || launch.device == nullptr) {
+        skip(launch, launch.left_alone.empty() ? "the device cannot be described" : launch.left_alone);
+        return;
+    }
+    const std::vector<std::byte> arguments = argument_bytes(*launch.description, launch.shape.arguments);
+    const auto limits =
+        limits_of(*launch.description, arguments, launch.device->values, launch.image, launch.shape);
+    if (!limits) {
+        skip(launch, limits.error());
+        return;
+    }
+    if (!is_due(launch)) return;
+    const std::vector<analysis::LaunchConfiguration> blocks = blocks_to_try(*limits, arguments, launch);
+    if (blocks.empty()) {
+        skip(launch, "no other block is legal");
+        return;
+    }
+    auto check = std::make_shared<LaunchCheck>();
+    for (const analysis::LaunchConfiguration& block : blocks)
+        check->shapes.push_back(
+            {.grid = block.grid, .block = block.block, .dynamic_shared_bytes = block.dynamic_shared_bytes});
+    check->adds_floats = launch.description->uses_float_atomics;
+    {
+        const std::lock_guard lock(mutex_);
+        check->seed = next_seed_;
+        next_seed_ += blocks.size() + 2;
+    }
+    check->done = [this, line = about(launch)](const LaunchCheckResult& result) mutable {
+        line["ran"] = result.ran;
+        line["runs"] = result.runs;
+        line["rounded"] = result.rounded;
+        line["differences"] = ordered_json::array();
+        for (const LaunchDifference& difference : result.as_written)
+            line["differences"].push_back(to_json(difference, "as written"));
+        for (const LaunchDifference& difference : result.reshaped)
+            line["differences"].push_back(to_json(difference, "other block"));
+        write_line(to_text(line));
+    };
+    calls_.check_next_launch(std::move(check));
+}
+
+void Verification::finish() {
+    calls_.check_next_launch(nullptr);
+}
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,73 @@
+// TRIMTAB_VERIFY, set by `trimtab verify`: on the emulator, each kind of launch is run again with the other
+// blocks that it may have, in random orders, and the memory that is left is compared, byte for byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/description.h"
+#include "runtime/choices/choose.h"
+#include "runtime/choices/known_devices.h"
+#include "runtime/log.h"
+#include "runtime/stand_in/backend.h"
+#include "trimtab/driver.h"
+
+namespace trimtab::runtime {
+
+// What is asked for: {"file": "...", "blocks": 8, "launches": 4, "seed": 1}.
+struct VerificationPlan {
+    std::string file;            // one JSON object a line is appended to it
+    std::uint64_t blocks = 8;    // other blocks that a launch is tried with; 0: all that are legal
+    std::uint64_t launches = 4;  // of equal shape and D that are checked (then the 8th, 16th ...); 0: all
+    std::uint64_t seed = 1;
+};
+
+// One launch, as far as the runtime knows it.
+struct LaunchToVerify {
+    std::string kernel, object;  // mangled; the file that holds the kernel's stub
+    const analysis::KernelDescription* description = nullptr;  // null: `left_alone` says why
+    std::string left_alone;  // not empty: it keeps its block whatever it is given
+    const KnownDevice* device = nullptr;
+    trimtab_image image{};
+    LaunchShape shape;
+    trimtab_dim3 chosen{};  // the block that its driver program chose: always among those tried
+    std::vector<std::uint64_t> key;
+};
+
+class Verification {
+  public:
+    // `plan` as TRIMTAB_VERIFY gives it; empty: nothing is verified.
+    Verification(const std::string& plan, const BackendCalls& calls, Log& log);
+    ~Verification();
+    Verification(const Verification&) = delete;
+    Verification& operator=(const Verification&) = delete;
+
+    [[nodiscard]] bool is_on() const { return file_ >= 0; }
+    // Before the launch goes out as written, and after.
+    void prepare(const LaunchToVerify& launch);
+    void finish();
+
+  private:
+    [[nodiscard]] bool is_due(const LaunchToVerify& launch);
+    [[nodiscard]] std::vector<analysis::LaunchConfiguration> blocks_to_try(const trimtab_limits& limits,
+                                                                           analysis::ArgumentBytes arguments,
+                                                                           const LaunchToVerify& launch);
+    void skip(const LaunchToVerify& launch, const std::string& why);
+    void write_line(const std::string& line);
+
+    VerificationPlan plan_;
+    const BackendCalls& calls_;
+    Log& log_;
+    int file_ = -1;
+    std::mutex mutex_;
+    std::map<std::string, std::uint64_t> launches_;  // by kernel and key
+    std::set<std::string> skipped_;
+    std::uint64_t next_seed_ = 1;
+};
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,185 @@
+#include "runtime/modules/bundles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <expected>
+#include <nlohmann/json.hpp>
+
+#include "trimtab/section.h"
+
+namespace trimtab::runtime {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t record_header_bytes = 16;  // section.h: the magic and the length
+
+// Members that only tools read, and that are most of the text.
+bool is_for_tools(std::string_view key) {
+    return key == "profile" || key == "fits" || key == "driver_source";
+}
+
+std::string_view record_text(const trimtab_bundle& bundle) {
+    std::string_view text(bundle.json, bundle.json_bytes);
+    if (text.starts_with(record_magic) && text.size() > record_header_bytes)
+        text.remove_prefix(record_header_bytes);
+    while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
+    return text;
+}
+
+std::expected<json, Error> read_record(const trimtab_bundle& bundle, const std::string& origin) {
+    if (bundle.json == nullptr || bundle.json_bytes == 0)
+        return std::unexpected(Error{.message = "it has no record", .file = origin});
+    const json::parser_callback_t keep = [](int, json::parse_event_t event, const json& parsed) {
+        return event != json::parse_event_t::key || !parsed.is_string() ||
+               !is_for_tools(parsed.get_ref<const std::string&>());
+    };
+    json record = json::parse(record_text(bundle), keep, /*allow_exceptions=*/false);
+    if (!record.is_object())
+        return std::unexpected(Error{.message = "its record is not a JSON object", .file = origin});
+    const auto abi = record.find("abi");
+    if (abi == record.end() || !abi->is_number_integer() || *abi != record_abi)
+        return std::unexpected(Error{.message = "its record is of another version", .file = origin});
+    const auto kernels = record.find("kernels");
+    if (kernels == record.end() || !kernels->is_array())
+        return std::unexpected(Error{.message = "its record has no list of kernels", .file = origin});
+    return record;
+}
+
+// Empty if the driver program is one that this runtime can call for this kernel.
+std::string mismatch(const trimtab_driver& driver, const analysis::KernelDescription& description) {
+    if (driver.abi != TRIMTAB_DRIVER_ABI)
+        return fmt::format("its driver program has ABI {}, this runtime {}", driver.abi, TRIMTAB_DRIVER_ABI);
+    if (driver.struct_bytes < sizeof(trimtab_driver) || driver.evaluate == nullptr ||
+        driver.select == nullptr || (driver.data_count > 0 && driver.data_names == nullptr))
+        return "its driver program is incomplete";
+    if (driver.metric_count > TRIMTAB_MAX_METRICS) return "its driver program has too many metrics";
+    if (driver.data_count != description.data.size())
+        return fmt::format("its driver program takes {} data parameters, its description names {}",
+                           driver.data_count, description.data.size());
+    for (std::uint32_t i = 0; i < driver.data_count; ++i) {
+        if (driver.data_names[i] == nullptr || description.data[i].name != driver.data_names[i])
+            return fmt::format("its driver program's data parameter {} is not '{}'", i,
+                               description.data[i].name);
+    }
+    return {};
+}
+
+const trimtab_driver* driver_of(const trimtab_bundle& bundle, const std::string& id) {
+    for (std::uint32_t i = 0; bundle.drivers != nullptr && i < bundle.driver_count; ++i) {
+        const trimtab_driver* driver = bundle.drivers[i];
+        if (driver != nullptr && driver->id != nullptr && id == driver->id) return driver;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+void Bundles::add(const trimtab_bundle* bundle) {
+    if (bundle == nullptr) return;
+    if (bundle->abi != TRIMTAB_DRIVER_ABI) {
+        log_.warn_once(
+            fmt::format("driver programs of ABI {} are ignored, this runtime has ABI {}: rebuild "
+                        "the program with this version's trimtab++",
+                        bundle->abi, TRIMTAB_DRIVER_ABI));
+        return;
+    }
+    if (bundle->fat_binary_hash == nullptr) {
+        log_.warn_once("driver programs that name no fat binary are ignored");
+        return;
+    }
+    const std::lock_guard lock(mutex_);
+    entries_.push_back({.bundle = bundle, .parsed = false, .broken = {}, .kernels = {}});
+}
+
+void Bundles::remove(const trimtab_bundle* bundle) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(entries_, [bundle](const Entry& entry) { return entry.bundle == bundle; });
+}
+
+void Bundles::parse(Entry& entry) {
+    entry.parsed = true;
+    const std::string origin = fmt::format("driver programs of fat binary {}", entry.bundle->fat_binary_hash);
+    const auto record = read_record(*entry.bundle, origin);
+    if (!record) {
+        entry.broken = record.error().text();
+        log_.warn_once(entry.broken + ": its kernels are launched as written");
+        return;
+    }
+    bool all_described = true;
+    for (const json& kernel : (*record)["kernels"]) {
+        if (!kernel.is_object() || !kernel.contains("description")) continue;
+        auto description = analysis::description_from_json(kernel["description"], origin);
+        if (!description) {
+            log_.warn_once(description.error().text() + ": the kernel is launched as written");
+            all_described = false;
+            continue;
+        }
+        auto bundled = std::make_shared<BundledKernel>();
+        bundled->description = std::move(*description);
+        bundled->driver = driver_of(*entry.bundle, bundled->description.id);
+        if (bundled->driver == nullptr) {
+            bundled->no_driver = "it has no driver program";
+        } else if (bundled->no_driver = mismatch(*bundled->driver, bundled->description);
+                   !bundled->no_driver.empty()) {
+            bundled->driver = nullptr;
+            log_.warn_once(fmt::format("{}: {}: it is launched as written", bundled->description.name,
+                                       bundled->no_driver));
+        }
+        std::string name = bundled->description.name;
+        entry.kernels.emplace(std::move(name), std::move(bundled));
+    }
+    if (all_described) complain_of_strays(entry);
+}
+
+void Bundles::complain_of_strays(const Entry& entry) {
+    std::uint32_t strays = 0;
+    for (std::uint32_t i = 0; entry.bundle->drivers != nullptr && i < entry.bundle->driver_count; ++i) {
+        const trimtab_driver* driver = entry.bundle->drivers[i];
+        const bool has_kernel =
+            driver != nullptr && driver->id != nullptr &&
+            std::any_of(entry.kernels.begin(), entry.kernels.end(),
+                        [driver](const auto& kernel) { return kernel.second->description.id == driver->id; });
+        if (!has_kernel) ++strays;
+    }
+    if (strays > 0)
+        log_.warn_once(fmt::format(
+            "driver programs of fat binary {}: {} of {} are for kernels that its record does not describe: "
+            "those are launched as written",
+            entry.bundle->fat_binary_hash, strays, entry.bundle->driver_count));
+}
+
+Bundles::Found Bundles::find(std::string_view fat_binary_hash, std::string_view kernel) {
+    const std::lock_guard lock(mutex_);
+    for (Entry& entry : entries_) {
+        if (fat_binary_hash != entry.bundle->fat_binary_hash) continue;
+        if (!entry.parsed) parse(entry);
+        Found found{.kernel = nullptr, .bundle = entry.bundle, .reason = entry.broken};
+        const auto place = entry.kernels.find(kernel);
+        if (place != entry.kernels.end()) {
+            found.kernel = place->second;
+        } else if (found.reason.empty()) {
+            found.reason = "its fat binary's driver programs do not describe it";
+        }
+        return found;
+    }
+    return {.kernel = nullptr, .bundle = nullptr, .reason = "no driver programs came with its fat binary"};
+}
+
+Bundles::Found Bundles::find_by_name(std::string_view kernel) {
+    const std::lock_guard lock(mutex_);
+    Found found{.kernel = nullptr, .bundle = nullptr, .reason = "no driver program is known by its name"};
+    for (Entry& entry : entries_) {
+        if (!entry.parsed) parse(entry);
+        const auto place = entry.kernels.find(kernel);
+        if (place == entry.kernels.end()) continue;
+        if (found.kernel != nullptr)
+            return {.kernel = nullptr, .bundle = nullptr, .reason = "several kernels share its name"};
+        found = {.kernel = place->second, .bundle = entry.bundle, .reason = {}};
+    }
+    return found;
+}
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,338 @@
+#include "runtime/modules/run_time_modules.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "trimtab/driver.h"
+
+namespace trimtab::runtime {
+namespace {
+
+constexpr unsigned most_attempts = 3;
+constexpr char being_prepared[] = "its driver program is being prepared";
+
+std::int64_t now_ns() {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+}  // namespace
+
+RunTimeModules::RunTimeModules(const Settings& settings, Bundles& bundles, Registrations& registrations,
+                               Log& log, ModuleCache cache, Starter starter, Limits limits)
+    : mode_(settings.modules),
+      bundles_(bundles),
+      registrations_(registrations),
+      log_(log),
+      cache_(std::move(cache)),
+      starter_(std::move(starter)),
+      limits_(limits) {}
+
+// Null: there are too many. With the mutex held.
+RunTimeModule* RunTimeModules::module_of(const ModuleImage& image) {
+    // Those that cannot be prepared are told apart by why.
+    const bool can_be_prepared = image.kind != ModuleImage::Kind::none;
+    const std::string& key = can_be_prepared ? image.hash : image.why_none;
+    const auto place = modules_.find(key);
+    if (place != modules_.end()) return place->second.get();
+    if (modules_.size() >= limits_.modules) {
+        log_.warn_once(
+            "the program loads very many modules: the kernels of further ones are launched as written");
+        return nullptr;
+    }
+    auto module = std::make_unique<RunTimeModule>();
+    module->hash = image.hash;
+    module->kind = image.kind;
+    if (!can_be_prepared) {
+        module->reason = image.why_none;
+        module->settled = true;
+    }
+    return modules_.emplace(key, std::move(module)).first->second.get();
+}
+
+void RunTimeModules::keep_bytes(RunTimeModule& module, std::span<const std::byte> bytes) {
+    if (mode_ == ModulesMode::cached || mode_ == ModulesMode::off) return;
+    const std::lock_guard lock(module.mutex);
+    if (module.settled || module.was_started || !module.bytes.empty()) return;
+    if (kept_bytes_.load() + bytes.size() > limits_.bytes) return;
+    module.bytes.assign(bytes.begin(), bytes.end());
+    kept_bytes_ += bytes.size();
+}
+
+// With the module's mutex held.
+void RunTimeModules::drop_bytes(RunTimeModule& module) {
+    kept_bytes_ -= module.bytes.size();
+    std::vector<std::byte>().swap(module.bytes);
+}
+
+RunTimeModules::Handle* RunTimeModules::handle_of(const void* handle) {
+    const auto owner = owners_.find(handle);
+    const auto place = handles_.find(owner == owners_.end() ? handle : owner->second);
+    return place == handles_.end() ? nullptr : &place->second;
+}
+
+void RunTimeModules::loaded(const void* handle, const ModuleImage& image) {
+    RunTimeModule* module = nullptr;
+    {
+        const std::lock_guard lock(mutex_);
+        // Its context may have gone, and the module with it, without a word.
+        forget_handle(handle);
+        if (handles_.size() >= limits_.handles) return;
+        module = module_of(image);
+        if (module == nullptr) return;
+        handles_[handle].module = module;
+        ++module->handles;
+    }
+    keep_bytes(*module, image.bytes);
+}
+
+void RunTimeModules::same_module(const void* handle, const void* other_handle) {
+    const std::lock_guard lock(mutex_);
+    const auto place = handles_.find(handle);
+    if (place == handles_.end() || handle == other_handle || owners_.contains(other_handle)) return;
+    forget_handle(other_handle);
+    place->second.others.push_back(other_handle);
+    owners_[other_handle] = handle;
+}
+
+void RunTimeModules::unloading(const void* handle) {
+    const std::lock_guard lock(mutex_);
+    forget_handle(handle);
+}
+
+void RunTimeModules::forget_handle(const void* handle) {
+    const auto place = handles_.find(handle);
+    if (place == handles_.end()) return;
+    for (const void* function : place->second.functions) {
+        registrations_.set_handle(function, nullptr);
+        owners_.erase(function);
+    }
+    for (const void* other : place->second.others) owners_.erase(other);
+    RunTimeModule& module = *place->second.module;
+    handles_.erase(place);
+    if (--module.handles > 0) return;
+    const std::lock_guard lock(module.mutex);
+    drop_bytes(module);
+}
+
+void RunTimeModules::forget_function(const void* function) {
+    registrations_.set_handle(function, nullptr);
+    const auto owner = owners_.find(function);
+    if (owner == owners_.end()) return;
+    if (const auto place = handles_.find(owner->second); place != handles_.end())
+        std::erase(place->second.functions, function);
+    owners_.erase(owner);
+}
+
+void RunTimeModules::add_function(const void* handle, const void* function, const std::string& name,
+                                  HandleKind kind) {
+    const auto place = handles_.find(handle);
+    if (place == handles_.end()) return forget_function(function);
+    RunTimeModule& module = *place->second.module;
+    RegisteredKernel*& kernel = module.kernels[{name, kind}];
+    if (kernel == nullptr) {
+        if (kernels_.size() >= limits_.kernels) {
+            module.kernels.erase({name, kind});
+            return forget_function(function);
+        }
+        kernel = &kernels_.emplace_back();
+        kernel->name = name;
+        kernel->kind = kind;
+        kernel->module = &module;
+    }
+    if (const auto owner = owners_.find(function); owner != owners_.end() && owner->second == handle) {
+        if (registrations_.find(function) != kernel) registrations_.set_handle(function, kernel);
+        return;
+    }
+    forget_function(function);
+    place->second.functions.push_back(function);
+    owners_[function] = handle;
+    registrations_.set_handle(function, kernel);
+}
+
+void RunTimeModules::took_kernel(const void* handle, const void* function, const char* name,
+                                 HandleKind kind) {
+    if (function == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    const auto owner = owners_.find(handle);
+    add_function(owner == owners_.end() ? handle : owner->second, function, name == nullptr ? "" : name,
+                 kind);
+}
+
+void RunTimeModules::same_kernel(const void* kernel, const void* function) {
+    if (function == nullptr || function == kernel) return;
+    const std::lock_guard lock(mutex_);
+    const auto owner = owners_.find(kernel);
+    const RegisteredKernel* known = registrations_.find(kernel);
+    if (owner == owners_.end() || known == nullptr) {
+        forget_function(function);
+        registrations_.add_alias(function,
+                                 kernel);  // of a kernel that the program has registered, if it is one
+        return;
+    }
+    add_function(owner->second, function, known->name, HandleKind::driver_function);
+}
+
+RunTimeModule* RunTimeModules::registered(const void* fat_binary) {
+    const ModuleImage image = recognise_module(fat_binary);
+    RunTimeModule* module = nullptr;
+    {
+        const std::lock_guard lock(mutex_);
+        module = module_of(image);
+        if (module == nullptr) return nullptr;
+        ++module->handles;  // for good
+    }
+    keep_bytes(*module, image.bytes);
+    return module;
+}
+
+RunTimeModules::Found RunTimeModules::find(RunTimeModule& module, std::string_view kernel) {
+    const auto patience = std::chrono::steady_clock::now() + limits_.longest_wait;
+    while (!module.settled.load(std::memory_order_acquire)) {
+        {
+            const std::lock_guard lock(module.mutex);
+            if (!module.settled) look(module);
+            if (module.settled || mode_ != ModulesMode::wait || module.was_waited_for) break;
+            if (std::chrono::steady_clock::now() >= patience) {
+                module.was_waited_for = true;
+                log_.warn(
+                    fmt::format("a module's driver programs are not prepared after {} s: its kernels are "
+                                "launched as written "
+                                "until they are",
+                                limits_.longest_wait / std::chrono::seconds(1)));
+                break;
+            }
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    if (!module.settled.load(std::memory_order_acquire)) {
+        module.next_look_ns = now_ns() + std::chrono::nanoseconds(limits_.between_looks).count();
+        return {.kernel = {.kernel = nullptr, .bundle = nullptr, .reason = being_prepared}, .may_come = true};
+    }
+    if (!module.reason.empty())
+        return {.kernel = {.kernel = nullptr, .bundle = nullptr, .reason = module.reason}, .may_come = false};
+    return {.kernel = bundles_.find(module.hash, kernel), .may_come = false};
+}
+
+bool RunTimeModules::look_again(RunTimeModule& module) {
+    if (module.settled.load(std::memory_order_acquire)) return true;
+    const std::int64_t now = now_ns();
+    std::int64_t due = module.next_look_ns.load(std::memory_order_relaxed);
+    const std::int64_t next = now + std::chrono::nanoseconds(limits_.between_looks).count();
+    if (now < due || !module.next_look_ns.compare_exchange_strong(due, next, std::memory_order_relaxed))
+        return false;
+    const std::lock_guard lock(module.mutex);
+    if (!module.settled) look(module);
+    return module.settled;
+}
+
+void RunTimeModules::settle(RunTimeModule& module, std::string reason) {
+    module.reason = std::move(reason);
+    drop_bytes(module);
+    module.settled.store(true, std::memory_order_release);
+}
+
+// At most so many are at work at once; the modules of the others have their turn at a later look.
+bool RunTimeModules::may_start(const std::string& hash) {
+    const auto now = std::chrono::steady_clock::now();
+    const std::lock_guard lock(started_mutex_);
+    std::erase_if(started_, [&](const Started& started) {
+        if (FileLock::is_held(cache_.lock(started.hash))) return false;
+        const bool has_ended = access(cache_.library(started.hash).c_str(), F_OK) == 0 ||
+                               cache_.failure(started.hash).has_value();
+        return has_ended || now - started.time > limits_.start_takes;
+    });
+    if (started_.size() >= limits_.started_at_once) return false;
+    started_.push_back({.hash = hash, .time = now});
+    return true;
+}
+
+void RunTimeModules::look(RunTimeModule& module) {
+    if (bundles_.find(module.hash, {}).bundle != nullptr) return settle(module, {});
+    if (mode_ == ModulesMode::off)
+        return settle(module, "TRIMTAB_MODULES=off: it is of a module without driver programs of its own");
+    if (!cache_.is_there()) return settle(module, "there is no cache folder for prepared modules");
+    if (take_from_cache(module)) return;
+    if (mode_ == ModulesMode::cached)
+        return settle(module, "its module is not prepared (TRIMTAB_MODULES=cached)");
+    look_at_preparation(module);
+}
+
+// True: that settles it.
+bool RunTimeModules::take_from_cache(RunTimeModule& module) {
+    const auto path = cache_.find(module.hash);
+    std::string wrong;
+    if (!path) {
+        wrong = path.error().text();
+    } else if (*path) {
+        wrong = open_library(**path, module.hash);
+        if (wrong.empty()) {
+            settle(module, {});
+            return true;
+        }
+    } else {
+        return false;
+    }
+    log_.warn_once(fmt::format("a prepared module is not used: {}", wrong));
+    // One that was made by this very run is no better the second time.
+    if (!module.was_started && mode_ != ModulesMode::cached) {
+        unlink(cache_.library(module.hash).c_str());
+        return false;
+    }
+    settle(module, "its prepared module cannot be used");
+    return true;
+}
+
+std::string RunTimeModules::open_library(const std::string& path, const std::string& hash) {
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        const char* message = dlerror();
+        return message == nullptr ? path + ": cannot be loaded" : message;
+    }
+    const auto* bundle = static_cast<const trimtab_bundle*>(dlsym(library, "trimtab_module_bundle"));
+    std::string wrong;
+    if (bundle == nullptr)
+        wrong = "it holds no driver programs";
+    else if (bundle->abi != TRIMTAB_DRIVER_ABI)
+        wrong =
+            fmt::format("its driver programs have ABI {}, this runtime {}", bundle->abi, TRIMTAB_DRIVER_ABI);
+    else if (bundle->fat_binary_hash == nullptr || hash != bundle->fat_binary_hash)
+        wrong = "it is another module's";
+    if (wrong.empty()) {
+        bundles_.add(bundle);  // stays: plans rest on it
+        return {};
+    }
+    dlclose(library);
+    return path + ": " + wrong;
+}
+
+void RunTimeModules::look_at_preparation(RunTimeModule& module) {
+    if (FileLock::is_held(cache_.lock(module.hash))) return;
+    // It may have ended since the cache was looked at.
+    if (module.was_started && take_from_cache(module)) return;
+    if (const auto failure = cache_.failure(module.hash);
+        failure && (!failure->was_cut_off || failure->attempts >= most_attempts || module.was_started))
+        return settle(module, "its module could not be prepared: " + failure->reason);
+    if (!module.was_started) return start(module);
+    if (std::chrono::steady_clock::now() - module.started > limits_.start_takes)
+        settle(module, "its module's preparation ended without a result");
+}
+
+void RunTimeModules::start(RunTimeModule& module) {
+    if (module.bytes.empty()) return settle(module, "its module is not prepared, and too many others are");
+    if (!may_start(module.hash)) return;
+    module.was_started = true;
+    module.started = std::chrono::steady_clock::now();
+    const std::string source = cache_.source(module.hash, module.kind);
+    auto ready = cache_.make_folder();
+    if (ready) ready = ModuleCache::write(source, module.bytes);
+    const std::string wrong = ready ? starter_(source) : ready.error().text();
+    if (wrong.empty()) return drop_bytes(module);
+    log_.warn_once(fmt::format("modules that the program loads cannot be prepared: {}", wrong));
+    settle(module, "its module cannot be prepared: " + wrong);
+}
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,183 @@
+#include "runtime/stand_in/backend.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "runtime/stand_in/libraries.h"
+
+namespace trimtab::runtime {
+namespace {
+
+// What stands in for functions that no backend provides. Called through pointers of many types: on x86-64
+// the arguments of the C interface may be ignored whatever they are.
+int not_supported() {
+    return cudaErrorNotSupported;
+}
+int no_device() {
+    return cudaErrorNoDevice;
+}
+const char* no_device_name() {
+    return "cudaErrorNoDevice";
+}
+const char* no_device_text() {
+    return "no CUDA-capable device is detected";
+}
+void** no_fat_binary() {
+    static void* handle = nullptr;
+    return &handle;
+}
+
+void* stand_in(BackendKind kind, const char* name) {
+    if (kind != BackendKind::none) return reinterpret_cast<void*>(&not_supported);
+    if (std::strcmp(name, "cudaGetErrorName") == 0) return reinterpret_cast<void*>(&no_device_name);
+    if (std::strcmp(name, "cudaGetErrorString") == 0) return reinterpret_cast<void*>(&no_device_text);
+    if (std::strcmp(name, "__cudaRegisterFatBinary") == 0) return reinterpret_cast<void*>(&no_fat_binary);
+    return reinterpret_cast<void*>(&no_device);
+}
+
+// cuMemAlloc, but not cudaMalloc.
+bool is_of_driver(std::string_view name) {
+    return name.size() > 2 && name.starts_with("cu") && name[2] >= 'A' && name[2] <= 'Z';
+}
+
+struct Loaded {
+    BackendKind kind = BackendKind::none;
+    void* library = nullptr;
+};
+
+Loaded load(const Settings& settings, Log& log) {
+    if (another_runtime_comes_first()) return {.kind = BackendKind::foreign, .library = RTLD_DEFAULT};
+    const bool asked_for_gpu = settings.device == "gpu";
+    const bool has_gpu = (asked_for_gpu || settings.device.empty()) && driver_finds_gpu();
+    if (asked_for_gpu && !has_gpu) log.warn("TRIMTAB_DEVICE=gpu, but CUDA's driver finds no GPU");
+    if (asked_for_gpu || has_gpu) {
+        if (void* library = open_real_runtime()) return {.kind = BackendKind::gpu, .library = library};
+        if (asked_for_gpu) {
+            log.warn(
+                "TRIMTAB_DEVICE=gpu, but libcudart.so.13 was not found: install CUDA 13, or name its "
+                "folder in LD_LIBRARY_PATH");
+            return {};
+        }
+        log.warn(
+            "there is a GPU, but libcudart.so.13 was not found: the program runs on the emulator "
+            "(install CUDA 13, or name its folder in LD_LIBRARY_PATH)");
+    }
+    std::string error;
+    if (void* library = open_emulated_runtime(error))
+        return {.kind = BackendKind::emulator, .library = library};
+    log.warn(fmt::format("there is no GPU, and the emulator's CUDA runtime cannot be loaded: {}", error));
+    return {};
+}
+
+}  // namespace
+
+Backend::Backend(const Settings& settings, Log& log) {
+    const Loaded loaded = load(settings, log);
+    kind_ = loaded.kind;
+    library_ = loaded.library;
+    if (kind_ == BackendKind::emulator) {
+        driver_ = library_;
+    } else if (kind_ != BackendKind::none) {
+        driver_ = open_real_driver();
+    }
+
+    const auto set = [this](auto& pointer, const char* name) {
+        pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(find(name));
+    };
+    set(calls_.launch_kernel, "cudaLaunchKernel");
+    set(calls_.launch_kernel_ptsz, "cudaLaunchKernel_ptsz");
+    set(calls_.launch_kernel_handle, "__cudaLaunchKernel");
+    set(calls_.launch_kernel_handle_ptsz, "__cudaLaunchKernel_ptsz");
+    set(calls_.launch_kernel_exc, "cudaLaunchKernelExC");
+    set(calls_.launch_kernel_exc_ptsz, "cudaLaunchKernelExC_ptsz");
+    set(calls_.get_kernel_handle, "__cudaGetKernel");
+    set(calls_.get_kernel, "cudaGetKernel");
+    set(calls_.get_device, "cudaGetDevice");
+    set(calls_.get_device_count, "cudaGetDeviceCount");
+    set(calls_.get_device_properties, "cudaGetDeviceProperties");
+    set(calls_.device_get_attribute, "cudaDeviceGetAttribute");
+    set(calls_.func_get_attributes, "cudaFuncGetAttributes");
+    set(calls_.func_get_name, "cudaFuncGetName");
+    set(calls_.get_last_error, "cudaGetLastError");
+    set(calls_.get_error_name, "cudaGetErrorName");
+    RegistrationCalls& registration = calls_.registration;
+    set(registration.register_fat_binary, "__cudaRegisterFatBinary");
+    set(registration.register_fat_binary_end, "__cudaRegisterFatBinaryEnd");
+    set(registration.unregister_fat_binary, "__cudaUnregisterFatBinary");
+    set(registration.register_function, "__cudaRegisterFunction");
+    set(registration.register_var, "__cudaRegisterVar");
+    set(registration.register_managed_var, "__cudaRegisterManagedVar");
+    set(registration.register_host_var, "__cudaRegisterHostVar");
+    set(registration.register_unified_table, "__cudaRegisterUnifiedTable");
+    set(registration.init_module, "__cudaInitModule");
+    set(calls_.library_load_data, "cudaLibraryLoadData");
+    set(calls_.library_load_from_file, "cudaLibraryLoadFromFile");
+    set(calls_.library_unload, "cudaLibraryUnload");
+    set(calls_.library_get_kernel, "cudaLibraryGetKernel");
+    set(calls_.library_enumerate_kernels, "cudaLibraryEnumerateKernels");
+    set(calls_.get_func_by_symbol, "cudaGetFuncBySymbol");
+    set(calls_.get_driver_entry_point, "cudaGetDriverEntryPointByVersion");
+    set(calls_.get_driver_entry_point_ptsz, "cudaGetDriverEntryPointByVersion_ptsz");
+    DriverCalls& driver = calls_.driver;
+    set(driver.module_load, "cuModuleLoad");
+    set(driver.module_load_data, "cuModuleLoadData");
+    set(driver.module_load_data_ex, "cuModuleLoadDataEx");
+    set(driver.module_load_fat_binary, "cuModuleLoadFatBinary");
+    set(driver.module_unload, "cuModuleUnload");
+    set(driver.module_get_function, "cuModuleGetFunction");
+    set(driver.module_enumerate_functions, "cuModuleEnumerateFunctions");
+    set(driver.library_load_data, "cuLibraryLoadData");
+    set(driver.library_load_from_file, "cuLibraryLoadFromFile");
+    set(driver.library_unload, "cuLibraryUnload");
+    set(driver.library_get_kernel, "cuLibraryGetKernel");
+    set(driver.library_enumerate_kernels, "cuLibraryEnumerateKernels");
+    set(driver.library_get_module, "cuLibraryGetModule");
+    set(driver.kernel_get_function, "cuKernelGetFunction");
+    set(driver.kernel_get_name, "cuKernelGetName");
+    set(driver.func_get_name, "cuFuncGetName");
+    set(driver.func_get_attribute, "cuFuncGetAttribute");
+    set(driver.link_add_data, "cuLinkAddData_v2");
+    set(driver.link_add_file, "cuLinkAddFile_v2");
+    set(driver.link_complete, "cuLinkComplete");
+    set(driver.link_destroy, "cuLinkDestroy");
+    set(driver.launch_kernel, "cuLaunchKernel");
+    set(driver.launch_kernel_ptsz, "cuLaunchKernel_ptsz");
+    set(driver.launch_kernel_ex, "cuLaunchKernelEx");
+    set(driver.launch_kernel_ex_ptsz, "cuLaunchKernelEx_ptsz");
+    set(driver.get_proc_address, "cuGetProcAddress_v2");
+    if (kind_ != BackendKind::emulator) return;
+    const auto set_own = [this](auto& pointer, const char* name) {
+        pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(dlsym(library_, name));
+    };
+    set_own(calls_.emulated_device, "trimtab_cudart_device");
+    set_own(calls_.check_next_launch, "trimtab_cudart_check_next_launch");
+}
+
+void* Backend::find(const char* name) const {
+    void* function = look_up(name);
+    return function != nullptr ? function : stand_in(kind_, name);
+}
+
+void* Backend::look_up(const char* name) const {
+    if (kind_ == BackendKind::none) return nullptr;
+    if (!is_of_driver(name)) return dlsym(library_, name);
+    return driver_ == nullptr ? nullptr : dlsym(driver_, name);
+}
+
+void* Backend::resolve(const char* name, Log& log) const {
+    if (kind_ != BackendKind::none && look_up(name) == nullptr) {
+        log.warn(fmt::format("the {} CUDA {} has no {}", kind_ == BackendKind::emulator ? "emulated" : "real",
+                             is_of_driver(name) ? "driver" : "runtime", name));
+    }
+    return find(name);
+}
+
+void preload_real_runtime(const Settings& settings) {
+    if ((settings.device.empty() || settings.device == "gpu") && kernel_driver_is_there())
+        static_cast<void>(open_real_runtime());
+}
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,166 @@
+#include "runtime/stand_in/libraries.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+namespace trimtab::runtime {
+namespace {
+
+constexpr char real_runtime_name[] = "libcudart.so.13";
+
+// A stand-in may have been given libcudart's name: then it exports our own registration function.
+bool is_stand_in(void* library) {
+    return dlsym(library, "trimtab_register_bundle") != nullptr;
+}
+
+void* open_if_real(const std::string& path, int flags) {
+    void* library = dlopen(path.c_str(), flags);
+    if (library == nullptr) return nullptr;
+    if (!is_stand_in(library)) return library;
+    dlclose(library);
+    return nullptr;
+}
+
+// Where the driver's own library lies on Linux, under WSL and with the compatibility package.
+std::vector<std::string> driver_folders() {
+    std::vector<std::string> folders;
+    // Named by the user, as where `trimtab run` has put its own folder before them.
+    if (const char* listed = std::getenv("LD_LIBRARY_PATH"); listed != nullptr) {
+        std::string_view rest = listed;
+        while (!rest.empty()) {
+            const std::size_t colon = rest.find(':');
+            if (const auto folder = rest.substr(0, colon); !folder.empty()) folders.emplace_back(folder);
+            rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
+        }
+    }
+    folders.insert(folders.end(), {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib",
+                                   "/usr/lib/x86_64-linux-gnu/nvidia/current", "/usr/local/nvidia/lib64",
+                                   "/usr/local/cuda/compat"});
+    return folders;
+}
+
+std::vector<std::string> toolkit_folders() {
+    std::vector<std::string> folders;
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        if (const char* root = std::getenv(variable); root != nullptr && *root != '\0')
+            folders.push_back(std::string(root) + "/lib64");
+    }
+    folders.insert(folders.end(), {TRIMTAB_CUDA_LIBRARY_FOLDER, "/usr/local/cuda/lib64", "/opt/cuda/lib64",
+                                   "/usr/lib/x86_64-linux-gnu", "/usr/lib64"});
+    glob_t found{};
+    if (glob("/usr/local/cuda-13*/lib64", 0, nullptr, &found) == 0) {
+        for (std::size_t i = 0; i < found.gl_pathc; ++i) folders.emplace_back(found.gl_pathv[i]);
+    }
+    globfree(&found);
+    return folders;
+}
+
+// The folder of the library that this code is in; empty where it cannot be told.
+std::string own_folder() {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<void*>(&own_folder), &info) == 0 || info.dli_fname == nullptr) return {};
+    // The path with links followed: a link may have been put where the linker looks.
+    char* resolved = realpath(info.dli_fname, nullptr);
+    if (resolved == nullptr) return {};
+    std::string path = resolved;
+    std::free(resolved);
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? std::string{} : path.substr(0, slash);
+}
+
+}  // namespace
+
+void* open_real_runtime() {
+    // Already in the process, as where a program linked to it has Trimtab preloaded.
+    if (void* library = open_if_real(real_runtime_name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD)) return library;
+    if (void* library = open_if_real(real_runtime_name, RTLD_LAZY | RTLD_LOCAL)) return library;
+    for (const std::string& folder : toolkit_folders()) {
+        if (void* library = open_if_real(folder + "/" + real_runtime_name, RTLD_LAZY | RTLD_LOCAL))
+            return library;
+    }
+    return nullptr;
+}
+
+void* open_emulated_runtime(std::string& error) {
+    return open_own_library("libtrimtab_cudart.so", error);
+}
+
+void* open_own_library(const std::string& name, std::string& error) {
+    const std::string folder = own_folder();
+    std::string path = name;
+    // Beside this code's library; or of a program that has taken it in, in the folder of libraries.
+    for (const std::string& place : {folder + "/" + name, folder + "/../lib/" + name}) {
+        if (folder.empty() || access(place.c_str(), R_OK) != 0) continue;
+        path = place;
+        break;
+    }
+    void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (library == nullptr) {
+        const char* message = dlerror();
+        error = message == nullptr ? "unknown error" : message;
+    }
+    return library;
+}
+
+std::string find_own_program(const std::string& name) {
+    std::vector<std::string> folders;
+    if (const std::string folder = own_folder(); !folder.empty()) {
+        folders.push_back(folder + "/../bin");
+        folders.push_back(folder);
+    }
+    const char* path = std::getenv("PATH");
+    std::string_view rest = path == nullptr ? "" : path;
+    while (!rest.empty()) {
+        const std::size_t colon = rest.find(':');
+        folders.emplace_back(rest.substr(0, colon));
+        rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
+    }
+    for (const std::string& folder : folders) {
+        const std::string program = folder + "/" + name;
+        if (program.starts_with('/') && access(program.c_str(), X_OK) == 0) return program;
+    }
+    return {};
+}
+
+bool another_runtime_comes_first() {
+    void* launch = dlvsym(RTLD_DEFAULT, "cudaLaunchKernel", real_runtime_name);
+    Dl_info theirs{};
+    Dl_info ours{};
+    return launch != nullptr && dladdr(launch, &theirs) != 0 &&
+           dladdr(reinterpret_cast<void*>(&own_folder), &ours) != 0 && theirs.dli_fbase != ours.dli_fbase;
+}
+
+void* open_real_driver() {
+    const std::string name = "libcuda.so.1";
+    if (void* library = open_if_real(name, RTLD_LAZY | RTLD_LOCAL)) return library;
+    // That name was this library's own: the driver, if it is there, has it too.
+    for (const std::string& folder : driver_folders()) {
+        if (void* library = open_if_real(folder + "/" + name, RTLD_LAZY | RTLD_LOCAL)) return library;
+    }
+    return nullptr;
+}
+
+bool driver_finds_gpu() {
+    void* driver = open_real_driver();
+    if (driver == nullptr) return false;
+    const auto initialise = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
+    const auto device_count = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
+    int count = 0;
+    return initialise != nullptr && device_count != nullptr && initialise(0) == 0 &&
+           device_count(&count) == 0 && count > 0;
+}
+
+bool kernel_driver_is_there() {
+    for (const char* path : {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu"}) {
+        if (access(path, F_OK) == 0) return true;
+    }
+    return false;
+}
+
+}  // namespace trimtab::runtime

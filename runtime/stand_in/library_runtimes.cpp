@@ -1,0 +1,169 @@
+// Libraries that nvcc links hold a copy of CUDA's runtime, too. Their constructors use it, so it must be
+// replaced after the library is mapped and before it is initialised, also where the program opens it with
+// dlopen(): then the loader tells its auditors (LD_AUDIT, rtld-audit(7)). `trimtab run` puts this library
+// there where the emulator stands in for the GPU. It lives in a namespace of its own, with its own C library:
+// the addresses to jump to are looked up in the mapped libtrimtab.so itself.
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/elf.h"
+#include "runtime/stand_in/runtime_copy.h"
+
+namespace trimtab::runtime {
+namespace {
+
+// The objects of the program's namespace that nobody has looked at yet. The loader holds its lock.
+std::vector<link_map*>& new_objects() {
+    static std::vector<link_map*> objects;
+    return objects;
+}
+
+// libtrimtab.so, once it is there.
+link_map*& stand_in() {
+    static link_map* library = nullptr;
+    return library;
+}
+
+std::string_view file_name(const link_map& object) {
+    const std::string_view path = object.l_name == nullptr ? "" : object.l_name;
+    return path.substr(path.rfind('/') + 1);
+}
+
+bool is_stand_in(const link_map& object) {
+    // Under this name too, where it stands in for the driver.
+    return file_name(object) == "libtrimtab.so";
+}
+
+void warn(const link_map& object, const char* what) {
+    const char* level = std::getenv("TRIMTAB_LOG");
+    if (level != nullptr && std::string_view(level) == "off") return;
+    std::fprintf(stderr, "trimtab: %s: %s\n", object.l_name, what);
+}
+
+// What a dynamic section says, as an address: the loader may have added the object's base already.
+template <typename T>
+const T* entry(const link_map& object, ElfW(Sxword) tag) {
+    for (const ElfW(Dyn)* at = object.l_ld; at->d_tag != DT_NULL; ++at) {
+        if (at->d_tag != tag) continue;
+        const ElfW(Addr) address = at->d_un.d_ptr;
+        return reinterpret_cast<const T*>(address < object.l_addr ? address + object.l_addr : address);
+    }
+    return nullptr;
+}
+
+// By the GNU hash table, which every library of Trimtab's has.
+const void* find_function(const link_map& object, std::string_view name) {
+    const auto* symbols = entry<ElfW(Sym)>(object, DT_SYMTAB);
+    const auto* names = entry<char>(object, DT_STRTAB);
+    const auto* table = entry<std::uint32_t>(object, DT_GNU_HASH);
+    if (symbols == nullptr || names == nullptr || table == nullptr || table[0] == 0) return nullptr;
+    std::uint32_t hash = 5381;
+    for (const char c : name) hash = hash * 33 + static_cast<unsigned char>(c);
+    const std::uint32_t bucket_count = table[0], first_symbol = table[1], filter_words = table[2];
+    const std::uint32_t* buckets = table + 4 + filter_words * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
+    const std::uint32_t* chain = buckets + bucket_count;
+    std::uint32_t index = buckets[hash % bucket_count];
+    if (index < first_symbol) return nullptr;
+    for (;; ++index) {
+        const std::uint32_t other = chain[index - first_symbol];
+        const ElfW(Sym) & symbol = symbols[index];
+        if ((other | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF && name == names + symbol.st_name)
+            return reinterpret_cast<const void*>(object.l_addr + symbol.st_value);
+        if ((other & 1) != 0) return nullptr;
+    }
+}
+
+void take_over(const link_map& object) {
+    if (file_name(object).empty() || file_name(object).starts_with("libtrimtab")) return;
+    const auto file = ptx::ElfFile::open(object.l_name);
+    if (!file) return;
+    const auto& sections = file->sections();
+    const bool has_device_code = std::any_of(
+        sections.begin(), sections.end(), [](const auto& section) { return section.name == ".nv_fatbin"; });
+    if (!has_device_code) return;
+    const auto symbols = file->symbols();
+    if (!symbols) return;
+    if (!has_function(*symbols, "cudaLaunchKernel")) {
+        if (symbols->empty() && hides_runtime(*file))
+            warn(object,
+                 "holds a copy of CUDA's runtime and no symbols to find it by: it is left as it is, and "
+                 "needs a "
+                 "GPU (do not strip it, or link it with nvcc -cudart shared)");
+        return;
+    }
+    if (!is_replaceable(*symbols)) {
+        warn(object,
+             "holds the runtime of CUDA 12 or older, which cannot be replaced: it needs a GPU, or to be "
+             "linked "
+             "again with CUDA 13");
+        return;
+    }
+    for (const CopiedFunction& function : copied_functions(*symbols)) {
+        const void* target = find_function(*stand_in(), function.name);
+        if (target == nullptr ||
+            write_jump(reinterpret_cast<std::byte*>(object.l_addr + function.address), target))
+            continue;
+        warn(object,
+             "its copy of CUDA's runtime cannot be replaced (its code is not writable): link it with nvcc "
+             "-cudart shared");
+        return;
+    }
+}
+
+void look_at_new_objects() {
+    if (stand_in() == nullptr) return;  // a program that has nothing to do with CUDA
+    std::vector<link_map*> objects;
+    objects.swap(new_objects());
+    for (const link_map* object : objects) take_over(*object);
+}
+
+}  // namespace
+}  // namespace trimtab::runtime
+
+extern "C" {
+
+unsigned la_version(unsigned version) {
+    return std::min<unsigned>(version, LAV_CURRENT);
+}
+
+// 0: no symbol that is bound is of interest.
+unsigned la_objopen(link_map* object, Lmid_t name_space, uintptr_t*) {
+    using namespace trimtab::runtime;
+    if (name_space != LM_ID_BASE) return 0;
+    try {
+        if (is_stand_in(*object)) stand_in() = object;
+        new_objects().push_back(object);
+    } catch (const std::exception&) {
+        return 0;  // Out of memory: that library keeps its runtime.
+    }
+    return 0;
+}
+
+void la_activity(uintptr_t*, unsigned flag) {
+    using namespace trimtab::runtime;
+    if (flag != LA_ACT_CONSISTENT) return;
+    try {
+        look_at_new_objects();
+    } catch (const std::exception&) {
+        return;
+    }
+}
+
+unsigned la_objclose(uintptr_t* cookie) {
+    using namespace trimtab::runtime;
+    // The cookie is the link_map's address unless la_objopen() changed it.
+    auto* object = reinterpret_cast<link_map*>(*cookie);
+    std::erase(new_objects(), object);
+    if (stand_in() == object) stand_in() = nullptr;
+    return 0;
+}
+}

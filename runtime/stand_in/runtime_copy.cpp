@@ -1,0 +1,84 @@
+#include "runtime/stand_in/runtime_copy.h"
+
+#include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace trimtab::runtime {
+namespace {
+
+constexpr std::uint8_t function_type = STT_FUNC;
+
+// jmp *0(%rip), and the address that it reads.
+struct [[gnu::packed]] Jump {
+    std::uint8_t opcode[6] = {0xff, 0x25, 0, 0, 0, 0};
+    const void* target = nullptr;
+};
+
+bool is_defined_function(const ptx::ElfSymbol& symbol) {
+    return symbol.type == function_type && symbol.section != SHN_UNDEF;
+}
+
+bool is_of_runtime(std::string_view name) {
+    return name.starts_with("cuda") || name.starts_with("__cuda");
+}
+
+}  // namespace
+
+bool has_function(const std::vector<ptx::ElfSymbol>& symbols, std::string_view name) {
+    return std::any_of(symbols.begin(), symbols.end(), [name](const ptx::ElfSymbol& symbol) {
+        return symbol.name == name && symbol.section != SHN_UNDEF;
+    });
+}
+
+std::vector<CopiedFunction> copied_functions(const std::vector<ptx::ElfSymbol>& symbols) {
+    std::vector<std::uint64_t> starts;
+    for (const ptx::ElfSymbol& symbol : symbols) {
+        if (is_defined_function(symbol)) starts.push_back(symbol.value);
+    }
+    std::sort(starts.begin(), starts.end());
+    std::vector<CopiedFunction> out;
+    for (const ptx::ElfSymbol& symbol : symbols) {
+        if (!is_defined_function(symbol) || !is_of_runtime(symbol.name)) continue;
+        const auto next = std::upper_bound(starts.begin(), starts.end(), symbol.value);
+        if (next == starts.end() || *next - symbol.value >= sizeof(Jump))
+            out.push_back({.name = symbol.name, .address = symbol.value});
+    }
+    return out;
+}
+
+// That call went with CUDA 13, and the structure of the other is not what it was.
+bool is_replaceable(const std::vector<ptx::ElfSymbol>& symbols) {
+    return !has_function(symbols, "cudaGetDeviceProperties_v2");
+}
+
+bool hides_runtime(const ptx::ElfFile& file) {
+    bool has_device_code = false;
+    for (const ptx::ElfSection& section : file.sections()) {
+        has_device_code = has_device_code || section.name == ".nv_fatbin";
+        if (section.name != ".dynstr") continue;
+        const auto names = file.contents(section);
+        if (!names) return false;
+        const std::string_view text(reinterpret_cast<const char*>(names->data()), names->size());
+        if (text.contains("libcudart") || text.contains("libtrimtab")) return false;
+    }
+    return has_device_code;
+}
+
+bool write_jump(std::byte* place, const void* target) {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto start = reinterpret_cast<std::uintptr_t>(place);
+    const std::uintptr_t first = start / page * page;
+    const std::uintptr_t last = (start + sizeof(Jump) + page - 1) / page * page;
+    auto* pages = reinterpret_cast<void*>(first);
+    if (mprotect(pages, last - first, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
+    Jump jump;
+    jump.target = target;
+    std::memcpy(place, &jump, sizeof jump);
+    return mprotect(pages, last - first, PROT_READ | PROT_EXEC) == 0;
+}
+
+}  // namespace trimtab::runtime

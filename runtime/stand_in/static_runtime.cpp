@@ -1,0 +1,83 @@
+// Programs that nvcc links hold a copy of CUDA's runtime of their own. Where libtrimtab.so is preloaded into
+// such a program, each function of that copy is made to jump to ours of the same name, before the program's
+// constructors call the first of them. Libraries' copies: runtime/audit/library_runtimes.cpp.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "runtime/process.h"
+#include "runtime/stand_in/libraries.h"
+#include "runtime/stand_in/runtime_copy.h"
+
+namespace trimtab::runtime {
+namespace {
+
+bool is_preloaded() {
+    const char* list = std::getenv("LD_PRELOAD");
+    return list != nullptr && std::string_view(list).contains("libtrimtab.so");
+}
+
+// What is added to the addresses in the program's file.
+std::uint64_t load_bias() {
+    std::uint64_t bias = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info* program, std::size_t, void* out) {
+            *static_cast<std::uint64_t*>(out) = program->dlpi_addr;
+            return 1;  // the first is the program itself
+        },
+        &bias);
+    return bias;
+}
+
+void* own_library() {
+    Dl_info place{};
+    if (dladdr(reinterpret_cast<void*>(&own_library), &place) == 0) return nullptr;
+    return dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+void take_over() {
+    const auto program = ptx::ElfFile::open("/proc/self/exe");
+    if (!program) return;
+    const auto symbols = program->symbols();
+    if (!symbols) return;
+    Process& process = Process::instance();
+    if (symbols->empty() && hides_runtime(*program)) {
+        process.log().warn(
+            "the program holds a copy of CUDA's runtime and no symbols to find it by: it runs as it is, on a "
+            "GPU "
+            "alone (do not strip it, or link it with nvcc -cudart shared)");
+        return;
+    }
+    if (!has_function(*symbols, "cudaLaunchKernel")) return;
+    // On a GPU its own runtime will do where there is none to put in its place.
+    if (process.settings().device.empty() && kernel_driver_is_there() && open_real_runtime() == nullptr)
+        return;
+    if (!is_replaceable(*symbols)) {
+        process.log().warn(
+            "the program holds the runtime of CUDA 12 or older, which cannot be replaced: it needs a GPU, or "
+            "to "
+            "be linked again with CUDA 13");
+        return;
+    }
+    void* library = own_library();
+    if (library == nullptr) return;
+    const std::uint64_t bias = load_bias();
+    for (const CopiedFunction& function : copied_functions(*symbols)) {
+        const void* target = dlsym(library, function.name.c_str());
+        if (target == nullptr || write_jump(reinterpret_cast<std::byte*>(bias + function.address), target))
+            continue;
+        process.log().warn(
+            "the program's own copy of CUDA's runtime cannot be replaced (its code is not writable): link it "
+            "with nvcc -cudart shared");
+        return;
+    }
+}
+
+[[gnu::constructor]] void at_load() {
+    if (is_preloaded()) take_over();
+}
+
+}  // namespace
+}  // namespace trimtab::runtime

@@ -1,0 +1,49 @@
+#include "cuda/timeline.h"
+
+#include <gtest/gtest.h>
+
+namespace trimtab::emulator::cudart {
+namespace {
+
+Work kernel(double duration_ns, double part) {
+    return {.engine = Engine::compute, .duration_ns = duration_ns, .part_of_device = part};
+}
+
+TEST(Timeline, KernelsThatFillTheDeviceRunOneAfterTheOther) {
+    Timeline timeline;
+    EXPECT_EQ(timeline.place(kernel(100, 1), 0), 100);
+    EXPECT_EQ(timeline.place(kernel(50, 1), 0), 150);
+    EXPECT_EQ(timeline.place(kernel(50, 1), 500), 550);
+}
+
+TEST(Timeline, SmallKernelsShareTheDevice) {
+    Timeline timeline;
+    EXPECT_EQ(timeline.place(kernel(100, 0.5), 0), 100);
+    EXPECT_EQ(timeline.place(kernel(80, 0.5), 0), 80);
+    // The third waits until half of the device is free: at 80.
+    EXPECT_EQ(timeline.place(kernel(10, 0.5), 0), 90);
+    // One that needs all waits for the last of them.
+    EXPECT_EQ(timeline.place(kernel(10, 1), 0), 110);
+}
+
+TEST(Timeline, NoKernelOvertakesTheOneLaunchedBefore) {
+    Timeline timeline;
+    EXPECT_EQ(timeline.place(kernel(100, 1), 0), 100);
+    EXPECT_EQ(timeline.place(kernel(100, 1), 0), 200);
+    // There would be no room before 200; a start before 100 is out of the question too.
+    EXPECT_EQ(timeline.place(kernel(10, 0.1), 0), 210);
+}
+
+TEST(Timeline, CopiesInBothDirectionsAndKernelsOverlap) {
+    Timeline timeline;
+    const Work in{.engine = Engine::copy_to_device, .duration_ns = 100, .part_of_device = 0};
+    const Work out{.engine = Engine::copy_to_host, .duration_ns = 100, .part_of_device = 0};
+    EXPECT_EQ(timeline.place(in, 0), 100);
+    EXPECT_EQ(timeline.place(out, 0), 100);
+    EXPECT_EQ(timeline.place(kernel(100, 1), 0), 100);
+    EXPECT_EQ(timeline.place(in, 0), 200);
+    EXPECT_EQ(timeline.place(out, 150), 250);
+}
+
+}  // namespace
+}  // namespace trimtab::emulator::cudart
