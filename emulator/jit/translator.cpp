@@ -165,6 +165,7 @@ void Translator::translate_block(ptx::BlockIndex block) {
         }
         translate_instruction(i);
     }
+    // What stands behind a block that ends for good may be out of anything's reach: not translated.
     if (b_.GetInsertBlock()->getTerminator() != nullptr) return;
     if (blk.last >= function_.body.size()) {
         // A function's lanes come together at its end; nothing is live there.
@@ -195,9 +196,7 @@ void Translator::translate_instruction(std::uint32_t index) {
                 if (is_kernel_ && !is_counted_ &&
                     (instruction.opcode == Opcode::ret || instruction.opcode == Opcode::exit))
                     go_on_as_next_warp(index);
-                b_.CreateBr(exit_before(index));
-                // What follows in the block is never reached.
-                b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "behind", made_));
+                b_.CreateBr(exit_before(index));  // it is its block's last
                 return;
             }
             expect(b_.CreateICmpEQ(guard_lanes(instruction), b_.getInt32(0)), exit_before(index));

@@ -513,6 +513,22 @@ TEST_F(Compiled, ValuesSurviveWhatTheInterpreterRuns) {
     }
 }
 
+// A block that ends for good may have one behind it that nothing leads to: CCCL's radix sort has, behind an
+// exit.
+TEST_F(Compiled, WhatNothingLeadsToIsLeftOut) {
+    for (const std::string end : {"exit;", "ret;", "trap;", "bra.uni on;", "brx.idx %r4, there;"}) {
+        const std::string never = end == "trap;" ? "100" : "3";
+        for (const std::string lost : {"lost: add.s32 %r2, %r2, 1;", "lost: bra.uni lost;", ""}) {
+            const std::string ptx = kernel_of(
+                "there: .branchtargets on, on;\nmov.u32 %r2, %r0; mov.u32 %r4, 1; setp.ne.u32 %p1, %r0, " +
+                never + ";\n@%p1 bra on;\n" + end + "\n" + lost +
+                "\nexit;\nexit;\non: mul.lo.s32 %r2, %r2, 3;");
+            expect_same(ptx);
+            EXPECT_TRUE(is_compiled(*load(ptx), "random", {64, 1, 1})) << ptx;
+        }
+    }
+}
+
 TEST_F(Compiled, AGuardMayBeWhatItGuards) {
     expect_same(
         kernel_of("and.b32 %r3, %r0, 1; setp.ne.u32 %p1, %r3, 0; setp.ne.u32 %p2, %r3, 1;\n"
