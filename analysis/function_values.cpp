@@ -43,7 +43,10 @@ std::expected<FunctionValues, Error> FunctionValues::make(SymbolTable& table, co
 }
 
 unsigned FunctionValues::register_width(ptx::RegisterIndex reg) const {
-    return reg == no_index ? 64 : bits_of(function_->registers[reg].type);
+    if (reg == no_index) return 64;
+    // A state.
+    if (reg >= function_->registers.size()) return reg == ssa_.first_state ? 1 : 64;
+    return bits_of(function_->registers[reg].type);
 }
 
 bool FunctionValues::is_reachable(std::uint32_t instruction) const {

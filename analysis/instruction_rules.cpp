@@ -8,170 +8,14 @@ namespace trimtab::analysis {
 namespace {
 
 using ptx::Opcode;
+using ptx::OpcodeClass;
 using ptx::Operand;
 using ptx::Space;
 
 constexpr std::string_view by_hand = "; its block is best chosen by hand";
 
-enum class Class : std::uint8_t {
-    pure,
-    control,
-    load,
-    store,
-    atomic,
-    texture,
-    hint,
-    call,
-    barrier,
-    warp,
-    fence,
-    shared,
-    trap,
-    cluster,
-    other
-};
-
-Class class_of(Opcode opcode) {
-    switch (opcode) {
-        case Opcode::abs:
-        case Opcode::add:
-        case Opcode::addc:
-        case Opcode::alloca_:
-        case Opcode::and_:
-        case Opcode::bfe:
-        case Opcode::bfi:
-        case Opcode::bfind:
-        case Opcode::bmsk:
-        case Opcode::brev:
-        case Opcode::clz:
-        case Opcode::cnot:
-        case Opcode::copysign:
-        case Opcode::cos:
-        case Opcode::cvt:
-        case Opcode::cvta:
-        case Opcode::div:
-        case Opcode::dp2a:
-        case Opcode::dp4a:
-        case Opcode::ex2:
-        case Opcode::fma:
-        case Opcode::fns:
-        case Opcode::lg2:
-        case Opcode::lop3:
-        case Opcode::mad:
-        case Opcode::mad24:
-        case Opcode::madc:
-        case Opcode::max:
-        case Opcode::min:
-        case Opcode::mov:
-        case Opcode::mul:
-        case Opcode::mul24:
-        case Opcode::neg:
-        case Opcode::not_:
-        case Opcode::or_:
-        case Opcode::popc:
-        case Opcode::prmt:
-        case Opcode::rcp:
-        case Opcode::rem:
-        case Opcode::rsqrt:
-        case Opcode::sad:
-        case Opcode::selp:
-        case Opcode::set:
-        case Opcode::setp:
-        case Opcode::shf:
-        case Opcode::shl:
-        case Opcode::shr:
-        case Opcode::sin:
-        case Opcode::slct:
-        case Opcode::sqrt:
-        case Opcode::stackrestore:
-        case Opcode::stacksave:
-        case Opcode::sub:
-        case Opcode::subc:
-        case Opcode::szext:
-        case Opcode::tanh:
-        case Opcode::testp:
-        case Opcode::vabsdiff:
-        case Opcode::vabsdiff2:
-        case Opcode::vabsdiff4:
-        case Opcode::vadd:
-        case Opcode::vadd2:
-        case Opcode::vadd4:
-        case Opcode::vavrg2:
-        case Opcode::vavrg4:
-        case Opcode::vmad:
-        case Opcode::vmax:
-        case Opcode::vmax2:
-        case Opcode::vmax4:
-        case Opcode::vmin:
-        case Opcode::vmin2:
-        case Opcode::vmin4:
-        case Opcode::vset:
-        case Opcode::vset2:
-        case Opcode::vset4:
-        case Opcode::vshl:
-        case Opcode::vshr:
-        case Opcode::vsub:
-        case Opcode::vsub2:
-        case Opcode::vsub4:
-        case Opcode::xor_:
-            return Class::pure;
-        case Opcode::bra:
-        case Opcode::brx:
-        case Opcode::exit:
-        case Opcode::ret:
-            return Class::control;
-        case Opcode::ld:
-        case Opcode::ldu:
-            return Class::load;
-        case Opcode::st:
-            return Class::store;
-        case Opcode::atom:
-        case Opcode::red:
-            return Class::atomic;
-        case Opcode::suld:
-        case Opcode::suq:
-        case Opcode::sust:
-        case Opcode::tex:
-        case Opcode::tld4:
-        case Opcode::txq:
-            return Class::texture;
-        case Opcode::prefetch:
-        case Opcode::prefetchu:
-            return Class::hint;
-        case Opcode::call:
-            return Class::call;
-        case Opcode::bar:
-        case Opcode::barrier:
-        case Opcode::mbarrier:
-            return Class::barrier;
-        case Opcode::activemask:
-        case Opcode::elect:
-        case Opcode::ldmatrix:
-        case Opcode::match:
-        case Opcode::mma:
-        case Opcode::movmatrix:
-        case Opcode::redux:
-        case Opcode::shfl:
-        case Opcode::stmatrix:
-        case Opcode::vote:
-        case Opcode::wgmma:
-        case Opcode::wmma:
-            return Class::warp;
-        case Opcode::fence:
-        case Opcode::membar:
-            return Class::fence;
-        case Opcode::cp:
-            return Class::shared;
-        case Opcode::brkpt:
-        case Opcode::trap:
-            return Class::trap;
-        case Opcode::getctarank:
-        case Opcode::griddepcontrol:
-        case Opcode::mapa:
-            return Class::cluster;
-        default:
-            return Class::other;
-    }
+OpcodeClass class_of(const ptx::Instruction& instruction) {
+    return ptx::info(instruction.opcode).opcode_class;
 }
 
 bool is_launch_register(ptx::SpecialRegister special) {
@@ -278,7 +122,7 @@ bool reaches_a_use(const FunctionValues& values, ptx::ValueIndex value) {
         const bool reads =
             std::ranges::any_of(ssa.uses[i], [&](const ptx::Ssa::Use& use) { return is_one(use.value); });
         // What writes no register has an effect: a store, a branch.
-        if (reads && (class_of(body[i].opcode) != Class::pure || body[i].destination_count == 0)) return true;
+        if (reads && (!ptx::is_pure(body[i].opcode) || body[i].destination_count == 0)) return true;
     }
     return false;
 }
@@ -338,12 +182,11 @@ std::optional<std::string> call_refusal(const ptx::Instruction& instruction, con
 }  // namespace
 
 bool is_pure(const ptx::Instruction& instruction) {
-    const Class kind = class_of(instruction.opcode);
-    return kind == Class::pure || kind == Class::control;
+    return ptx::is_pure(instruction.opcode) || class_of(instruction) == OpcodeClass::control;
 }
 
 bool is_reduction(const ptx::Instruction& instruction) {
-    return class_of(instruction.opcode) == Class::atomic;
+    return class_of(instruction) == OpcodeClass::atomic;
 }
 
 bool is_float_reduction(const ptx::Instruction& instruction) {
@@ -351,7 +194,7 @@ bool is_float_reduction(const ptx::Instruction& instruction) {
 }
 
 bool is_store(const ptx::Instruction& instruction) {
-    return instruction.opcode == Opcode::st || instruction.opcode == Opcode::sust;
+    return class_of(instruction) == OpcodeClass::store || class_of(instruction) == OpcodeClass::surface_store;
 }
 
 std::optional<std::string> refusal(const FunctionValues& values, const ptx::Module& module,
@@ -362,37 +205,40 @@ std::optional<std::string> refusal(const FunctionValues& values, const ptx::Modu
     if (is_shared(instruction.modifiers.space) || is_shared(instruction.modifiers.to_space) ||
         names_shared_variable(instruction, function, module))
         return fmt::format("uses shared memory, which belongs to one block{}", by_hand);
-    switch (class_of(instruction.opcode)) {
-        case Class::pure:
-        case Class::control:
-        case Class::texture:
-        case Class::hint:
+    switch (class_of(instruction)) {
+        case OpcodeClass::pure:
+        case OpcodeClass::control:
+        case OpcodeClass::texture:
+        case OpcodeClass::image_query:
+        case OpcodeClass::surface_load:
+        case OpcodeClass::surface_store:
+        case OpcodeClass::hint:
             return std::nullopt;
-        case Class::load:
-        case Class::store:
+        case OpcodeClass::load:
+        case OpcodeClass::store:
             return memory_refusal(instruction);
-        case Class::atomic:
+        case OpcodeClass::atomic:
             return atomic_refusal(values, index);
-        case Class::call:
+        case OpcodeClass::call:
             return call_refusal(instruction, module);
-        case Class::barrier:
+        case OpcodeClass::barrier:
             if (std::ranges::find(instruction.suffixes, "warp") != instruction.suffixes.end())
                 return fmt::format("waits for the other threads of its warp ({}){}", instruction.mnemonic,
                                    by_hand);
             return fmt::format("waits for the other threads of its block ({}){}", instruction.mnemonic,
                                by_hand);
-        case Class::warp:
+        case OpcodeClass::warp:
             return fmt::format("exchanges values within a warp ({}){}", instruction.mnemonic, by_hand);
-        case Class::fence:
+        case OpcodeClass::fence:
             return fmt::format("has a memory fence ({}), as threads do that talk to each other{}",
                                instruction.mnemonic, by_hand);
-        case Class::shared:
+        case OpcodeClass::copy:
             return fmt::format("copies into shared memory ({}){}", instruction.mnemonic, by_hand);
-        case Class::trap:
+        case OpcodeClass::trap:
             return fmt::format("may trap ({}): take the assertion out", instruction.mnemonic);
-        case Class::cluster:
+        case OpcodeClass::cluster:
             return fmt::format("works in clusters of blocks ({})", instruction.mnemonic);
-        case Class::other:
+        case OpcodeClass::other:
             break;
     }
     return fmt::format("has '{}', which is not on the list of instructions that re-blocking allows{}",

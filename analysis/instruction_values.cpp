@@ -81,6 +81,7 @@ Symbolic FunctionValues::fit(const Symbolic& value, unsigned width, bool is_sign
 // The value that an instruction writes, where it can be told without taking it for opaque.
 std::optional<Symbolic> FunctionValues::exact(std::uint32_t instruction, const Value& value) {
     const ptx::Instruction& made = function_->body[instruction];
+    if (value.reg >= function_->registers.size()) return std::nullopt;  // a state
     if (made.opcode == Opcode::mov || made.opcode == Opcode::cvta) return moved(instruction, value);
     if (made.opcode == Opcode::ld) {
         const auto bytes = parameter_load(instruction);

@@ -31,73 +31,6 @@ constexpr std::array space_names = {std::string_view(""),
                                     std::string_view("local"),
                                     std::string_view("const"),
                                     std::string_view("tex")};
-constexpr std::array opcode_names = {std::string_view("unknown"),      std::string_view("abs"),
-                                     std::string_view("activemask"),   std::string_view("add"),
-                                     std::string_view("addc"),         std::string_view("alloca"),
-                                     std::string_view("and"),          std::string_view("applypriority"),
-                                     std::string_view("atom"),         std::string_view("bar"),
-                                     std::string_view("barrier"),      std::string_view("bfe"),
-                                     std::string_view("bfi"),          std::string_view("bfind"),
-                                     std::string_view("bmsk"),         std::string_view("bra"),
-                                     std::string_view("brev"),         std::string_view("brkpt"),
-                                     std::string_view("brx"),          std::string_view("call"),
-                                     std::string_view("clz"),          std::string_view("cnot"),
-                                     std::string_view("copysign"),     std::string_view("cos"),
-                                     std::string_view("cp"),           std::string_view("createpolicy"),
-                                     std::string_view("cvt"),          std::string_view("cvta"),
-                                     std::string_view("discard"),      std::string_view("div"),
-                                     std::string_view("dp2a"),         std::string_view("dp4a"),
-                                     std::string_view("elect"),        std::string_view("ex2"),
-                                     std::string_view("exit"),         std::string_view("fence"),
-                                     std::string_view("fma"),          std::string_view("fns"),
-                                     std::string_view("getctarank"),   std::string_view("griddepcontrol"),
-                                     std::string_view("isspacep"),     std::string_view("istypep"),
-                                     std::string_view("ld"),           std::string_view("ldmatrix"),
-                                     std::string_view("ldu"),          std::string_view("lg2"),
-                                     std::string_view("lop3"),         std::string_view("mad"),
-                                     std::string_view("mad24"),        std::string_view("madc"),
-                                     std::string_view("mapa"),         std::string_view("match"),
-                                     std::string_view("max"),          std::string_view("mbarrier"),
-                                     std::string_view("membar"),       std::string_view("min"),
-                                     std::string_view("mma"),          std::string_view("mov"),
-                                     std::string_view("movmatrix"),    std::string_view("mul"),
-                                     std::string_view("mul24"),        std::string_view("multimem"),
-                                     std::string_view("nanosleep"),    std::string_view("neg"),
-                                     std::string_view("not"),          std::string_view("or"),
-                                     std::string_view("pmevent"),      std::string_view("popc"),
-                                     std::string_view("prefetch"),     std::string_view("prefetchu"),
-                                     std::string_view("prmt"),         std::string_view("rcp"),
-                                     std::string_view("red"),          std::string_view("redux"),
-                                     std::string_view("rem"),          std::string_view("ret"),
-                                     std::string_view("rsqrt"),        std::string_view("sad"),
-                                     std::string_view("selp"),         std::string_view("set"),
-                                     std::string_view("setmaxnreg"),   std::string_view("setp"),
-                                     std::string_view("shf"),          std::string_view("shfl"),
-                                     std::string_view("shl"),          std::string_view("shr"),
-                                     std::string_view("sin"),          std::string_view("slct"),
-                                     std::string_view("sqrt"),         std::string_view("st"),
-                                     std::string_view("stackrestore"), std::string_view("stacksave"),
-                                     std::string_view("stmatrix"),     std::string_view("sub"),
-                                     std::string_view("subc"),         std::string_view("suld"),
-                                     std::string_view("suq"),          std::string_view("sured"),
-                                     std::string_view("sust"),         std::string_view("szext"),
-                                     std::string_view("tanh"),         std::string_view("testp"),
-                                     std::string_view("tex"),          std::string_view("tld4"),
-                                     std::string_view("trap"),         std::string_view("txq"),
-                                     std::string_view("vabsdiff"),     std::string_view("vabsdiff2"),
-                                     std::string_view("vabsdiff4"),    std::string_view("vadd"),
-                                     std::string_view("vadd2"),        std::string_view("vadd4"),
-                                     std::string_view("vavrg2"),       std::string_view("vavrg4"),
-                                     std::string_view("vmad"),         std::string_view("vmax"),
-                                     std::string_view("vmax2"),        std::string_view("vmax4"),
-                                     std::string_view("vmin"),         std::string_view("vmin2"),
-                                     std::string_view("vmin4"),        std::string_view("vote"),
-                                     std::string_view("vset"),         std::string_view("vset2"),
-                                     std::string_view("vset4"),        std::string_view("vshl"),
-                                     std::string_view("vshr"),         std::string_view("vsub"),
-                                     std::string_view("vsub2"),        std::string_view("vsub4"),
-                                     std::string_view("wgmma"),        std::string_view("wmma"),
-                                     std::string_view("xor")};
 constexpr std::array special_names = {std::string_view("%tid.x"),
                                       std::string_view("%tid.y"),
                                       std::string_view("%tid.z"),
@@ -150,7 +83,6 @@ constexpr std::array special_names = {std::string_view("%tid.x"),
 
 static_assert(type_names.size() == static_cast<std::size_t>(Type::surfref) + 1);
 static_assert(space_names.size() == static_cast<std::size_t>(Space::tex) + 1);
-static_assert(opcode_names.size() == static_cast<std::size_t>(Opcode::xor_) + 1);
 static_assert(special_names.size() == static_cast<std::size_t>(SpecialRegister::other) + 1);
 
 // A list sorted for binary search: {spelling, place in the enumeration}.
@@ -164,7 +96,6 @@ constexpr auto sorted(const std::array<std::string_view, n>& names) {
 
 constexpr auto types_sorted = sorted(type_names);
 constexpr auto spaces_sorted = sorted(space_names);
-constexpr auto opcodes_sorted = sorted(opcode_names);
 constexpr auto specials_sorted = sorted(special_names);
 
 template <class Enum, class Table>
@@ -211,9 +142,6 @@ std::string_view name(Type type) {
 std::string_view name(Space space) {
     return space_names[static_cast<std::size_t>(space)];
 }
-std::string_view name(Opcode opcode) {
-    return opcode_names[static_cast<std::size_t>(opcode)];
-}
 std::string_view name(SpecialRegister special) {
     return special_names[static_cast<std::size_t>(special)];
 }
@@ -228,10 +156,6 @@ std::optional<Space> find_space(std::string_view spelling) {
     if (spelling.starts_with("param::")) return Space::param;
     if (spelling.empty()) return std::nullopt;
     return find<Space>(spaces_sorted, spelling);
-}
-
-Opcode find_opcode(std::string_view base) {
-    return find<Opcode>(opcodes_sorted, base).value_or(Opcode::unknown);
 }
 
 std::optional<SpecialRegister> find_special_register(std::string_view spelling) {

@@ -4,13 +4,12 @@
 #include "ptx/ssa.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
 namespace trimtab::ptx {
 namespace {
-
-constexpr std::uint16_t guard_operand = 0xffff;
 
 // Calls visit(register, element) for each register that the operand holds: element 0 is a register or an
 // address's base, a vector's elements count from 0, and an address's further ones from 1.
@@ -38,15 +37,23 @@ void for_each_register(const Operand& operand, Visit&& visit) {
     }
 }
 
-// Instructions that read what they write: wgmma adds to its destination; of an unknown one nothing is known.
-bool reads_destinations(const Instruction& instruction) {
-    return instruction.opcode == Opcode::wgmma || instruction.opcode == Opcode::unknown;
+constexpr std::array states = {State::carry, State::stack};
+static_assert(states.size() == state_count);
+
+RegisterIndex number(RegisterIndex first_state, State state) {
+    return first_state + static_cast<RegisterIndex>(state);
 }
 
 template <class Visit>
-void for_each_use(const Instruction& instruction, Visit&& visit) {
+void for_each_use(const Instruction& instruction, RegisterIndex first_state, Visit&& visit) {
+    if (first_state != no_index) {
+        for (const State state : states) {
+            if (reads(instruction, state))
+                visit(number(first_state, state), state_operand(state), std::uint16_t{0});
+        }
+    }
     if (instruction.guard != no_index) visit(instruction.guard, guard_operand, std::uint16_t{0});
-    const std::size_t first = reads_destinations(instruction) ? 0 : instruction.destination_count;
+    const std::size_t first = info(instruction.opcode).has(reads_result) ? 0 : instruction.destination_count;
     for (std::size_t i = first; i < instruction.operands.size(); ++i) {
         for_each_register(instruction.operands[i], [&](RegisterIndex reg, std::uint16_t element) {
             visit(reg, static_cast<std::uint16_t>(i), element);
@@ -55,7 +62,13 @@ void for_each_use(const Instruction& instruction, Visit&& visit) {
 }
 
 template <class Visit>
-void for_each_definition(const Instruction& instruction, Visit&& visit) {
+void for_each_definition(const Instruction& instruction, RegisterIndex first_state, Visit&& visit) {
+    if (first_state != no_index) {
+        for (const State state : states) {
+            if (writes(instruction, state))
+                visit(number(first_state, state), state_operand(state), std::uint16_t{0});
+        }
+    }
     for (std::uint16_t i = 0; i < instruction.destination_count; ++i) {
         const Operand& operand = instruction.operands[i];
         if (operand.kind == Operand::Kind::address) continue;
@@ -74,8 +87,13 @@ class Builder {
         : function_(function), flow_(flow), body_(function.body) {}
 
     Ssa run() {
-        current_.assign(function_.registers.size(), no_index);
-        undefined_.assign(function_.registers.size(), no_index);
+        // Few functions read one: in the others nobody follows who writes it.
+        const bool has_states = std::ranges::any_of(body_, [](const Instruction& instruction) {
+            return std::ranges::any_of(states, [&](State state) { return reads(instruction, state); });
+        });
+        if (has_states) ssa_.first_state = static_cast<RegisterIndex>(function_.registers.size());
+        current_.assign(function_.registers.size() + state_count, no_index);
+        undefined_.assign(current_.size(), no_index);
         ssa_.uses.resize(body_.size());
         place_phis();
         rename();
@@ -111,25 +129,27 @@ class Builder {
     void place_phis() {
         phis_.resize(flow_.blocks.size());
         // Registers read in a block before it writes them; the others need no phi.
-        std::vector<bool> crosses(function_.registers.size());
-        std::vector<std::vector<BlockIndex>> written_in(function_.registers.size());
-        std::vector<BlockIndex> last_writer(function_.registers.size(), no_index);
+        std::vector<bool> crosses(current_.size());
+        std::vector<std::vector<BlockIndex>> written_in(current_.size());
+        std::vector<BlockIndex> last_writer(current_.size(), no_index);
         for (const BlockIndex block : flow_.reverse_post_order) {
             for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].last; ++i) {
-                for_each_use(body_[i], [&](RegisterIndex reg, std::uint16_t, std::uint16_t) {
-                    if (last_writer[reg] != block) crosses[reg] = true;
-                });
-                for_each_definition(body_[i], [&](RegisterIndex reg, std::uint16_t, std::uint16_t) {
-                    if (last_writer[reg] == block) return;
-                    if (body_[i].guard != no_index) crosses[reg] = true;
-                    last_writer[reg] = block;
-                    written_in[reg].push_back(block);
-                });
+                for_each_use(body_[i], ssa_.first_state,
+                             [&](RegisterIndex reg, std::uint16_t, std::uint16_t) {
+                                 if (last_writer[reg] != block) crosses[reg] = true;
+                             });
+                for_each_definition(body_[i], ssa_.first_state,
+                                    [&](RegisterIndex reg, std::uint16_t, std::uint16_t) {
+                                        if (last_writer[reg] == block) return;
+                                        if (body_[i].guard != no_index) crosses[reg] = true;
+                                        last_writer[reg] = block;
+                                        written_in[reg].push_back(block);
+                                    });
             }
         }
         const std::vector<std::vector<BlockIndex>> frontier = frontiers();
         std::vector<RegisterIndex> has_phi(flow_.blocks.size(), no_index);
-        for (RegisterIndex reg = 0; reg < function_.registers.size(); ++reg) {
+        for (RegisterIndex reg = 0; reg < current_.size(); ++reg) {
             if (!crosses[reg]) continue;
             std::vector<BlockIndex> work = written_in[reg];
             while (!work.empty()) {
@@ -174,10 +194,11 @@ class Builder {
         for (const auto& [reg, phi] : phis_[block]) write(reg, phi);
         for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].last; ++i) {
             const Instruction& instruction = body_[i];
-            for_each_use(instruction, [&](RegisterIndex reg, std::uint16_t operand, std::uint16_t element) {
-                ssa_.uses[i].push_back({operand, element, reg, read(reg)});
-            });
-            for_each_definition(instruction,
+            for_each_use(instruction, ssa_.first_state,
+                         [&](RegisterIndex reg, std::uint16_t operand, std::uint16_t element) {
+                             ssa_.uses[i].push_back({operand, element, reg, read(reg)});
+                         });
+            for_each_definition(instruction, ssa_.first_state,
                                 [&](RegisterIndex reg, std::uint16_t operand, std::uint16_t element) {
                                     Value value;
                                     value.kind = Value::Kind::instruction;

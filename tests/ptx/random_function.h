@@ -8,8 +8,8 @@
 namespace trimtab::ptx {
 
 // `blocks` basic blocks, each ending in a branch, a guarded branch, a return or nothing; before that up to
-// three instructions that read and write `registers` registers, some of them guarded. Register 0 is the
-// predicate.
+// three instructions that read and write `registers` registers, and the carry flag, some of them guarded.
+// Register 0 is the predicate.
 inline Function random_function(std::mt19937& random, unsigned blocks, unsigned registers) {
     const auto pick = [&](unsigned count) {
         return std::uniform_int_distribution<unsigned>(0, count - 1)(random);
@@ -29,7 +29,8 @@ inline Function random_function(std::mt19937& random, unsigned blocks, unsigned 
         starts.push_back(static_cast<std::uint32_t>(out.body.size()));
         for (unsigned n = 1 + pick(3); n > 0; --n) {
             Instruction add;
-            add.opcode = Opcode::add;
+            add.opcode = pick(5) == 0 ? Opcode::addc : Opcode::add;
+            add.modifiers.carry_out = pick(3) == 0;
             add.operands = {reg(), reg(), reg()};
             add.destination_count = 1;
             if (pick(4) == 0) add.guard = 0;

@@ -77,6 +77,41 @@ TEST(Ssa, AGuardedWriteKeepsWhatWasBefore) {
     EXPECT_EQ(a.value(a.value(a.ssa.definition(3)).previous).kind, Value::Kind::undefined);
 }
 
+TEST(Ssa, WhatInstructionsLeaveIsAnOperand) {
+    const std::uint16_t carry = state_operand(State::carry), stack = state_operand(State::stack);
+    const Analysed a(R"(setp.eq.s32 %p1, %r9, 0; add.cc.u32 %r1, %r2, %r3; @%p1 sub.cc.u32 %r1, %r2, %r3;
+        @%p1 bra END; mad.lo.cc.u32 %r4, %r2, %r3, 5; END: addc.cc.u32 %r5, %r2, 0; madc.hi.u32 %r6, %r2, %r3, 0;
+        add.u32 %r7, %r2, %r3; subc.u32 %r8, 0, 0;)");
+    const auto written = [&](std::uint32_t i) { return a.ssa.definition(i, carry); };
+    const auto read = [&](std::uint32_t i) { return a.ssa.use(i, carry); };
+    const Value& joined = a.value(read(5));
+    ASSERT_EQ(joined.kind, Value::Kind::phi);
+    EXPECT_EQ(joined.incoming, (std::vector{written(2), written(4)}));
+    EXPECT_EQ(a.value(written(2)).previous, written(1));  // where %p1 is false, the sum's carry is left
+    EXPECT_EQ(read(6), written(5));
+    EXPECT_EQ(read(8), written(5));  // an add without .cc leaves it alone
+    EXPECT_EQ(written(7), no_index);
+    EXPECT_EQ(a.value(read(5)).reg, a.f.registers.size());
+
+    const Analysed nobody_reads("add.cc.u32 %r1, %r2, %r3; add.u32 %r4, %r1, 1;");
+    EXPECT_EQ(nobody_reads.ssa.definition(0, carry), no_index);
+    const Analysed nobody_wrote("addc.u32 %r1, %r2, %r3;");
+    EXPECT_EQ(nobody_wrote.value(nobody_wrote.ssa.use(0, carry)).kind, Value::Kind::undefined);
+    Module module = kernel_module("add.cc.u32 %r1, %r2, %r3; membar.gl; addc.u32 %r4, 0, 0;");
+    Function& calls = module.functions.at(0);
+    calls.body[1].opcode = Opcode::call;
+    const Ssa behind_a_call = build_ssa(calls, *control_flow(calls));
+    EXPECT_EQ(behind_a_call.use(2, carry), behind_a_call.definition(1, carry));
+
+    const Analysed places(
+        "stacksave.u64 %rd1; alloca.u64 %rd2, %rd3; stacksave.u64 %rd4; stackrestore.u64 %rd1;"
+        "alloca.u64 %rd5, 16;");
+    EXPECT_EQ(places.value(places.ssa.use(0, stack)).kind, Value::Kind::undefined);
+    EXPECT_EQ(places.ssa.use(1, stack), places.ssa.use(0, stack));
+    EXPECT_EQ(places.ssa.use(2, stack), places.ssa.definition(1, stack));
+    EXPECT_EQ(places.ssa.use(4, stack), places.ssa.definition(3, stack));
+}
+
 TEST(Ssa, WhatIsUnknownReadsAndWrites) {
     const Analysed a("mov.u32 %r1, 1; frobnicate.b32 %r1, %r2; mov.u32 %r3, %r1;");
     EXPECT_EQ(a.ssa.use(1, 0), a.ssa.definition(0));
@@ -105,16 +140,19 @@ std::set<std::uint32_t> sources(const Ssa& ssa, const ControlFlow& flow, ValueIn
     return out;
 }
 
-// Reaching definitions by iteration over instructions: for each, what each register may hold before it.
+// Reaching definitions by iteration over instructions: for each, what each register, and after them the carry
+// flag, may hold before it.
 std::vector<std::vector<std::set<std::uint32_t>>> reaching(const Function& f, const ControlFlow& flow) {
     std::vector<std::vector<std::set<std::uint32_t>>> before(
-        f.body.size(), std::vector<std::set<std::uint32_t>>(f.registers.size()));
+        f.body.size(), std::vector<std::set<std::uint32_t>>(f.registers.size() + 1));
     const auto after = [&](std::uint32_t i) {
         auto state = before[i];
-        for (const Operand& d : f.body[i].destinations()) {
-            if (f.body[i].guard == no_index) state[d.reg].clear();
-            state[d.reg].insert(i);
-        }
+        const auto write = [&](std::size_t r) {
+            if (f.body[i].guard == no_index) state[r].clear();
+            state[r].insert(i);
+        };
+        for (const Operand& d : f.body[i].destinations()) write(d.reg);
+        if (f.body[i].modifiers.carry_out) write(f.registers.size());
         return state;
     };
     for (auto& entry : before[0]) entry.insert(no_index);

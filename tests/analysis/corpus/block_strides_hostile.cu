@@ -242,3 +242,15 @@ __global__ void row_from_the_end(int* o, int d) {
     int* row = o + (gridDim.x - 1 - blockIdx.x) * d;
     FOR_THREADS(k, d) row[k] = k;
 }
+//= fixed 1 "blockDim.x otherwise"
+__global__ void block_in_128_bits(uint64_t* o, uint64_t high, uint64_t low, int d) {
+    unsigned __int128 sum = (unsigned __int128)high << 64 | low;
+    sum += blockDim.x + ((unsigned __int128)high << 64);
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = sum >> 64;
+}
+//= fixed 1 "threadIdx.x otherwise"
+__global__ void thread_in_128_bits(uint64_t* o, uint64_t high, uint64_t low, int d) {
+    unsigned __int128 rest = (unsigned __int128)high << 64 | low;
+    rest -= (unsigned __int128)high << 65 | threadIdx.x;
+    FOR_THREADS(k, d) o[blockIdx.x * d + k] = rest >> 64;
+}

@@ -125,3 +125,12 @@ __global__ void backwards_in_row(int* o, int d) {
 __global__ void fours(int4* o, int d) {
     FOR_THREADS(k, d / 4) o[blockIdx.x * (d / 4) + k] = make_int4(k, -k, d, blockIdx.x);
 }
+//= covering; -O0 fixed
+__global__ void rows_in_128_bits(uint64_t* o, const uint64_t* __restrict__ a, uint64_t high, uint64_t low,
+                                 int d) {
+    FOR_THREADS(k, d) {
+        unsigned __int128 sum = (unsigned __int128)high << 64 | low;
+        sum += (unsigned __int128)a[blockIdx.x * d + k] << 32 | blockIdx.x;
+        o[blockIdx.x * d + k] = sum >> 64;
+    }
+}

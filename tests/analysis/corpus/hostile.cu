@@ -480,3 +480,54 @@ __global__ void lower_bound_alone(int* o, int n) {
     int i = GX;
     if (i > 0) atomicAdd(o + i, n);
 }
+// What follows sees a value through the carry flag alone, which no register holds.
+#define CARRY_OF_SUM(carry, a, b)                          \
+    unsigned carry;                                        \
+    {                                                      \
+        unsigned low;                                      \
+        asm("add.cc.u32 %0, %2, %3;\n\taddc.u32 %1, 0, 0;" \
+            : "=r"(low), "=r"(carry)                       \
+            : "r"((unsigned)(a)), "r"((unsigned)(b)));     \
+    }
+//= fixed 2 "result"
+__global__ void ticket_by_carry(unsigned* tickets, int* o, int n) {
+    int i = GX;
+    if (i >= n) return;
+    CARRY_OF_SUM(late, atomicAdd(tickets, 1u), 0xfffffff0u);
+    o[i] = late;
+}
+//= fixed 2 "result"
+__global__ void ticket_by_borrow(unsigned* tickets, int* o, int n) {
+    int i = GX;
+    if (i >= n) return;
+    unsigned low, early;
+    asm("sub.cc.u32 %0, %2, 16;\n\tsubc.u32 %1, 0, 0;"
+        : "=r"(low), "=r"(early)
+        : "r"(atomicAdd(tickets, 1u)));
+    o[i] = early;
+}
+//= fixed 2 "result"
+__global__ void ticket_in_128_bits(unsigned long long* tickets, uint64_t* o, uint64_t high, int n) {
+    int i = GX;
+    if (i >= n) return;
+    unsigned __int128 sum = (unsigned __int128)high << 64 | ~15ull;
+    sum += (unsigned __int128)high << 64 | atomicAdd(tickets, 1ull);
+    o[i] = sum >> 64;
+}
+//= fixed 2 "loop that goes on until memory"
+__global__ void spins_by_carry(unsigned* flags, int* o, int n) {
+    int i = GX;
+    if (i >= n) return;
+    flags[i] = 1;
+    for (int k = 0; k < 1000000; k++) {
+        CARRY_OF_SUM(set, flags[(i + 1) % n], 0xffffffffu);
+        if (set) break;
+        o[i] = k;
+    }
+}
+//= fixed 1 "threadIdx.x"
+__global__ void thread_by_carry(int* o, int n) {
+    int i = GX;
+    CARRY_OF_SUM(upper, threadIdx.x, 0xfffffff0u);
+    if (i < n) o[i] = upper;
+}

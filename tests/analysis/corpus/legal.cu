@@ -323,3 +323,13 @@ __global__ void local_table(float* o, const float* x, int n, int k) {
     for (int j = 0; j < 8; j++) t[j] = x[i + j];
     o[i] = t[k & 7];
 }
+//= covering
+__global__ void sums_in_128_bits(uint64_t* high, uint64_t* low, const uint64_t* a, uint64_t k, int n) {
+    int i = GX;
+    if (i >= n) return;
+    unsigned __int128 sum = ((unsigned __int128)k << 64 | a[i]) + ((unsigned __int128)a[i] << 64 | k);
+    sum -= (unsigned __int128)i << 60;
+    sum *= a[i] | 1;
+    high[i] = sum >> 64;
+    low[i] = sum;
+}

@@ -202,3 +202,75 @@ __global__ void ends_before_a_minimum(int* o, unsigned n, unsigned m) {
     for (unsigned i = GX; i < n - m; i += TX)
         if (i < 100) o[i] = i;
 }
+// What follows sees the total, or where a thread starts, through the carry flag alone.
+#define CARRY_OF_SUM(carry, a, b)                          \
+    unsigned carry;                                        \
+    {                                                      \
+        unsigned low;                                      \
+        asm("add.cc.u32 %0, %2, %3;\n\taddc.u32 %1, 0, 0;" \
+            : "=r"(low), "=r"(carry)                       \
+            : "r"((unsigned)(a)), "r"((unsigned)(b)));     \
+    }
+//= dividing 3 "gridDim.x"
+__global__ void carry_of_the_total(int* o, int n) {
+    CARRY_OF_SUM(many, TX, 0xffffffe0u);
+    for (int i = GX; i < n; i += TX) o[i] = many;
+}
+//= dividing 3 "gridDim.x"
+__global__ void carry_decides_who_works(int* o, int n) {
+    int g = GX;
+    CARRY_OF_SUM(works, g, 0xfffffff0u);
+    if (works)
+        for (int i = g; i < n; i += TX) o[i] = i;
+}
+//= dividing 3 "gridDim.x"
+__global__ void carry_decides_in_every_turn(int* o, int n) {
+    int g = GX;
+    CARRY_OF_SUM(works, g, 0xfffffff0u);
+    for (int i = g; i < n; i += TX)
+        if (works) o[i] = i;
+}
+//= dividing 3 "gridDim.x"
+__global__ void start_in_128_bits(uint64_t* o, uint64_t high, uint64_t low, int n) {
+    unsigned __int128 sum = ((unsigned __int128)high << 64 | GX) + ((unsigned __int128)high << 64 | low);
+    for (int i = GX; i < n; i += TX) o[i] = sum >> 64;
+}
+//= dividing 3 "gridDim.x"
+__global__ void total_in_128_bits(uint64_t* o, uint64_t high, uint64_t low, int n) {
+    unsigned __int128 sum = (unsigned __int128)high << 64 | low;
+    sum += (unsigned __int128)TX * 3;
+    for (int i = GX; i < n; i += TX) o[i] = sum >> 64;
+}
+//= dividing 3 "gridDim.x"
+__global__ void carry_of_a_product(unsigned* o, int n) {
+    unsigned low, high;
+    asm("mad.lo.cc.u32 %0, %2, %2, 0xfffffc00;\n\tmadc.hi.u32 %1, 3, 5, 0;"
+        : "=r"(low), "=r"(high)
+        : "r"(TX));
+    for (int i = GX; i < n; i += TX) o[i] = high;
+}
+//= dividing 3 "gridDim.x"
+__global__ void carry_through_a_chain(unsigned* o, int n) {
+    unsigned low, middle, high;
+    asm("add.cc.u32 %0, %3, 0xffffffe0;\n\taddc.cc.u32 %1, 0xffffffff, 0;\n\taddc.u32 %2, 0, 0;"
+        : "=r"(low), "=r"(middle), "=r"(high)
+        : "r"(TX));
+    for (int i = GX; i < n; i += TX) o[i] = high;
+}
+//= dividing 3 "gridDim.x"
+__global__ void carry_of_a_guarded_sum(unsigned* o, int n) {
+    unsigned low, high;
+    asm("{ .reg .pred p; setp.gt.u32 p, %2, 32; add.cc.u32 %0, 0, 0;\n\t"
+        "@p add.cc.u32 %0, 1, 0xffffffff; addc.u32 %1, 0, 0; }"
+        : "=r"(low), "=r"(high)
+        : "r"(TX));
+    for (int i = GX; i < n; i += TX) o[i] = high;
+}
+//= dividing 3 "gridDim.x"
+__global__ void carry_from_turn_to_turn(unsigned* o, const unsigned* x, int n) {
+    unsigned sum = 0, carries = 0;
+    for (int i = GX; i < n; i += TX) {
+        asm("add.cc.u32 %0, %0, %2;\n\taddc.u32 %1, %1, 0;" : "+r"(sum), "+r"(carries) : "r"(x[i] << 28));
+        o[i] = carries;
+    }
+}

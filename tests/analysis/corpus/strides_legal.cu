@@ -156,3 +156,12 @@ __global__ void depends_on_the_row(int* o, int w, int h) {
     if (y >= h) return;
     for (int x = GX; x < w; x += TX) o[y * w + x] = y & 1 ? x : -x;
 }
+//= covering; -O0 dividing
+__global__ void sums_in_128_bits(uint64_t* o, const uint64_t* __restrict__ x, uint64_t high, uint64_t low,
+                                 int n) {
+    for (int i = GX; i < n; i += TX) {
+        unsigned __int128 sum =
+            ((unsigned __int128)high << 64 | x[i]) + ((unsigned __int128)x[i] << 64 | low);
+        o[i] = (uint64_t)(sum >> 64) ^ (uint64_t)sum;
+    }
+}
