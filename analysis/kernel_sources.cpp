@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/describe.h"
+#include "ptx/file_names.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -25,7 +26,7 @@ std::expected<KernelSource, Error> read_kernel(const std::string& path, const st
     if (!object.is_object()) return fail("is no object");
     KernelSource source;
     source.demangled = text_member(object, "demangled");
-    source.file = text_member(object, "file");
+    source.file = ptx::decode_file_name(text_member(object, "file"));
     if (const auto line = object.find("line"); line != object.end()) {
         if (!line->is_number_unsigned() || line->get<std::uint64_t>() > UINT32_MAX)
             return fail("has no line number in \"line\"");

@@ -12,6 +12,8 @@
 #include "llvm/Plugins/PassPlugin.h"
 #include "llvm/TargetParser/Triple.h"
 #include "pass/cluster_dimensions.h"
+#include "pass/constant_tables.h"
+#include "pass/file_names.h"
 #include "pass/kernel_sources.h"
 #include "pass/managed_variables.h"
 #include "pass/route_launches.h"
@@ -25,9 +27,11 @@ class TrimtabPass : public llvm::PassInfoMixin<TrimtabPass> {
         if (module.getTargetTriple().isNVPTX()) {
             if (const char* path = std::getenv("TRIMTAB_KERNEL_SOURCES"); path != nullptr && *path != '\0')
                 trimtab::pass::write_kernel_sources(module, path);
-            const bool managed = trimtab::pass::mark_managed_variables(module);
-            const bool clusters = trimtab::pass::mark_cluster_dimensions(module);
-            return managed || clusters ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+            bool changed = trimtab::pass::mark_managed_variables(module);
+            changed |= trimtab::pass::mark_cluster_dimensions(module);
+            changed |= trimtab::pass::move_large_tables(module);
+            changed |= trimtab::pass::encode_file_names(module);
+            return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
         }
         const bool routed = trimtab::pass::route_launches(module);
         const bool managed = trimtab::pass::route_managed_variables(module);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ptx/file_names.h"
 #include "ptx/names.h"
 #include "ptx/parser.h"
 
@@ -82,7 +83,7 @@ bool Parser::file() {
     std::uint64_t index = 0;
     if (!parse_count(tokens_, index, "the file's index")) return false;
     if (tokens_.now().kind != Token::Kind::string) return tokens_.fail_expected("the file's name");
-    module_.files[static_cast<std::uint32_t>(index)] = tokens_.now().text;
+    module_.files[static_cast<std::uint32_t>(index)] = decode_file_name(tokens_.now().text);
     tokens_.advance();
     std::uint64_t ignored = 0;
     while (tokens_.accept(',')) {

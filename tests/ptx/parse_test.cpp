@@ -231,7 +231,7 @@ TEST(Parse, LocationsAndSections) {
         ".version 8.8\n.target sm_80\n.address_size 64\n.func g() { ret; }\n.entry k() {\n.reg .b32 %r<4>;\n"
         "mov.u32 %r1, 1;\n.loc 2 17 5\nmov.u32 %r1, 2;\n"
         ".loc\t1 66 27, function_name $L__info_string0, inlined_at 2 18 3 // note\nret;\n}\n"
-        ".entry after() { ret; }\n.file 1 \"a.h\"\n.file 2 \"b.cu\", 1234, 99\n"
+        ".entry after() { ret; }\n.file 1 \"a%C3%a4%41%.h\"\n.file 2 \"b.cu\", 1234, 99\n"
         ".section .debug_str { $L__info_string0:\n.b8 95,90\n.b8 0\n{ } }\n.section .debug_macinfo { }\n");
     const Function& k = *module.function("k");
     EXPECT_EQ(k.line, 5u);
@@ -240,7 +240,7 @@ TEST(Parse, LocationsAndSections) {
     EXPECT_EQ(module.source_text(k.body[0].location), "");
     EXPECT_EQ(module.source_text(k.body[1].location), "b.cu:17");
     EXPECT_EQ(k.body[1].location.column, 5u);
-    EXPECT_EQ(module.source_text(k.body[2].location), "a.h:66");
+    EXPECT_EQ(module.source_text(k.body[2].location), "a\xc3\xa4%41%.h:66") << "bytes beyond ASCII alone";
     EXPECT_EQ(module.function("after")->body[0].location.line, 0u);  // a location ends with its function
 }
 

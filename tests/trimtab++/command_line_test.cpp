@@ -16,6 +16,7 @@ namespace trimtab::wrapper {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -34,9 +35,8 @@ const Toolchain tools{.clangxx = "clang++",
                       .runtime_dir = "/p",
                       .cuda = "/cuda",
                       .compatibility = "/include/trimtab/nvcc",
-                      .openmp_include = "/gcc/include",
                       .lowest_architecture = 75,
-                      .has_openmp = false};
+                      .openmp = {.has_library = false, .gcc_include = "/gcc/include"}};
 
 std::size_t position(const Command& command, const std::string& word) {
     return static_cast<std::size_t>(std::ranges::find(command, word) - command.begin());
@@ -176,7 +176,6 @@ TEST(Nvcc, OptionsBecomeClangs) {
         auto translated = translate_nvcc_options(tokens);
         return translated ? translated->tokens : std::vector<std::string>{translated.error().text()};
     };
-    using testing::ElementsAre;
     EXPECT_THAT(words({"-arch=sm_80"}), ElementsAre("--cuda-gpu-arch=sm_80"));
     EXPECT_THAT(words({"-arch", "compute_80"}), ElementsAre("--cuda-gpu-arch=sm_80"));
     EXPECT_THAT(words({"--gpu-architecture=compute_75", "--gpu-code=sm_75,compute_75"}),
@@ -246,6 +245,31 @@ TEST(Nvcc, ArchitecturesThatTheToolkitDroppedBecomeTheLowest) {
     EXPECT_EQ(supported_architecture("sm_60", 50), "sm_60");
     auto line = read({"-gencode", "arch=compute_35,code=sm_35", "-c", "a.cu"});
     EXPECT_THAT(compile_command(*line, tools, 1, "a.o"), Contains("--cuda-gpu-arch=sm_75"));
+}
+
+TEST(Nvcc, ArchitecturesThatCameWithTheNewestPtxGetIt) {
+    const std::string newest = "--cuda-feature=+ptx90";
+    for (const char* name : {"sm_88", "sm_110a"}) {
+        auto line = read({std::string("-arch=") + name, "-c", "a.cu"});
+        EXPECT_THAT(compile_command(*line, tools, 2, "a.o"), Contains(newest));
+        EXPECT_THAT(device_code_generation_command(*line, tools, name, "a.bc", "a.ptx"), Contains("+ptx90"));
+    }
+    auto line = read({"-arch=sm_90", "-c", "a.cu"});
+    EXPECT_THAT(compile_command(*line, tools, 2, "a.o"), Not(Contains(newest)));
+    auto family = read({"-arch=sm_100f", "-c", "a.cu"});
+    EXPECT_THAT(family->nvcc.notes, ElementsAre(HasSubstr("sm_100f is compiled as sm_100")));
+    EXPECT_THAT(compile_command(*family, tools, 2, "a.o"), Contains("--cuda-gpu-arch=sm_100"));
+}
+
+TEST(Nvcc, SignedOverflowOfHostCodeWrapsWhereAnOptionIsNvccs) {
+    auto compiled = [](std::vector<std::string> words) {
+        auto line = read(std::move(words));
+        return compile_command(*line, tools, line->arguments.size() - 1, "a.o");
+    };
+    EXPECT_THAT(compiled({"-arch=sm_75", "-fno-wrapv", "a.cu"}), Contains("-fwrapv"));
+    EXPECT_THAT(compiled({"--cuda-gpu-arch=sm_75", "a.cu"}), Not(Contains("-fwrapv")));
+    auto host = read({"-arch=sm_75", "-c", "a.c"});
+    EXPECT_THAT(host_compile_command(*host, tools, 2, "a.o"), Contains("-fwrapv"));
 }
 
 TEST(Nvcc, SpecialRegistersNamedWithOnePercentSignAreEscaped) {

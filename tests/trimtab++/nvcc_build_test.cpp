@@ -178,6 +178,86 @@ prog: scale.o caller.o helper.o
     EXPECT_THAT(ran.text, HasSubstr("scale"));
 }
 
+// What clang refuses, or leaves undefined, and nvcc takes; under a path that is not ASCII.
+TEST_F(NvccBuild, APlaceBeyondAsciiAndWhatClangHasNot) {
+    write("größe.cu", R"(
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <cxxabi.h>
+struct Shape {
+    __device__ virtual float area(float) const = 0;
+    __device__ virtual ~Shape() {}
+};
+struct Square : Shape {
+    __device__ float area(float x) const override { return x * x; }
+};
+// Tables that nvcc has in global memory, 880 KB: more than constant memory holds.
+__device__ const float large[200000] = {3, 5, 7};
+const double another[10000] = {0.5};
+__constant__ int factors[4] = {1, 2, 3, 4};
+__global__ void fill(float *x, double *d, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    Shape *shape = new Square;
+    x[i] = shape->area(i) + large[i % 3] * factors[i & 3] + another[i];
+    delete shape;
+    d[i] = i & 1 ? nan("0x12") : __float_as_int(nanf("7"));
+}
+__attribute__((noinline)) bool grows(int x) { return x + 1 > x; }
+int main(int count, char **) {
+    const int n = 100;
+    float *x;
+    double *d;
+    cudaMallocManaged(&x, n * sizeof(float));
+    cudaMallocManaged(&d, n * sizeof(double));
+    const int values[4] = {2, 2, 3, 4};
+    bool good = cudaMemcpyToSymbol(factors, values, sizeof values) == cudaSuccess;
+    fill<<<1, 128>>>(x, d, n);
+    good &= cudaDeviceSynchronize() == cudaSuccess;
+    good &= x[0] == 6.5f && x[1] == 1 + 5 * 2 && x[2] == 4 + 7 * 3 && x[3] == 9 + 3 * 4;
+    unsigned long long bits;
+    memcpy(&bits, d + 1, sizeof bits);
+    good &= d[0] == 0x7fc00007 && bits == 0x7ff8000000000012;
+    good &= isfinite(count) && !isnan(7u) && !isinf(count) && !signbit(3L) && isgreater(count, 0) &&
+            fpclassify(count) == FP_NORMAL && isnormal((short)count);
+    good &= !grows(INT_MAX + count - 1);
+    puts(good ? "PASS" : "FAIL");
+}
+)");
+    // Without an optimiser the pure function's place in the table stays; sm_88 wants the newest PTX.
+    for (const std::string options : {"-O2 -G -rdc=true -arch=sm_75", "-O2 -arch=sm_88"}) {
+        const Outcome built = shell(trimtab(options + " größe.cu -o prog"));
+        ASSERT_EQ(built.code, 0) << built.text;
+        EXPECT_THAT(shell("TRIMTAB_DEVICE=h100 ./prog").text, HasSubstr("PASS")) << options;
+    }
+    EXPECT_THAT(shell(TRIMTAB_BINARY_DIR "/bin/trimtab inspect prog").text, HasSubstr("größe.cu:17"));
+}
+
+TEST_F(NvccBuild, CMakeFindsOpenMp) {
+    write("CMakeLists.txt", R"(
+cmake_minimum_required(VERSION 3.18)
+project(prog LANGUAGES CXX)
+find_package(OpenMP REQUIRED)
+add_executable(prog prog.cpp)
+target_link_libraries(prog OpenMP::OpenMP_CXX)
+)");
+    write("prog.cpp", R"(
+#include <cstdio>
+#include <omp.h>
+int main() {
+    int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < 100; ++i) sum += i;
+    puts(sum == 4950 && omp_get_max_threads() > 0 ? "PASS" : "FAIL");
+}
+)");
+    const Outcome built = shell("cmake -S . -B build -DCMAKE_CXX_COMPILER=" TRIMTAB_BINARY_DIR
+                                "/bin/trimtab++ && cmake --build build");
+    ASSERT_EQ(built.code, 0) << built.text;
+    EXPECT_THAT(shell("build/prog").text, HasSubstr("PASS"));
+}
+
 TEST_F(NvccBuild, DeviceCodeAlone) {
     for (const std::string output : {"ptx", "cubin", "fatbin"}) {
         const Outcome made = shell(trimtab("-arch=sm_75 -" + output + " scale.cu"));

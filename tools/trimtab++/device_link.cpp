@@ -210,10 +210,9 @@ std::expected<void, Error> make_registration(const std::string& fat_binary, cons
     return {};
 }
 
-// Do kernels launch kernels? Then there are calls to libcudadevrt.
-bool calls_device_runtime(const std::string& ptx) {
-    const auto text = open(ptx);
-    return text && text->getBuffer().contains("__cudaCDP2");
+bool contains(const std::string& path, llvm::StringRef text) {
+    const auto content = open(path);
+    return content && content->getBuffer().contains(text);
 }
 
 }  // namespace
@@ -247,8 +246,10 @@ std::expected<void, Error> device_link(const CommandLine& line, const Toolchain&
                 {{"TRIMTAB_KERNEL_SOURCES", kernel_sources}}) != 0)
             return std::unexpected(Error{"the linked device code cannot be compiled for " + architecture});
         images.emplace_back("ptx," + architecture.substr(3), stem + ".ptx");
-        const bool launches = calls_device_runtime(stem + ".ptx");
-        Command assemble = assemble_command(line, tools, architecture, stem + ".ptx",
+        // Kernels that launch kernels call libcudadevrt.
+        const bool launches = contains(stem + ".ptx", "__cudaCDP2");
+        const bool is_debugged = contains(stem + ".ptx", ".target " + architecture + ", debug");
+        Command assemble = assemble_command(line, tools, architecture, stem + ".ptx", is_debugged,
                                             launches ? stem + ".cubin.o" : stem + ".cubin");
         if (launches) assemble.emplace_back("-c");
         if (run(assemble) != 0)

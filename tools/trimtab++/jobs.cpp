@@ -52,6 +52,20 @@ bool names_architecture(const std::string& token) {
     return token.starts_with("--cuda-gpu-arch=") || token.starts_with("--offload-arch=");
 }
 
+// clang writes no newer PTX than the toolkits it knows take, and these GPUs came with CUDA 13's.
+bool wants_newest_ptx(const std::string& architecture) {
+    return architecture.starts_with("sm_88") || architecture.starts_with("sm_110");
+}
+constexpr const char* newest_ptx = "+ptx90";
+
+// OpenMP where clang has no library for it: the pragmas are left alone, so that the program runs serially,
+// with the same results. What it calls (omp_get_num_threads) is GCC's, and _OPENMP says, as GCC does, that
+// there is OpenMP.
+void append_serial_openmp(Command& command, const std::string& openmp_include) {
+    command.insert(command.end(), {"-fopenmp=libgomp", "-D_OPENMP=201511"});
+    if (!openmp_include.empty()) command.insert(command.end(), {"-idirafter", openmp_include});
+}
+
 // The user's words, with what this machine lacks replaced.
 void append_adapted(Command& command, const Argument& argument, const CommandLine& line,
                     const Toolchain& tools, bool compiles_cuda = false) {
@@ -62,11 +76,8 @@ void append_adapted(Command& command, const Argument& argument, const CommandLin
             const std::size_t value = token.find('=') + 1;
             command.push_back(token.substr(0, value) +
                               supported_architecture(token.substr(value), tools.lowest_architecture));
-        } else if (token == "-fopenmp" && !tools.has_openmp) {
-            // clang then leaves the pragmas alone: serial, and the same results.
-            command.emplace_back("-fopenmp=libgomp");
-            if (!tools.openmp_include.empty())
-                command.insert(command.end(), {"-idirafter", tools.openmp_include});
+        } else if (token == "-fopenmp" && !tools.openmp.has_library) {
+            append_serial_openmp(command, tools.openmp.gcc_include);
         } else {
             command.push_back(token);
         }
@@ -80,6 +91,14 @@ void append_tolerance(Command& command) {
                                    "-Wno-dynamic-exception-spec", "-Wno-reserved-user-defined-literal",
                                    // Loops that are not unrolled as asked, in the toolkit's headers too.
                                    "-Wno-pass-failed"});
+}
+
+// Programs for nvcc were tried with g++ under it, which seldom makes use of signed overflow being undefined.
+// Before the user's options, as above.
+void append_host_tolerance(Command& command, const CommandLine& line, bool compiles_cuda) {
+    if (!line.nvcc.is_nvcc_style) return;
+    if (compiles_cuda) command.emplace_back("-Xarch_host");
+    command.emplace_back("-fwrapv");
 }
 
 // What nvcc has and clang has not, read before what the user includes by option.
@@ -118,6 +137,8 @@ void append_cuda_options(Command& command, const CommandLine& line, const Toolch
     if (optimises && !line.nvcc.device_debug) command.insert(command.end(), {"-Xarch_device", "-O3"});
     if (!line.names_architecture) command.emplace_back("--cuda-gpu-arch=sm_75");
     if (!line.names_include_ptx) command.emplace_back("--cuda-include-ptx=all");
+    if (std::ranges::any_of(architectures(line, tools), wants_newest_ptx))
+        command.push_back(std::string("--cuda-feature=") + newest_ptx);
     // nvcc rounds sqrtf correctly by default and clang does not; results should be nvcc's.
     if (rounds_square_roots(line))
         command.insert(command.end(), {"-Xarch_device", "-mllvm=--nvvm-reflect-add=__CUDA_PREC_SQRT=1"});
@@ -168,6 +189,7 @@ bool calls_cuda(const std::string& path) {
 
 Command without_compiled_inputs(const CommandLine& line, const Toolchain& tools) {
     Command command{tools.clangxx};
+    append_host_tolerance(command, line, /*compiles_cuda=*/false);
     for (const Argument& argument : line.arguments)
         if (!argument.is_cuda && !argument.is_c) append_adapted(command, argument, line, tools);
     append_toolkit_headers(command, tools);
@@ -178,6 +200,7 @@ Command without_compiled_inputs(const CommandLine& line, const Toolchain& tools)
 Command host_compile_command(const CommandLine& line, const Toolchain& tools, std::size_t input,
                              const std::string& object) {
     Command command{tools.clangxx};
+    append_host_tolerance(command, line, /*compiles_cuda=*/false);
     const bool is_c = line.arguments[input].is_c;
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {
         const Argument& argument = line.arguments[i];
@@ -227,6 +250,7 @@ Command device_command(const CommandLine& line, const Toolchain& tools, std::siz
         append_adapted(command, argument, line, tools, /*compiles_cuda=*/true);
     }
     append_cuda_options(command, line, tools);
+    command.push_back("-fpass-plugin=" + tools.plugin);
     command.insert(command.end(),
                    {"--no-cuda-gpu-arch=all", "--cuda-gpu-arch=" + architecture, "--cuda-device-only",
                     assembly ? "-S" : "-c", "-Qunused-arguments", "-o", output});
@@ -237,6 +261,7 @@ Command compile_command(const CommandLine& line, const Toolchain& tools, std::si
                         const std::string& object) {
     Command command{tools.clangxx};
     append_tolerance(command);
+    append_host_tolerance(command, line, /*compiles_cuda=*/true);
     append_compatibility(command, tools);
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {
         const Argument& argument = line.arguments[i];
@@ -257,6 +282,7 @@ Command compile_command(const CommandLine& line, const Toolchain& tools, std::si
 
 Command passthrough_command(const CommandLine& line, const Toolchain& tools) {
     Command command{tools.clangxx};
+    append_host_tolerance(command, line, line.compiles_cuda());
     if (line.compiles_cuda()) {
         append_tolerance(command);
         append_compatibility(command, tools);
@@ -269,8 +295,7 @@ Command passthrough_command(const CommandLine& line, const Toolchain& tools) {
         return command;
     }
     append_cuda_options(command, line, tools);
-    // The plugin reaches host assembly too; code for one device alone has no launches to route.
-    if (!line.device_only) command.push_back("-fpass-plugin=" + tools.plugin);
+    command.push_back("-fpass-plugin=" + tools.plugin);
     command.emplace_back("-Qunused-arguments");
     return command;
 }
@@ -278,6 +303,7 @@ Command passthrough_command(const CommandLine& line, const Toolchain& tools) {
 Command link_command(const CommandLine& line, const Toolchain& tools,
                      const std::map<std::size_t, std::string>& objects, const std::string& device_object) {
     Command command{tools.clangxx};
+    append_host_tolerance(command, line, /*compiles_cuda=*/false);
     const Command runtime = {"-L" + tools.runtime_dir, "-ltrimtab", "-Wl,-rpath," + tools.runtime_dir};
     bool runtime_placed = false;
     std::string language;  // what -x has said so far
@@ -334,6 +360,8 @@ Command device_code_generation_command(const CommandLine& line, const Toolchain&
                     bitcode,
                     "-o",
                     ptx};
+    if (wants_newest_ptx(architecture))
+        command.insert(command.end(), {"-Xclang", "-target-feature", "-Xclang", newest_ptx});
     if (rounds_square_roots(line))
         command.insert(command.end(), {"-mllvm", "--nvvm-reflect-add=__CUDA_PREC_SQRT=1"});
     for (std::size_t i = 0; i + 1 < line.arguments.size(); ++i) {
@@ -347,8 +375,9 @@ Command device_code_generation_command(const CommandLine& line, const Toolchain&
 }
 
 Command assemble_command(const CommandLine& line, const Toolchain& tools, const std::string& architecture,
-                         const std::string& ptx, const std::string& cubin) {
-    Command command{tools.cuda + "/bin/ptxas", "-m64", "-arch=" + architecture, "-O3"};
+                         const std::string& ptx, bool is_debugged, const std::string& cubin) {
+    Command command{tools.cuda + "/bin/ptxas", "-m64", "-arch=" + architecture, is_debugged ? "-O0" : "-O3"};
+    if (is_debugged) command.emplace_back("-g");
     for (const Argument& argument : line.arguments)
         if (argument.tokens.size() > 1 && argument.tokens.front() == "-Xcuda-ptxas")
             command.push_back(argument.tokens[1]);
@@ -382,11 +411,20 @@ bool is_for_clang_alone(const CommandLine& line) {
            std::ranges::none_of(line.arguments, [](const Argument& argument) { return argument.is_c; });
 }
 
-Command with_toolkit_headers(const CommandLine& line, Command plain) {
-    if (line.mode == Mode::information || std::ranges::none_of(line.arguments, is_host_source)) return plain;
+Command completed_for_host(const CommandLine& line, const Command& plain) {
+    if (line.mode == Mode::information) return plain;
+    Command command;
+    const OpenMp openmp = find_openmp();
+    for (const std::string& token : plain) {
+        if (token == "-fopenmp" && !openmp.has_library)
+            append_serial_openmp(command, openmp.gcc_include);
+        else
+            command.push_back(token);
+    }
+    if (std::ranges::none_of(line.arguments, is_host_source)) return command;
     if (const std::string cuda = find_cuda(line); !cuda.empty())
-        plain.insert(plain.end(), {"-idirafter", cuda + "/include"});
-    return plain;
+        command.insert(command.end(), {"-idirafter", cuda + "/include"});
+    return command;
 }
 
 std::string output_of(const CommandLine& line, const std::string& input, const std::string& extension) {

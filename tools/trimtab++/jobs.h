@@ -53,7 +53,7 @@ inline constexpr std::string_view clangs_device_link = "--offload-link";
                                                      const std::string& bitcode, const std::string& ptx);
 [[nodiscard]] Command assemble_command(const CommandLine& line, const Toolchain& tools,
                                        const std::string& architecture, const std::string& ptx,
-                                       const std::string& cubin);
+                                       bool is_debugged, const std::string& cubin);
 
 // nvcc -lib: the archive of the objects.
 [[nodiscard]] Command library_command(const CommandLine& line, const Toolchain& tools,
@@ -62,8 +62,9 @@ inline constexpr std::string_view clangs_device_link = "--offload-link";
 // Is this nothing but clang++'s: no CUDA, no word of nvcc's, no C source?
 [[nodiscard]] bool is_for_clang_alone(const CommandLine& line);
 
-// A command line of clang++'s own, so that host sources find the toolkit's headers as they do under nvcc.
-[[nodiscard]] Command with_toolkit_headers(const CommandLine& line, Command plain);
+// A command line of clang++'s own, so that host sources find the toolkit's headers as they do under nvcc, and
+// OpenMP's where clang has none.
+[[nodiscard]] Command completed_for_host(const CommandLine& line, const Command& plain);
 
 // A C++ source by its name.
 [[nodiscard]] bool is_host_source(const Argument& argument);

@@ -198,7 +198,7 @@ int main(int argc, char** argv) {
     const bool cuda = line->compiles_cuda() || (line->mode == Mode::link && links_cuda(*line));
     if (line->mode == Mode::information || (!cuda && is_for_clang_alone(*line))) {
         const auto clangxx = find_clangxx();
-        return clangxx ? become(*clangxx, with_toolkit_headers(*line, plain)) : lacks(clangxx.error().text());
+        return clangxx ? become(*clangxx, completed_for_host(*line, plain)) : lacks(clangxx.error().text());
     }
 
     const auto tools = find_toolchain(*line);

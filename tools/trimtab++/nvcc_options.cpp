@@ -346,6 +346,13 @@ class Translator {
             // One image is enough: its PTX serves newer GPUs.
             name = "sm_75";
         }
+        // sm_100f, not "all-f"
+        if (name.size() > 4 && name.ends_with('f') && name.starts_with("sm_")) {
+            const std::string generic = name.substr(0, name.size() - 1);
+            note(
+                fmt::format("{} is compiled as {}: clang makes no code for a family of GPUs", name, generic));
+            name = generic;
+        }
         if (!contains(architectures_, name)) architectures_.push_back(name);
     }
 

@@ -92,6 +92,12 @@ std::string find_cuda(const CommandLine& line) {
     return {};
 }
 
+OpenMp find_openmp() {
+    OpenMp openmp{.has_library = is_there(TRIMTAB_LLVM_PREFIX "/lib/libomp.so"), .gcc_include = {}};
+    if (!openmp.has_library) openmp.gcc_include = gcc_openmp_include();
+    return openmp;
+}
+
 std::expected<std::string, Error> find_clangxx() {
     if (auto clangxx = find_llvm_program("clang++")) return *clangxx;
     return std::unexpected(Error{"clang++ 22 is not installed (scripts/setup.sh installs it)"});
@@ -120,8 +126,7 @@ std::expected<Toolchain, Error> find_toolchain(const CommandLine& line) {
     tools.runtime_dir = fs::path(*runtime).parent_path();
     const fs::path installed = fs::path(tools.runtime_dir).parent_path() / "include" / "trimtab" / "nvcc";
     tools.compatibility = is_there(installed) ? installed.string() : TRIMTAB_SOURCE_INCLUDE "/trimtab/nvcc";
-    tools.has_openmp = is_there(TRIMTAB_LLVM_PREFIX "/lib/libomp.so");
-    if (!tools.has_openmp) tools.openmp_include = gcc_openmp_include();
+    tools.openmp = find_openmp();
     tools.cuda = find_cuda(line);
     if (!tools.cuda.empty()) tools.lowest_architecture = lowest_architecture(toolkit_version(tools.cuda));
     if (tools.cuda.empty() && line.compiles_cuda())

@@ -9,6 +9,11 @@
 
 namespace trimtab::wrapper {
 
+struct OpenMp {
+    bool has_library = false;  // clang's own is installed
+    std::string gcc_include;   // holds omp.h where clang has none
+};
+
 struct Toolchain {
     std::string clangxx;                // clang++ 22
     std::string clang;                  // clang 22, for the driver programs
@@ -17,9 +22,8 @@ struct Toolchain {
     std::string runtime_dir;            // holds libtrimtab.so
     std::string cuda;                   // the toolkit's root; empty when not found
     std::string compatibility;          // holds nvcc.h, which every CUDA source includes first
-    std::string openmp_include;         // holds omp.h where clang has no OpenMP library of its own
     unsigned lowest_architecture = 75;  // that the toolkit compiles for
-    bool has_openmp = false;            // clang's own OpenMP library is installed
+    OpenMp openmp;
 };
 
 // The toolkit: --cuda-path, CUDA_PATH, CUDA_HOME, the one that Trimtab was built with, /usr/local/cuda, the
@@ -27,6 +31,7 @@ struct Toolchain {
 [[nodiscard]] std::expected<Toolchain, Error> find_toolchain(const CommandLine& line);
 // clang++ alone: all that a command line without CUDA needs.
 [[nodiscard]] std::expected<std::string, Error> find_clangxx();
+[[nodiscard]] OpenMp find_openmp();
 // The toolkit alone; empty where there is none.
 [[nodiscard]] std::string find_cuda(const CommandLine& line);
 

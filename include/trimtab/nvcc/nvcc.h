@@ -9,11 +9,14 @@
 #include "predefined_macros.h"
 // Device code has new and delete without it.
 #include <new>
+// isfinite and its like without std::, for integers too.
+#include <math.h>
 #if __cplusplus >= 201103L
 #include "min_max.h"
 #include "scoped_atomics.h"
 #include "intrinsics.h"
 #include "older_runtime.h"
+#include "device_library.h"
 #include "device_runtime.h"
 #endif
 // clang-format on
