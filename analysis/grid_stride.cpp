@@ -34,7 +34,7 @@ bool has_effect(const FunctionValues& kernel, std::uint32_t instruction) {
 class DimensionProof {
   public:
     DimensionProof(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
-                   const ControlDependence& control, Dimension dimension)
+                   const ptx::ControlDependence& control, Dimension dimension)
         : table_(table),
           kernel_(kernel),
           flow_(kernel.flow()),
@@ -158,11 +158,11 @@ class DimensionProof {
         if (is_same_for_all(branch)) return;
         constexpr const char* no_test =
             "reaches the loop by a branch that depends on the thread otherwise than by the loop's bound";
-        if (values_.home(branch) != TurnValues::outside || (ways != taken && ways != falls_through))
+        if (values_.home(branch) != TurnValues::outside || (ways != ptx::taken && ways != ptx::falls_through))
             return refuse(last, no_test);
         Symbolic way = kernel_.guard(last);
         if (way.width != 1 || !table_.is_small(way)) return refuse(last, no_test);
-        way = indices_.with_indices(ways == taken ? table_.negate(way) : way);
+        way = indices_.with_indices(ways == ptx::taken ? table_.negate(way) : way);
         if (mentions_index(way) || !add_test(way, table_.loop_index(dimension_, 64), checked))
             return refuse(last, no_test);
         checked.tests_first |= flow_.dominates(branch, flow_.loops[l].header);
@@ -258,7 +258,7 @@ class DimensionProof {
     const FunctionValues& kernel_;
     const ptx::ControlFlow& flow_;
     const LoopIndices& indices_;
-    const ControlDependence& control_;
+    const ptx::ControlDependence& control_;
     Dimension dimension_;
     TurnValues values_;
     std::map<std::uint32_t, Checked> loops_;
@@ -299,19 +299,14 @@ class Accesses {
   private:
     std::optional<Fault> add(std::uint32_t i) {
         const ptx::Instruction& made = kernel_.function().body[i];
-        switch (made.opcode) {
-            case Opcode::tex:
-            case Opcode::tld4:
-            case Opcode::txq:
-            case Opcode::suq:
-            case Opcode::prefetch:
-            case Opcode::prefetchu:
+        switch (ptx::info(made.opcode).opcode_class) {
+            case ptx::OpcodeClass::texture:
+            case ptx::OpcodeClass::image_query:
+            case ptx::OpcodeClass::hint:
                 return std::nullopt;
-            case Opcode::ld:
-            case Opcode::ldu:
-            case Opcode::st:
-            case Opcode::atom:
-            case Opcode::red:
+            case ptx::OpcodeClass::load:
+            case ptx::OpcodeClass::store:
+            case ptx::OpcodeClass::atomic:
                 break;
             default:
                 return Fault{3, i, fmt::format("has {} in the loop", made.mnemonic)};
@@ -319,7 +314,7 @@ class Accesses {
         if (reads_constant_memory(kernel_, i)) return std::nullopt;
         const MemoryRoots roots = memory_roots(table_, kernel_, i);
         if (roots.is_private) return Fault{3, i, std::string(keeps_a_stack)};
-        const bool is_load = made.opcode == Opcode::ld;
+        const bool is_load = ptx::is_load(made);
         StridedAccess access;
         access.bytes = ptx::size_bytes(made.type) * std::max<unsigned>(1, made.modifiers.vector_width);
         access.writes = !is_load;
@@ -406,7 +401,7 @@ std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const Functio
     GridStrides result;
     if (!kernel.flow().reducible) return std::unexpected(Fault{3, 0, "has loops with several entries"});
     const LoopIndices indices(table, kernel, reads_total);
-    const ControlDependence control(kernel.function(), kernel.flow());
+    const ptx::ControlDependence control(kernel.function(), kernel.flow());
     DimensionProof::Once once;
     for (std::size_t d = 0; d < 3; d++) {
         if (!reads_total[d]) continue;

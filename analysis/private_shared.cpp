@@ -273,13 +273,13 @@ class PrivateSharedFinder {
             if (is_same_for_all(branch)) continue;
             if (values_.flow().innermost_loop[branch] != no_index) return false;
             const auto& successors = values_.flow().blocks[branch].successors;
-            if (ways != taken && ways != falls_through) return false;
+            if (ways != ptx::taken && ways != ptx::falls_through) return false;
             if (function_.body[values_.flow().blocks[branch].last - 1].opcode != Opcode::bra) {
                 // A guarded ret: the other way is out.
-                if (ways != falls_through) return false;
+                if (ways != ptx::falls_through) return false;
                 continue;
             }
-            if (successors.size() != 2 || !only_ends(successors[ways == taken ? 1 : 0])) return false;
+            if (successors.size() != 2 || !only_ends(successors[ways == ptx::taken ? 1 : 0])) return false;
         }
         return true;
     }
@@ -368,7 +368,7 @@ class PrivateSharedFinder {
     const ptx::Function& function_;
     const LaunchReads& reads_;
     const FunctionValues& values_;
-    ControlDependence control_;
+    ptx::ControlDependence control_;
     LoopIndices no_loops_{table_, values_, {}};
     std::map<Dimension, std::optional<TurnValues>> turns_;
     std::vector<std::uint32_t> barriers_;

@@ -64,7 +64,7 @@ bool is_race_free(const SymbolTable& table, const std::vector<FunctionValues>& f
     for (std::uint32_t i = 0; i < body.size(); i++) {
         if (!values.is_reachable(i) || is_pure(body[i])) continue;
         const bool stores = body[i].opcode == ptx::Opcode::st;
-        const bool loads = body[i].opcode == ptx::Opcode::ld || body[i].opcode == ptx::Opcode::ldu;
+        const bool loads = is_load(body[i]);
         if (!stores && !loads) return false;
         if (loads && reads_constant_memory(values, i)) continue;
         const MemoryRoots roots = memory_roots(table, values, i);

@@ -120,7 +120,8 @@ std::vector<Fault> spinning_loops(const SymbolTable& table, const FunctionValues
         for (const std::uint32_t load : LoopExits(values, loop).deciding_loads()) {
             const ptx::Instruction& made = values.function().body[load];
             // Calls and atomics with a result are judged as instructions.
-            const bool reads = made.opcode == Opcode::ld || made.opcode == Opcode::suld;
+            const bool reads =
+                ptx::info(made.opcode).opcode_class == ptx::OpcodeClass::surface_load || is_load(made);
             if (!reads || reads_constant_memory(values, load) ||
                 !may_be_written(memory_roots(table, values, load), written))
                 continue;

@@ -125,7 +125,7 @@ bool LoopIndices::stride(std::uint32_t index, Dimension dimension) {
 // --- what values depend on ---
 
 TurnValues::TurnValues(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
-                       const ControlDependence& control, Dimension dimension)
+                       const ptx::ControlDependence& control, Dimension dimension)
     : table_(table),
       kernel_(kernel),
       indices_(indices),

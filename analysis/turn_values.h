@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/control_dependence.h"
 #include "analysis/function_values.h"
+#include "ptx/control_dependence.h"
 
 namespace trimtab::analysis {
 
@@ -53,7 +53,7 @@ struct Dependence {
 class TurnValues {
   public:
     TurnValues(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
-               const ControlDependence& control, Dimension dimension);
+               const ptx::ControlDependence& control, Dimension dimension);
 
     static constexpr std::uint32_t outside = UINT32_MAX;
     // The loop of the dimension that the block is in.
@@ -73,7 +73,7 @@ class TurnValues {
     SymbolTable& table_;
     const FunctionValues& kernel_;
     const LoopIndices& indices_;
-    const ControlDependence& control_;
+    const ptx::ControlDependence& control_;
     Dimension dimension_;
     std::vector<std::uint32_t> homes_;                            // by block
     std::vector<std::vector<ptx::BlockIndex>> merging_branches_;  // by block

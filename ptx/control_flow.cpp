@@ -7,17 +7,10 @@
 #include <utility>
 
 #include "ptx/dominators.h"
+#include "ptx/opcodes.h"
 
 namespace trimtab::ptx {
 namespace {
-
-bool leaves(Opcode opcode) {
-    return opcode == Opcode::ret || opcode == Opcode::exit || opcode == Opcode::trap;
-}
-
-bool ends_block(Opcode opcode) {
-    return opcode == Opcode::bra || opcode == Opcode::brx || leaves(opcode);
-}
 
 class Builder {
   public:
@@ -112,7 +105,7 @@ class Builder {
             bool falls_through = true;
             if (last != nullptr && ends_block(last->opcode)) {
                 falls_through = last->guard != no_index;
-                leaves_[b] = leaves(last->opcode);
+                leaves_[b] = info(last->opcode).has(leaves);
                 for (const std::uint32_t target : targets_[block.last - 1]) {
                     block.successors.push_back(block_at(target));
                 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ptx/mnemonic.h"
+#include "ptx/opcodes.h"
 
 namespace trimtab::ptx {
 namespace {
@@ -21,31 +22,10 @@ bool is_register_like(const Operand& operand) {
 }
 
 bool writes_nothing(const Mnemonic& mnemonic) {
+    const OpcodeInfo& known = info(mnemonic.opcode);
+    if (known.has(no_result)) return true;
+    if (!known.has(result_by_form)) return false;
     switch (mnemonic.opcode) {
-        case Opcode::applypriority:
-        case Opcode::bra:
-        case Opcode::brkpt:
-        case Opcode::brx:
-        case Opcode::cp:
-        case Opcode::discard:
-        case Opcode::exit:
-        case Opcode::fence:
-        case Opcode::griddepcontrol:
-        case Opcode::membar:
-        case Opcode::nanosleep:
-        case Opcode::pmevent:
-        case Opcode::prefetch:
-        case Opcode::prefetchu:
-        case Opcode::red:
-        case Opcode::ret:
-        case Opcode::setmaxnreg:
-        case Opcode::st:
-        case Opcode::stackrestore:
-        case Opcode::stmatrix:
-        case Opcode::sured:
-        case Opcode::sust:
-        case Opcode::trap:
-            return true;
         case Opcode::bar:
         case Opcode::barrier:
             return !mnemonic.has("red");

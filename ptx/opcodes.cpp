@@ -194,6 +194,10 @@ bool ends_block(Opcode opcode) {
     return info(opcode).has(jumps | leaves);
 }
 
+bool is_load(const Instruction& instruction) {
+    return info(instruction.opcode).opcode_class == OpcodeClass::load;
+}
+
 bool reads(const Instruction& instruction, State state) {
     return info(instruction.opcode).has(state == State::carry ? takes_carry : takes_stack_pointer);
 }

@@ -90,6 +90,7 @@ enum OpcodeTrait : std::uint16_t {
 // Each lane's result is made from the lane's own operands and nothing else.
 [[nodiscard]] bool is_elementwise(const Instruction& instruction);
 [[nodiscard]] bool ends_block(Opcode opcode);
+[[nodiscard]] bool is_load(const Instruction& instruction);  // ld, ldu
 
 [[nodiscard]] bool reads(const Instruction& instruction, State state);
 [[nodiscard]] bool writes(const Instruction& instruction, State state);

@@ -1,44 +1,10 @@
 #include <bit>
 
 #include "ptx/names.h"
+#include "ptx/opcodes.h"
 #include "ptx/parser.h"
 
 namespace trimtab::ptx {
-namespace {
-
-bool is_video(Opcode opcode) {
-    switch (opcode) {
-        case Opcode::vabsdiff:
-        case Opcode::vabsdiff2:
-        case Opcode::vabsdiff4:
-        case Opcode::vadd:
-        case Opcode::vadd2:
-        case Opcode::vadd4:
-        case Opcode::vavrg2:
-        case Opcode::vavrg4:
-        case Opcode::vmad:
-        case Opcode::vmax:
-        case Opcode::vmax2:
-        case Opcode::vmax4:
-        case Opcode::vmin:
-        case Opcode::vmin2:
-        case Opcode::vmin4:
-        case Opcode::vset:
-        case Opcode::vset2:
-        case Opcode::vset4:
-        case Opcode::vshl:
-        case Opcode::vshr:
-        case Opcode::vsub:
-        case Opcode::vsub2:
-        case Opcode::vsub4:
-            return true;
-        default:
-            return false;
-    }
-}
-
-}  // namespace
-
 bool Parser::instruction() {
     Instruction made;
     made.location = location_;
@@ -55,7 +21,7 @@ bool Parser::instruction() {
     else
         ok = operands(made, *decoded);
     if (!ok || !tokens_.expect(';', "',' or ';'")) return false;
-    if (selector_seen_ && !is_video(made.opcode)) made.opcode = Opcode::unknown;
+    if (selector_seen_ && !info(made.opcode).has(is_video)) made.opcode = Opcode::unknown;
     function_->body.push_back(std::move(made));
     return true;
 }

@@ -8,34 +8,10 @@
 #include <tuple>
 #include <utility>
 
+#include "ptx/instruction_registers.h"
+
 namespace trimtab::ptx {
 namespace {
-
-// Calls visit(register, element) for each register that the operand holds: element 0 is a register or an
-// address's base, a vector's elements count from 0, and an address's further ones from 1.
-template <class Visit>
-void for_each_register(const Operand& operand, Visit&& visit) {
-    switch (operand.kind) {
-        case Operand::Kind::reg:
-            visit(operand.reg, std::uint16_t{0});
-            break;
-        case Operand::Kind::address:
-            if (operand.reg != no_index) visit(operand.reg, std::uint16_t{0});
-            for (std::size_t i = 0; i < operand.elements.size(); ++i) {
-                const Operand& element = operand.elements[i];
-                if (element.kind == Operand::Kind::reg) visit(element.reg, static_cast<std::uint16_t>(i + 1));
-            }
-            break;
-        case Operand::Kind::vector:
-            for (std::size_t i = 0; i < operand.elements.size(); ++i) {
-                const Operand& element = operand.elements[i];
-                if (element.kind == Operand::Kind::reg) visit(element.reg, static_cast<std::uint16_t>(i));
-            }
-            break;
-        default:
-            break;
-    }
-}
 
 constexpr std::array states = {State::carry, State::stack};
 static_assert(states.size() == state_count);
@@ -53,12 +29,11 @@ void for_each_use(const Instruction& instruction, RegisterIndex first_state, Vis
         }
     }
     if (instruction.guard != no_index) visit(instruction.guard, guard_operand, std::uint16_t{0});
-    const std::size_t first = info(instruction.opcode).has(reads_result) ? 0 : instruction.destination_count;
-    for (std::size_t i = first; i < instruction.operands.size(); ++i) {
-        for_each_register(instruction.operands[i], [&](RegisterIndex reg, std::uint16_t element) {
+    visit_read_operands(instruction, [&](const Operand& operand, std::size_t i) {
+        visit_registers(operand, [&](RegisterIndex reg, std::uint16_t element) {
             visit(reg, static_cast<std::uint16_t>(i), element);
         });
-    }
+    });
 }
 
 template <class Visit>
@@ -70,9 +45,8 @@ void for_each_definition(const Instruction& instruction, RegisterIndex first_sta
         }
     }
     for (std::uint16_t i = 0; i < instruction.destination_count; ++i) {
-        const Operand& operand = instruction.operands[i];
-        if (operand.kind == Operand::Kind::address) continue;
-        for_each_register(operand, [&](RegisterIndex reg, std::uint16_t element) { visit(reg, i, element); });
+        visit_registers(instruction.operands[i],
+                        [&](RegisterIndex reg, std::uint16_t element) { visit(reg, i, element); });
     }
 }
 

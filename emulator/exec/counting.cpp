@@ -7,11 +7,11 @@
 #include "emulator/exec/block.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/worker.h"
+#include "ptx/opcodes.h"
 
 namespace trimtab::emulator {
 namespace {
 
-using ptx::Opcode;
 using ptx::Type;
 
 SlotCount& touch(Warp& w, std::uint32_t slot) {
@@ -52,11 +52,10 @@ InstructionClass memory_class(const ptx::Instruction& instruction) {
         default:
             break;
     }
-    switch (instruction.opcode) {
-        case Opcode::st:
+    switch (ptx::info(instruction.opcode).opcode_class) {
+        case ptx::OpcodeClass::store:
             return InstructionClass::global_store;
-        case Opcode::atom:
-        case Opcode::red:
+        case ptx::OpcodeClass::atomic:
             return InstructionClass::global_atomic;
         default:
             return InstructionClass::global_load;
@@ -103,60 +102,27 @@ std::string_view name(InstructionClass instruction_class) {
 }
 
 InstructionClass class_of(const ptx::Instruction& instruction) {
-    switch (instruction.opcode) {
-        case Opcode::ld:
-        case Opcode::ldu:
-        case Opcode::st:
-        case Opcode::atom:
-        case Opcode::red:
-        case Opcode::cp:
+    switch (ptx::info(instruction.opcode).pipe) {
+        case ptx::Pipe::by_space:
             return memory_class(instruction);
-        case Opcode::bra:
-        case Opcode::brx:
-        case Opcode::call:
-        case Opcode::ret:
-        case Opcode::exit:
+        case ptx::Pipe::control:
             return InstructionClass::control;
-        case Opcode::bar:
-        case Opcode::barrier:
+        case ptx::Pipe::barrier:
             return InstructionClass::barrier;
-        case Opcode::shfl:
-        case Opcode::vote:
-        case Opcode::match:
-        case Opcode::redux:
-        case Opcode::activemask:
-        case Opcode::elect:
+        case ptx::Pipe::warp_collective:
             return InstructionClass::warp_collective;
-        case Opcode::cvt:
-        case Opcode::cvta:
+        case ptx::Pipe::conversion:
             return InstructionClass::conversion;
-        case Opcode::rcp:
-        case Opcode::sqrt:
-        case Opcode::rsqrt:
-        case Opcode::sin:
-        case Opcode::cos:
-        case Opcode::ex2:
-        case Opcode::lg2:
-        case Opcode::tanh:
+        case ptx::Pipe::special_function:
             return InstructionClass::special_function;
-        case Opcode::mov:
-        case Opcode::selp:
-        case Opcode::slct:
-        case Opcode::set:
+        case ptx::Pipe::integer:
             return InstructionClass::integer;
-        case Opcode::membar:
-        case Opcode::fence:
-        case Opcode::prefetch:
-        case Opcode::prefetchu:
-        case Opcode::nanosleep:
-        case Opcode::trap:
-        case Opcode::brkpt:
-        case Opcode::pmevent:
-        case Opcode::unknown:
+        case ptx::Pipe::other:
             return InstructionClass::other;
-        default:
-            return arithmetic_class(instruction.type);
+        case ptx::Pipe::by_type:
+            break;
     }
+    return arithmetic_class(instruction.type);
 }
 
 void finish_warp_counts(Warp& w, WorkerCounts& counts, const KernelCode& code) {
@@ -253,7 +219,7 @@ LaunchCounters gather_counters(const CompiledKernel& kernel, const KernelCode& c
             all.by_class[own_class].warp += counted.warp + idle.warp;
             all.by_class[own_class].thread += counted.thread + idle.thread;
             all.idle_lanes += warp_lanes * counted.warp - counted.thread;
-            if (instruction.opcode != Opcode::bra && instruction.opcode != Opcode::brx) continue;
+            if (!ptx::info(instruction.opcode).has(ptx::jumps)) continue;
             all.branches += counted.warp;
             all.divergent_branches += all.instructions[index].divergent;
         }

@@ -9,6 +9,7 @@
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/register_slots.h"
 #include "emulator/exec/rounds.h"
+#include "ptx/opcodes.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -23,27 +24,9 @@ bool is_guarded(const ptx::Instruction& instruction) {
     return instruction.guard != ptx::no_index && instruction.opcode != ptx::Opcode::bra;
 }
 
-// A path may be put aside at it, and others of its warp or block go on.
-bool may_suspend(ptx::Opcode opcode) {
-    switch (opcode) {
-        using ptx::Opcode;
-        case Opcode::call:
-        case Opcode::bar:
-        case Opcode::barrier:
-        case Opcode::shfl:
-        case Opcode::vote:
-        case Opcode::match:
-        case Opcode::redux:
-        case Opcode::elect:
-            return true;
-        default:
-            return false;
-    }
-}
-
 // Under a guard part of a path would be put aside: the other lanes branch around the instruction instead.
 bool goes_around(const ptx::Instruction& instruction) {
-    return instruction.guard != ptx::no_index && may_suspend(instruction.opcode);
+    return instruction.guard != ptx::no_index && ptx::info(instruction.opcode).has(ptx::suspends);
 }
 
 }  // namespace
@@ -235,7 +218,7 @@ void Lowering::begin_instruction(std::uint32_t index) {
 // Basic blocks, and what follows an instruction at which a path may be put aside.
 bool Lowering::may_enter(std::uint32_t index) const {
     return flow_.blocks[flow_.block_of[index]].first == index ||
-           may_suspend(function_.body[index - 1].opcode);
+           ptx::info(function_.body[index - 1].opcode).has(ptx::suspends);
 }
 
 void Lowering::lower_instruction(std::uint32_t index) {

@@ -4,12 +4,10 @@
 #include <queue>
 #include <utility>
 
-#include "emulator/exec/instruction_registers.h"
+#include "ptx/liveness.h"
 
 namespace trimtab::emulator {
 namespace {
-
-constexpr std::uint32_t many_blocks = ptx::no_index - 1;
 
 // Where a register may hold a value that is still needed: instructions [first, last].
 struct Life {
@@ -21,112 +19,29 @@ struct Life {
     [[nodiscard]] bool used() const { return first != ptx::no_index; }
 };
 
-class Liveness {
-  public:
-    Liveness(const ptx::Function& function, const ptx::ControlFlow& flow) : function_(function), flow_(flow) {
-        lives_.resize(function.registers.size());
-        find_shared();
-        if (shared_count_ != 0) solve();
-    }
-    [[nodiscard]] const std::vector<Life>& lives() const { return lives_; }
-
-  private:
-    using Words = std::vector<std::uint64_t>;
-
-    static bool get(const Words& words, std::uint32_t i) { return ((words[i / 64] >> (i % 64)) & 1) != 0; }
-    static void set(Words& words, std::uint32_t i) { words[i / 64] |= std::uint64_t{1} << (i % 64); }
-
-    // Registers that more than one block sees, or that a block reads before it writes them.
-    void find_shared() {
-        std::vector<std::uint32_t> block_of(lives_.size(), ptx::no_index);
-        std::vector<std::uint32_t> written_in(lives_.size(), ptx::no_index);
-        for (ptx::BlockIndex b = 0; b < flow_.blocks.size(); b++) {
-            const auto see = [&](ptx::RegisterIndex reg, std::uint32_t i) {
-                lives_[reg].include(i);
-                if (block_of[reg] == ptx::no_index) block_of[reg] = b;
-                if (block_of[reg] != b) block_of[reg] = many_blocks;
-            };
-            for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; i++) {
-                const ptx::Instruction& instruction = function_.body[i];
-                visit_reads(instruction, [&](ptx::RegisterIndex reg) {
-                    see(reg, i);
-                    if (written_in[reg] != b) block_of[reg] = many_blocks;
-                });
-                visit_writes(instruction, [&](ptx::RegisterIndex reg) {
-                    see(reg, i);
-                    // What is written under a guard alone keeps its old value elsewhere.
-                    if (instruction.guard == ptx::no_index)
-                        written_in[reg] = b;
-                    else if (written_in[reg] != b)
-                        block_of[reg] = many_blocks;
-                });
-            }
-        }
-        shared_.assign(lives_.size(), ptx::no_index);
-        for (ptx::RegisterIndex reg = 0; reg < lives_.size(); reg++) {
-            if (block_of[reg] == many_blocks) shared_[reg] = shared_count_++;
+std::vector<Life> find_lives(const ptx::Function& function, const ptx::ControlFlow& flow) {
+    std::vector<Life> lives(function.registers.size());
+    const ptx::Liveness liveness(function, flow);
+    for (ptx::BlockIndex b = 0; b < flow.blocks.size(); b++) {
+        const ptx::BasicBlock& block = flow.blocks[b];
+        if (block.first == block.last) continue;
+        for (const ptx::RegisterIndex reg : liveness.into(b).list()) lives[reg].include(block.first);
+        for (const ptx::RegisterIndex reg : liveness.out_of(b).list()) lives[reg].include(block.last - 1);
+        for (std::uint32_t i = block.first; i < block.last; i++) {
+            const auto see = [&](ptx::RegisterIndex reg) { lives[reg].include(i); };
+            visit_reads(function.body[i], see);
+            visit_writes(function.body[i], see);
         }
     }
-
-    // Backwards over blocks until nothing changes; then lives reach over every block in which they go on.
-    void solve() {
-        const std::size_t words = (shared_count_ + 63) / 64;
-        std::vector<Words> used(flow_.blocks.size(), Words(words)), killed = used, in = used, out = used;
-        for (ptx::BlockIndex b = 0; b < flow_.blocks.size(); b++) {
-            for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; i++) {
-                const ptx::Instruction& instruction = function_.body[i];
-                const auto use = [&](ptx::RegisterIndex reg) {
-                    if (shared_[reg] != ptx::no_index && !get(killed[b], shared_[reg]))
-                        set(used[b], shared_[reg]);
-                };
-                visit_reads(instruction, use);
-                visit_writes(instruction, [&](ptx::RegisterIndex reg) {
-                    if (instruction.guard != ptx::no_index)
-                        use(reg);
-                    else if (shared_[reg] != ptx::no_index)
-                        set(killed[b], shared_[reg]);
-                });
-            }
-        }
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (auto at = flow_.reverse_post_order.rbegin(); at != flow_.reverse_post_order.rend(); ++at) {
-                const ptx::BlockIndex b = *at;
-                for (std::size_t word = 0; word < words; word++) {
-                    std::uint64_t live = 0;
-                    for (const ptx::BlockIndex next : flow_.blocks[b].successors) live |= in[next][word];
-                    out[b][word] = live;
-                    const std::uint64_t before = used[b][word] | (live & ~killed[b][word]);
-                    changed = changed || before != in[b][word];
-                    in[b][word] = before;
-                }
-            }
-        }
-        for (ptx::BlockIndex b = 0; b < flow_.blocks.size(); b++) {
-            const ptx::BasicBlock& block = flow_.blocks[b];
-            if (block.first == block.last) continue;
-            for (ptx::RegisterIndex reg = 0; reg < lives_.size(); reg++) {
-                if (shared_[reg] == ptx::no_index) continue;
-                if (get(in[b], shared_[reg])) lives_[reg].include(block.first);
-                if (get(out[b], shared_[reg])) lives_[reg].include(block.last - 1);
-            }
-        }
-    }
-
-    const ptx::Function& function_;
-    const ptx::ControlFlow& flow_;
-    std::vector<Life> lives_;
-    std::vector<std::uint32_t> shared_;  // by register: its bit, or no_index
-    std::uint32_t shared_count_ = 0;
-};
+    return lives;
+}
 
 }  // namespace
 
 RegisterSlots assign_slots(const ptx::Function& function, const ptx::ControlFlow& flow,
                            std::uint32_t class_count,
                            const std::function<std::uint32_t(ptx::RegisterIndex)>& class_of) {
-    const Liveness liveness(function, flow);
-    const std::vector<Life>& lives = liveness.lives();
+    const std::vector<Life> lives = find_lives(function, flow);
     RegisterSlots made;
     made.slot.assign(lives.size(), ptx::no_index);
     made.count.assign(class_count, 0);

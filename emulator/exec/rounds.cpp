@@ -5,40 +5,22 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "emulator/exec/instruction_registers.h"
+#include "ptx/instruction_registers.h"
 
 namespace trimtab::emulator {
 namespace {
 
 using ptx::Opcode;
+using ptx::OpcodeClass;
 using ptx::Space;
 
 bool may_be_global(Space space) {
     return space == Space::global || space == Space::generic;
 }
 
-bool is_global_load(const ptx::Instruction& instruction) {
-    switch (instruction.opcode) {
-        case Opcode::ld:
-        case Opcode::ldu:
-        case Opcode::atom:
-            return may_be_global(instruction.modifiers.space);
-        default:
-            return false;
-    }
-}
-
-bool is_fence(const ptx::Instruction& instruction) {
-    switch (instruction.opcode) {
-        case Opcode::bar:
-        case Opcode::barrier:
-        case Opcode::membar:
-        case Opcode::fence:
-        case Opcode::call:
-            return true;
-        default:
-            return false;
-    }
+bool is_fence(OpcodeClass opcode_class) {
+    return opcode_class == OpcodeClass::barrier || opcode_class == OpcodeClass::fence ||
+           opcode_class == OpcodeClass::call;
 }
 
 std::vector<std::uint32_t> sorted(const std::unordered_set<std::uint32_t>& set) {
@@ -59,6 +41,8 @@ void analyse_rounds(const ptx::Function& function, std::uint32_t first, std::uin
     std::uint32_t stores = 0, everything = 0, barrier = 0;
     for (std::uint32_t i = first; i < last; i++) {
         const ptx::Instruction& instruction = function.body[i];
+        const OpcodeClass own = ptx::info(instruction.opcode).opcode_class;
+        const bool loads = own == OpcodeClass::load || instruction.opcode == Opcode::atom;
         std::uint32_t operands = 0;
         visit_reads(instruction, [&](std::uint32_t reg) {
             const auto known = round_of.find(reg);
@@ -68,7 +52,7 @@ void analyse_rounds(const ptx::Function& function, std::uint32_t first, std::uin
                 operands = std::max(operands, known->second);
         });
         std::uint32_t result = operands;
-        if (is_global_load(instruction)) {
+        if (loads && may_be_global(instruction.modifiers.space)) {
             result = 1 + std::max(operands, instruction.modifiers.nc ? barrier : stores);
             level[i - first] = result;
             region.rounds = std::max(region.rounds, result);
@@ -76,14 +60,13 @@ void analyse_rounds(const ptx::Function& function, std::uint32_t first, std::uin
                 stores = std::max(stores, result - 1);
                 everything = std::max(everything, stores);
             }
-        } else if (instruction.opcode == Opcode::st || instruction.opcode == Opcode::red ||
-                   instruction.opcode == Opcode::atom || instruction.opcode == Opcode::cp) {
+        } else if (own == OpcodeClass::store || own == OpcodeClass::atomic || own == OpcodeClass::copy) {
             if (may_be_global(instruction.modifiers.space)) stores = std::max(stores, operands);
             everything = std::max(everything, operands);
-        } else if (is_fence(instruction)) {
+        } else if (is_fence(own)) {
             everything = std::max(everything, operands);
             stores = barrier = everything;
-        } else if (instruction.opcode == Opcode::ld) {
+        } else if (loads) {
             result = std::max(operands, everything);
         }
         visit_writes(instruction, [&](std::uint32_t reg) { round_of[reg] = result; });

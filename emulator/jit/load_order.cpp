@@ -1,22 +1,16 @@
 #include "emulator/jit/load_order.h"
 
-#include "emulator/jit/shapes.h"
+#include "ptx/opcodes.h"
 
 namespace trimtab::emulator::jit {
-
-using ptx::Opcode;
 
 bool is_ordered(const ptx::Instruction& instruction) {
     return instruction.modifiers.semantics != ptx::MemorySemantics::weak ||
            instruction.modifiers.cache == ptx::CacheOp::cv;
 }
 
-bool is_load(const ptx::Instruction& instruction) {
-    return instruction.opcode == Opcode::ld || instruction.opcode == Opcode::ldu;
-}
-
 bool is_passed(const ptx::Instruction& instruction) {
-    return is_elementwise(instruction.opcode) ||
+    return is_elementwise(instruction) ||
            (is_load(instruction) && instruction.modifiers.semantics == ptx::MemorySemantics::weak);
 }
 

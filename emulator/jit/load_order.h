@@ -5,7 +5,6 @@
 
 namespace trimtab::emulator::jit {
 
-[[nodiscard]] bool is_load(const ptx::Instruction& instruction);
 // Others may see it, or change what it sees, while the kernel runs.
 [[nodiscard]] bool is_ordered(const ptx::Instruction& instruction);
 // It changes no memory and keeps the path as it is: loads behind it may be made before it.

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <span>
 
-#include "emulator/exec/instruction_registers.h"
 #include "emulator/jit/shapes.h"
+#include "ptx/instruction_registers.h"
 
 namespace trimtab::emulator::jit {
 namespace {

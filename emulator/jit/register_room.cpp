@@ -15,8 +15,8 @@
 #include <cstring>
 
 #include "emulator/jit/lane_loops.h"
-#include "emulator/jit/liveness.h"
 #include "emulator/jit/register_copies.h"
+#include "ptx/liveness.h"
 
 namespace trimtab::emulator::jit {
 namespace {
@@ -96,7 +96,7 @@ void RegisterRoom::restore(llvm::IRBuilderBase& b, llvm::Value* service, llvm::V
 
 void RegisterRoom::forward(llvm::Function& function) {
     struct Sets {
-        RegisterSet in, out, kept;  // kept: not written here
+        ptx::RegisterSet in, out, kept;  // kept: not written here
     };
     const auto number = [this](const llvm::Value* pointer) {
         const auto found = numbers_.find(pointer);
@@ -105,7 +105,7 @@ void RegisterRoom::forward(llvm::Function& function) {
     // Which slots are live where blocks end.
     llvm::DenseMap<const llvm::BasicBlock*, Sets> sets;
     for (const llvm::BasicBlock& block : function) {
-        RegisterSet read(slots_.size()), written(slots_.size());
+        ptx::RegisterSet read(slots_.size()), written(slots_.size());
         const auto reads = [&](int slot) {
             if (slot >= 0 && !written.contains(static_cast<unsigned>(slot)))
                 read.insert(static_cast<unsigned>(slot));
@@ -124,7 +124,7 @@ void RegisterRoom::forward(llvm::Function& function) {
                 });
             }
         }
-        sets[&block] = {read, RegisterSet(slots_.size()), written};
+        sets[&block] = {read, ptx::RegisterSet(slots_.size()), written};
     }
     const std::vector<llvm::BasicBlock*> order(llvm::po_begin(&function), llvm::po_end(&function));
     for (bool changed = true; changed;) {
@@ -135,7 +135,7 @@ void RegisterRoom::forward(llvm::Function& function) {
             for (const llvm::BasicBlock* next : llvm::successors(block))
                 grew = own.out.merge(sets[next].in) || grew;
             if (!grew) continue;
-            RegisterSet through = own.out;
+            ptx::RegisterSet through = own.out;
             for (const std::uint32_t slot : own.kept.list()) through.erase(slot);
             changed = own.in.merge(through) || changed;
         }
@@ -168,7 +168,7 @@ void RegisterRoom::forward(llvm::Function& function) {
                 });
             }
         }
-        const RegisterSet& live = sets[&block].out;
+        const ptx::RegisterSet& live = sets[&block].out;
         for (const auto& [slot, store] : last) {
             if (!live.contains(static_cast<unsigned>(number(slot)))) store->eraseFromParent();
         }

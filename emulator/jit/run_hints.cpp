@@ -86,8 +86,8 @@ RunHints::Hint RunHints::result(const ptx::Instruction& instruction) const {
         if (!of_sources.back().known) return {};
         all_zero = all_zero && is_zero(of_sources.back().offsets);
     }
-    const bool loads = instruction.opcode == Opcode::ld || instruction.opcode == Opcode::ldu;
-    if (!is_elementwise(instruction.opcode) && !loads) return {true, std::nullopt};
+    const bool loads = is_load(instruction);
+    if (!is_elementwise(instruction) && !loads) return {true, std::nullopt};
     if (all_zero) return {true, zeros};
     if (loads || ptx::is_float(instruction.type) || ptx::is_float(instruction.source_type))
         return {true, std::nullopt};

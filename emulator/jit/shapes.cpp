@@ -32,67 +32,6 @@ unsigned run_lanes_of(const LanePatterns& lanes) {
     return run;
 }
 
-bool is_elementwise(Opcode opcode) {
-    switch (opcode) {
-        case Opcode::abs:
-        case Opcode::add:
-        case Opcode::and_:
-        case Opcode::bfe:
-        case Opcode::bfi:
-        case Opcode::bfind:
-        case Opcode::bmsk:
-        case Opcode::brev:
-        case Opcode::clz:
-        case Opcode::cnot:
-        case Opcode::copysign:
-        case Opcode::cos:
-        case Opcode::cvt:
-        case Opcode::cvta:
-        case Opcode::div:
-        case Opcode::dp2a:
-        case Opcode::dp4a:
-        case Opcode::ex2:
-        case Opcode::fma:
-        case Opcode::fns:
-        case Opcode::isspacep:
-        case Opcode::lg2:
-        case Opcode::lop3:
-        case Opcode::mad:
-        case Opcode::mad24:
-        case Opcode::max:
-        case Opcode::min:
-        case Opcode::mov:
-        case Opcode::mul:
-        case Opcode::mul24:
-        case Opcode::neg:
-        case Opcode::not_:
-        case Opcode::or_:
-        case Opcode::popc:
-        case Opcode::prmt:
-        case Opcode::rcp:
-        case Opcode::rem:
-        case Opcode::rsqrt:
-        case Opcode::sad:
-        case Opcode::selp:
-        case Opcode::set:
-        case Opcode::setp:
-        case Opcode::shf:
-        case Opcode::shl:
-        case Opcode::shr:
-        case Opcode::sin:
-        case Opcode::slct:
-        case Opcode::sqrt:
-        case Opcode::sub:
-        case Opcode::szext:
-        case Opcode::tanh:
-        case Opcode::testp:
-        case Opcode::xor_:
-            return true;
-        default:
-            return false;
-    }
-}
-
 unsigned register_bytes(const ptx::Function& function, ptx::RegisterIndex reg) {
     const unsigned width = ptx::size_bytes(function.registers[reg].type);
     return width == 1 ? 2 : width;
@@ -147,7 +86,7 @@ Shape Shapes::merged(const Shape& a, const Shape& b) const {
     return x == b.in_runs(run_lanes_) ? x : Shape::general();
 }
 
-Shapes::Shapes(const ptx::Function& function, const ptx::ControlFlow& flow, const Liveness& liveness,
+Shapes::Shapes(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness,
                const LanePatterns& lanes, bool is_kernel, bool may_have_runs)
     : function_(function),
       flow_(flow),
@@ -332,7 +271,7 @@ Shape Shapes::result(const ptx::Instruction& instruction) const {
         const unsigned bytes = operand.kind == ptx::Operand::Kind::reg ? width_of(operand.reg) : 4;
         if (of(operand, bytes, Type::none).kind == Kind::unknown) return {};
     }
-    if (instruction.opcode == Opcode::ld || instruction.opcode == Opcode::ldu) {
+    if (is_load(instruction)) {
         const ptx::Operand& place = instruction.operands[1];
         switch (instruction.modifiers.space) {
             case ptx::Space::param:
@@ -347,7 +286,7 @@ Shape Shapes::result(const ptx::Instruction& instruction) const {
                 return Shape::general();
         }
     }
-    if (!is_elementwise(instruction.opcode) || instruction.modifiers.carry_out) return Shape::general();
+    if (!is_elementwise(instruction)) return Shape::general();
     if (are_uniform(instruction)) return Shape::uniform();
     return arithmetic(instruction);
 }

@@ -14,9 +14,7 @@
 
 #include "emulator/exec/op.h"
 #include "emulator/jit/lane_pattern.h"
-#include "emulator/jit/liveness.h"
-#include "ptx/control_flow.h"
-#include "ptx/module.h"
+#include "ptx/liveness.h"
 
 namespace trimtab::emulator::jit {
 
@@ -49,7 +47,7 @@ struct Shape {
 
 class Shapes {
   public:
-    Shapes(const ptx::Function& function, const ptx::ControlFlow& flow, const Liveness& liveness,
+    Shapes(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness,
            const LanePatterns& lanes, bool is_kernel, bool may_have_runs);
 
     [[nodiscard]] const Shape& of(ptx::RegisterIndex reg) const { return shapes_[reg]; }
@@ -82,7 +80,7 @@ class Shapes {
 
     const ptx::Function& function_;
     const ptx::ControlFlow& flow_;
-    const Liveness& liveness_;
+    const ptx::Liveness& liveness_;
     const LanePatterns& lanes_;
     const bool is_kernel_;
     const unsigned run_lanes_;
@@ -90,9 +88,6 @@ class Shapes {
     std::vector<Shape> shapes_;
     std::vector<bool> divergent_;  // by instruction
 };
-
-// What computes each lane's result from that lane's operands alone.
-[[nodiscard]] bool is_elementwise(ptx::Opcode opcode);
 
 // Register widths as the interpreter lays them out; 0: a predicate.
 [[nodiscard]] unsigned register_bytes(const ptx::Function& function, ptx::RegisterIndex reg);

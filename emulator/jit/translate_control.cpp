@@ -9,7 +9,7 @@ void Translator::leave(llvm::Value* op) {
     b_.CreateRet(op);
 }
 
-llvm::BasicBlock* Translator::make_exit(const RegisterSet& live, llvm::Value* op) {
+llvm::BasicBlock* Translator::make_exit(const ptx::RegisterSet& live, llvm::Value* op) {
     auto* exit = llvm::BasicBlock::Create(context_, "exit", made_);
     const auto before = b_.saveIP();
     b_.SetInsertPoint(exit);

@@ -219,7 +219,7 @@ void Translator::store_register(ptx::RegisterIndex reg) {
     b_.CreateAlignedStore(b_.CreateSelect(lanes_of(lanes_), vector(value), old), place, llvm::Align(bytes));
 }
 
-void Translator::load_registers(const RegisterSet& registers) {
+void Translator::load_registers(const ptx::RegisterSet& registers) {
     std::vector<llvm::AllocaInst*> slots;
     for (const ptx::RegisterIndex reg : registers.list()) {
         if (!room_)
@@ -230,7 +230,7 @@ void Translator::load_registers(const RegisterSet& registers) {
     if (!slots.empty()) room_->restore(b_, service(offsetof(Services, restore)), registers_, lanes_, slots);
 }
 
-void Translator::store_registers(const RegisterSet& registers) {
+void Translator::store_registers(const ptx::RegisterSet& registers) {
     std::vector<llvm::AllocaInst*> slots;
     for (const ptx::RegisterIndex reg : registers.list()) {
         if (!room_)

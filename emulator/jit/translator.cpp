@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "emulator/exec/instruction_registers.h"
 #include "emulator/jit/abi.h"
 
 namespace trimtab::emulator::jit {
@@ -14,33 +13,22 @@ namespace {
 using ptx::Opcode;
 
 // All else may put a path aside, or join others to it: nothing is taken for granted behind it.
-bool stays_on_path(Opcode opcode) {
-    switch (opcode) {
-        case Opcode::ld:
-        case Opcode::ldu:
-        case Opcode::st:
-        case Opcode::atom:
-        case Opcode::red:
-        case Opcode::cp:
-        case Opcode::addc:
-        case Opcode::subc:
-        case Opcode::madc:
-            return true;
-        default:
-            return is_elementwise(opcode);
-    }
-}
-
-bool ends_path(const ptx::Instruction& instruction) {
-    switch (instruction.opcode) {
-        case Opcode::ret:
-        case Opcode::exit:
-        case Opcode::trap:
-        case Opcode::brx:
+bool stays_on_path(const ptx::Instruction& instruction) {
+    switch (ptx::info(instruction.opcode).opcode_class) {
+        case ptx::OpcodeClass::pure:
+            return !reads(instruction, ptx::State::stack) && !writes(instruction, ptx::State::stack);
+        case ptx::OpcodeClass::load:
+        case ptx::OpcodeClass::store:
+        case ptx::OpcodeClass::atomic:
+        case ptx::OpcodeClass::copy:
             return true;
         default:
             return false;
     }
+}
+
+bool ends_path(const ptx::Instruction& instruction) {
+    return ends_block(instruction.opcode) && instruction.opcode != Opcode::bra;
 }
 
 }  // namespace
@@ -96,7 +84,7 @@ void Translator::find_entries() {
     for (const ptx::Loop& loop : flow_.loops) is_entry_point_[flow_.blocks[loop.header].first] = true;
     for (std::uint32_t i = 0; i < function_.body.size(); i++) {
         const Instruction& instruction = function_.body[i];
-        if (code_.entry_op[i + 1] != FunctionCode::no_op && !stays_on_path(instruction.opcode))
+        if (code_.entry_op[i + 1] != FunctionCode::no_op && !stays_on_path(instruction))
             is_entry_point_[i + 1] = true;
         if (shapes_->is_divergent(i) || ends_path(instruction)) {
             for (const ptx::BlockIndex next : flow_.blocks[flow_.block_of[i]].successors)
@@ -172,7 +160,7 @@ void Translator::translate_block(ptx::BlockIndex block) {
         const auto end = static_cast<std::uint32_t>(function_.body.size());
         const std::uint32_t op =
             code_.join_op[end] != FunctionCode::no_op ? code_.join_op[end] : code_.first_op[end];
-        b_.CreateBr(make_exit(RegisterSet(function_.registers.size()), op_at(op)));
+        b_.CreateBr(make_exit(ptx::RegisterSet(function_.registers.size()), op_at(op)));
     } else {
         fall_through(flow_.block_of[blk.last]);
     }
@@ -253,16 +241,16 @@ llvm::Value* Translator::call_handlers(std::uint32_t index) {
 
 void Translator::run_handlers(std::uint32_t index) {
     const Instruction& instruction = function_.body[index];
-    RegisterSet written(function_.registers.size());
+    ptx::RegisterSet written(function_.registers.size());
     visit_writes(instruction, [&](ptx::RegisterIndex reg) { written.insert(reg); });
-    RegisterSet read(function_.registers.size());
+    ptx::RegisterSet read(function_.registers.size());
     visit_reads(instruction, [&](ptx::RegisterIndex reg) { read.insert(reg); });
     if (instruction.guard != ptx::no_index) (void)read.merge(written);
     store_registers(read);
     llvm::Value* as_expected = call_handlers(index);
     llvm::Value* next = llvm::cast<llvm::ICmpInst>(as_expected)->getOperand(0);
-    RegisterSet live(function_.registers.size());
-    if (!stays_on_path(instruction.opcode)) {
+    ptx::RegisterSet live(function_.registers.size());
+    if (!stays_on_path(instruction)) {
         // What follows needs this, and the frame does not have it yet.
         live = liveness_->before(index + 1);
         for (const ptx::RegisterIndex reg : written.list()) live.erase(reg);

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "emulator/exec/code.h"
-#include "emulator/jit/liveness.h"
 #include "emulator/jit/open_nans.h"
 #include "emulator/jit/register_room.h"
 #include "emulator/jit/run_hints.h"
@@ -73,7 +72,7 @@ class Translator {
     llvm::BasicBlock* way_into(ptx::BlockIndex block);
     // Leaves for the interpreter before instruction `index`, at its first op or at another.
     llvm::BasicBlock* exit_before(std::uint32_t index);
-    llvm::BasicBlock* make_exit(const RegisterSet& live, llvm::Value* op);
+    llvm::BasicBlock* make_exit(const ptx::RegisterSet& live, llvm::Value* op);
     // Goes on in a new block where the condition holds; else to `other`.
     void expect(llvm::Value* condition, llvm::BasicBlock* other);
     void leave(llvm::Value* op);
@@ -110,8 +109,8 @@ class Translator {
     void load_register(ptx::RegisterIndex reg);
     void store_register(ptx::RegisterIndex reg);
     llvm::Value* service(std::size_t offset);  // of Services
-    void load_registers(const RegisterSet& registers);
-    void store_registers(const RegisterSet& registers);
+    void load_registers(const ptx::RegisterSet& registers);
+    void store_registers(const ptx::RegisterSet& registers);
     llvm::Value* bits_of(llvm::Value* predicate);  // <32 x i1> or i1 -> i32
     llvm::Value* lanes_of(llvm::Value* bits);      // i32 -> <32 x i1>
     llvm::Value* field(std::size_t offset, llvm::Type* type);
@@ -274,7 +273,7 @@ class Translator {
     ptx::ControlFlow flow_;
     const LanePatterns& lane_patterns_;
     const bool is_kernel_, is_counted_, has_gather_;
-    std::optional<Liveness> liveness_;
+    std::optional<ptx::Liveness> liveness_;
     std::optional<Shapes> shapes_;
     std::optional<RunHints> hints_;
     std::optional<OpenNans> open_nans_;

@@ -6,14 +6,10 @@
 #include "emulator/exec/program.h"
 #include "emulator/metrics/metrics.h"
 #include "ptx/control_flow.h"
+#include "ptx/instruction_registers.h"
 
 namespace trimtab::emulator {
 namespace {
-
-void visit_registers(const ptx::Operand& operand, const auto& visit) {
-    if (operand.reg != ptx::no_index) visit(operand.reg);
-    for (const ptx::Operand& element : operand.elements) visit_registers(element, visit);
-}
 
 std::uint32_t height(const ptx::Function& function, const ptx::BasicBlock& block) {
     std::unordered_map<std::uint32_t, std::uint32_t> ready;  // by register: the step after which it is there
@@ -21,15 +17,12 @@ std::uint32_t height(const ptx::Function& function, const ptx::BasicBlock& block
     for (std::uint32_t i = block.first; i < block.last; i++) {
         const ptx::Instruction& instruction = function.body[i];
         std::uint32_t step = 0;
-        const auto read = [&](std::uint32_t reg) {
+        visit_reads(instruction, [&](std::uint32_t reg) {
             const auto known = ready.find(reg);
             if (known != ready.end()) step = std::max(step, known->second);
-        };
-        for (const ptx::Operand& operand : instruction.sources()) visit_registers(operand, read);
-        if (instruction.guard != ptx::no_index) read(instruction.guard);
+        });
         step++;
-        for (const ptx::Operand& operand : instruction.destinations())
-            visit_registers(operand, [&](std::uint32_t reg) { ready[reg] = step; });
+        visit_writes(instruction, [&](std::uint32_t reg) { ready[reg] = step; });
         highest = std::max(highest, step);
     }
     return highest;

@@ -1,17 +1,13 @@
-#include "analysis/control_dependence.h"
+#include "ptx/control_dependence.h"
 
-namespace trimtab::analysis {
+namespace trimtab::ptx {
 
-using ptx::BlockIndex;
-using ptx::no_index;
-using ptx::Opcode;
-
-ControlDependence::ControlDependence(const ptx::Function& function, const ptx::ControlFlow& flow)
+ControlDependence::ControlDependence(const Function& function, const ControlFlow& flow)
     : direct_(flow.blocks.size()) {
     for (const BlockIndex branch : flow.reverse_post_order) {
-        const ptx::BasicBlock& block = flow.blocks[branch];
+        const BasicBlock& block = flow.blocks[branch];
         if (block.first == block.last || block.successors.empty()) continue;
-        const ptx::Instruction& last = function.body[block.last - 1];
+        const Instruction& last = function.body[block.last - 1];
         const bool is_indirect = last.opcode == Opcode::brx;
         const bool is_conditional = is_indirect || last.guard != no_index;
         if (!is_conditional) continue;
@@ -45,4 +41,4 @@ std::map<BlockIndex, std::uint8_t> ControlDependence::deciding(BlockIndex block)
     return result;
 }
 
-}  // namespace trimtab::analysis
+}  // namespace trimtab::ptx

@@ -9,7 +9,7 @@
 #include "ptx/control_flow.h"
 #include "ptx/module.h"
 
-namespace trimtab::analysis {
+namespace trimtab::ptx {
 
 // Ways out of a block's branch: `taken` leads to its target or, of a guarded ret or exit, out of the
 // function.
@@ -17,18 +17,18 @@ enum Way : std::uint8_t { taken = 1, falls_through = 2, one_of_many = 4 };
 
 class ControlDependence {
   public:
-    ControlDependence(const ptx::Function& function, const ptx::ControlFlow& flow);
+    ControlDependence(const Function& function, const ControlFlow& flow);
 
     // By block with a branch that decides, however indirectly, whether `block` is reached: by which of its
     // ways (a mask of Way).
-    [[nodiscard]] std::map<ptx::BlockIndex, std::uint8_t> deciding(ptx::BlockIndex block) const;
+    [[nodiscard]] std::map<BlockIndex, std::uint8_t> deciding(BlockIndex block) const;
 
   private:
     struct Edge {
-        ptx::BlockIndex branch = 0;
+        BlockIndex branch = 0;
         std::uint8_t way = 0;
     };
     std::vector<std::vector<Edge>> direct_;  // by block
 };
 
-}  // namespace trimtab::analysis
+}  // namespace trimtab::ptx
