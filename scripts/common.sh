@@ -59,7 +59,9 @@ configure() {
     cuda=$(find_cuda) || die 3 "no CUDA toolkit: run scripts/setup.sh"
     local launcher=()
     if command -v ccache >/dev/null; then
-        launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+        # It knows objects again that were made with a precompiled header only where it may overlook when that was made.
+        local cached="env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache"
+        launcher=("-DCMAKE_C_COMPILER_LAUNCHER=$cached" "-DCMAKE_CXX_COMPILER_LAUNCHER=$cached")
     fi
     log=$(mktemp)
     if ! (cd "$root" && cmake --preset "$preset" "-DTRIMTAB_CUDA_PATH=$cuda" "${launcher[@]}" "$@") >"$log" 2>&1; then

@@ -36,7 +36,7 @@ cd "$root"
 if $setup; then scripts/setup.sh; fi
 [[ -f build/build.ninja ]] || configure default
 say "building Trimtab in build/ (minutes, the first time)"
-build default
+build default product
 mkdir -p build/demo
 
 step build/bin/trimtab++ -O3 samples/polybench/gemm.cu -o build/demo/gemm

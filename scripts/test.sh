@@ -17,7 +17,7 @@ Runs, in this order (tidy, which may take as long as all others, only with --all
   build      the default preset: Release, clang (build/)
   tests      every test of that build
   tidy       clang-tidy on what changed since it was last clean
-  gcc        Release, g++ (build-gcc/), and the unit tests
+  gcc        g++ with assertions (build-gcc/), and the unit tests
   sanitize   the unit tests with AddressSanitizer and UndefinedBehaviorSanitizer, clang (build-sanitize/)
   threads    the runtime's tests with ThreadSanitizer, clang (build-threads/); only with --all or --only
 A stage's output is shown only when it fails (it is in build/logs/), unless --verbose. A stage that fails does not stop
@@ -103,7 +103,7 @@ stage_tests() { ctest --preset default -j "$jobs"; }
 stage_tidy() { nice scripts/check_tidy.py --jobs "$jobs"; }
 
 stage_gcc() {
-    configure gcc -DTRIMTAB_BENCHMARKS=OFF && build gcc && ctest --preset gcc -j "$jobs" "${unit_tests[@]}"
+    configure gcc && build gcc && ctest --preset gcc -j "$jobs" "${unit_tests[@]}"
 }
 
 # What is not built has no labels yet, only a place holder.

@@ -1,0 +1,7 @@
+// Read once for the files of all tests (trimtab_precompile).
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cmake/precompiled/library.h"
