@@ -1,4 +1,5 @@
-// Read once for the files of all libraries (trimtab_precompile). Only headers whose meaning no option of a target changes.
+// Read once for the files of all libraries (trimtab_precompile). Only headers whose meaning no option of a
+// target changes.
 #pragma once
 
 #include <algorithm>
