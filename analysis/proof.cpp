@@ -14,6 +14,7 @@
 #include "analysis/races.h"
 #include "analysis/spinning.h"
 #include "analysis/turn_values.h"
+#include "ptx/inlined_places.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -350,12 +351,7 @@ Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& 
 bool is_user_source(const ptx::Module& module, const ptx::SourceLocation& location) {
     const auto file = module.files.find(location.file);
     if (file == module.files.end() || location.line == 0) return false;
-    // Where compilers and toolkits keep their own.
-    return std::ranges::none_of(
-        std::array<std::string_view, 7>{"/lib/clang/", "__clang_", "/usr/include/", "/usr/local/include/",
-                                        "/usr/local/cuda", "/targets/x86_64-linux/include/",
-                                        "/site-packages/nvidia/"},
-        [&](std::string_view part) { return file->second.contains(part); });
+    return ptx::is_user_file(file->second);
 }
 
 std::string source_of(const ptx::Module& module, const ptx::Function& function, std::uint32_t instruction) {

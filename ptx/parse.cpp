@@ -23,6 +23,7 @@ std::expected<Module, Error> Parser::run() {
         (void)tokens_.fail("");
         return std::unexpected(*tokens_.error());
     }
+    inlined_places_.resolve(module_);
     return std::move(module_);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ptx/constant_expression.h"
+#include "ptx/inlined_places.h"
 #include "ptx/mnemonic.h"
 #include "ptx/module.h"
 #include "ptx/scopes.h"
@@ -107,6 +108,7 @@ class Parser {
     Function* function_ = nullptr;
     Scopes* scopes_ = nullptr;
     SourceLocation location_;
+    InlinedPlaces inlined_places_;
     bool selector_seen_ = false;  // %r1.b0 and the like, in the present instruction
 };
 

@@ -21,6 +21,7 @@ bool Parser::body(Function& function) {
     function_ = &function;
     scopes_ = &scopes;
     location_ = {};
+    inlined_places_.start_function();
     for (const std::vector<Variable>* list : {&function.returns, &function.parameters}) {
         for (const Variable& parameter : *list) {
             if (parameter.space == Space::reg && !scopes.declare_register(parameter.name, parameter.type)) {
@@ -87,14 +88,28 @@ bool Parser::body_statement() {
     return tokens_.fail("unknown directive '" + std::string(at.text.substr(0, 40)) + "'");
 }
 
+// Of a .loc that is read: it has the calls in it.
+constexpr std::size_t longest_comment = 1 << 14;
+
 // .loc 1 8 0    .loc 2 66 27, function_name $L__info_string0, inlined_at 1 10 68
 bool Parser::location() {
+    const std::string_view rest = tokens_.text().substr(tokens_.now().offset, longest_comment);
+    const std::string_view line_text = rest.substr(0, rest.find('\n'));
     tokens_.advance();
-    std::uint64_t file = 0, line = 0, column = 0, ignored = 0;
-    if (!parse_count(tokens_, file, "the file's index") || !parse_count(tokens_, line, "the line") ||
-        !parse_count(tokens_, column, "the column")) {
-        return false;
-    }
+    std::uint64_t ignored = 0;
+    const auto place = [&](SourceLocation& out, const char* which) {
+        std::uint64_t file = 0, line = 0, column = 0;
+        if (!parse_count(tokens_, file, which) || !parse_count(tokens_, line, "the line") ||
+            !parse_count(tokens_, column, "the column")) {
+            return false;
+        }
+        out = {static_cast<std::uint32_t>(file), static_cast<std::uint32_t>(line),
+               static_cast<std::uint32_t>(column)};
+        return true;
+    };
+    SourceLocation own;
+    std::optional<SourceLocation> call;
+    if (!place(own, "the file's index")) return false;
     while (tokens_.accept(',')) {
         std::string_view word, symbol;
         if (!tokens_.expect_word(word, "function_name or inlined_at")) return false;
@@ -102,15 +117,14 @@ bool Parser::location() {
             if (!tokens_.expect_word(symbol, "a label")) return false;
             if (tokens_.accept('+') && !parse_count(tokens_, ignored, "the offset")) return false;
         } else if (word == "inlined_at") {
-            for (int i = 0; i < 3; ++i) {
-                if (!parse_count(tokens_, ignored, "the place of the call")) return false;
-            }
+            if (!place(call.emplace(), "the place of the call")) return false;
         } else {
             return tokens_.fail("unknown attribute '" + std::string(word) + "' of .loc");
         }
     }
-    location_ = {static_cast<std::uint32_t>(file), static_cast<std::uint32_t>(line),
-                 static_cast<std::uint32_t>(column)};
+    const std::size_t comment = line_text.find("//");
+    location_ = inlined_places_.note(
+        own, call, comment == std::string_view::npos ? std::string_view() : line_text.substr(comment));
     return true;
 }
 

@@ -244,6 +244,32 @@ TEST(Parse, LocationsAndSections) {
     EXPECT_EQ(module.function("after")->body[0].location.line, 0u);  // a location ends with its function
 }
 
+// What the compiler's own headers do is where its user wrote the call, whichever way the compiler says so.
+TEST(Parse, InlinedCodeIsWhereItsUserCallsIt) {
+    const Module module = parse_ok(
+        ".version 8.8\n.target sm_80\n.address_size 64\n.entry k() {\n.reg .b32 %r<4>;\n"
+        ".loc 2 10 5, function_name $L__info_string0, inlined_at 1 20 3\nmov.u32 %r1, 1;\n"
+        ".loc 3 30 5, function_name $L__info_string0, inlined_at 2 10 5\nmov.u32 %r1, 2;\n"
+        ".loc 3 31 5, function_name $L__info_string0, inlined_at 4 40 5\nmov.u32 %r1, 3;\n"
+        ".loc 3 32 5, function_name $L__info_string0, inlined_at 3 32 5\nmov.u32 %r1, 4;\n"
+        ".loc 4 50 1 // /usr/lib/llvm-22/lib/clang/22/include/x.h:50:1 @[ 3.h:7:1 @[ k.cu:60:9 ] ]\nmov.u32 "
+        "%r1, 5;\n"
+        ".loc 4 51 1 // x.h:51:1 @[ /usr/include/y.h:7:1 @[ unseen.cu:70:9 ] ]\nmov.u32 %r1, 6;\n"
+        ".loc 4 52 1 // x.h:52:1 @[ nothing ]\nmov.u32 %r1, 7;\n"
+        ".loc 4 53 1\nmov.u32 %r1, 8;\nret;\n}\n"
+        ".file 1 \"/home/u/k.cu\"\n.file 2 \"/usr/local/cuda/include/2.h\"\n.file 3 \"/usr/include/3.h\"\n"
+        ".file 4 \"/usr/lib/llvm-22/lib/clang/22/include/x.h\"\n");
+    const auto at = [&](std::size_t i) { return module.source_text(module.functions[0].body[i].location); };
+    EXPECT_EQ(at(0), "/home/u/k.cu:20");
+    EXPECT_EQ(at(1), "/home/u/k.cu:20") << "by two calls";
+    EXPECT_EQ(at(2), "/usr/include/3.h:31") << "no call of a user's";
+    EXPECT_EQ(at(3), "/usr/include/3.h:32") << "into itself";
+    EXPECT_EQ(at(4), "3.h:7") << "another file than that of the toolkit";
+    EXPECT_EQ(at(5), "unseen.cu:70");
+    EXPECT_EQ(at(6), "/usr/lib/llvm-22/lib/clang/22/include/x.h:52");
+    EXPECT_EQ(at(7), "/usr/lib/llvm-22/lib/clang/22/include/x.h:53");
+}
+
 TEST(Parse, AnEmptyBodyIsADefinition) {
     const Module module =
         parse_ok(".version 8.8 .target sm_80 .visible .func f(); .entry k() { } .visible .func f() {}");
