@@ -36,7 +36,10 @@ Shape illegal(Warp& w, const Op* op, unsigned lane, std::uint64_t address, const
 }
 
 std::string past_shared(const Warp& w, std::uint64_t offset) {
-    return fmt::format("byte {} of {} bytes of shared memory", offset, w.shared_bytes);
+    const auto place = static_cast<std::int32_t>(offset);
+    const bool is_before = offset < window_bytes && place < 0;
+    return fmt::format("byte {} of {} bytes of shared memory",
+                       is_before ? std::int64_t{place} : static_cast<std::int64_t>(offset), w.shared_bytes);
 }
 
 // One lane of a generic address in a window: its host address, or 0 and a fault.
@@ -137,13 +140,14 @@ Shape resolve_each(Warp& w, const Op* op, Shape shape) {
     return same_host ? Shape::uniform : Shape::scattered;
 }
 
-// Lanes' own addresses of [a + imm], without the shapes that the quick ways know.
+// Lanes' own addresses of [a + imm] in a space that each thread has of its own, without the shapes that the
+// quick ways know.
 template <class AddressRegister>
 bool gather(Warp& w, const Op* op, std::uint64_t limit, unsigned& culprit) {
     const AddressRegister* r = w.lanes<AddressRegister>(op->a);
     const std::uint64_t bytes = info_of(op).total_bytes;
     for (unsigned lane = 0; lane < warp_lanes; lane++) {
-        const std::uint64_t address = static_cast<std::uint64_t>(r[lane]) + op->imm;
+        const std::uint64_t address = narrow_address(static_cast<std::uint64_t>(r[lane]) + op->imm);
         w.at.address[lane] = address;
         if (!has(w.mask, lane) || (address <= limit && bytes <= limit - address)) continue;
         culprit = lane;
@@ -231,15 +235,17 @@ Shape fault_misaligned(Warp& w, const Op* op, Shape shape) {
 
 Shape resolve_shared_slowly(Warp& w, const Op* op, Shape shape) {
     spread(w, op, shape);
+    for (std::uint64_t& address : w.at.address) address = narrow_address(address);
     if (w.block->is_in_cluster() && resolve_cluster(w, op)) return Shape::scattered;
-    for (unsigned lane = 0; lane < warp_lanes; lane++) {
+    for (std::uint32_t rest = w.mask; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         const std::uint64_t address = w.at.address[lane];
-        if (!has(w.mask, lane)) continue;
         if (address > w.shared_bytes || info_of(op).total_bytes > w.shared_bytes - address)
             return illegal(w, op, lane, address, past_shared(w, address));
     }
-    return illegal(w, op, static_cast<unsigned>(std::countr_zero(w.mask)), w.at.first,
-                   past_shared(w, w.at.first));
+    if (info_of(op).counted) count_shared(w, op, Shape::scattered);
+    w.at.delta = reinterpret_cast<std::uint64_t>(w.shared);
+    return Shape::scattered;
 }
 
 Resolve local_resolver(bool wide) {

@@ -3,7 +3,6 @@
 
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/lower.h"
-#include "emulator/exec/program.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -89,9 +88,8 @@ bool Lowering::lower_copy_bulk(const ptx::Instruction& instruction) {
     }
     const auto place = [&](const ptx::Operand& operand, ptx::Space space) {
         const Address made = address(operand, space);
-        BulkCopy::Place out{made.valid ? made.base : no_operand, made.offset, made.wide};
-        if (space != ptx::Space::global) out.offset += shared_window;
-        return out;
+        return BulkCopy::Place{made.valid ? made.base : no_operand, made.offset, made.wide,
+                               space != ptx::Space::global};
     };
     BulkCopy info;
     info.to = place(instruction.operands[0], instruction.modifiers.to_space);

@@ -5,6 +5,7 @@
 
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/memory_info.h"
+#include "emulator/exec/program.h"
 #include "emulator/exec/warp.h"
 #include "emulator/exec/worker.h"
 
@@ -139,7 +140,8 @@ const Op* copy_bulk(Warp& w, const Op* op) {
     const BulkCopy& info = *static_cast<const BulkCopy*>(op->info);
     const auto address = [&w](const BulkCopy::Place& place, unsigned lane) {
         const u64 base = place.wide ? w.lanes<u64>(place.base)[lane] : w.lanes<u32>(place.base)[lane];
-        return base + place.offset;
+        const u64 at = base + place.offset;
+        return place.is_shared ? shared_window + narrow_address(at) : at;
     };
     for (u32 rest = w.mask; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));

@@ -62,12 +62,12 @@ struct VectorAtomic : MemoryInfo {
     OperandRef results[8];
 };
 
-// cp.async.bulk, at generic addresses.
+// cp.async.bulk.
 struct BulkCopy {
     struct Place {
         OperandRef base = no_operand;
         std::uint64_t offset = 0;
-        bool wide = true;
+        bool wide = true, is_shared = false;
     };
     Place to, from, barrier;
 };

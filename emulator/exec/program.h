@@ -26,6 +26,11 @@ inline constexpr std::uint64_t local_window = shared_window + window_bytes;
 inline constexpr std::uint64_t parameter_window = local_window + window_bytes;
 inline constexpr std::uint64_t function_window = parameter_window + window_bytes;
 inline constexpr std::uint64_t windows_end = function_window + window_bytes;
+// Shared and local memory have addresses of 32 bits: what a wider register has above them does not count (PTX
+// ISA, "Addresses as Operands").
+[[nodiscard]] constexpr std::uint64_t narrow_address(std::uint64_t address) {
+    return address & (window_bytes - 1);
+}
 // A cluster's shared memory, as offsets in the shared window: a block's own from 0, that of the block with
 // rank r in its cluster from (r + 1) strides on.
 inline constexpr std::uint64_t cluster_stride = std::uint64_t{1} << 24;
