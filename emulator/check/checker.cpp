@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "emulator/exec/assembly.h"
 #include "emulator/exec/block.h"
 #include "emulator/exec/describe.h"
 #include "emulator/exec/worker.h"
@@ -119,15 +120,15 @@ AccessPlace Checker::access_of(const Warp& w, const Stamp& stamp) const {
     return access;
 }
 
-Report* Checker::found(const Warp& w, const Op* op, unsigned lane, const char* check, const char* kind,
-                       std::uint32_t other_instruction) {
+Report* Checker::found(const Warp& w, std::uint32_t instruction, unsigned lane, const char* check,
+                       const char* kind, std::uint32_t other_instruction) {
     const std::string& kernel = w.worker->launch().kernel.function().name;
-    Report* const report = reports_.add({kernel, op->index, other_instruction, kind});
+    Report* const report = reports_.add({kernel, instruction, other_instruction, kind});
     if (report == nullptr) return nullptr;
     report->check = check;
     report->kind = kind;
     report->kernel = kernel;
-    report->access = access_of(w, op->index, lane);
+    report->access = access_of(w, instruction, lane);
     return report;
 }
 
@@ -144,12 +145,16 @@ void Checker::meets_barrier(const Warp& w, const Op* op, unsigned number, std::u
     if (!meeting.is_open) {
         meeting = {.arrived = {},
                    .met_by = {},
+                   .absent = {},
+                   .strayed = {},
                    .instruction = op->index,
                    .warp = w.index,
                    .lane = lane,
                    .is_open = true};
         meeting.arrived.resize(warp_lanes);
         meeting.met_by.resize(warp_lanes);
+        meeting.absent.resize(warp_lanes);
+        meeting.strayed.resize(warp_lanes);
     }
     const std::lock_guard lock(mutex_);
     const auto first_of_all = [&] {
@@ -161,27 +166,71 @@ void Checker::meets_barrier(const Warp& w, const Op* op, unsigned number, std::u
     const bool is_apart =
         meeting.arrived[w.index] != 0 && (!w.came_apart || meeting.met_by[w.index] != op->index);
     if (is_apart && needs_whole_warps(instruction_of(w, op))) {
-        if (Report* report = found(w, op, lane, "sync", "divergent barrier", meeting.instruction)) {
+        if (Report* report = found(w, op->index, lane, "sync", "divergent barrier", meeting.instruction)) {
             report->text =
                 fmt::format("{} of the warp's lanes meet barrier {} apart from {} others of theirs",
                             std::popcount(w.path_lanes), number, std::popcount(meeting.arrived[w.index]));
             if (meeting.warp == w.index) report->other.push_back(first_of_all());
         }
     } else if (meeting.instruction != op->index && threads == 0) {
-        if (Report* report = found(w, op, lane, "sync", "divergent barrier", meeting.instruction)) {
+        if (Report* report = found(w, op->index, lane, "sync", "divergent barrier", meeting.instruction)) {
             report->text = fmt::format(
                 "barrier {} is met here by some threads of the block and elsewhere by others", number);
             report->other.push_back(first_of_all());
         }
     }
+    if (meeting.arrived[w.index] == 0 && needs_whole_warps(instruction_of(w, op)))
+        meeting.absent[w.index] = w.live;
+    meeting.absent[w.index] &= ~w.path_lanes;
+    meeting.strayed[w.index] &= ~w.path_lanes;
     meeting.arrived[w.index] |= w.path_lanes;
     meeting.met_by[w.index] = op->index;
 }
 
+void Checker::note_absent(const Warp& w) {
+    for (auto& [number, meeting] : open_block(w).meetings) {
+        if (meeting.is_open) meeting.strayed[w.index] |= meeting.absent[w.index] & w.mask;
+    }
+}
+
+// All that are left have come: lanes that were awaited when others of their warp came have ended without it.
+// Threads past the end of the work, that is, past all who came, may do so if they do nothing else.
+void Checker::check_absent(const Block& block, const Meeting& meeting, unsigned number) {
+    std::array<std::uint32_t, 3> last{};
+    const auto each_lane = [](std::uint32_t lanes, const auto& visit) {
+        for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
+    };
+    for (std::uint32_t warp = 0; warp < warp_lanes; warp++) {
+        each_lane(meeting.arrived[warp], [&](unsigned lane) {
+            const auto thread = triple(block.thread_index(warp, lane));
+            for (std::size_t d = 0; d < 3; d++) last[d] = std::max(last[d], thread[d]);
+        });
+    }
+    for (std::uint32_t warp = 0; warp < warp_lanes; warp++) {
+        std::uint32_t missing = meeting.strayed[warp];
+        each_lane(meeting.absent[warp], [&](unsigned lane) {
+            const auto thread = triple(block.thread_index(warp, lane));
+            const bool is_past_the_end = thread[0] > last[0] || thread[1] > last[1] || thread[2] > last[2];
+            if (!is_past_the_end) missing |= 1u << lane;
+        });
+        const Warp* const w = missing == 0 ? nullptr : block.warp(warp);
+        if (w == nullptr) continue;
+        const auto first = static_cast<unsigned>(std::countr_zero(meeting.arrived[warp]));
+        if (Report* report = found(*w, meeting.met_by[warp], first, "sync", "divergent barrier"))
+            report->text =
+                fmt::format("{} of the warp's lanes end without meeting barrier {}, at which {} others wait",
+                            std::popcount(missing), number, std::popcount(meeting.arrived[warp]));
+    }
+}
+
 void Checker::barrier_completes(const Block& block, unsigned number, std::span<const std::uint32_t> arrived) {
     if (checks_.sync) {
-        if (const auto open = blocks_.find(block.linear_index()); open != blocks_.end())
-            open->second.meetings[number].is_open = false;
+        if (const auto open = blocks_.find(block.linear_index()); open != blocks_.end()) {
+            const std::lock_guard lock(mutex_);
+            Meeting& meeting = open->second.meetings[number];
+            if (meeting.is_open) check_absent(block, meeting, number);
+            meeting.is_open = false;
+        }
     }
     if (checks_.race) ordering_.synchronize_warps(block.linear_index(), arrived);
 }
@@ -198,11 +247,15 @@ void Checker::warp_synchronizes(Warp& w, const Op* op, OperandRef members, std::
     for (std::uint32_t rest = w.path_lanes & lanes; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         if (((masks[lane] >> lane) & 1u) == 0) {
-            if (Report* report = found(w, op, lane, "sync", "lane outside its mask"))
+            if (Report* report = found(w, op->index, lane, "sync", "lane outside its mask"))
                 report->text =
                     fmt::format("lane {} is not in the mask 0x{:08x} that it gives", lane, masks[lane]);
+        } else if (!agrees(masks, lanes, lane)) {
+            if (Report* report = found(w, op->index, lane, "sync", "masks that differ"))
+                report->text = fmt::format("lane {} gives the mask 0x{:08x}, and a lane in it gives another",
+                                           lane, masks[lane]);
         } else if (const std::uint32_t missing = masks[lane] & w.live & ~lanes; missing != 0) {
-            if (Report* report = found(w, op, lane, "sync", "lanes missing"))
+            if (Report* report = found(w, op->index, lane, "sync", "lanes missing"))
                 report->text = fmt::format("the mask 0x{:08x} names lanes that do not come: 0x{:08x}",
                                            masks[lane], missing);
         }
@@ -219,12 +272,12 @@ void Checker::faults(Warp& w, const Op* op, Fault::Kind kind, unsigned lane, con
     if (reports_own_fault_) return;
     const std::lock_guard lock(mutex_);
     if (checks_.sync && kind == Fault::Kind::illegal_instruction && what.starts_with("deadlock")) {
-        if (Report* report = found(w, op, lane, "sync", "deadlock")) report->text = what;
+        if (Report* report = found(w, op->index, lane, "sync", "deadlock")) report->text = what;
         return;
     }
     if (!checks_.memory) return;
     if (kind == Fault::Kind::misaligned_address) {
-        if (Report* report = found(w, op, lane, "memory", "misaligned address")) report->text = what;
+        if (Report* report = found(w, op->index, lane, "memory", "misaligned address")) report->text = what;
         return;
     }
     if (kind != Fault::Kind::illegal_address) return;
@@ -233,7 +286,7 @@ void Checker::faults(Warp& w, const Op* op, Fault::Kind kind, unsigned lane, con
     const std::uint64_t address = w.at.address[lane];
     const AllocationLog::Allocation* freed = is_global ? log_.freed(address) : nullptr;
     Report* const report =
-        found(w, op, lane, "memory", freed != nullptr ? "use after free" : "out of bounds");
+        found(w, op->index, lane, "memory", freed != nullptr ? "use after free" : "out of bounds");
     if (report == nullptr) return;
     report->text = what;
     const AllocationLog::Allocation* allocation =

@@ -57,7 +57,10 @@ class Checker : public LaunchObserver {
     struct Meeting {
         std::vector<std::uint32_t> arrived;  // by warp
         std::vector<std::uint32_t> met_by;   // by warp: at which instruction
-        std::uint32_t instruction = 0;       // of who came first
+        // By warp, of a barrier for whole warps: lanes that were awaited when others of theirs came, and
+        // still are; those of them that have done something since.
+        std::vector<std::uint32_t> absent, strayed;
+        std::uint32_t instruction = 0;  // of who came first
         std::uint32_t warp = 0;
         unsigned lane = 0;
         bool is_open = false;
@@ -81,8 +84,11 @@ class Checker : public LaunchObserver {
     [[nodiscard]] AccessPlace access_of(const Warp& w, std::uint32_t instruction, unsigned lane) const;
     [[nodiscard]] AccessPlace access_of(const Warp& w, const Stamp& stamp) const;
     // A report to fill in where the site is new.
-    [[nodiscard]] Report* found(const Warp& w, const Op* op, unsigned lane, const char* check,
+    [[nodiscard]] Report* found(const Warp& w, std::uint32_t instruction, unsigned lane, const char* check,
                                 const char* kind, std::uint32_t other_instruction = 0);
+    // Lanes that go on while others of their warp wait at a barrier.
+    void note_absent(const Warp& w);
+    void check_absent(const Block& block, const Meeting& meeting, unsigned number);
     void add_allocation(Report& report, const AllocationLog::Allocation& allocation) const;
     [[nodiscard]] bool is_outside(const LaneAccess& access);
     void check_init(const LaneAccess& access);

@@ -82,6 +82,7 @@ Shape Checker::accesses(Warp& w, const Op* op, Shape shape) {
     const MemoryInfo& info = info_of(op);
     const std::lock_guard lock(mutex_);
     if (checks_.race) ordering_.enter(w.block->linear_index(), w.index);
+    if (checks_.sync) note_absent(w);
     bool is_outside_any = false;
     unsigned culprit = 0;
     for (std::uint32_t rest = w.mask; rest != 0; rest &= rest - 1) {
@@ -128,7 +129,7 @@ bool Checker::is_outside(const LaneAccess& access) {
         const Program::PlacedVariable* placed = program.variable_at(access.host);
         if (placed != nullptr && bytes <= placed->variable->size_bytes - (access.host - placed->first))
             return false;
-        Report* const report = found(access.w, access.op, access.lane, "memory", "out of bounds");
+        Report* const report = found(access.w, access.op->index, access.lane, "memory", "out of bounds");
         if (report == nullptr) return true;
         for (std::uint64_t near = access.host; placed == nullptr && near > program.variables_first();)
             placed = program.variable_at(--near);
@@ -143,7 +144,7 @@ bool Checker::is_outside(const LaneAccess& access) {
     DeviceHeap& heap = launch.program.heap();
     const auto [first, end] = heap.range();
     if (access.host < first || access.host >= end || heap.is_allocated(access.host, bytes)) return false;
-    if (Report* report = found(access.w, access.op, access.lane, "memory", "out of bounds"))
+    if (Report* report = found(access.w, access.op->index, access.lane, "memory", "out of bounds"))
         report->text = fmt::format(
             "illegal address {:#x}, in no allocation that malloc() of a kernel made and free() has not "
             "undone",
@@ -170,14 +171,14 @@ void Checker::check_init(const LaneAccess& access) {
                 while (byte < end && written_shared(byte)) byte++;
                 if (byte == end) continue;
                 if (Report* report =
-                        found(access.w, access.op, access.lane, "init", "shared memory never written"))
+                        found(access.w, access.op->index, access.lane, "init", "shared memory never written"))
                     report->text = fmt::format("byte {} of the block's shared memory is read first", byte);
                 break;
             }
             const auto byte = log_.first_unwritten(access.host + offset, info.element_bytes);
             if (!byte) continue;
             if (Report* report =
-                    found(access.w, access.op, access.lane, "init", "device memory never written")) {
+                    found(access.w, access.op->index, access.lane, "init", "device memory never written")) {
                 const AllocationLog::Allocation* allocation = log_.live(*byte);
                 report->text = fmt::format("byte {} of an allocation of {} bytes is read first",
                                            *byte - allocation->first, allocation->size_bytes);
@@ -246,7 +247,7 @@ void Checker::check_races(const LaneAccess& access) {
         }
         const auto race = shadow.access(ordering_, word, stamp, reads, writes, keeps);
         if (!race) continue;
-        Report* const report = found(w, access.op, access.lane, "race",
+        Report* const report = found(w, access.op->index, access.lane, "race",
                                      kind_of(*race, writes, access.is_shared), race->before.instruction + 1);
         if (report == nullptr) continue;
         report->text = relation(race->before, stamp);

@@ -197,6 +197,8 @@ const Op* Block::start_warp(std::uint32_t index) {
     w.spins = 0;
     w.came_apart = false;
     w.last_spun = -1;
+    w.looks = w.early_looks = 0;
+    w.last_state = 0;
     w.executed = 0;
     w.check_at = start.check_at;
     w.dependent_rounds = 0;

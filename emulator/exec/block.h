@@ -56,6 +56,8 @@ class Block {
     [[nodiscard]] const trimtab_dim3& index() const { return index_; }
     [[nodiscard]] std::uint32_t thread_count() const { return thread_count_; }
     [[nodiscard]] trimtab_dim3 thread_index(std::uint32_t warp, unsigned lane) const;
+    // nullptr: it has exited, or has not started.
+    [[nodiscard]] const Warp* warp(std::uint32_t index) const { return warps_[index].get(); }
 
     void lanes_exited(std::uint32_t lanes) {
         threads_exited(static_cast<std::uint32_t>(std::popcount(lanes)));

@@ -1,61 +1,40 @@
 // Instructions by which the lanes of a warp exchange data: shfl, vote, match, redux, elect, bar.warp.sync.
-//
-// With .sync they wait for the members that are on other paths (PTX ISA): a path that comes first is put
-// aside until the others stand at the same instruction; then all act at once. Members that never come (they
-// wait themselves) are done without.
 #include <bit>
 #include <cmath>
 
+#include "emulator/exec/assembly.h"
 #include "emulator/exec/handlers.h"
-#include "emulator/exec/observer.h"
-#include "emulator/exec/paths.h"
-#include "emulator/exec/worker.h"
+#include "emulator/exec/memory_info.h"
 
 namespace trimtab::emulator::run {
 namespace {
 
-bool has(std::uint32_t mask, unsigned lane) {
-    return ((mask >> lane) & 1u) != 0;
+// Of each group that acts by itself: f(its lanes, those of the warp that act with them).
+template <class F>
+void each_group(const Assembly& assembly, const F& f) {
+    for (std::uint32_t rest = assembly.lanes; rest != 0;) {
+        const std::uint32_t group = assembly.group_of(static_cast<unsigned>(std::countr_zero(rest)));
+        std::uint32_t lanes = 0;
+        for (std::uint32_t all = rest; all != 0; all &= all - 1) {
+            const auto lane = static_cast<unsigned>(std::countr_zero(all));
+            if (assembly.group_of(lane) == group) lanes |= 1u << lane;
+        }
+        f(lanes, group);
+        rest &= ~lanes;
+    }
 }
 
-// Which lanes act now; 0: the path was put aside, and `next` is where the warp goes on.
-struct Assembly {
-    std::uint32_t lanes = 0;
-    const Op* next = nullptr;
-};
-
-// The lanes that act are known.
-Assembly complete(Warp& w, const Op* op, OperandRef members, std::uint32_t lanes) {
-    if (LaunchObserver* observer = w.worker->launch().request.observer)
-        observer->warp_synchronizes(w, op, members, lanes);
-    return {lanes, op + 1};
+void fill(std::uint32_t* d, std::uint32_t lanes, std::uint32_t value) {
+    for (; lanes != 0; lanes &= lanes - 1) d[std::countr_zero(lanes)] = value;
 }
 
-Assembly assemble(Warp& w, const Op* op, OperandRef members) {
-    if (members == no_operand) return {w.mask, op + 1};
-    const auto first = static_cast<unsigned>(std::countr_zero(w.path_lanes));
-    const std::uint32_t wanted = w.lanes<std::uint32_t>(members)[first] & w.live;
-    Path& own = w.paths[static_cast<std::size_t>(w.current)];
-    const bool forced = own.forced;
-    own.forced = false;
-    if ((wanted & ~w.path_lanes) == 0 || forced) return complete(w, op, members, w.path_lanes);
-    // bar.warp.sync may be met at different places; data is only exchanged at one.
-    const auto stands_here = [&](const Path& path) {
-        return path.state == Path::State::at_collective &&
-               (path.pc == op ? path.frame == w.frame : path.pc->run == op->run && op->run == warp_sync);
-    };
-    std::uint32_t there = w.path_lanes;
-    for (const Path& path : w.paths) {
-        if (stands_here(path)) there |= path.lanes;
+// What was read may be what is written: results are written once all are known.
+void write(Warp& w, OperandRef to, const std::uint32_t (&results)[warp_lanes]) {
+    std::uint32_t* d = w.lanes<std::uint32_t>(to);
+    for (std::uint32_t rest = w.mask; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        d[lane] = results[lane];
     }
-    if ((wanted & ~there) != 0) return {0, suspend_path(w, Path::State::at_collective, op)};
-    for (Path& path : w.paths) {
-        if (!stands_here(path)) continue;
-        path.state = Path::State::ready;
-        path.pc = path.pc + 1;
-    }
-    w.set_mask(there);
-    return complete(w, op, members, there);
 }
 
 // The mask goes back to the path's own lanes.
@@ -108,10 +87,7 @@ const Op* shuffle(Warp& w, const Op* op) {
         result[lane] = a[from & 31];
         in_range |= (valid ? 1u : 0u) << lane;
     }
-    std::uint32_t* d = w.lanes<std::uint32_t>(op->d);
-    for (unsigned lane = 0; lane < warp_lanes; lane++) {
-        if (has(w.mask, lane)) d[lane] = result[lane];
-    }
+    write(w, op->d, result);
     if (op->e != no_operand) w.write_predicate(op->e, in_range);
     return finish(w, assembly.next);
 }
@@ -119,25 +95,17 @@ const Op* shuffle(Warp& w, const Op* op) {
 const Op* vote(Warp& w, const Op* op) {
     const Assembly assembly = assemble(w, op, op->c);
     if (assembly.lanes == 0) return assembly.next;
-    const std::uint32_t yes = w.predicate(op->a) & assembly.lanes;
-    switch (static_cast<ptx::VoteMode>(op->imm)) {
-        case ptx::VoteMode::all:
-            w.write_predicate(op->d, yes == assembly.lanes ? all_lanes : 0);
-            break;
-        case ptx::VoteMode::any:
-            w.write_predicate(op->d, yes != 0 ? all_lanes : 0);
-            break;
-        case ptx::VoteMode::uni:
-            w.write_predicate(op->d, yes == 0 || yes == assembly.lanes ? all_lanes : 0);
-            break;
-        default: {
-            std::uint32_t* d = w.lanes<std::uint32_t>(op->d);
-            for (unsigned lane = 0; lane < warp_lanes; lane++) {
-                if (has(w.mask, lane)) d[lane] = yes;
-            }
-            break;
-        }
-    }
+    const auto mode = static_cast<ptx::VoteMode>(op->imm);
+    const std::uint32_t predicate = w.predicate(op->a);
+    std::uint32_t holds = 0;
+    each_group(assembly, [&](std::uint32_t lanes, std::uint32_t group) {
+        const std::uint32_t yes = predicate & group;
+        if (mode == ptx::VoteMode::ballot) fill(w.lanes<std::uint32_t>(op->d), lanes, yes);
+        if ((mode == ptx::VoteMode::all && yes == group) || (mode == ptx::VoteMode::any && yes != 0) ||
+            (mode == ptx::VoteMode::uni && (yes == 0 || yes == group)))
+            holds |= lanes;
+    });
+    if (mode != ptx::VoteMode::ballot) w.write_predicate(op->d, holds);
     return finish(w, assembly.next);
 }
 
@@ -148,21 +116,25 @@ const Op* match(Warp& w, const Op* op) {
         return op->a_bytes == 8 ? w.lanes<std::uint64_t>(op->a)[lane]
                                 : std::uint64_t{w.lanes<std::uint32_t>(op->a)[lane]};
     };
-    std::uint32_t same[warp_lanes] = {};
-    bool all = true;
-    for (unsigned lane = 0; lane < warp_lanes; lane++) {
-        if (!has(assembly.lanes, lane)) continue;
-        for (unsigned other = 0; other < warp_lanes; other++) {
-            if (has(assembly.lanes, other) && value(other) == value(lane)) same[lane] |= 1u << other;
+    const bool wants_all = op->imm != 0;
+    std::uint32_t results[warp_lanes] = {}, equal = 0;
+    each_group(assembly, [&](std::uint32_t lanes, std::uint32_t group) {
+        bool all = true;
+        for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+            const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+            std::uint32_t same = 0;
+            for (std::uint32_t others = group; others != 0; others &= others - 1) {
+                const auto other = static_cast<unsigned>(std::countr_zero(others));
+                if (value(other) == value(lane)) same |= 1u << other;
+            }
+            all = all && same == group;
+            results[lane] = same;
         }
-        all = all && same[lane] == assembly.lanes;
-    }
-    std::uint32_t* d = w.lanes<std::uint32_t>(op->d);
-    for (unsigned lane = 0; lane < warp_lanes; lane++) {
-        if (!has(w.mask, lane)) continue;
-        d[lane] = op->imm == 0 ? same[lane] : (all ? assembly.lanes : 0);
-    }
-    if (op->e != no_operand) w.write_predicate(op->e, all ? all_lanes : 0);
+        if (wants_all) fill(results, lanes, all ? group : 0);
+        if (all) equal |= lanes;
+    });
+    write(w, op->d, results);
+    if (op->e != no_operand) w.write_predicate(op->e, equal);
     return finish(w, assembly.next);
 }
 
@@ -187,54 +159,51 @@ const Op* reduce(Warp& w, const Op* op) {
         }
         return minimum ? x < y : x > y;
     };
-    const auto first = static_cast<unsigned>(std::countr_zero(assembly.lanes));
-    std::uint32_t result = take(a[first]);
-    for (unsigned lane = first + 1; lane < warp_lanes; lane++) {
-        if (!has(assembly.lanes, lane)) continue;
-        const std::uint32_t x = take(a[lane]);
-        switch (operation) {
-            case ptx::AtomicOp::add:
-                result += x;
-                break;
-            case ptx::AtomicOp::and_:
-                result &= x;
-                break;
-            case ptx::AtomicOp::or_:
-                result |= x;
-                break;
-            case ptx::AtomicOp::xor_:
-                result ^= x;
-                break;
-            default:
-                if (better(x, result)) result = x;
-                break;
+    std::uint32_t results[warp_lanes] = {};
+    each_group(assembly, [&](std::uint32_t lanes, std::uint32_t group) {
+        std::uint32_t result = take(a[std::countr_zero(group)]);
+        for (std::uint32_t rest = group & (group - 1); rest != 0; rest &= rest - 1) {
+            const std::uint32_t x = take(a[std::countr_zero(rest)]);
+            switch (operation) {
+                case ptx::AtomicOp::add:
+                    result += x;
+                    break;
+                case ptx::AtomicOp::and_:
+                    result &= x;
+                    break;
+                case ptx::AtomicOp::or_:
+                    result |= x;
+                    break;
+                case ptx::AtomicOp::xor_:
+                    result ^= x;
+                    break;
+                default:
+                    if (better(x, result)) result = x;
+                    break;
+            }
         }
-    }
-    if (type == ptx::Type::f32 && std::isnan(std::bit_cast<float>(result))) result = 0x7fffffffu;
-    std::uint32_t* d = w.lanes<std::uint32_t>(op->d);
-    for (unsigned lane = 0; lane < warp_lanes; lane++) {
-        if (has(w.mask, lane)) d[lane] = result;
-    }
+        if (type == ptx::Type::f32 && std::isnan(std::bit_cast<float>(result))) result = 0x7fffffffu;
+        fill(results, lanes, result);
+    });
+    write(w, op->d, results);
     return finish(w, assembly.next);
 }
 
 const Op* active_mask(Warp& w, const Op* op) {
-    std::uint32_t* d = w.lanes<std::uint32_t>(op->d);
-    for (unsigned lane = 0; lane < warp_lanes; lane++) {
-        if (has(w.mask, lane)) d[lane] = w.mask;
-    }
+    fill(w.lanes<std::uint32_t>(op->d), w.mask, w.mask);
     return op + 1;
 }
 
 const Op* elect(Warp& w, const Op* op) {
     const Assembly assembly = assemble(w, op, op->c);
     if (assembly.lanes == 0) return assembly.next;
-    const auto leader = static_cast<unsigned>(std::countr_zero(assembly.lanes));
-    std::uint32_t* d = w.lanes<std::uint32_t>(op->d);
-    for (unsigned lane = 0; lane < warp_lanes; lane++) {
-        if (has(w.mask, lane)) d[lane] = leader;
-    }
-    if (op->e != no_operand) w.write_predicate(op->e, 1u << leader);
+    std::uint32_t leaders = 0;
+    each_group(assembly, [&](std::uint32_t lanes, std::uint32_t group) {
+        const auto leader = static_cast<unsigned>(std::countr_zero(group));
+        leaders |= 1u << leader;
+        fill(w.lanes<std::uint32_t>(op->d), lanes, leader);
+    });
+    if (op->e != no_operand) w.write_predicate(op->e, leaders);
     return finish(w, assembly.next);
 }
 

@@ -105,6 +105,10 @@ struct Warp {
     std::vector<std::byte> local;
     std::uint32_t local_stride = 0;  // bytes of `local` a lane
     std::uint64_t clock = 0;
+    // At the looks at the launch's limits (Worker::check_limits): how many there were, the warp's state at
+    // the last one, and how many of the next come early, because it was as before.
+    std::uint32_t looks = 0, early_looks = 0;
+    std::uint64_t last_state = 0;
 
     // Counting.
     std::vector<SlotCount> slots;      // by instruction of the kernel's numbering

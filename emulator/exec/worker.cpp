@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstdio>
 #include <deque>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 #include "emulator/exec/block.h"
@@ -20,12 +22,27 @@ namespace {
 
 // Instructions between two looks at the launch's limits.
 constexpr std::uint64_t slice = 1u << 16;
+// And while the warp's state does not change: it polls.
+constexpr std::uint64_t early_slice = 1u << 10;
+constexpr std::uint32_t early_looks_of_a_poll = 8;
+// Slices after which the other warps of the block have their turn, and other blocks: a warp may poll in a way
+// that changes its state.
+constexpr std::uint32_t slices_of_a_turn = 16, slices_of_a_block = 64;
 // How often every open block spins before another one starts.
 constexpr unsigned patience = 8;
 // What CUDA lets a thread have (programming guide, "local memory per thread").
 constexpr std::uint32_t max_local_bytes = 512u << 10;
 // Even a call without variables takes a return address and saved registers.
 constexpr std::uint32_t min_frame_bytes = 32;
+
+// A loop that comes to the same branch with the same in all registers goes on as it does until something
+// else changes memory.
+std::uint64_t state_of(const Warp& w, const Op* op) {
+    const std::string_view registers(reinterpret_cast<const char*>(w.frame->registers),
+                                     w.frame->function->register_bytes);
+    return std::hash<std::string_view>{}(registers) ^ std::hash<const void*>{}(op) ^
+           (std::uint64_t{w.path_lanes} << 32);
+}
 
 }  // namespace
 
@@ -197,14 +214,26 @@ const Op* Worker::check_limits(Warp& w, const Op* op, const Op* next) {
         w.stop = Warp::Stop::fault;
         return nullptr;
     }
-    if (w.spins < spin_limit) {
-        w.spins = 0;
-        return next;
+    const std::uint64_t state = state_of(w, op);
+    const bool polls = state == std::exchange(w.last_state, state);
+    if (polls) w.early_looks = early_looks_of_a_poll;
+    if (w.early_looks > 0) {
+        w.early_looks--;
+        w.check_at = std::min(w.check_at, early_slice);
     }
-    // The lanes wait for something: let whoever may bring it about run.
-    w.spins = 0;
-    if (release_joined_lanes(w)) w.came_apart = true;
-    return yield_path(w, next);
+    const std::uint32_t spins = std::exchange(w.spins, 0);
+    w.looks++;
+    // Blocks that are counted run one after the other where they can: their footprints are told apart so.
+    const bool is_other_blocks_turn = w.looks % slices_of_a_block == 0 && !counts_.enabled;
+    if (spins >= spin_limit || polls || is_other_blocks_turn) {
+        // The lanes may wait for something: let whoever may bring it about run.
+        if (release_joined_lanes(w)) w.came_apart = true;
+        return yield_path(w, next);
+    }
+    if (w.looks % slices_of_a_turn != 0) return next;
+    const Op* const stopped = yield_path(w, next);
+    w.stop = Warp::Stop::none;
+    return stopped;
 }
 
 Frame* Worker::take_frame(Warp& w, const Op* op, const FunctionCode& function) {

@@ -204,6 +204,103 @@ TEST_F(Checked, WarpsThatMeetDifferentBarriers) {
     EXPECT_EQ(only_report().other.size(), 1u);
 }
 
+// Half of each warp meets the barrier; the others do something else, or nothing more.
+TEST_F(Checked, ABarrierForSomeLanesOfAWarp) {
+    load(R"(extern "C" __global__ void goes_on(int* out) {
+        __shared__ int tile[64];
+        tile[threadIdx.x] = threadIdx.x;
+        if (threadIdx.x & 1) __syncthreads();
+        out[threadIdx.x] = tile[threadIdx.x];
+    }
+    extern "C" __global__ void ends(int* out) {
+        if (threadIdx.x & 1) {
+            __syncthreads();
+            out[threadIdx.x] = 1;
+        }
+    }
+    extern "C" __global__ void past_the_end(int* out, int n) {
+        if (threadIdx.x < n) __syncthreads();
+        else out[threadIdx.x] = 1;
+    })");
+    std::vector<int> out(64);
+    int* const given = device(out);
+    launch("goes_on", {{1, 1, 1}, {64, 1, 1}}, given);
+    EXPECT_THAT(found(), ElementsAre("sync: divergent barrier at 4"));
+    EXPECT_EQ(only_report().text,
+              "16 of the warp's lanes end without meeting barrier 0, at which 16 others wait");
+    EXPECT_EQ(only_report().access.thread, (Triple{1, 0, 0}));
+    EXPECT_EQ(only_report().count, 2u) << "in both warps";
+    launch("ends", {{1, 1, 1}, {64, 1, 1}}, given);
+    EXPECT_THAT(found(), ElementsAre("sync: divergent barrier at 4", "sync: divergent barrier at 9"));
+    launch("past_the_end", {{1, 1, 1}, {64, 1, 1}}, given, 40);
+    EXPECT_THAT(found(), ElementsAre("sync: divergent barrier at 14", "sync: divergent barrier at 4",
+                                     "sync: divergent barrier at 9"));
+}
+
+TEST_F(Checked, ThreadsPastTheEndMayReturnBeforeABarrier) {
+    load(R"(extern "C" __global__ void k(int* out, int width, int height) {
+        __shared__ int sum;
+        sum = 0;
+        __syncthreads();
+        if (threadIdx.x >= width || threadIdx.y >= height) return;
+        atomicAdd(&sum, 1);
+        __syncthreads();
+        out[threadIdx.y * 16 + threadIdx.x] = sum;
+    })");
+    std::vector<int> out(256);
+    launch("k", {{1, 1, 1}, {16, 16, 1}}, device(out), 11, 13);
+    EXPECT_THAT(found(), ElementsAre());
+    EXPECT_EQ(out[0], 143);
+}
+
+TEST_F(Checked, MasksThatDiffer) {
+    load(R"(extern "C" __global__ void k(unsigned* out, unsigned width) {
+        unsigned below, up_to;
+        asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
+        asm("mov.u32 %0, %%lanemask_le;" : "=r"(up_to));
+        unsigned r = __ballot_sync(((1u << width) - 1) << threadIdx.x / width * width, 1);
+        if (width == 8) r += __ballot_sync(below, 1);
+        if (width == 4) r += __ballot_sync(up_to, 1);
+        out[threadIdx.x] = r;
+    })");
+    std::vector<unsigned> out(32);
+    unsigned* const given = device(out);
+    launch("k", {}, given, 16u);
+    EXPECT_THAT(found(), ElementsAre()) << "groups, each with its own mask";
+    launch("k", {}, given, 8u);
+    EXPECT_THAT(found(), ElementsAre("sync: lane outside its mask at 6"));
+    launch("k", {}, given, 4u);
+    EXPECT_THAT(found(), ElementsAre("sync: lane outside its mask at 6", "sync: masks that differ at 7"));
+}
+
+TEST_F(Checked, AnIndexBelowZeroIsOutsideUnlessTheArrayBeginsLater) {
+    load(R"(extern "C" __global__ void k(int* out, unsigned shift) {
+        __shared__ volatile int tile[33];
+        (tile + shift)[threadIdx.x - 1] = 1;
+        out[threadIdx.x] = 1;
+    })");
+    std::vector<int> out(32);
+    int* const given = device(out);
+    launch("k", {}, given, 1u);
+    EXPECT_THAT(found(), ElementsAre());
+    launch("k", {}, given, 0u);
+    EXPECT_THAT(found(), ElementsAre("memory: out of bounds at 3"));
+    EXPECT_THAT(only_report().text, HasSubstr("byte -4 of 132 bytes of shared memory"));
+}
+
+TEST_F(Checked, WhatTheCompilersHeadersDoIsTheCallers) {
+    load(R"(__device__ void add(int* to) {
+        atomicAdd(to, 1);
+    }
+    extern "C" __global__ void k(int* out) {
+        add(out + threadIdx.x + 1);
+    })");
+    std::vector<int> out(32);
+    launch("k", {}, device(out));
+    EXPECT_THAT(found(), ElementsAre("memory: out of bounds at 2"));
+    EXPECT_THAT(only_report().access.source, testing::EndsWith("kernels.cu:2"));
+}
+
 TEST_F(Checked, CollectivesWithTheWrongMask) {
     load(R"(extern "C" __global__ void k(int* out, unsigned mask) {
         int v = threadIdx.x;
