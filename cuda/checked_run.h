@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "cuda/launch_check.h"
+#include "cuda/machine.h"
 #include "cuda/memory_snapshot.h"
 #include "cuda/state.h"
-#include "emulator/exec/program.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 // What trimtab_cudart_check_next_launch was given, once.
 [[nodiscard]] std::shared_ptr<const LaunchCheck> take_next_check();
@@ -36,4 +36,4 @@ class CheckedRun {
     LaunchCheckResult result_;
 };
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 std::string_view file_name(std::string_view path) {
@@ -34,4 +34,4 @@ std::vector<std::string> loaded_closed_libraries() {
     return found;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

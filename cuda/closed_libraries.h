@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 // "libcublas.so.13" and "/usr/lib/libcublas.so.13", not a program's own libcublas_wrapper.so.
 [[nodiscard]] bool is_closed_library(std::string_view path);
@@ -13,4 +13,4 @@ namespace trimtab::emulator::cudart {
 // File names of those that the process has loaded.
 [[nodiscard]] std::vector<std::string> loaded_closed_libraries();
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <functional>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 int to_int(double value) {
@@ -135,4 +135,4 @@ bool can_be_peers(const Device& device, const Device& peer) {
            peer.description.compute_major >= 2;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

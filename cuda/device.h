@@ -18,7 +18,7 @@
 #include "cuda/timeline.h"
 #include "model/device.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 struct Device {
     model::Device description;
@@ -59,4 +59,4 @@ struct Device {
 // Two devices are peers where both are of compute capability 2.0 or more.
 [[nodiscard]] bool can_be_peers(const Device& device, const Device& peer);
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

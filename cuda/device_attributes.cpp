@@ -3,7 +3,7 @@
 
 #include "cuda/device.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 // Most attributes are members of cudaDeviceProp under another name.
 bool attribute_of(const Device& device, cudaDeviceAttr attribute, int& value) {
@@ -260,4 +260,4 @@ bool attribute_of(const Device& device, cudaDeviceAttr attribute, int& value) {
     }
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 struct Entry {
@@ -57,4 +57,4 @@ cudaError_t error_of(Fault::Kind kind) {
     return cudaErrorUnknown;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

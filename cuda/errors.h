@@ -3,9 +3,9 @@
 
 #include <driver_types.h>
 
-#include "emulator/exec/launch.h"
+#include "cuda/machine.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 [[nodiscard]] const char* error_name(cudaError_t code);
 [[nodiscard]] const char* error_text(cudaError_t code);
@@ -13,4 +13,4 @@ namespace trimtab::emulator::cudart {
 // The error that CUDA reports for a fault of this kind.
 [[nodiscard]] cudaError_t error_of(Fault::Kind kind);
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

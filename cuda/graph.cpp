@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 void end(Capture& capture) {
@@ -223,4 +223,4 @@ cudaError_t launch(State& state, CUgraphExec_st& exec, cudaStream_t handle) {
     return cudaSuccess;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -8,7 +8,7 @@
 
 #include "cuda/state.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 // Makes the operation a node of the graph that the stream records. With State::mutex.
 cudaError_t record(CUstream_st& stream, Operation operation);
@@ -29,4 +29,4 @@ cudaError_t end_capture(State& state, CUstream_st& stream, cudaGraph_t& graph);
 // Runs every node, in order; modelled time runs along the dependencies. Without State::mutex.
 cudaError_t launch(State& state, CUgraphExec_st& exec, cudaStream_t stream);
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

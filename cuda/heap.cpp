@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 constexpr std::uint64_t small_granule = 512;  // cudaMalloc's alignment
@@ -250,4 +250,4 @@ std::string Heap::explain(std::uint64_t address) const {
                        after->first);
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

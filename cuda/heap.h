@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "cuda/machine.h"
 #include "cuda/texture_objects.h"
-#include "emulator/exec/memory.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 enum class MemoryKind : std::uint8_t {
     device,
@@ -100,4 +100,4 @@ class HeapMemory : public GlobalMemory {
     std::shared_ptr<const MemoryMap> map_;
 };
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 using ptx::FatBinaryImage;
@@ -132,4 +132,4 @@ std::expected<ChosenImage, LoadError> choose_image(const Module& module, unsigne
     return chosen;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -9,7 +9,7 @@
 #include "ptx/binary.h"
 #include "ptx/module.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 struct ChosenImage {
     ptx::Module module;  // linked, where several fat binaries make one program
@@ -26,4 +26,4 @@ struct ChosenImage {
 // A fat binary's size, from its header; 0 where it is none.
 [[nodiscard]] std::size_t fat_binary_bytes(const std::byte* start);
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

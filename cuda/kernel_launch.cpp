@@ -12,7 +12,7 @@
 #include "cuda/errors.h"
 #include "model/occupancy.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 trimtab_dim3 from_cuda(const dim3& size) {
@@ -295,4 +295,4 @@ cudaError_t launch_kernel(State& state, const KernelCall& call) {
     return operation ? submit(state, call.stream, std::move(*operation)) : operation.error();
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

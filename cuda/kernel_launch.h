@@ -9,7 +9,7 @@
 
 #include "cuda/state.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 struct KernelCall {
     const void* function = nullptr;  // host function or cudaKernel_t
@@ -41,4 +41,4 @@ cudaError_t launch_kernel(State& state, const KernelCall& call);
 cudaError_t check_block(State& state, const Device& device, const CUkern_st& kernel,
                         const LoadedKernel& loaded, const dim3& block, std::size_t dynamic_shared_bytes);
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

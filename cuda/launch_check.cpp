@@ -11,7 +11,7 @@
 
 #include "cuda/checked_run.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 // Orders that the launch as written runs in, beside its own.
@@ -142,9 +142,8 @@ void CheckedRun::tell() const {
     if (check_.done) check_.done(result_);
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda
 
-extern "C" void trimtab_cudart_check_next_launch(
-    std::shared_ptr<const trimtab::emulator::cudart::LaunchCheck> check) {
-    trimtab::emulator::cudart::next_check = std::move(check);
+extern "C" void trimtab_cudart_check_next_launch(std::shared_ptr<const trimtab::cuda::LaunchCheck> check) {
+    trimtab::cuda::next_check = std::move(check);
 }

@@ -10,7 +10,7 @@
 
 #include "trimtab/driver.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 struct LaunchShapeToCheck {
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
@@ -44,9 +44,8 @@ struct LaunchCheck {
     std::function<void(const LaunchCheckResult&)> done;
 };
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda
 
 // The next launch of this thread is checked whenever it runs (at once, or at each launch of the graph that is
 // being captured); null: no longer. Memory is left as the launch as written leaves it.
-extern "C" void trimtab_cudart_check_next_launch(
-    std::shared_ptr<const trimtab::emulator::cudart::LaunchCheck> check);
+extern "C" void trimtab_cudart_check_next_launch(std::shared_ptr<const trimtab::cuda::LaunchCheck> check);

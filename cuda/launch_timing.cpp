@@ -8,7 +8,7 @@
 #include "model/occupancy.h"
 #include "model/performance_model.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 // Threads of a launch that are counted at most, in so many stretches: more would add minutes of emulation and
@@ -206,4 +206,4 @@ void LaunchTimes::record(const std::string& key, const LaunchTime& time) {
     entry.time = time;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

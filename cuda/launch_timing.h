@@ -8,13 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "emulator/exec/launch.h"
-#include "emulator/metrics/footprint_boxes.h"
-#include "emulator/metrics/footprint_shape.h"
+#include "cuda/machine.h"
 #include "model/rational_program.h"
 #include "trimtab/driver.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 struct TimedLaunch {
     std::shared_ptr<Program> program;
@@ -87,4 +85,4 @@ class LaunchTimes {
     std::map<std::string, Entry> entries_;
 };
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

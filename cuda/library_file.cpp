@@ -6,7 +6,7 @@
 #include <cstring>
 #include <fstream>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 std::expected<LibraryFile, std::string> read_library_file(const std::string& path) {
     // A header that is cut short must not be read past.
@@ -22,4 +22,4 @@ std::expected<LibraryFile, std::string> read_library_file(const std::string& pat
     return out;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 struct LibraryFile {
     std::vector<std::byte> bytes;  // the file, and zeros behind it: PTX text must end with a NUL
@@ -15,4 +15,4 @@ struct LibraryFile {
 // The error is a line for people.
 [[nodiscard]] std::expected<LibraryFile, std::string> read_library_file(const std::string& path);
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

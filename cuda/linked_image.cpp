@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 constexpr std::uint32_t magic = 0x4c4d4954;  // "TIML"
@@ -50,4 +50,4 @@ std::optional<std::vector<std::vector<std::byte>>> parts_of(const std::byte* ima
     return out;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

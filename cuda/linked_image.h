@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 [[nodiscard]] std::vector<std::byte> join(const std::vector<std::vector<std::byte>>& parts);
 // nullopt: it is no such image, or is cut short. `known_bytes` are readable from `image` on; at least 4.
 [[nodiscard]] std::optional<std::vector<std::vector<std::byte>>> parts_of(const std::byte* image,
                                                                           std::size_t known_bytes);
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 bool counts_against_device(MemoryKind kind) {
@@ -49,4 +49,4 @@ bool lies_in_managed(const State& state, const void* pointer, std::size_t size_b
     return size_bytes <= allocation->end() - reinterpret_cast<std::uint64_t>(pointer);
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

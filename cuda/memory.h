@@ -7,7 +7,7 @@
 
 #include "cuda/state.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 // Without State::mutex, all of them. Device and managed memory count against the current device's.
 cudaError_t allocate(State& state, void*& pointer, std::size_t size_bytes, MemoryKind kind, unsigned flags);
@@ -17,4 +17,4 @@ void wait_for_all(State& state);
 
 [[nodiscard]] bool lies_in_managed(const State& state, const void* pointer, std::size_t size_bytes);
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

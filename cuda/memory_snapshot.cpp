@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 constexpr std::size_t page_bytes = 16 * 1024;
@@ -73,4 +73,4 @@ void MemorySnapshot::compare(const std::function<bool(const ChangedWord&)>& visi
     }
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 // A stretch of host memory that kernels may write.
 struct MemoryRegion {
@@ -44,4 +44,4 @@ class MemorySnapshot {
     std::vector<Piece> pieces_;
 };
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -10,7 +10,7 @@
 #include "cuda/linked_image.h"
 #include "cuda/registers.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 // What __cudaRegisterFatBinary is given (fatbinary_section.h of the toolkit).
@@ -208,4 +208,4 @@ void Modules::unload(int device) {
     }
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

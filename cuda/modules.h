@@ -15,12 +15,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulator/exec/launch.h"
+#include "cuda/machine.h"
 #include "ptx/binary.h"
 #include "trimtab/driver.h"
 #include "trimtab/error.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 // Why something of a module cannot be had: the code for the program, the line for people.
 struct LoadError {
@@ -53,21 +53,21 @@ struct DeviceVariable {
     void** managed_pointer = nullptr;  // where the program keeps the address; null: not managed
 };
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda
 
 // cudaKernel_t, and what a kernel's host function stands for.
 struct CUkern_st {
-    trimtab::emulator::cudart::Module* module = nullptr;
+    trimtab::cuda::Module* module = nullptr;
     std::string name;  // mangled
     const void* host_function = nullptr;
     int max_dynamic_shared_bytes = 0;  // as opted in by cudaFuncSetAttribute; 0: not
     int shared_carveout = -1;
     dim3 required_cluster{0, 0, 0};  // as set by cudaFuncSetAttribute; 0: not
     bool allows_large_clusters = false;
-    std::map<int, trimtab::emulator::cudart::LoadedKernel> loaded;  // by device
+    std::map<int, trimtab::cuda::LoadedKernel> loaded;  // by device
 };
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 struct Module {
     std::vector<std::vector<std::byte>> containers;  // copies: a library's image may be freed after loading
@@ -124,4 +124,4 @@ class Modules {
     std::map<std::uint64_t, PlacedVariable> placed_variables_;  // by address
 };
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -11,7 +11,7 @@
 
 #include "cuda/timeline.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 // What a node of a graph was made with, as programs ask for it back.
 struct NodeParameters {
@@ -49,7 +49,7 @@ struct Capture {
     std::vector<CUstream_st*> streams;  // origin and those that joined by an event
 };
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda
 
 // A context of the driver API; the runtime uses each device's primary one.
 struct CUctx_st {
@@ -67,7 +67,7 @@ struct CUstream_st {
     int priority = 0;
     unsigned long long id = 0;
     double ready_ns = 0;  // modelled time at which all it was given is done
-    std::shared_ptr<trimtab::emulator::cudart::Capture> capture;
+    std::shared_ptr<trimtab::cuda::Capture> capture;
     std::vector<CUgraphNode_st*> capture_dependencies;  // what the next captured node waits for
 
     [[nodiscard]] bool is_blocking() const { return (flags & cudaStreamNonBlocking) == 0; }
@@ -78,13 +78,13 @@ struct CUevent_st {
     unsigned flags = 0;
     bool recorded = false;
     double time_ns = 0;
-    std::shared_ptr<trimtab::emulator::cudart::Capture> capture;  // last recorded in a capturing stream
+    std::shared_ptr<trimtab::cuda::Capture> capture;  // last recorded in a capturing stream
     std::vector<CUgraphNode_st*> capture_dependencies;
 };
 
 struct CUgraphNode_st {
     CUgraph_st* graph = nullptr;
-    trimtab::emulator::cudart::Operation operation;
+    trimtab::cuda::Operation operation;
     std::vector<CUgraphNode_st*> dependencies;
     std::unique_ptr<CUgraph_st> child;
     bool enabled = true;
@@ -99,7 +99,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
     struct Node {
         const CUgraphNode_st* original = nullptr;
-        trimtab::emulator::cudart::Operation operation;
+        trimtab::cuda::Operation operation;
         std::vector<std::size_t> dependencies;
         bool enabled = true;
     };

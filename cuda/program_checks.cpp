@@ -8,7 +8,7 @@
 
 #include "cuda/state.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 const char* report_file() {
@@ -68,4 +68,4 @@ CheckedLaunch::~CheckedLaunch() {
     if (!checker_->reports().empty()) write_reports(*checker_);
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

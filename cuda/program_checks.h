@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "cuda/heap.h"
-#include "emulator/check/checker.h"
+#include "cuda/machine.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 class State;
 
@@ -30,4 +30,4 @@ class CheckedLaunch {
     check::Checker* checker_;
 };
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -7,7 +7,7 @@
 #include "analysis/describe.h"
 #include "analysis/legal_blocks.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 double max_threads_of(const ptx::Function& function) {
@@ -50,4 +50,4 @@ trimtab_image image_of(LoadedModule& module, const LoadedKernel& kernel) {
             .max_threads_per_block = max_threads_of(*kernel.function)};
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

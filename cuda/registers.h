@@ -3,10 +3,10 @@
 
 #include "cuda/modules.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 // ptxas's numbers where a cubin came with the PTX; else estimated from the PTX, as the kernel's description
 // does.
 [[nodiscard]] trimtab_image image_of(LoadedModule& module, const LoadedKernel& kernel);
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -7,7 +7,7 @@
 #include "cuda/closed_libraries.h"
 #include "cuda/graph.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 ThreadState& this_thread() {
     thread_local ThreadState state;
@@ -118,4 +118,4 @@ cudaError_t submit(State& state, cudaStream_t handle, Operation operation) {
     return cudaSuccess;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -20,7 +20,7 @@
 #include "cuda/program_checks.h"
 #include "cuda/texture_objects.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 struct CallConfiguration {
     dim3 grid, block;
@@ -155,4 +155,4 @@ void forget_launch_times(State& state);
 // Waits until no host thread is running work on the device. Without State::mutex.
 void wait_for_execution(Device& device);
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

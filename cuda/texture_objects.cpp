@@ -1,6 +1,6 @@
 #include "cuda/texture_objects.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 std::uint64_t TextureObjects::add(TextureObject object) {
     const std::lock_guard lock(mutex_);
@@ -36,4 +36,4 @@ bool TextureObjects::remove_surface(std::uint64_t handle) {
     return surfaces_.erase(handle) != 0;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -9,9 +9,9 @@
 #include <memory>
 #include <mutex>
 
-#include "emulator/exec/texture.h"
+#include "cuda/machine.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 struct TextureObject {
     Texture texture;
@@ -44,4 +44,4 @@ class TextureObjects {
     std::map<std::uint64_t, std::unique_ptr<SurfaceObject>> surfaces_;
 };
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 // As many resident grids as current devices allow (CUDA C++ Programming Guide, technical specifications:
@@ -50,4 +50,4 @@ double Timeline::place(const Work& work, double earliest_ns) {
     return earliest_ns;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 enum class Place : std::uint8_t { host, device, both, invalid };
@@ -229,4 +229,4 @@ std::expected<BoxCopy, cudaError_t> box_copy_of(const State& state, const cudaMe
     return out;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

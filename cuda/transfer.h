@@ -8,7 +8,7 @@
 
 #include "cuda/state.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 // One side of a copy: row r of slice s begins at start + s * slice_bytes + r * pitch_bytes.
 struct Side {
@@ -60,4 +60,4 @@ struct BoxCopy {
 [[nodiscard]] std::expected<BoxCopy, cudaError_t> box_copy_of(const State& state,
                                                               const cudaMemcpy3DParms& parameters);
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

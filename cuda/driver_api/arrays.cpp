@@ -4,7 +4,7 @@
 
 #include "cuda/driver_api/call.h"
 
-namespace trimtab::emulator::cuda_driver {
+namespace trimtab::cuda::driver {
 
 std::optional<cudaChannelFormatDesc> channels_of(CUarray_format format, unsigned channels) {
     int bits = 0;
@@ -64,9 +64,9 @@ unsigned channel_count(const cudaChannelFormatDesc& desc) {
     return count;
 }
 
-}  // namespace trimtab::emulator::cuda_driver
+}  // namespace trimtab::cuda::driver
 
-using namespace trimtab::emulator::cuda_driver;
+using namespace trimtab::cuda::driver;
 
 namespace {
 

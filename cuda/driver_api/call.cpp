@@ -1,6 +1,6 @@
 #include "cuda/driver_api/call.h"
 
-namespace trimtab::emulator::cuda_driver {
+namespace trimtab::cuda::driver {
 
 CUresult to_result(cudaError_t status) {
     switch (status) {
@@ -24,4 +24,4 @@ CUresult to_result(cudaError_t status) {
     }
 }
 
-}  // namespace trimtab::emulator::cuda_driver
+}  // namespace trimtab::cuda::driver

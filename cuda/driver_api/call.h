@@ -9,11 +9,11 @@
 
 #include "cuda/state.h"
 
-namespace trimtab::emulator::cuda_driver {
+namespace trimtab::cuda::driver {
 
-using cudart::Device;
-using cudart::State;
-using cudart::this_thread;
+using cuda::Device;
+using cuda::State;
+using cuda::this_thread;
 
 // The driver's code for what the runtime answers: the same number, but where the driver has no such error.
 [[nodiscard]] CUresult to_result(cudaError_t status);
@@ -37,7 +37,7 @@ CUresult initialised_call(const Body& body) noexcept {
 template <typename Body>
 CUresult context_call(const Body& body) noexcept {
     return initialised_call([&](State& state) {
-        cudart::ThreadState& thread = this_thread();
+        ThreadState& thread = this_thread();
         if (thread.contexts.empty()) return CUDA_ERROR_INVALID_CONTEXT;
         if (thread.contexts.back()->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
         const cudaError_t last_error = thread.last_error;
@@ -68,4 +68,4 @@ CUresult forward(Function function, Arguments... arguments) noexcept {
     return reinterpret_cast<void*>(pointer);
 }
 
-}  // namespace trimtab::emulator::cuda_driver
+}  // namespace trimtab::cuda::driver

@@ -4,7 +4,7 @@
 
 #include "cuda/driver_api/call.h"
 
-using namespace trimtab::emulator::cuda_driver;
+using namespace trimtab::cuda::driver;
 
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include "cuda/driver_api/call.h"
 
-using namespace trimtab::emulator::cuda_driver;
-using trimtab::emulator::cudart::properties_of;
+using namespace trimtab::cuda::driver;
+using trimtab::cuda::properties_of;
 
 namespace {
 

@@ -34,9 +34,7 @@ CUresult cuGetErrorName(CUresult error, const char** pStr) {
 CUresult cuGetErrorString(CUresult error, const char** pStr) {
     if (pStr == nullptr) return CUDA_ERROR_INVALID_VALUE;
     // Both interfaces have the same texts for the same numbers.
-    *pStr = name_of(error) == nullptr
-                ? nullptr
-                : trimtab::emulator::cudart::error_text(static_cast<cudaError_t>(error));
+    *pStr = name_of(error) == nullptr ? nullptr : trimtab::cuda::error_text(static_cast<cudaError_t>(error));
     return *pStr == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace trimtab::emulator::cuda_driver {
+namespace trimtab::cuda::driver {
 
 JitLog::JitLog(unsigned count, const CUjit_option* options, void** values) {
     if (options == nullptr || values == nullptr) return;
@@ -42,4 +42,4 @@ void JitLog::write(std::string_view error) const {
     if (info_size_out_ != nullptr) *info_size_out_ = nullptr;
 }
 
-}  // namespace trimtab::emulator::cuda_driver
+}  // namespace trimtab::cuda::driver

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace trimtab::emulator::cuda_driver {
+namespace trimtab::cuda::driver {
 
 class JitLog {
   public:
@@ -23,4 +23,4 @@ class JitLog {
     void** info_size_out_ = nullptr;
 };
 
-}  // namespace trimtab::emulator::cuda_driver
+}  // namespace trimtab::cuda::driver

@@ -6,8 +6,8 @@
 #include "cuda/kernel_launch.h"
 #include "cuda/runtime_api/alias.h"
 
-using namespace trimtab::emulator::cuda_driver;
-using trimtab::emulator::cudart::KernelCall;
+using namespace trimtab::cuda::driver;
+using trimtab::cuda::KernelCall;
 
 namespace {
 
@@ -37,8 +37,7 @@ CUresult launch(KernelCall call, void** extra) {
         } else if (extra != nullptr) {
             return CUDA_ERROR_INVALID_VALUE;  // one form or the other
         }
-        return to_result(
-            trimtab::emulator::cudart::call([&](State& state) { return launch_kernel(state, call); }));
+        return to_result(trimtab::cuda::call([&](State& state) { return launch_kernel(state, call); }));
     });
 }
 

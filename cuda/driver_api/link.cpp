@@ -10,8 +10,7 @@
 #include "cuda/library_file.h"
 #include "cuda/linked_image.h"
 
-using namespace trimtab::emulator::cuda_driver;
-namespace cudart = trimtab::emulator::cudart;
+using namespace trimtab::cuda::driver;
 
 struct CUlinkState_st {
     std::vector<std::vector<std::byte>> parts;
@@ -76,7 +75,7 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* pa
     return context_call([=](State&) {
         if (state == nullptr) return CUDA_ERROR_INVALID_HANDLE;
         if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        const auto file = cudart::read_library_file(path);
+        const auto file = trimtab::cuda::read_library_file(path);
         if (!file) return refuse(*state, CUDA_ERROR_FILE_NOT_FOUND, file.error());
         return add(*state, type, file->bytes.data(), file->size_bytes, path);
     });
@@ -86,7 +85,7 @@ CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) {
     return context_call([=](State& emulator) {
         if (state == nullptr) return CUDA_ERROR_INVALID_HANDLE;
         if (cubinOut == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        state->image = cudart::join(state->parts);
+        state->image = trimtab::cuda::join(state->parts);
         // What does not link says so here, not when the image is loaded.
         const std::lock_guard lock(emulator.mutex);
         const Device& device = emulator.current();

@@ -5,9 +5,9 @@
 #include "cuda/driver_api/call.h"
 #include "cuda/runtime_api/alias.h"
 
-using namespace trimtab::emulator::cuda_driver;
-using trimtab::emulator::cudart::Allocation;
-using trimtab::emulator::cudart::MemoryKind;
+using namespace trimtab::cuda::driver;
+using trimtab::cuda::Allocation;
+using trimtab::cuda::MemoryKind;
 
 namespace {
 

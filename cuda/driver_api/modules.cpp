@@ -1,5 +1,5 @@
 // Modules and libraries of the driver API: device code that programs bring while they run, as PTX or in fat
-// binaries. A CUmodule, a CUlibrary and the runtime's cudaLibrary_t are all cudart::Module; a CUfunction, a
+// binaries. A CUmodule, a CUlibrary and the runtime's cudaLibrary_t are all cuda::Module; a CUfunction, a
 // CUkernel and a cudaKernel_t all CUkern_st.
 #include "cuda/modules.h"
 
@@ -11,10 +11,10 @@
 #include "cuda/library_file.h"
 #include "cuda/runtime_api/alias.h"
 
-using namespace trimtab::emulator::cuda_driver;
-using trimtab::emulator::cudart::LoadedModule;
-using trimtab::emulator::cudart::LoadError;
-using trimtab::emulator::cudart::Module;
+using namespace trimtab::cuda::driver;
+using trimtab::cuda::LoadedModule;
+using trimtab::cuda::LoadError;
+using trimtab::cuda::Module;
 
 namespace {
 
@@ -98,7 +98,7 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) {
 
 CUresult cuModuleLoad(CUmodule* module, const char* fname) {
     if (fname == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const auto file = trimtab::emulator::cudart::read_library_file(fname);
+    const auto file = trimtab::cuda::read_library_file(fname);
     if (!file) {
         State::instance().say(file.error());
         return CUDA_ERROR_FILE_NOT_FOUND;

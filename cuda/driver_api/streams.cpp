@@ -2,7 +2,7 @@
 #include "cuda/driver_api/call.h"
 #include "cuda/runtime_api/alias.h"
 
-using namespace trimtab::emulator::cuda_driver;
+using namespace trimtab::cuda::driver;
 
 extern "C" {
 

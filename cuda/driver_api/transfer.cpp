@@ -4,10 +4,10 @@
 #include "cuda/driver_api/call.h"
 #include "cuda/runtime_api/alias.h"
 
-using namespace trimtab::emulator::cuda_driver;
-using trimtab::emulator::cudart::Box;
-using trimtab::emulator::cudart::linear;
-using trimtab::emulator::cudart::Side;
+using namespace trimtab::cuda::driver;
+using trimtab::cuda::Box;
+using trimtab::cuda::linear;
+using trimtab::cuda::Side;
 
 namespace {
 
@@ -33,9 +33,9 @@ std::expected<Side, CUresult> side_of(State& state, const Corner& corner, const 
         const std::lock_guard lock(state.mutex);
         auto* array = reinterpret_cast<cudaArray_t>(corner.array);
         if (!state.arrays.contains(array)) return std::unexpected(CUDA_ERROR_INVALID_HANDLE);
-        if (!trimtab::emulator::cudart::fits(*array, corner.x_bytes, corner.y, corner.z, box))
+        if (!trimtab::cuda::fits(*array, corner.x_bytes, corner.y, corner.z, box))
             return std::unexpected(CUDA_ERROR_INVALID_VALUE);
-        return trimtab::emulator::cudart::in_array(*array, corner.x_bytes, corner.y, corner.z);
+        return trimtab::cuda::in_array(*array, corner.x_bytes, corner.y, corner.z);
     }
     const void* start = corner.type == CU_MEMORYTYPE_HOST ? corner.host : host(corner.device);
     if (corner.type < CU_MEMORYTYPE_HOST || corner.type > CU_MEMORYTYPE_UNIFIED || start == nullptr)
@@ -57,7 +57,7 @@ CUresult copy_box(const Corner& to, const Corner& from, const Box& box, CUstream
         if (!to_side) return to_side.error();
         const auto from_side = side_of(state, from, box);
         if (!from_side) return from_side.error();
-        return to_result(trimtab::emulator::cudart::call([&](State&) {
+        return to_result(trimtab::cuda::call([&](State&) {
             return copy(state, *to_side, *from_side, box, cudaMemcpyDefault, stream, synchronous);
         }));
     });
@@ -148,11 +148,10 @@ CUresult fill(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned value_
         if (to % value_bytes != 0) return cudaErrorInvalidValue;
         if (height > 1 && (pitch < width * value_bytes || pitch % value_bytes != 0))
             return cudaErrorInvalidValue;
-        return trimtab::emulator::cudart::call([&](State&) {
-            return trimtab::emulator::cudart::fill(
-                state, linear(host(to), pitch),
-                {.width_bytes = width * value_bytes, .height = height, .depth = 1}, value, value_bytes,
-                stream, synchronous);
+        return trimtab::cuda::call([&](State&) {
+            return trimtab::cuda::fill(state, linear(host(to), pitch),
+                                       {.width_bytes = width * value_bytes, .height = height, .depth = 1},
+                                       value, value_bytes, stream, synchronous);
         });
     });
 }

@@ -5,7 +5,7 @@
 #include "cuda/state.h"
 #include "cuda/transfer.h"
 
-using namespace trimtab::emulator::cudart;
+using namespace trimtab::cuda;
 
 namespace {
 

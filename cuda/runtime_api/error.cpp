@@ -6,7 +6,7 @@
 #include "cuda/errors.h"
 #include "cuda/state.h"
 
-using namespace trimtab::emulator::cudart;
+using namespace trimtab::cuda;
 
 namespace {
 

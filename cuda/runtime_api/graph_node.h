@@ -14,7 +14,7 @@
 #include "cuda/state.h"
 #include "cuda/transfer.h"
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 
 using Made = std::expected<Operation, cudaError_t>;
 
@@ -149,4 +149,4 @@ inline cudaError_t give(const std::vector<cudaGraphNode_t>& found, cudaGraphNode
     return cudaSuccess;
 }
 
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

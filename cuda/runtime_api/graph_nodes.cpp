@@ -7,7 +7,7 @@
 #include "cuda/memory.h"
 #include "cuda/runtime_api/graph_node.h"
 
-using namespace trimtab::emulator::cudart;
+using namespace trimtab::cuda;
 
 namespace {
 

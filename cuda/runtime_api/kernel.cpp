@@ -8,7 +8,7 @@
 #include "cuda/state.h"
 #include "model/occupancy.h"
 
-using namespace trimtab::emulator::cudart;
+using namespace trimtab::cuda;
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "cuda/library_file.h"
 #include "cuda/state.h"
 
-using namespace trimtab::emulator::cudart;
+using namespace trimtab::cuda;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "cuda/runtime_api/alias.h"
 #include "cuda/state.h"
 
-using namespace trimtab::emulator::cudart;
+using namespace trimtab::cuda;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "cuda/memory.h"
 #include "cuda/state.h"
 
-using namespace trimtab::emulator::cudart;
+using namespace trimtab::cuda;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "cuda/memory.h"
 #include "cuda/state.h"
 
-using namespace trimtab::emulator::cudart;
+using namespace trimtab::cuda;
 using trimtab::emulator::Image;
 using trimtab::emulator::TexelFormat;
 using trimtab::emulator::Texture;

@@ -7,8 +7,8 @@
 namespace {
 
 cudaError_t refuse(const char* name) {
-    trimtab::emulator::cudart::State::instance().say(std::string(name) + " is not supported by the emulator");
-    return trimtab::emulator::cudart::finish(cudaErrorNotSupported);
+    trimtab::cuda::State::instance().say(std::string(name) + " is not supported by the emulator");
+    return trimtab::cuda::finish(cudaErrorNotSupported);
 }
 
 }  // namespace

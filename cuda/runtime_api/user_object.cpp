@@ -6,7 +6,7 @@
 
 #include "cuda/state.h"
 
-using namespace trimtab::emulator::cudart;
+using namespace trimtab::cuda;
 
 struct CUuserObject_st {
     void* value = nullptr;

@@ -19,9 +19,9 @@
 namespace trimtab::runtime {
 namespace {
 
-using emulator::cudart::LaunchCheck;
-using emulator::cudart::LaunchCheckResult;
-using emulator::cudart::LaunchDifference;
+using cuda::LaunchCheck;
+using cuda::LaunchCheckResult;
+using cuda::LaunchDifference;
 using nlohmann::ordered_json;
 
 ordered_json to_array(const trimtab_dim3& size) {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 using ::testing::HasSubstr;
@@ -110,4 +110,4 @@ TEST(Heap, AResetFreesOneDevicesMemory) {
 }
 
 }  // namespace
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trimtab::emulator::cudart {
+namespace trimtab::cuda {
 namespace {
 
 Work kernel(double duration_ns, double part) {
@@ -46,4 +46,4 @@ TEST(Timeline, CopiesInBothDirectionsAndKernelsOverlap) {
 }
 
 }  // namespace
-}  // namespace trimtab::emulator::cudart
+}  // namespace trimtab::cuda
