@@ -74,7 +74,19 @@ CUevent_st* event_of(const State& state, const Operation& operation) {
     return state.events.contains(event) ? event : nullptr;
 }
 
+bool embeds(const CUgraph_st& graph, const CUgraph_st* wanted) {
+    return std::ranges::any_of(graph.nodes, [wanted](const auto& node) {
+        return node->child != nullptr && (node->child.get() == wanted || embeds(*node->child, wanted));
+    });
+}
+
 }  // namespace
+
+bool is_graph(const State& state, const CUgraph_st* graph) {
+    return graph != nullptr &&
+           (state.graphs.contains(const_cast<CUgraph_st*>(graph)) ||
+            std::ranges::any_of(state.graphs, [graph](const CUgraph_st* of) { return embeds(*of, graph); }));
+}
 
 CUgraphNode_st* add_node(CUgraph_st& graph, Operation operation, std::vector<CUgraphNode_st*> dependencies) {
     auto& node = graph.nodes.emplace_back(std::make_unique<CUgraphNode_st>());

@@ -16,6 +16,9 @@ cudaError_t record(CUstream_st& stream, Operation operation);
 // State::mutex.
 cudaError_t disturbs_capture(State& state, const CUstream_st& stream);
 
+// A graph of the program's, or one that a node of such a graph embeds. With State::mutex.
+[[nodiscard]] bool is_graph(const State& state, const CUgraph_st* graph);
+
 cudaError_t begin_capture(State& state, CUstream_st& stream, cudaStreamCaptureMode mode);
 // The graph becomes the caller's.
 cudaError_t end_capture(State& state, CUstream_st& stream, cudaGraph_t& graph);

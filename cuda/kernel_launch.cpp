@@ -1,5 +1,6 @@
 #include "cuda/kernel_launch.h"
 
+#include <cuda.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +42,8 @@ std::vector<std::byte> parameter_buffer(const ptx::Function& function, const Ker
     return buffer;
 }
 
-std::shared_ptr<const NodeParameters> node_parameters(const ptx::Function& function, const KernelCall& call,
+std::shared_ptr<const NodeParameters> node_parameters(const Device& device, const ptx::Function& function,
+                                                      const KernelCall& call,
                                                       const std::vector<std::byte>& buffer) {
     auto out = std::make_shared<NodeParameters>();
     out->argument_bytes = buffer;
@@ -53,6 +55,10 @@ std::shared_ptr<const NodeParameters> node_parameters(const ptx::Function& funct
                    .sharedMemBytes = static_cast<unsigned>(call.dynamic_shared_bytes),
                    .kernelParams = out->arguments.data(),
                    .extra = nullptr};
+    for (const cudaLaunchAttribute& attribute : call.attributes) {
+        if (attribute.id != cudaLaunchAttributeIgnore) out->attributes.push_back(attribute);
+    }
+    out->device = device.ordinal;
     return out;
 }
 
@@ -138,7 +144,10 @@ std::expected<dim3, cudaError_t> cluster_of(const CUkern_st& kernel, const ptx::
     else if (kernel.required_cluster.x != 0)
         own = dim3(kernel.required_cluster.x, std::max(kernel.required_cluster.y, 1u),
                    std::max(kernel.required_cluster.z, 1u));
-    const dim3 cluster = call.cluster.x != 0 ? call.cluster : own;
+    dim3 cluster = own;
+    if (const auto* given = find(call.attributes, cudaLaunchAttributeClusterDimension);
+        given != nullptr && given->clusterDim.x != 0)
+        cluster = dim3(given->clusterDim.x, given->clusterDim.y, given->clusterDim.z);
     if (cluster.x == 0) {
         if (function.requires_cluster) return std::unexpected(cudaErrorInvalidClusterSize);
         return dim3(1, 1, 1);
@@ -187,6 +196,36 @@ cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, 
 }
 
 }  // namespace
+
+const cudaLaunchAttributeValue* find(std::span<const cudaLaunchAttribute> attributes,
+                                     cudaLaunchAttributeID id) {
+    const auto place = std::ranges::find_if(
+        attributes, [id](const cudaLaunchAttribute& attribute) { return attribute.id == id; });
+    return place == attributes.end() ? nullptr : &place->val;
+}
+
+cudaLaunchAttribute cooperative_attribute() {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    return attribute;
+}
+
+std::expected<std::span<const std::byte>, cudaError_t> packed_arguments(void* const* extra) {
+    const void* start = nullptr;
+    std::size_t bytes = 0;
+    for (void* const* entry = extra; *entry != CU_LAUNCH_PARAM_END; entry += 2) {
+        if (*entry == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+            start = entry[1];
+        } else if (*entry == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+            bytes = *static_cast<const std::size_t*>(entry[1]);
+        } else {
+            return std::unexpected(cudaErrorInvalidValue);
+        }
+    }
+    if (start == nullptr && bytes > 0) return std::unexpected(cudaErrorInvalidValue);
+    return std::span{static_cast<const std::byte*>(start), bytes};
+}
 
 cudaError_t check_block(State& state, const Device& device, const CUkern_st& kernel,
                         const LoadedKernel& loaded, const dim3& block, std::size_t dynamic_shared_bytes) {
@@ -254,7 +293,9 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
         return std::unexpected(cudaErrorInvalidValue);
     const auto cluster = cluster_of(*kernel, function, call);
     if (!cluster) return std::unexpected(cluster.error());
-    if (call.cooperative) {
+    const auto* asks_cooperation = find(call.attributes, cudaLaunchAttributeCooperative);
+    const bool cooperative = asks_cooperation != nullptr && asks_cooperation->cooperative != 0;
+    if (cooperative) {
         const auto occupancy =
             model::occupancy(values, (*loaded)->image, static_cast<std::uint32_t>(volume(call.block)),
                              static_cast<double>(call.dynamic_shared_bytes));
@@ -270,11 +311,11 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
                        .dynamic_shared_bytes = static_cast<std::uint32_t>(call.dynamic_shared_bytes),
                        .parameters = parameter_buffer(function, call),
                        .observer = state.checker.get()};
-    const auto parameters = call.is_node ? node_parameters(function, call, launch.parameters) : nullptr;
+    const auto parameters =
+        call.is_node ? node_parameters(device, function, call, launch.parameters) : nullptr;
     return Operation{
         .type = cudaGraphNodeTypeKernel,
-        .run = [&state, &device, launch = std::move(launch), cooperative = call.cooperative,
-                check = take_next_check()](
+        .run = [&state, &device, launch = std::move(launch), cooperative, check = take_next_check()](
                    Work& work) { return run_kernel(state, device, launch, cooperative, check.get(), work); },
         .synchronous = false,
         .calls_program = false,

@@ -14,14 +14,21 @@ namespace trimtab::cuda {
 struct KernelCall {
     const void* function = nullptr;  // host function or cudaKernel_t
     dim3 grid{1, 1, 1}, block{1, 1, 1};
-    dim3 cluster{0, 0, 0};  // 0: not given
     void** arguments = nullptr;
     std::span<const std::byte> packed_arguments;  // where `arguments` is null: the parameter buffer
     std::size_t dynamic_shared_bytes = 0;
     cudaStream_t stream = nullptr;
-    bool cooperative = false;
+    std::span<const cudaLaunchAttribute> attributes;
     bool is_node = false;  // of a graph: what it was called with is kept
 };
+
+// The value of an attribute; null where it is not given.
+[[nodiscard]] const cudaLaunchAttributeValue* find(std::span<const cudaLaunchAttribute> attributes,
+                                                   cudaLaunchAttributeID id);
+[[nodiscard]] cudaLaunchAttribute cooperative_attribute();
+
+// The parameter buffer that `extra` names, in the form of the driver API and of graphs.
+[[nodiscard]] std::expected<std::span<const std::byte>, cudaError_t> packed_arguments(void* const* extra);
 
 // In blocks: what every GPU with clusters has, and what some have
 // (cudaFuncAttributeNonPortableClusterSizeAllowed).

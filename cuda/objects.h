@@ -18,6 +18,8 @@ struct NodeParameters {
     cudaKernelNodeParams kernel{};  // its arguments lie in `arguments`
     std::vector<std::byte> argument_bytes;
     std::vector<void*> arguments;
+    std::vector<cudaLaunchAttribute> attributes;  // likewise of a kernel; one entry an attribute
+    int device = 0;                               // that the kernel runs on
     cudaMemcpy3DParms copy{};
     cudaMemsetParams fill{};
     cudaHostNodeParams host{};

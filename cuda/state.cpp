@@ -112,7 +112,13 @@ cudaError_t submit(State& state, cudaStream_t handle, Operation operation) {
     if (const cudaError_t status = run(*device, operation, work); status != cudaSuccess) return status;
     const std::lock_guard lock(state.mutex);
     CUstream_st* stream = state.stream(handle);
-    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (stream == nullptr) {
+        // The program's own code, called back, has destroyed it. What waits for all streams waits for the
+        // work.
+        const double end_ns = device->timeline.place(work, device->host_ns);
+        device->legacy_stream.ready_ns = std::max(device->legacy_stream.ready_ns, end_ns);
+        return cudaSuccess;
+    }
     stream->ready_ns = device->timeline.place(work, earliest_start_ns(state, *stream));
     if (operation.synchronous) device->host_ns = std::max(device->host_ns, stream->ready_ns);
     return cudaSuccess;

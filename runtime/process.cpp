@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "runtime/pending_error.h"
+
 namespace trimtab::runtime {
 
 Process& Process::instance() {
@@ -16,6 +18,18 @@ Process::Process(ReadSettings read)
       report_(settings_.report_path, log_) {
     for (const std::string& warning : read.warnings) log_.warn(warning);
     preload_real_runtime(settings_);
+}
+
+RegisteredKernel* Process::kernel_of(const void* function) {
+    RegisteredKernel* kernel = registrations_.find(function);
+    if (kernel != nullptr || loaded().backend.kind() != BackendKind::foreign) return kernel;
+    const BackendCalls& calls = loaded().backend.calls();
+    const PendingError pending(calls);
+    const char* name = nullptr;
+    if (calls.func_get_name(&name, function) == cudaSuccess && name != nullptr)
+        return registrations_.adopt(function, name);
+    pending.restore();
+    return nullptr;
 }
 
 Loaded& Process::load() {

@@ -39,6 +39,8 @@ class Process {
     [[nodiscard]] Log& log() { return log_; }
     [[nodiscard]] Bundles& bundles() { return bundles_; }
     [[nodiscard]] Registrations& registrations() { return registrations_; }
+    // The kernel that a launch names so; null: one that Trimtab knows nothing of.
+    [[nodiscard]] RegisteredKernel* kernel_of(const void* function);
 
     // Chooses and loads the backend on the first call.
     [[nodiscard]] Loaded& loaded() {

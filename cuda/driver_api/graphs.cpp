@@ -1,71 +1,9 @@
 // Graphs of the driver API: the runtime's, under other names and structures.
 #include "cuda/driver_api/call.h"
+#include "cuda/driver_api/graph_params.h"
 #include "cuda/runtime_api/alias.h"
 
 using namespace trimtab::cuda::driver;
-
-namespace {
-
-// A CUkernel stands where there is no CUfunction.
-cudaKernelNodeParams to_runtime(const CUDA_KERNEL_NODE_PARAMS& p) {
-    void* function = p.func != nullptr ? static_cast<void*>(p.func) : static_cast<void*>(p.kern);
-    return {.func = function,
-            .gridDim = dim3(p.gridDimX, p.gridDimY, p.gridDimZ),
-            .blockDim = dim3(p.blockDimX, p.blockDimY, p.blockDimZ),
-            .sharedMemBytes = p.sharedMemBytes,
-            .kernelParams = p.kernelParams,
-            .extra = p.extra};
-}
-
-CUDA_KERNEL_NODE_PARAMS to_driver(const cudaKernelNodeParams& p) {
-    return {.func = static_cast<CUfunction>(p.func),
-            .gridDimX = p.gridDim.x,
-            .gridDimY = p.gridDim.y,
-            .gridDimZ = p.gridDim.z,
-            .blockDimX = p.blockDim.x,
-            .blockDimY = p.blockDim.y,
-            .blockDimZ = p.blockDim.z,
-            .sharedMemBytes = p.sharedMemBytes,
-            .kernelParams = p.kernelParams,
-            .extra = p.extra,
-            .kern = nullptr,
-            .ctx = this_thread().contexts.back()};
-}
-
-void* pointer_of(CUmemorytype type, const void* host_pointer, CUdeviceptr device_pointer) {
-    return type == CU_MEMORYTYPE_HOST ? const_cast<void*>(host_pointer) : host(device_pointer);
-}
-
-// Between memory, not arrays. x is in bytes in both interfaces where no array takes part.
-std::expected<cudaMemcpy3DParms, cudaError_t> to_runtime(const CUDA_MEMCPY3D& p) {
-    if (p.srcMemoryType == CU_MEMORYTYPE_ARRAY || p.dstMemoryType == CU_MEMORYTYPE_ARRAY)
-        return std::unexpected(cudaErrorNotSupported);
-    cudaMemcpy3DParms out{};
-    const auto pitched = [&p](void* pointer, std::size_t pitch, std::size_t height) {
-        return cudaPitchedPtr{.ptr = pointer,
-                              .pitch = pitch != 0 ? pitch : p.WidthInBytes,
-                              .xsize = p.WidthInBytes,
-                              .ysize = height != 0 ? height : p.Height};
-    };
-    out.srcPtr = pitched(pointer_of(p.srcMemoryType, p.srcHost, p.srcDevice), p.srcPitch, p.srcHeight);
-    out.dstPtr = pitched(pointer_of(p.dstMemoryType, p.dstHost, p.dstDevice), p.dstPitch, p.dstHeight);
-    out.srcPos = {.x = p.srcXInBytes, .y = p.srcY, .z = p.srcZ};
-    out.dstPos = {.x = p.dstXInBytes, .y = p.dstY, .z = p.dstZ};
-    out.extent = {.width = p.WidthInBytes, .height = p.Height, .depth = p.Depth};
-    out.kind = cudaMemcpyDefault;
-    return out;
-}
-
-cudaMemsetParams to_runtime(const CUDA_MEMSET_NODE_PARAMS& p) {
-    return {.dst = host(p.dst),
-            .pitch = p.pitch,
-            .value = p.value,
-            .elementSize = p.elementSize,
-            .width = p.width,
-            .height = p.height};
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -81,6 +19,15 @@ CUresult cuGraphClone(CUgraph* phGraphClone, CUgraph originalGraph) {
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph hGraph, unsigned long long flags) {
     return forward(cudaGraphInstantiateWithFlags, phGraphExec, hGraph, flags);
 }
+CUresult cuGraphInstantiateWithParams(CUgraphExec* phGraphExec, CUgraph hGraph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS* instantiateParams) {
+    static_assert(sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS) == sizeof(cudaGraphInstantiateParams));
+    return context_call([=](State&) {
+        return cudaGraphInstantiateWithParams(
+            phGraphExec, hGraph, reinterpret_cast<cudaGraphInstantiateParams*>(instantiateParams));
+    });
+}
+TRIMTAB_SAME_AS(cuGraphInstantiateWithParams, cuGraphInstantiateWithParams_ptsz);
 CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
     return forward(cudaGraphExecDestroy, hGraphExec);
 }

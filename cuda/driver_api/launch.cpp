@@ -1,7 +1,4 @@
 // Launches through the driver API.
-#include <cstring>
-#include <map>
-
 #include "cuda/driver_api/call.h"
 #include "cuda/kernel_launch.h"
 #include "cuda/runtime_api/alias.h"
@@ -11,28 +8,11 @@ using trimtab::cuda::KernelCall;
 
 namespace {
 
-// The arguments as one buffer, where they come so: `extra` is a list of names and values.
-std::expected<std::span<const std::byte>, CUresult> packed_arguments(void** extra) {
-    const void* start = nullptr;
-    std::size_t bytes = 0;
-    for (void** entry = extra; *entry != CU_LAUNCH_PARAM_END; entry += 2) {
-        if (*entry == CU_LAUNCH_PARAM_BUFFER_POINTER) {
-            start = entry[1];
-        } else if (*entry == CU_LAUNCH_PARAM_BUFFER_SIZE) {
-            bytes = *static_cast<const std::size_t*>(entry[1]);
-        } else {
-            return std::unexpected(CUDA_ERROR_INVALID_VALUE);
-        }
-    }
-    if (start == nullptr && bytes > 0) return std::unexpected(CUDA_ERROR_INVALID_VALUE);
-    return std::span{static_cast<const std::byte*>(start), bytes};
-}
-
 CUresult launch(KernelCall call, void** extra) {
     return context_call([&](State&) {
         if (extra != nullptr && call.arguments == nullptr) {
-            const auto packed = packed_arguments(extra);
-            if (!packed) return packed.error();
+            const auto packed = trimtab::cuda::packed_arguments(extra);
+            if (!packed) return to_result(packed.error());
             call.packed_arguments = *packed;
         } else if (extra != nullptr) {
             return CUDA_ERROR_INVALID_VALUE;  // one form or the other
@@ -42,7 +22,7 @@ CUresult launch(KernelCall call, void** extra) {
 }
 
 CUresult launch_now(CUfunction f, const dim3& grid, const dim3& block, unsigned shared_bytes, CUstream stream,
-                    void** arguments, void** extra, bool cooperative) {
+                    void** arguments, void** extra, std::span<const cudaLaunchAttribute> attributes = {}) {
     return launch({.function = f,
                    .grid = grid,
                    .block = block,
@@ -50,7 +30,7 @@ CUresult launch_now(CUfunction f, const dim3& grid, const dim3& block, unsigned 
                    .packed_arguments = {},
                    .dynamic_shared_bytes = shared_bytes,
                    .stream = stream,
-                   .cooperative = cooperative},
+                   .attributes = attributes},
                   extra);
 }
 
@@ -62,36 +42,28 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gridDimX, unsigned gridDimY, unsi
                         unsigned blockDimX, unsigned blockDimY, unsigned blockDimZ, unsigned sharedMemBytes,
                         CUstream hStream, void** kernelParams, void** extra) {
     return launch_now(f, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes,
-                      hStream, kernelParams, extra, false);
+                      hStream, kernelParams, extra);
 }
 TRIMTAB_SAME_AS(cuLaunchKernel, cuLaunchKernel_ptsz);
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gridDimX, unsigned gridDimY, unsigned gridDimZ,
                                    unsigned blockDimX, unsigned blockDimY, unsigned blockDimZ,
                                    unsigned sharedMemBytes, CUstream hStream, void** kernelParams) {
+    const auto attribute = trimtab::cuda::cooperative_attribute();
     return launch_now(f, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes,
-                      hStream, kernelParams, nullptr, true);
+                      hStream, kernelParams, nullptr, {&attribute, 1});
 }
 TRIMTAB_SAME_AS(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz);
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams, void** extra) {
     if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const dim3 grid(config->gridDimX, config->gridDimY, config->gridDimZ);
-    const dim3 block(config->blockDimX, config->blockDimY, config->blockDimZ);
-    if (extra != nullptr && config->numAttrs == 0)
-        return launch_now(f, grid, block, config->sharedMemBytes, config->hStream, kernelParams, extra,
-                          false);
-    return context_call([&](State&) {
-        // The attributes are numbered and laid out alike in both interfaces.
-        static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
-        const cudaLaunchConfig_t same{.gridDim = grid,
-                                      .blockDim = block,
-                                      .dynamicSmemBytes = config->sharedMemBytes,
-                                      .stream = config->hStream,
-                                      .attrs = reinterpret_cast<cudaLaunchAttribute*>(config->attrs),
-                                      .numAttrs = config->numAttrs};
-        return cudaLaunchKernelExC(&same, static_cast<const void*>(f), kernelParams);
-    });
+    // The attributes are numbered and laid out alike in both interfaces.
+    static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
+    const auto* attributes = reinterpret_cast<const cudaLaunchAttribute*>(config->attrs);
+    return launch_now(f, dim3(config->gridDimX, config->gridDimY, config->gridDimZ),
+                      dim3(config->blockDimX, config->blockDimY, config->blockDimZ), config->sharedMemBytes,
+                      config->hStream, kernelParams, extra,
+                      {attributes, attributes == nullptr ? 0 : config->numAttrs});
 }
 TRIMTAB_SAME_AS(cuLaunchKernelEx, cuLaunchKernelEx_ptsz);
 

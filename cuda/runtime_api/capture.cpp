@@ -26,7 +26,7 @@ cudaStreamCaptureStatus status_of(const CUstream_st& stream) {
 
 cudaError_t make_exec(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
     return locked_call([=](State& state) {
-        if (exec == nullptr || !state.graphs.contains(graph)) return cudaErrorInvalidValue;
+        if (exec == nullptr || !is_graph(state, graph)) return cudaErrorInvalidValue;
         auto made = instantiate(*graph);
         made->flags = flags;
         *exec = *state.graph_execs.insert(made.release()).first;
@@ -48,7 +48,7 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t handle, cudaGraph_t graph
                                           const cudaGraphNode_t* dependencies, const cudaGraphEdgeData*,
                                           size_t numDependencies, cudaStreamCaptureMode mode) {
     return on_stream(handle, [=](State& state, CUstream_st& stream) {
-        if (!state.graphs.contains(graph)) return cudaErrorInvalidValue;
+        if (!is_graph(state, graph)) return cudaErrorInvalidValue;
         if (const cudaError_t status = begin_capture(state, stream, mode); status != cudaSuccess)
             return status;
         state.graphs.erase(stream.capture->graph);
@@ -171,8 +171,7 @@ TRIMTAB_SAME_AS(cudaGraphUpload, cudaGraphUpload_ptsz);
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
                                 cudaGraphExecUpdateResultInfo* resultInfo) {
     return locked_call([=](State& state) {
-        if (!state.graph_execs.contains(hGraphExec) || !state.graphs.contains(hGraph))
-            return cudaErrorInvalidValue;
+        if (!state.graph_execs.contains(hGraphExec) || !is_graph(state, hGraph)) return cudaErrorInvalidValue;
         auto updated = instantiate(*hGraph);
         const auto& old = hGraphExec->nodes;
         const bool same =

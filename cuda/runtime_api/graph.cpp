@@ -34,7 +34,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 
 cudaError_t cudaGraphClone(cudaGraph_t* pGraphClone, cudaGraph_t originalGraph) {
     return locked_call([=](State& state) {
-        if (pGraphClone == nullptr || !state.graphs.contains(originalGraph)) return cudaErrorInvalidValue;
+        if (pGraphClone == nullptr || !is_graph(state, originalGraph)) return cudaErrorInvalidValue;
         *pGraphClone = *state.graphs.insert(clone(*originalGraph).release()).first;
         return cudaSuccess;
     });
@@ -127,7 +127,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* pGraphNode, cudaGraph_t 
     std::unique_ptr<CUgraph_st> child;
     const cudaError_t status =
         add(pGraphNode, graph, pDependencies, numDependencies, [&](State& state) -> Made {
-            if (!state.graphs.contains(childGraph)) return std::unexpected(cudaErrorInvalidValue);
+            if (!is_graph(state, childGraph)) return std::unexpected(cudaErrorInvalidValue);
             child = clone(*childGraph);
             return Operation{
                 .type = cudaGraphNodeTypeGraph, .run = {}, .synchronous = false, .calls_program = false};
@@ -140,7 +140,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
                                      const cudaGraphNode_t* to, const cudaGraphEdgeData*,
                                      size_t numDependencies) {
     return locked_call([=](State& state) {
-        if (!state.graphs.contains(graph)) return cudaErrorInvalidValue;
+        if (!is_graph(state, graph)) return cudaErrorInvalidValue;
         for (size_t i = 0; i < numDependencies; ++i) to[i]->dependencies.push_back(from[i]);
         return cudaSuccess;
     });
@@ -148,7 +148,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* numNodes) {
     return locked_call([=](State& state) {
-        if (!state.graphs.contains(graph)) return cudaErrorInvalidValue;
+        if (!is_graph(state, graph)) return cudaErrorInvalidValue;
         std::vector<cudaGraphNode_t> found;
         for (const auto& node : graph->nodes) found.push_back(node.get());
         return give(found, nodes, numNodes);
@@ -157,7 +157,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t*
 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* pRootNodes, size_t* pNumRootNodes) {
     return locked_call([=](State& state) {
-        if (!state.graphs.contains(graph)) return cudaErrorInvalidValue;
+        if (!is_graph(state, graph)) return cudaErrorInvalidValue;
         std::vector<cudaGraphNode_t> found;
         for (const auto& node : graph->nodes) {
             if (node->dependencies.empty()) found.push_back(node.get());
@@ -175,10 +175,13 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* pType)
 }
 
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* pDependencies,
-                                         cudaGraphEdgeData*, size_t* pNumDependencies) {
+                                         cudaGraphEdgeData* edgeData, size_t* pNumDependencies) {
     return locked_call([=](State&) {
-        return node == nullptr ? cudaErrorInvalidValue
-                               : give(node->dependencies, pDependencies, pNumDependencies);
+        if (node == nullptr) return cudaErrorInvalidValue;
+        if (edgeData != nullptr && pNumDependencies != nullptr)
+            std::fill_n(edgeData, std::min(node->dependencies.size(), *pNumDependencies),
+                        cudaGraphEdgeData{});
+        return give(node->dependencies, pDependencies, pNumDependencies);
     });
 }
 

@@ -23,14 +23,24 @@ inline Made with(Made operation, NodeParameters parameters) {
     return operation;
 }
 
+// Makers take the state and, some of them, the operation that is replaced: an empty one where a node is
+// added.
+template <typename Make>
+Made made_by(const Make& make, State& state, const Operation& replaced) {
+    if constexpr (requires { make(state, replaced); })
+        return make(state, replaced);
+    else
+        return make(state);
+}
+
 // Adds a node whose operation `make` gives, holding State::mutex.
 template <typename Make>
 cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                 std::size_t count, const Make& make) {
     return locked_call([&](State& state) {
-        if (node == nullptr || !state.graphs.contains(graph) || (count > 0 && dependencies == nullptr))
+        if (node == nullptr || !is_graph(state, graph) || (count > 0 && dependencies == nullptr))
             return cudaErrorInvalidValue;
-        Made operation = make(state);
+        Made operation = made_by(make, state, Operation{});
         if (!operation) return operation.error();
         *node = add_node(*graph, std::move(*operation), {dependencies, dependencies + count});
         return cudaSuccess;
@@ -45,7 +55,7 @@ cudaError_t update(cudaGraphExec_t exec, const CUgraphNode_st* node, const Make&
         const auto place = std::find_if(exec->nodes.begin(), exec->nodes.end(),
                                         [node](const auto& entry) { return entry.original == node; });
         if (place == exec->nodes.end()) return cudaErrorInvalidValue;
-        Made operation = make(state);
+        Made operation = made_by(make, state, place->operation);
         if (!operation) return operation.error();
         if (operation->type != place->operation.type) return cudaErrorInvalidValue;
         place->operation = std::move(*operation);
@@ -57,7 +67,7 @@ template <typename Make>
 cudaError_t set(CUgraphNode_st* node, const Make& make) {
     return locked_call([&](State& state) {
         if (node == nullptr) return cudaErrorInvalidValue;
-        Made operation = make(state);
+        Made operation = made_by(make, state, node->operation);
         if (!operation) return operation.error();
         if (operation->type != node->operation.type) return cudaErrorInvalidValue;
         node->operation = std::move(*operation);
@@ -65,20 +75,34 @@ cudaError_t set(CUgraphNode_st* node, const Make& make) {
     });
 }
 
+// `as_before`: of the node whose launch is replaced, which stays on its device and keeps its attributes; null
+// where the node is new.
+[[nodiscard]] inline Made kernel_of(State& state, const cudaKernelNodeParams& parameters,
+                                    const NodeParameters* as_before) {
+    KernelCall call{.function = parameters.func,
+                    .grid = parameters.gridDim,
+                    .block = parameters.blockDim,
+                    .arguments = parameters.kernelParams,
+                    .packed_arguments = {},
+                    .dynamic_shared_bytes = parameters.sharedMemBytes,
+                    .stream = nullptr,
+                    .attributes = {},
+                    .is_node = true};
+    if (parameters.extra != nullptr) {
+        if (parameters.kernelParams != nullptr) return std::unexpected(cudaErrorInvalidValue);
+        const auto packed = packed_arguments(parameters.extra);
+        if (!packed) return std::unexpected(packed.error());
+        call.packed_arguments = *packed;
+    }
+    if (as_before == nullptr) return kernel_operation(state, state.current(), call);
+    call.attributes = as_before->attributes;
+    return kernel_operation(state, *state.devices[static_cast<std::size_t>(as_before->device)], call);
+}
+
 inline auto kernel_maker(const cudaKernelNodeParams* parameters) {
-    return [=](State& state) -> Made {
+    return [=](State& state, const Operation& replaced) -> Made {
         if (parameters == nullptr) return std::unexpected(cudaErrorInvalidValue);
-        if (parameters->extra != nullptr) return std::unexpected(cudaErrorNotSupported);
-        return kernel_operation(state, state.current(),
-                                {.function = parameters->func,
-                                 .grid = parameters->gridDim,
-                                 .block = parameters->blockDim,
-                                 .arguments = parameters->kernelParams,
-                                 .packed_arguments = {},
-                                 .dynamic_shared_bytes = parameters->sharedMemBytes,
-                                 .stream = nullptr,
-                                 .cooperative = false,
-                                 .is_node = true});
+        return kernel_of(state, *parameters, replaced.parameters.get());
     };
 }
 

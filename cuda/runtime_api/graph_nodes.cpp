@@ -88,6 +88,41 @@ std::vector<std::pair<cudaGraphNode_t, cudaGraphNode_t>> edges_of(const CUgraph_
     return out;
 }
 
+bool is_kernel(const CUgraphNode_st* node) {
+    return node != nullptr && node->operation.type == cudaGraphNodeTypeKernel &&
+           node->operation.parameters != nullptr;
+}
+
+cudaError_t give_attributes(State& state, CUgraphNode_st& node, std::vector<cudaLaunchAttribute> attributes) {
+    NodeParameters changed;
+    changed.attributes = std::move(attributes);
+    changed.device = node.operation.parameters->device;
+    Made operation = kernel_of(state, node.operation.parameters->kernel, &changed);
+    if (!operation) return operation.error();
+    node.operation = std::move(*operation);
+    return cudaSuccess;
+}
+
+// The nodes of a child graph, as it was embedded, get the operations of another's: one of the same nodes in
+// the same order.
+cudaError_t update_child(CUgraphExec_st& exec, const CUgraph_st& embedded, const CUgraph_st& given) {
+    if (embedded.nodes.size() != given.nodes.size()) return cudaErrorGraphExecUpdateFailure;
+    for (std::size_t i = 0; i < embedded.nodes.size(); ++i) {
+        const CUgraphNode_st& node = *embedded.nodes[i];
+        const CUgraphNode_st& updated = *given.nodes[i];
+        if (node.operation.type != updated.operation.type) return cudaErrorGraphExecUpdateFailure;
+        if (node.child != nullptr) {
+            const cudaError_t status = update_child(exec, *node.child, *updated.child);
+            if (status != cudaSuccess) return status;
+            continue;
+        }
+        for (CUgraphExec_st::Node& entry : exec.nodes) {
+            if (entry.original == &node) entry.operation = updated.operation;
+        }
+    }
+    return cudaSuccess;
+}
+
 }  // namespace
 
 extern "C" {
@@ -295,10 +330,24 @@ cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* p
     });
 }
 
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                                 cudaGraph_t childGraph) {
+    return locked_call([=](State& state) {
+        if (!state.graph_execs.contains(hGraphExec) || node == nullptr || node->child == nullptr ||
+            !is_graph(state, childGraph))
+            return cudaErrorInvalidValue;
+        // Nothing is changed where it does not fit.
+        CUgraphExec_st updated = *hGraphExec;
+        const cudaError_t status = update_child(updated, *node->child, *childGraph);
+        if (status == cudaSuccess) *hGraphExec = std::move(updated);
+        return status;
+    });
+}
+
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* pNode, cudaGraphNode_t originalNode,
                                      cudaGraph_t clonedGraph) {
     return locked_call([=](State& state) {
-        if (pNode == nullptr || !state.graphs.contains(clonedGraph)) return cudaErrorInvalidValue;
+        if (pNode == nullptr || !is_graph(state, clonedGraph)) return cudaErrorInvalidValue;
         for (const auto& node : clonedGraph->nodes) {
             if (node->original != originalNode) continue;
             *pNode = node.get();
@@ -323,7 +372,7 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t 
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
                               cudaGraphEdgeData* edgeData, size_t* numEdges) {
     return locked_call([=](State& state) {
-        if (!state.graphs.contains(graph) || numEdges == nullptr || (from == nullptr) != (to == nullptr))
+        if (!is_graph(state, graph) || numEdges == nullptr || (from == nullptr) != (to == nullptr))
             return cudaErrorInvalidValue;
         const auto edges = edges_of(*graph);
         for (std::size_t i = 0; from != nullptr && i < *numEdges; ++i) {
@@ -354,7 +403,7 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
                                         const cudaGraphNode_t* to, const cudaGraphEdgeData*,
                                         size_t numDependencies) {
     return locked_call([=](State& state) {
-        if (!state.graphs.contains(graph) || (numDependencies > 0 && (from == nullptr || to == nullptr)))
+        if (!is_graph(state, graph) || (numDependencies > 0 && (from == nullptr || to == nullptr)))
             return cudaErrorInvalidValue;
         for (size_t i = 0; i < numDependencies; ++i) {
             if (std::erase(to[i]->dependencies, from[i]) == 0) return cudaErrorInvalidValue;
@@ -373,35 +422,40 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
     });
 }
 
-// Hints of a launch within a graph, as of streams: they change nothing that is told.
-cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID,
+// A cluster and cooperation decide how the kernel runs; the other attributes are hints, and told back.
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID attr,
                                             const cudaLaunchAttributeValue* value) {
-    return locked_call([=](State&) {
-        return hNode == nullptr || value == nullptr || hNode->operation.type != cudaGraphNodeTypeKernel
-                   ? cudaErrorInvalidValue
-                   : cudaSuccess;
+    return locked_call([=](State& state) {
+        if (!is_kernel(hNode) || value == nullptr) return cudaErrorInvalidValue;
+        std::vector<cudaLaunchAttribute> attributes = hNode->operation.parameters->attributes;
+        std::erase_if(attributes, [attr](const cudaLaunchAttribute& entry) { return entry.id == attr; });
+        cudaLaunchAttribute added{};
+        added.id = attr;
+        added.val = *value;
+        attributes.push_back(added);
+        return give_attributes(state, *hNode, std::move(attributes));
     });
 }
-cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID,
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t hNode, cudaLaunchAttributeID attr,
                                             cudaLaunchAttributeValue* value_out) {
     return locked_call([=](State&) {
-        if (hNode == nullptr || value_out == nullptr || hNode->operation.type != cudaGraphNodeTypeKernel)
-            return cudaErrorInvalidValue;
-        *value_out = {};
+        if (!is_kernel(hNode) || value_out == nullptr) return cudaErrorInvalidValue;
+        const auto* value = find(hNode->operation.parameters->attributes, attr);
+        *value_out = value != nullptr ? *value : cudaLaunchAttributeValue{};
         return cudaSuccess;
     });
 }
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t hDst, cudaGraphNode_t hSrc) {
-    cudaLaunchAttributeValue value{};
-    const cudaError_t status = cudaGraphKernelNodeGetAttribute(hSrc, cudaLaunchAttributeIgnore, &value);
-    return status != cudaSuccess ? status
-                                 : cudaGraphKernelNodeSetAttribute(hDst, cudaLaunchAttributeIgnore, &value);
+    return locked_call([=](State& state) {
+        if (!is_kernel(hDst) || !is_kernel(hSrc)) return cudaErrorInvalidValue;
+        return give_attributes(state, *hDst, hSrc->operation.parameters->attributes);
+    });
 }
 
 // The graph in the language of Graphviz: a line a node and an edge.
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned) {
     return locked_call([=](State& state) {
-        if (path == nullptr || !state.graphs.contains(graph)) return cudaErrorInvalidValue;
+        if (path == nullptr || !is_graph(state, graph)) return cudaErrorInvalidValue;
         std::string text = "digraph graph_0 {\n";
         for (const auto& node : graph->nodes) {
             const bool is_kernel =

@@ -26,18 +26,17 @@ cudaError_t on_kernel(const void* function, const Body& body) {
 }
 
 cudaError_t launch(const void* function, const dim3& grid, const dim3& block, void** arguments,
-                   std::size_t shared_bytes, cudaStream_t stream, bool cooperative,
-                   const dim3& cluster = {0, 0, 0}) {
+                   std::size_t shared_bytes, cudaStream_t stream,
+                   std::span<const cudaLaunchAttribute> attributes = {}) {
     return call([&](State& state) {
         return launch_kernel(state, {.function = function,
                                      .grid = grid,
                                      .block = block,
-                                     .cluster = cluster,
                                      .arguments = arguments,
                                      .packed_arguments = {},
                                      .dynamic_shared_bytes = shared_bytes,
                                      .stream = stream,
-                                     .cooperative = cooperative});
+                                     .attributes = attributes});
     });
 }
 
@@ -84,36 +83,27 @@ cudaError_t __cudaPopCallConfiguration(dim3* gridDim, dim3* blockDim, size_t* sh
 
 cudaError_t cudaLaunchKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem,
                              cudaStream_t stream) {
-    return launch(func, gridDim, blockDim, args, sharedMem, stream, false);
+    return launch(func, gridDim, blockDim, args, sharedMem, stream);
 }
 TRIMTAB_SAME_AS(cudaLaunchKernel, cudaLaunchKernel_ptsz);
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void** args,
                                size_t sharedMem, cudaStream_t stream) {
-    return launch(kernel, gridDim, blockDim, args, sharedMem, stream, false);
+    return launch(kernel, gridDim, blockDim, args, sharedMem, stream);
 }
 TRIMTAB_SAME_AS(__cudaLaunchKernel, __cudaLaunchKernel_ptsz);
 
 cudaError_t cudaLaunchCooperativeKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args,
                                         size_t sharedMem, cudaStream_t stream) {
-    return launch(func, gridDim, blockDim, args, sharedMem, stream, true);
+    const cudaLaunchAttribute attribute = cooperative_attribute();
+    return launch(func, gridDim, blockDim, args, sharedMem, stream, {&attribute, 1});
 }
 TRIMTAB_SAME_AS(cudaLaunchCooperativeKernel, cudaLaunchCooperativeKernel_ptsz);
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args) {
     if (config == nullptr) return finish(cudaErrorInvalidConfiguration);
-    bool cooperative = false;
-    dim3 cluster(0, 0, 0);
-    for (unsigned i = 0; config->attrs != nullptr && i < config->numAttrs; ++i) {
-        const cudaLaunchAttribute& attribute = config->attrs[i];
-        if (attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative != 0)
-            cooperative = true;
-        if (attribute.id == cudaLaunchAttributeClusterDimension)
-            cluster =
-                dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z);
-    }
     return launch(func, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream,
-                  cooperative, cluster);
+                  {config->attrs, config->attrs == nullptr ? 0 : config->numAttrs});
 }
 TRIMTAB_SAME_AS(cudaLaunchKernelExC, cudaLaunchKernelExC_ptsz);
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "model/device.h"
+#include "runtime/pending_error.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -58,7 +59,10 @@ void take_what_cuda_tells(const cudaDeviceProp& properties, trimtab_device& devi
 }  // namespace
 
 KnownDevices::KnownDevices(const BackendCalls& calls, Log& log) : calls_(calls), log_(log) {
-    if (calls_.get_device_count(&count_) != cudaSuccess) count_ = 0;
+    const PendingError pending(calls_);
+    if (calls_.get_device_count(&count_) == cudaSuccess) return;
+    count_ = 0;
+    pending.restore();
 }
 
 std::uint32_t KnownDevices::current() const {
@@ -72,9 +76,10 @@ std::shared_ptr<const KnownDevice> KnownDevices::device(std::uint32_t ordinal) {
     const std::lock_guard lock(mutex_);
     if (const auto known = devices_.find(ordinal); known != devices_.end()) return known->second;
     if (!is_due(ordinal)) return nullptr;
+    const PendingError pending(calls_);
     std::shared_ptr<const KnownDevice> device = describe(ordinal);
     if (device == nullptr) {
-        static_cast<void>(calls_.get_last_error());  // not the program's error
+        pending.restore();
         log_.warn_once(fmt::format(
             "device {} cannot be described: kernels are launched on it as written, until it answers",
             ordinal));

@@ -1,6 +1,8 @@
 // One launch as the program wrote it.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstdint>
 
 #include "trimtab/driver.h"
@@ -20,6 +22,19 @@ struct LaunchShape {
 
 [[nodiscard]] inline bool same(const trimtab_dim3& a, const trimtab_dim3& b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+[[nodiscard]] inline bool is_written(const LaunchShape& shape, const trimtab_dim3& grid,
+                                     const trimtab_dim3& block, std::uint64_t dynamic_shared_bytes) {
+    return same(grid, shape.grid) && same(block, shape.block) &&
+           dynamic_shared_bytes == shape.dynamic_shared_bytes;
+}
+
+[[nodiscard]] inline trimtab_dim3 from_cuda(const dim3& size) {
+    return {.x = size.x, .y = size.y, .z = size.z};
+}
+[[nodiscard]] inline dim3 to_cuda(const trimtab_dim3& size) {
+    return {size.x, size.y, size.z};
 }
 
 }  // namespace trimtab::runtime

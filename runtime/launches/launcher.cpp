@@ -121,6 +121,27 @@ const analysis::KernelDescription* Launcher::description_of(RegisteredKernel& ke
     }
 }
 
+bool Launcher::may_change(RegisteredKernel& kernel) noexcept {
+    try {
+        return is_active() && (tells_ || plan_of(kernel).driver() != nullptr);
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+// Both interfaces number their errors alike; the driver calls every bad argument CUDA_ERROR_INVALID_VALUE.
+bool Launcher::is_of_configuration(cudaError_t status) {
+    switch (status) {
+        case cudaErrorInvalidValue:
+        case cudaErrorInvalidConfiguration:
+        case cudaErrorLaunchOutOfResources:
+        case cudaErrorGraphExecUpdateFailure:  // of a graph's node
+            return true;
+        default:
+            return false;
+    }
+}
+
 // Of a handle of the driver API's: what cudaFuncGetAttributes tells of a host function.
 std::optional<cudaFuncAttributes> Launcher::driver_attributes(const RegisteredKernel& kernel,
                                                               const LaunchShape& shape) const {
@@ -151,8 +172,9 @@ std::optional<cudaFuncAttributes> Launcher::attributes_of(const RegisteredKernel
                                                           const LaunchShape& shape) const {
     if (kernel.kind != HandleKind::host_function) return driver_attributes(kernel, shape);
     cudaFuncAttributes attributes{};
+    const PendingError pending(calls_);
     if (calls_.func_get_attributes(&attributes, kernel.host_function) == cudaSuccess) return attributes;
-    static_cast<void>(calls_.get_last_error());
+    pending.restore();
     return std::nullopt;
 }
 
@@ -259,8 +281,6 @@ Decision Launcher::decide(RegisteredKernel& kernel, const LaunchShape& shape, co
 
 void Launcher::give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
                        cudaError_t status) noexcept {
-    // The program must not see an error of a launch that it did not write. The driver API keeps none.
-    if (!shape.of_driver_api) static_cast<void>(calls_.get_last_error());
     try {
         std::string reason =
             fmt::format("the chosen block failed to launch: {}", calls_.get_error_name(status));
@@ -283,7 +303,9 @@ void Launcher::verify(const RegisteredKernel& kernel, const LaunchShape& shape, 
         if (dladdr(kernel.host_function, &object) != 0 && object.dli_fname != nullptr)
             launch.object = object.dli_fname;
         launch.shape = shape;
-        launch.chosen = decision.block;
+        launch.chosen = {.grid = decision.grid,
+                         .block = decision.block,
+                         .dynamic_shared_bytes = decision.dynamic_shared_bytes};
         const std::uint32_t ordinal = devices_.current();
         const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
         launch.device = device.get();

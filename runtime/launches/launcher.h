@@ -15,6 +15,7 @@
 #include "runtime/modules/kernel_plan.h"
 #include "runtime/modules/registrations.h"
 #include "runtime/modules/run_time_modules.h"
+#include "runtime/pending_error.h"
 #include "runtime/report.h"
 #include "runtime/settings.h"
 #include "runtime/stand_in/backend.h"
@@ -28,11 +29,18 @@ class Launcher {
              RunTimeModules* modules = nullptr);
 
     // Launches through `forward(grid, block, dynamic_shared_bytes)`, with another block where that is legal
-    // and predicted faster; should that launch fail, as written. `keep` is not null where this launch must go
-    // out as written, and says why. Never throws.
-    template <typename Forward>
-    cudaError_t launch(RegisteredKernel* kernel, const LaunchShape& shape, const char* keep,
-                       const Forward& forward) noexcept;
+    // and predicted faster; should that launch fail for its configuration, as written. `keep` is not null
+    // where this launch must go out as written, and says why. `is_captured` is asked before anything else
+    // becomes of the launch than what was written: in a capture nothing is decided. Never throws.
+    template <typename Forward, typename IsCaptured = bool (*)()>
+    cudaError_t launch(
+        RegisteredKernel* kernel, const LaunchShape& shape, const char* keep, const Forward& forward,
+        const IsCaptured& is_captured = [] { return false; }) noexcept;
+
+    // May anything become of launches at all, but what was written?
+    [[nodiscard]] bool is_active() const { return mode_ != Mode::off || tells_; }
+    // May it of this kernel's, or is there something to tell of them?
+    [[nodiscard]] bool may_change(RegisteredKernel& kernel) noexcept;
 
     // How the kernel takes its arguments; null where that is not known.
     [[nodiscard]] const analysis::KernelDescription* description_of(RegisteredKernel& kernel) noexcept;
@@ -70,6 +78,8 @@ class Launcher {
     // With what cudaFuncSetAttribute allows it now, where an annotation states dynamic shared memory.
     [[nodiscard]] LaunchShape with_shared_limit(const RegisteredKernel& kernel, const KernelPlan& plan,
                                                 LaunchShape shape) const;
+    // Is it an error that a launch's configuration can cause? Any other would meet the launch as written too.
+    [[nodiscard]] static bool is_of_configuration(cudaError_t status);
     // The changed launch failed with `status`: this shape goes out as written from now on.
     void give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
                  cudaError_t status) noexcept;
@@ -93,10 +103,10 @@ class Launcher {
     std::deque<KernelPlan> plans_;  // never shrinks: a launch may hold one
 };
 
-template <typename Forward>
+template <typename Forward, typename IsCaptured>
 cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape, const char* keep,
-                             const Forward& forward) noexcept {
-    if (kernel == nullptr || (mode_ == Mode::off && !tells_))
+                             const Forward& forward, const IsCaptured& is_captured) noexcept {
+    if (kernel == nullptr || !is_active())
         return forward(shape.grid, shape.block, shape.dynamic_shared_bytes);
     Pending pending;
     trimtab_dim3 grid = shape.grid;
@@ -110,10 +120,14 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
     if (plan != nullptr && !tells_ && mode_ == Mode::on && keep == nullptr &&
         (plan->driver() == nullptr || recall(*plan, shape, pending, remembered, false))) {
         if (plan->driver() == nullptr) return forward(grid, block, shared_bytes);
+        if (is_written(shape, remembered.grid, remembered.block, remembered.dynamic_shared_bytes) ||
+            is_captured())
+            return forward(grid, block, shared_bytes);
         grid = remembered.grid;
         block = remembered.block;
         shared_bytes = remembered.dynamic_shared_bytes;
     } else {
+        if (is_captured()) return forward(grid, block, shared_bytes);
         const Decision decision = decide(*kernel, shape, keep, pending);
         tell(*kernel, shape, pending, decision);
         if (verification_.is_on()) {
@@ -128,10 +142,14 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
             shared_bytes = decision.dynamic_shared_bytes;
         }
     }
+    if (is_written(shape, grid, block, shared_bytes)) return forward(grid, block, shared_bytes);
+    // The driver API keeps no last error.
+    std::optional<PendingError> pending_error;
+    if (!shape.of_driver_api) pending_error.emplace(calls_);
     const cudaError_t status = forward(grid, block, shared_bytes);
-    if (status == cudaSuccess ||
-        (same(grid, shape.grid) && same(block, shape.block) && shared_bytes == shape.dynamic_shared_bytes))
-        return status;
+    if (status == cudaSuccess || !is_of_configuration(status)) return status;
+    // The program must not see an error of a launch that it did not write.
+    if (pending_error) pending_error->restore();
     give_up(*kernel, shape, pending, status);
     return forward(shape.grid, shape.block, shape.dynamic_shared_bytes);
 }

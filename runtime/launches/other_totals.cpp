@@ -7,6 +7,7 @@
 
 #include "analysis/free_totals.h"
 #include "analysis/legal_blocks.h"
+#include "runtime/choices/block_list.h"
 #include "runtime/launches/argument_key.h"
 
 namespace trimtab::runtime {
@@ -47,6 +48,23 @@ trimtab_dim3 to_dim3(const Extents& extent) {
             static_cast<std::uint32_t>(extent[2])};
 }
 
+Extents written_extents(const LaunchShape& shape) {
+    return {std::uint64_t{shape.grid.x} * shape.block.x, std::uint64_t{shape.grid.y} * shape.block.y,
+            std::uint64_t{shape.grid.z} * shape.block.z};
+}
+
+// No other than as many threads as there are turns: those past the last turn only exit.
+std::optional<Extents> fewer_extents(const Extents& written, const Extents& turns) {
+    const Extents all = spread(1e18, written, turns);
+    if (all[0] >= written[0] && all[1] >= written[1] && all[2] >= written[2]) return std::nullopt;
+    return Extents{std::min(all[0], written[0]), std::min(all[1], written[1]), std::min(all[2], written[2])};
+}
+
+Extents filling_extents(double filling, const trimtab_device& device, const Extents& written,
+                        const Extents& turns) {
+    return spread(filling * device.sm_count * device.max_threads_per_sm, written, turns);
+}
+
 struct Found {
     trimtab_choice choice{};
     trimtab_dim3 grid{};
@@ -62,9 +80,7 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
         return decision;
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
     const Extents turns = analysis::loop_turns(description, arguments);
-    const Extents written{std::uint64_t{shape.grid.x} * shape.block.x,
-                          std::uint64_t{shape.grid.y} * shape.block.y,
-                          std::uint64_t{shape.grid.z} * shape.block.z};
+    const Extents written = written_extents(shape);
     const auto shared_bytes = static_cast<double>(shape.dynamic_shared_bytes);
     const auto best_of = [&](const Extents& extent) -> std::optional<Found> {
         const auto limits = analysis::legal_blocks_of_total(description, arguments, shape.grid, shape.block,
@@ -87,14 +103,11 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
     };
     double relative_error = 0;
     std::vector<Extents> tried{written};
-    // Threads past the last turn only exit: to leave them out needs no prediction.
-    if (const Extents all = spread(1e18, written, turns);
-        all[0] < written[0] || all[1] < written[1] || all[2] < written[2]) {
-        const Extents fewer{std::min(all[0], written[0]), std::min(all[1], written[1]),
-                            std::min(all[2], written[2])};
-        const auto found = best_of(fewer);
+    // To leave out threads that only exit needs no prediction.
+    if (const auto fewer = fewer_extents(written, turns)) {
+        const auto found = best_of(*fewer);
         if (!found) return decision;
-        tried.push_back(fewer);
+        tried.push_back(*fewer);
         take(*found);
         relative_error = found->choice.relative_error;
     } else {
@@ -108,7 +121,7 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
     // The least that what is chosen so far may take.
     const double to_beat_ns = decision.chosen_ns * (1 - std::min(relative_error, 0.9));
     for (const double filling : fillings) {
-        const Extents extent = spread(filling * device.sm_count * device.max_threads_per_sm, written, turns);
+        const Extents extent = filling_extents(filling, device, written, turns);
         if (std::find(tried.begin(), tried.end(), extent) != tried.end()) continue;
         tried.push_back(extent);
         const auto found = best_of(extent);
@@ -117,6 +130,34 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
         if (ns < decision.chosen_ns && ns * (1 + found->choice.relative_error) < to_beat_ns) take(*found);
     }
     return decision;
+}
+
+std::vector<analysis::LaunchConfiguration> launches_of_other_totals(
+    const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
+    const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape) {
+    std::vector<analysis::LaunchConfiguration> launches;
+    if (description.strides.empty() || description.keeps_grid() ||
+        description.verdict == analysis::Verdict::annotated)
+        return launches;
+    const Extents turns = analysis::loop_turns(description, arguments);
+    const Extents written = written_extents(shape);
+    std::vector<Extents> extents;
+    if (const auto fewer = fewer_extents(written, turns)) extents.push_back(*fewer);
+    for (const double filling : fillings) extents.push_back(filling_extents(filling, device, written, turns));
+    std::ranges::sort(extents);
+    const auto repeated = std::ranges::unique(extents);
+    extents.erase(repeated.begin(), repeated.end());
+    for (const Extents& extent : extents) {
+        if (extent == written || !fits_in_32_bits(extent)) continue;
+        const auto limits = analysis::legal_blocks_of_total(description, arguments, shape.grid, shape.block,
+                                                            device, image, to_dim3(extent));
+        if (!limits) continue;
+        for (const trimtab_dim3& block : legal_block_list(*limits))
+            launches.push_back({.grid = analysis::covering_grid(*limits, block),
+                                .block = block,
+                                .dynamic_shared_bytes = shape.dynamic_shared_bytes});
+    }
+    return launches;
 }
 
 bool may_have_total(const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,

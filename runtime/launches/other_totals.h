@@ -2,6 +2,8 @@
 // the one written leaves it idle or gives its threads too little to do.
 #pragma once
 
+#include <vector>
+
 #include "runtime/choices/choose.h"
 
 namespace trimtab::runtime {
@@ -11,6 +13,13 @@ namespace trimtab::runtime {
 [[nodiscard]] Decision with_best_total(Decision decision, const analysis::KernelDescription& description,
                                        const trimtab_driver& driver, const trimtab_device& device,
                                        const trimtab_image& image, const LaunchShape& shape);
+
+// The launches with other numbers of threads that with_best_total() may choose from, as blocks and grids:
+// every legal block of each number of threads that it tries. What `trimtab verify` holds against the launch
+// as written.
+[[nodiscard]] std::vector<analysis::LaunchConfiguration> launches_of_other_totals(
+    const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
+    const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape);
 
 // A grid that with_best_total() chose for an equal launch of an earlier process: may this launch have it?
 [[nodiscard]] bool may_have_total(const analysis::KernelDescription& description,

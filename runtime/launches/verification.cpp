@@ -15,6 +15,7 @@
 #include "cuda/launch_check.h"
 #include "runtime/choices/block_list.h"
 #include "runtime/launches/argument_key.h"
+#include "runtime/launches/other_totals.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -62,6 +63,29 @@ ordered_json about(const LaunchToVerify& launch) {
 
 std::string to_text(const ordered_json& line) {
     return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+// So many of them: the one that was chosen, and of both kinds alike.
+std::vector<analysis::LaunchConfiguration> some_of(std::vector<analysis::LaunchConfiguration> blocks,
+                                                   std::vector<analysis::LaunchConfiguration> totals,
+                                                   const analysis::LaunchConfiguration& chosen,
+                                                   std::size_t wanted, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<analysis::LaunchConfiguration> out;
+    for (auto* launches : {&blocks, &totals}) {
+        std::shuffle(launches->begin(), launches->end(), random);
+        const auto place = std::ranges::find_if(*launches, [&](const auto& candidate) {
+            return same(candidate.block, chosen.block) && same(candidate.grid, chosen.grid);
+        });
+        if (place == launches->end()) continue;
+        out.push_back(*place);
+        launches->erase(place);
+    }
+    for (std::size_t i = 0; i < std::max(blocks.size(), totals.size()) && out.size() < wanted; ++i) {
+        if (i < blocks.size()) out.push_back(blocks[i]);
+        if (i < totals.size() && out.size() < wanted) out.push_back(totals[i]);
+    }
+    return out;
 }
 
 }  // namespace
@@ -132,18 +156,18 @@ std::vector<analysis::LaunchConfiguration> Verification::blocks_to_try(const tri
                                                     as_configuration(launch.shape), block))
             blocks.push_back(*with);
     }
-    if (plan_.blocks == 0 || blocks.size() <= plan_.blocks) return blocks;
+    const std::vector<analysis::LaunchConfiguration> totals = launches_of_other_totals(
+        *launch.description, arguments, launch.device->values, launch.image, launch.shape);
+    if (plan_.blocks == 0 || blocks.size() + totals.size() <= plan_.blocks) {
+        blocks.insert(blocks.end(), totals.begin(), totals.end());
+        return blocks;
+    }
     std::uint64_t seed = 0;
     {
         const std::lock_guard lock(mutex_);
         seed = next_seed_++;
     }
-    std::shuffle(blocks.begin(), blocks.end(), std::mt19937_64(seed));
-    const auto chosen = std::ranges::find_if(
-        blocks, [&](const auto& candidate) { return same(candidate.block, launch.chosen); });
-    if (chosen != blocks.end()) std::swap(*chosen, blocks.front());
-    blocks.resize(plan_.blocks);
-    return blocks;
+    return some_of(std::move(blocks), totals, launch.chosen, plan_.blocks, seed);
 }
 
 void Verification::prepare(const LaunchToVerify& launch) {

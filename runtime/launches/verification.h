@@ -35,7 +35,7 @@ struct LaunchToVerify {
     const KnownDevice* device = nullptr;
     trimtab_image image{};
     LaunchShape shape;
-    trimtab_dim3 chosen{};  // the block that its driver program chose: always among those tried
+    analysis::LaunchConfiguration chosen;  // what became of it: always among those tried
     std::vector<std::uint64_t> key;
 };
 

@@ -102,6 +102,8 @@ Backend::Backend(const Settings& settings, Log& log) {
     set(calls_.func_get_attributes, "cudaFuncGetAttributes");
     set(calls_.func_get_name, "cudaFuncGetName");
     set(calls_.get_last_error, "cudaGetLastError");
+    set(calls_.peek_at_last_error, "cudaPeekAtLastError");
+    set(calls_.stream_is_capturing, "cudaStreamIsCapturing");
     set(calls_.get_error_name, "cudaGetErrorName");
     RegistrationCalls& registration = calls_.registration;
     set(registration.register_fat_binary, "__cudaRegisterFatBinary");
@@ -148,12 +150,48 @@ Backend::Backend(const Settings& settings, Log& log) {
     set(driver.launch_kernel_ex, "cuLaunchKernelEx");
     set(driver.launch_kernel_ex_ptsz, "cuLaunchKernelEx_ptsz");
     set(driver.get_proc_address, "cuGetProcAddress_v2");
+    set(driver.stream_is_capturing, "cuStreamIsCapturing");
+    set_graph_calls();
     if (kind_ != BackendKind::emulator) return;
     const auto set_own = [this](auto& pointer, const char* name) {
         pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(dlsym(library_, name));
     };
     set_own(calls_.emulated_device, "trimtab_cudart_device");
     set_own(calls_.check_next_launch, "trimtab_cudart_check_next_launch");
+}
+
+void Backend::set_graph_calls() {
+    const auto set = [this](auto& pointer, const char* name) {
+        pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(find(name));
+    };
+    GraphCalls& graphs = calls_.graphs;
+    set(graphs.instantiate, "cudaGraphInstantiate");
+    set(graphs.instantiate_with_flags, "cudaGraphInstantiateWithFlags");
+    set(graphs.instantiate_with_params, "cudaGraphInstantiateWithParams");
+    set(graphs.instantiate_with_params_ptsz, "cudaGraphInstantiateWithParams_ptsz");
+    set(graphs.exec_update, "cudaGraphExecUpdate");
+    set(graphs.exec_kernel_node_set_params, "cudaGraphExecKernelNodeSetParams");
+    set(graphs.exec_node_set_params, "cudaGraphExecNodeSetParams");
+    set(graphs.exec_child_graph_node_set_params, "cudaGraphExecChildGraphNodeSetParams");
+    set(graphs.kernel_node_get_params, "cudaGraphKernelNodeGetParams");
+    auto& driver = graphs.driver;
+    set(driver.instantiate_with_flags, "cuGraphInstantiateWithFlags");
+    set(driver.instantiate_with_params, "cuGraphInstantiateWithParams");
+    set(driver.instantiate_with_params_ptsz, "cuGraphInstantiateWithParams_ptsz");
+    set(driver.exec_update, "cuGraphExecUpdate_v2");
+    set(driver.exec_kernel_node_set_params, "cuGraphExecKernelNodeSetParams_v2");
+    set(driver.exec_node_set_params, "cuGraphExecNodeSetParams");
+    set(driver.exec_child_graph_node_set_params, "cuGraphExecChildGraphNodeSetParams");
+    set(driver.kernel_node_get_params, "cuGraphKernelNodeGetParams_v2");
+    set(driver.kernel_node_set_params, "cuGraphKernelNodeSetParams_v2");
+    set(driver.kernel_node_get_attribute, "cuGraphKernelNodeGetAttribute");
+    set(driver.get_nodes, "cuGraphGetNodes");
+    set(driver.node_get_dependencies, "cuGraphNodeGetDependencies_v2");
+    set(driver.node_get_dependent_nodes, "cuGraphNodeGetDependentNodes_v2");
+    set(driver.node_get_type, "cuGraphNodeGetType");
+    set(driver.child_graph_node_get_graph, "cuGraphChildGraphNodeGetGraph");
+    set(driver.clone, "cuGraphClone");
+    set(driver.destroy, "cuGraphDestroy");
 }
 
 void* Backend::find(const char* name) const {

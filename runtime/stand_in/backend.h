@@ -73,6 +73,40 @@ struct DriverCalls {
     decltype(&cuLaunchKernel) launch_kernel = nullptr, launch_kernel_ptsz = nullptr;
     decltype(&cuLaunchKernelEx) launch_kernel_ex = nullptr, launch_kernel_ex_ptsz = nullptr;
     decltype(&cuGetProcAddress) get_proc_address = nullptr;
+    decltype(&cuStreamIsCapturing) stream_is_capturing = nullptr;
+};
+
+// The calls of graphs that set what a kernel node launches, and those that tell it. A graph, a node and an
+// executable graph are the same handles in both interfaces.
+struct GraphCalls {
+    decltype(&cudaGraphInstantiate) instantiate = nullptr;
+    decltype(&cudaGraphInstantiateWithFlags) instantiate_with_flags = nullptr;
+    decltype(&cudaGraphInstantiateWithParams) instantiate_with_params = nullptr,
+                                              instantiate_with_params_ptsz = nullptr;
+    decltype(&cudaGraphExecUpdate) exec_update = nullptr;
+    decltype(&cudaGraphExecKernelNodeSetParams) exec_kernel_node_set_params = nullptr;
+    decltype(&cudaGraphExecNodeSetParams) exec_node_set_params = nullptr;
+    decltype(&cudaGraphExecChildGraphNodeSetParams) exec_child_graph_node_set_params = nullptr;
+    decltype(&cudaGraphKernelNodeGetParams) kernel_node_get_params = nullptr;
+    struct {
+        decltype(&cuGraphInstantiateWithFlags) instantiate_with_flags = nullptr;
+        decltype(&cuGraphInstantiateWithParams) instantiate_with_params = nullptr,
+                                                instantiate_with_params_ptsz = nullptr;
+        decltype(&cuGraphExecUpdate) exec_update = nullptr;
+        decltype(&cuGraphExecKernelNodeSetParams) exec_kernel_node_set_params = nullptr;
+        decltype(&cuGraphExecNodeSetParams) exec_node_set_params = nullptr;
+        decltype(&cuGraphExecChildGraphNodeSetParams) exec_child_graph_node_set_params = nullptr;
+        decltype(&cuGraphKernelNodeGetParams) kernel_node_get_params = nullptr;
+        decltype(&cuGraphKernelNodeSetParams) kernel_node_set_params = nullptr;
+        decltype(&cuGraphKernelNodeGetAttribute) kernel_node_get_attribute = nullptr;
+        decltype(&cuGraphGetNodes) get_nodes = nullptr;
+        decltype(&cuGraphNodeGetDependencies) node_get_dependencies = nullptr;
+        decltype(&cuGraphNodeGetDependentNodes) node_get_dependent_nodes = nullptr;
+        decltype(&cuGraphNodeGetType) node_get_type = nullptr;
+        decltype(&cuGraphChildGraphNodeGetGraph) child_graph_node_get_graph = nullptr;
+        decltype(&cuGraphClone) clone = nullptr;
+        decltype(&cuGraphDestroy) destroy = nullptr;
+    } driver;
 };
 
 // What runtime/ itself calls. No pointer is null once a backend is loaded, the emulator's own aside.
@@ -89,6 +123,8 @@ struct BackendCalls {
     decltype(&cudaFuncGetAttributes) func_get_attributes = nullptr;
     decltype(&cudaFuncGetName) func_get_name = nullptr;
     decltype(&cudaGetLastError) get_last_error = nullptr;
+    decltype(&cudaPeekAtLastError) peek_at_last_error = nullptr;
+    decltype(&cudaStreamIsCapturing) stream_is_capturing = nullptr;
     decltype(&cudaGetErrorName) get_error_name = nullptr;
     decltype(&cudaLibraryLoadData) library_load_data = nullptr;
     decltype(&cudaLibraryLoadFromFile) library_load_from_file = nullptr;
@@ -100,6 +136,7 @@ struct BackendCalls {
                                                 get_driver_entry_point_ptsz = nullptr;
     RegistrationCalls registration;
     DriverCalls driver;
+    GraphCalls graphs;
     // The emulator's alone. Device `ordinal` and its slug; null past the last.
     const trimtab_device* (*emulated_device)(int ordinal, const char** slug) = nullptr;
     decltype(&trimtab_cudart_check_next_launch) check_next_launch = nullptr;
@@ -117,6 +154,7 @@ class Backend {
     [[nodiscard]] void* resolve(const char* name, Log& log) const;
 
   private:
+    void set_graph_calls();
     [[nodiscard]] void* find(const char* name) const;     // never null
     [[nodiscard]] void* look_up(const char* name) const;  // null: the backend lacks it
 

@@ -8,6 +8,7 @@
 #include "runtime/process.h"
 
 #undef cuGetProcAddress
+#undef cuGraphInstantiateWithParams
 #undef cuLaunchKernel
 #undef cuLaunchKernelEx
 #undef cuLinkAddData
@@ -17,6 +18,7 @@ extern "C" {
 CUresult cuLaunchKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                              CUstream, void**, void**);
 CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig*, CUfunction, void**, void**);
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec*, CUgraph, CUDA_GRAPH_INSTANTIATE_PARAMS*);
 CUresult cuGetProcAddress(const char*, void**, int, cuuint64_t);
 }
 
@@ -58,6 +60,14 @@ const auto& entry_points() {
         {"cuLinkAddFile", address(&::cuLinkAddFile_v2), nullptr, 6050},
         {"cuLinkComplete", address(&::cuLinkComplete)},
         {"cuLinkDestroy", address(&::cuLinkDestroy)},
+        {"cuGraphInstantiate", address(&::cuGraphInstantiateWithFlags), nullptr, 12000},
+        {"cuGraphInstantiateWithFlags", address(&::cuGraphInstantiateWithFlags)},
+        {"cuGraphInstantiateWithParams", address(&::cuGraphInstantiateWithParams),
+         address(&::cuGraphInstantiateWithParams_ptsz)},
+        {"cuGraphExecUpdate", address(&::cuGraphExecUpdate_v2), nullptr, 12000},
+        {"cuGraphExecKernelNodeSetParams", address(&::cuGraphExecKernelNodeSetParams_v2), nullptr, 12000},
+        {"cuGraphExecNodeSetParams", address(&::cuGraphExecNodeSetParams)},
+        {"cuGraphExecChildGraphNodeSetParams", address(&::cuGraphExecChildGraphNodeSetParams)},
         {"cuGetProcAddress", address(&::cuGetProcAddress_v2), nullptr, 12000},
     });
     return all;

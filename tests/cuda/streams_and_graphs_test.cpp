@@ -15,6 +15,23 @@ namespace {
 using kernels::launch;
 using ::testing::HasSubstr;
 
+TEST_F(RuntimeApi, ACallbackMayDestroyItsStream) {
+    cudaStream_t stream = nullptr;
+    ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+    cudaError_t destroyed = cudaErrorUnknown;
+    EXPECT_EQ(cudaStreamAddCallback(
+                  stream,
+                  [](cudaStream_t own, cudaError_t, void* status) {
+                      *static_cast<cudaError_t*>(status) = cudaStreamDestroy(own);
+                  },
+                  &destroyed, 0),
+              cudaSuccess);
+    EXPECT_EQ(destroyed, cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);
+    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidResourceHandle);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
 TEST_F(RuntimeApi, ModelledTimeAddsUpAlongAStreamAndOverlapsBetweenStreams) {
     float* values = on_device(std::vector<float>(256));
     cudaStream_t streams[2] = {};

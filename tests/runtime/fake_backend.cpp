@@ -37,6 +37,9 @@ cudaError_t get_last_error() {
     script().last_error = cudaSuccess;
     return error;
 }
+cudaError_t peek_at_last_error() {
+    return script().last_error;
+}
 const char* get_error_name(cudaError_t) {
     return "cudaErrorLaunchOutOfResources";
 }
@@ -86,6 +89,7 @@ BackendCalls fake_calls() {
     calls.driver.func_get_attribute = &func_get_attribute;
     calls.driver.kernel_get_function = &kernel_get_function;
     calls.get_last_error = &get_last_error;
+    calls.peek_at_last_error = &peek_at_last_error;
     calls.get_error_name = &get_error_name;
     calls.emulated_device = &emulated_device;
     return calls;

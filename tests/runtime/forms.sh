@@ -39,6 +39,7 @@ for line in open("report.jsonl"):
     launches[re.match(r"_Z\d+(.*)PKfPfi$", launch["kernel"]).group(1)].append(launch)
 
 tuned = {"in_initialiser": 1, "in_brackets": 1, "by_call": 1, "by_config": 1, "in_stream": 1, "captured": 1,
+         "in_node": 2, "in_child": 1, "in_updated": 2, "in_set": 3,
          "in_thread": 12, "in_library": 1, "in_plugin": 2, "after_fork": 1}
 for kernel, count in tuned.items():
     assert len(launches[kernel]) == count, (sys.argv[1], kernel, len(launches[kernel]))
@@ -46,7 +47,7 @@ for kernel, count in tuned.items():
         grid, block = launch["chosen"]["grid"][0], launch["chosen"]["block"][0]
         assert block != 32 and block * (grid - 1) < 65536 <= block * grid, (sys.argv[1], launch)
 assert {launch["device"] for launch in launches["in_thread"]} == {"rtx2070super", "h100"}
-for kernel, reason in {"by_config_cooperative": "cooperative", "with_shared": "dynamic shared memory"}.items():
+for kernel, reason in {"by_config_cooperative": "cooperative", "in_cooperative_node": "cooperative", "with_shared": "dynamic shared memory"}.items():
     for launch in launches[kernel]:
         assert launch["chosen"] == launch["written"] and reason in launch["reason"], (sys.argv[1], launch)
     assert launches[kernel], kernel

@@ -275,6 +275,66 @@ TEST_F(LauncherTest, FallsBackToTheLaunchAsWrittenAndStaysThere) {
     EXPECT_EQ(script().last_error, cudaErrorInvalidValue);
 }
 
+TEST_F(LauncherTest, ErrorsThatNoConfigurationCausesAreTheProgramsOwn) {
+    start();
+    // A kernel before this one has faulted, which the launch as written would meet, too.
+    answer_ = [](const Launched&) { return cudaErrorIllegalAddress; };
+    EXPECT_EQ(launch(1000, dim(32), dim(32)), cudaErrorIllegalAddress);
+    EXPECT_EQ(launched_.size(), 1u);
+    expect_last(dim(8), dim(128));
+    EXPECT_EQ(take_last_error(calls_), cudaErrorIllegalAddress);
+    // It says nothing about the block.
+    answer_ = [](const Launched&) { return cudaSuccess; };
+    launch(1000, dim(32), dim(32));
+    expect_last(dim(8), dim(128));
+}
+
+TEST_F(LauncherTest, TheProgramsPendingErrorOutlivesAFailedTry) {
+    start();
+    script().last_error = cudaErrorMemoryAllocation;  // which the program has not asked for yet
+    answer_ = [](const Launched& launched) {
+        return launched.block.x == 128 ? cudaErrorLaunchOutOfResources : cudaSuccess;
+    };
+    EXPECT_EQ(launch(1000, dim(32), dim(32)), cudaSuccess);
+    EXPECT_EQ(peek_at_last_error(calls_), cudaErrorMemoryAllocation);
+    EXPECT_EQ(take_last_error(calls_), cudaErrorMemoryAllocation);
+    EXPECT_EQ(take_last_error(calls_), cudaSuccess);
+    // A later error of the program's own comes in its place.
+    script().last_error = cudaErrorMemoryAllocation;
+    PendingError(calls_).restore();
+    script().last_error = cudaErrorInvalidValue;
+    EXPECT_EQ(take_last_error(calls_), cudaErrorInvalidValue);
+    EXPECT_EQ(take_last_error(calls_), cudaSuccess);
+}
+
+TEST_F(LauncherTest, NothingIsDecidedInACapture) {
+    report_to_file();
+    start();
+    const LaunchShape shape{.grid = dim(32), .block = dim(32), .arguments = arguments(1000)};
+    bool captures = true;
+    const auto launch_once = [&] {
+        return launcher_->launch(
+            registrations_.find(&host_function_), shape, nullptr,
+            [this](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t) {
+                launched_.push_back({grid, block});
+                return cudaSuccess;
+            },
+            [&] { return captures; });
+    };
+    EXPECT_EQ(launch_once(), cudaSuccess);
+    expect_last(dim(32), dim(32));
+    EXPECT_EQ(driver_script().selects, 0);
+    EXPECT_TRUE(report_lines().empty());
+    captures = false;
+    EXPECT_EQ(launch_once(), cudaSuccess);
+    expect_last(dim(8), dim(128));
+    // What is remembered by now is no reason either.
+    captures = true;
+    EXPECT_EQ(launch_once(), cudaSuccess);
+    expect_last(dim(32), dim(32));
+    EXPECT_EQ(report_lines().size(), 1u);
+}
+
 TEST_F(LauncherTest, OffAndObserveLaunchAsWritten) {
     settings_.mode = Mode::off;
     start();

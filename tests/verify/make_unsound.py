@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """make_unsound.py BINARY SOUND KERNEL...: claims in the binary's records that each kernel may have any block, by the
-guards of kernel SOUND.
+guards of kernel SOUND; of KERNEL=LOOP, any number of threads, by the loops of kernel LOOP.
 
 A proof with a hole would say the same. The records keep their length, for the program points to them.
 """
@@ -10,7 +10,8 @@ import struct
 import sys
 
 MAGIC = b"TRIMTAB1"
-path, sound, kernels = sys.argv[1], sys.argv[2], sys.argv[3:]
+path, sound = sys.argv[1:3]
+kernels = dict((argument.split("=") + [None])[:2] for argument in sys.argv[3:])
 data = bytearray(open(path, "rb").read())
 changed, start = set(), 0
 while (start := data.find(MAGIC, start)) >= 0:
@@ -24,6 +25,7 @@ while (start := data.find(MAGIC, start)) >= 0:
     except ValueError:
         continue
     guards = [kernel["description"]["guards"] for kernel in record["kernels"] if sound in kernel["description"]["name"]]
+    described = {kernel["description"]["name"]: kernel["description"] for kernel in record["kernels"]}
     for kernel in record["kernels"]:
         description = kernel["description"]
         name = next((name for name in kernels if name in description["name"]), None)
@@ -31,6 +33,8 @@ while (start := data.find(MAGIC, start)) >= 0:
             continue
         description.update(verdict="covering", reasons=[], dimensions=["x"], race_free="proved")
         description.update(reads_total=[], block_stays_one=[], guards=guards[0])
+        for loop in [of for of_name, of in described.items() if kernels[name] and kernels[name] in of_name]:
+            description.update({key: loop[key] for key in ("guards", "reads_total", "strides", "stride_accesses")})
         changed.add(name)
     text = json.dumps(record, separators=(",", ":")).encode()
     assert len(text) <= length, (len(text), length)

@@ -29,6 +29,14 @@ __global__ void neighbour(int* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i > 0 && i < n) out[i] = out[i - 1] + 1;
 }
+// Rule 1: the step, which is the number of threads, reaches a result.
+__global__ void step_in_result(int* out, int n) {
+    const int total = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += total) out[i] = total;
+}
+__global__ void sound_loop(int* out, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) out[i] = i + 1;
+}
 __global__ void sound(int* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = i * i;
@@ -41,6 +49,11 @@ int main() {
     for (void (*kernel)(int*, int) : {place_in_block, clamped, number_of_threads, neighbour, sound}) {
         CHECK(cudaMemset(out, 0, (count + 24) * sizeof(int)));
         kernel<<<blocks, threads>>>(out, count);
+        CHECK(cudaDeviceSynchronize());
+    }
+    // Few threads for many turns: those that another number of threads suits.
+    for (void (*kernel)(int*, int) : {step_in_result, sound_loop}) {
+        kernel<<<1, threads>>>(out, count);
         CHECK(cudaDeviceSynchronize());
     }
     CHECK(cudaFree(out));

@@ -17,6 +17,11 @@ FORM_KERNEL(cooperative)
 FORM_KERNEL(with_shared)
 FORM_KERNEL(in_stream)
 FORM_KERNEL(captured)
+FORM_KERNEL(in_node)
+FORM_KERNEL(in_child)
+FORM_KERNEL(in_updated)
+FORM_KERNEL(in_set)
+FORM_KERNEL(in_cooperative_node)
 FORM_KERNEL(in_thread)
 FORM_KERNEL(after_fork)
 
@@ -97,6 +102,121 @@ void in_streams() {
     FORM_CHECK(cudaStreamDestroy(stream));
 }
 
+// What a graph holds is what was written, whatever its executable graphs launch.
+void expect_as_written(cudaGraphNode_t node) {
+    cudaKernelNodeParams params{};
+    FORM_CHECK(cudaGraphKernelNodeGetParams(node, &params));
+    if (params.gridDim.x == form_grid && params.blockDim.x == form_block) return;
+    std::fprintf(stderr, "a node tells blocks of %u\n", params.blockDim.x);
+    std::exit(1);
+}
+
+void run_once(cudaGraphExec_t executable) {
+    FORM_CHECK(cudaGraphLaunch(executable, nullptr));
+    FORM_CHECK(cudaGraphExecDestroy(executable));
+}
+
+void in_graphs() {
+    int n = form_count;
+    const auto node_of = [&](Kernel kernel, cudaGraph_t graph, float* in, float* out) {
+        void* arguments[] = {&in, &out, &n};
+        cudaKernelNodeParams params{};
+        params.func = reinterpret_cast<void*>(kernel);
+        params.gridDim = dim3(form_grid);
+        params.blockDim = dim3(form_block);
+        params.kernelParams = arguments;
+        cudaGraphNode_t node;
+        FORM_CHECK(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+        return node;
+    };
+    cudaGraph_t graph, other;
+    cudaGraphExec_t executable;
+    check_form("node", [&](float* in, float* out) {
+        FORM_CHECK(cudaGraphCreate(&graph, 0));
+        cudaGraphNode_t node = node_of(in_node, graph, in, out);
+        FORM_CHECK(cudaGraphInstantiate(&executable, graph, 0));
+        expect_as_written(node);
+        run_once(executable);
+    });
+    check_form("clone", [&](float* in, float* out) {
+        FORM_CHECK(cudaGraphDestroy(graph));
+        FORM_CHECK(cudaGraphCreate(&graph, 0));
+        node_of(in_node, graph, in, out);
+        FORM_CHECK(cudaGraphClone(&other, graph));
+        cudaGraphInstantiateParams params{};
+        FORM_CHECK(cudaGraphInstantiateWithParams(&executable, other, &params));
+        run_once(executable);
+        FORM_CHECK(cudaGraphDestroy(other));
+    });
+    check_form("child", [&](float* in, float* out) {
+        FORM_CHECK(cudaGraphCreate(&other, 0));
+        node_of(in_child, other, in, out);
+        cudaGraph_t parent;
+        FORM_CHECK(cudaGraphCreate(&parent, 0));
+        cudaGraphNode_t node;
+        FORM_CHECK(cudaGraphAddChildGraphNode(&node, parent, nullptr, 0, other));
+        FORM_CHECK(cudaGraphInstantiate(&executable, parent, 0));
+        run_once(executable);
+        FORM_CHECK(cudaGraphDestroy(parent));
+        FORM_CHECK(cudaGraphDestroy(other));
+    });
+    // The executable graph is given other arrays: by another graph, and for one node.
+    check_form("update", [&](float* in, float* out) {
+        FORM_CHECK(cudaGraphCreate(&other, 0));
+        node_of(in_updated, other, in, in);
+        FORM_CHECK(cudaGraphInstantiate(&executable, other, 0));
+        FORM_CHECK(cudaGraphDestroy(other));
+        FORM_CHECK(cudaGraphCreate(&other, 0));
+        cudaGraphNode_t node = node_of(in_updated, other, in, out);
+        cudaGraphExecUpdateResultInfo info{};
+        FORM_CHECK(cudaGraphExecUpdate(executable, other, &info));
+        expect_as_written(node);
+        run_once(executable);
+        FORM_CHECK(cudaGraphDestroy(other));
+    });
+    check_form("set", [&](float* in, float* out) {
+        FORM_CHECK(cudaGraphCreate(&other, 0));
+        cudaGraphNode_t node = node_of(in_set, other, in, in);
+        FORM_CHECK(cudaGraphInstantiate(&executable, other, 0));
+        cudaKernelNodeParams params{};
+        FORM_CHECK(cudaGraphKernelNodeGetParams(node, &params));
+        void* arguments[] = {&in, &out, &n};
+        params.kernelParams = arguments;
+        FORM_CHECK(cudaGraphExecKernelNodeSetParams(executable, node, &params));
+        cudaGraphNodeParams generic{};
+        generic.type = cudaGraphNodeTypeKernel;
+        generic.kernel.func = params.func;
+        generic.kernel.gridDim = params.gridDim;
+        generic.kernel.blockDim = params.blockDim;
+        generic.kernel.kernelParams = arguments;
+        FORM_CHECK(cudaGraphExecNodeSetParams(executable, node, &generic));
+        expect_as_written(node);
+        run_once(executable);
+        FORM_CHECK(cudaGraphDestroy(other));
+    });
+    FORM_CHECK(cudaGraphDestroy(graph));
+    // Few enough blocks to be on the device at once.
+    float *in = nullptr, *out = nullptr;
+    FORM_CHECK(cudaMalloc(&in, form_count * sizeof(float)));
+    FORM_CHECK(cudaMalloc(&out, form_count * sizeof(float)));
+    FORM_CHECK(cudaGraphCreate(&graph, 0));
+    n = 512;
+    cudaGraphNode_t node = node_of(in_cooperative_node, graph, in, out);
+    cudaKernelNodeParams params{};
+    FORM_CHECK(cudaGraphKernelNodeGetParams(node, &params));
+    params.gridDim = dim3(16);
+    FORM_CHECK(cudaGraphKernelNodeSetParams(node, &params));
+    cudaLaunchAttributeValue value{};
+    value.cooperative = 1;
+    FORM_CHECK(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeCooperative, &value));
+    FORM_CHECK(cudaGraphInstantiate(&executable, graph, 0));
+    run_once(executable);
+    FORM_CHECK(cudaDeviceSynchronize());
+    FORM_CHECK(cudaGraphDestroy(graph));
+    FORM_CHECK(cudaFree(in));
+    FORM_CHECK(cudaFree(out));
+}
+
 void in_threads_on_devices() {
     int devices = 0;
     FORM_CHECK(cudaGetDeviceCount(&devices));
@@ -151,6 +271,7 @@ int main(int, char** argv) {
         by_entry_points();
         cooperatively();
         in_streams();
+        in_graphs();
         in_threads_on_devices();
         run_library();
         from_plugin(argv[1]);
