@@ -329,8 +329,17 @@ bool Lowering::lower_simple(const ptx::Instruction& instruction) {
         case Opcode::pmevent:
         case Opcode::setmaxnreg:
         case Opcode::griddepcontrol:
-        case Opcode::createpolicy:
             return true;
+        case Opcode::createpolicy: {
+            if (instruction.operands.empty()) return false;
+            ptx::Operand none;  // no cache here heeds a policy
+            none.kind = ptx::Operand::Kind::immediate;
+            const OperandRef a = source(none, 8, ptx::Type::u64), d = destination(instruction.operands[0], 8);
+            Op& op = emit(lanes_.copy(8));
+            op.d = d;
+            op.a = a;
+            return true;
+        }
         default:
             return false;
     }
