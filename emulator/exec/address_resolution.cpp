@@ -213,7 +213,7 @@ Shape resolve_parameter(Warp& w, const Op* op) {
 Shape resolve_slowly(Warp& w, const Op* op, Shape shape) {
     const MemoryInfo& info = info_of(op);
     const bool touches_windows = w.at.first < windows_end && w.at.end > shared_window;
-    if (w.at.end < w.at.first || touches_windows) return resolve_each(w, op, shape);
+    if (w.at.end <= w.at.first || touches_windows) return resolve_each(w, op, shape);
     const CachedRange range = w.worker->find_range(w.at.first, info.access);
     if (w.at.first < range.first || w.at.end > range.end) return resolve_each(w, op, shape);
     w.ranges[op->index] = range;

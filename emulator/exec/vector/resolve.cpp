@@ -70,8 +70,8 @@ Shape resolve_global(Warp& w, const Op* op) {
     const Shape shape = gather_addresses<AddressRegister>(w, op, info, alignment_bits);
     if ((alignment_bits & (info.alignment_bytes - 1u)) != 0) return fault_misaligned(w, op, shape);
     const CachedRange& range = w.ranges[op->index];
-    // end < first: the addresses wrap around.
-    if (w.at.first < range.first || w.at.end > range.end || w.at.end < w.at.first)
+    // end <= first: the addresses wrap around.
+    if (w.at.first < range.first || w.at.end > range.end || w.at.end <= w.at.first)
         return resolve_slowly(w, op, shape);
     w.at.delta = range.delta;
     w.at.host = reinterpret_cast<std::byte*>(w.at.first + range.delta);
@@ -85,7 +85,7 @@ Shape resolve_shared(Warp& w, const Op* op) {
     u64 alignment_bits = 0;
     const Shape shape = gather_addresses<AddressRegister>(w, op, info, alignment_bits);
     if ((alignment_bits & (info.alignment_bytes - 1u)) != 0) return fault_misaligned(w, op, shape);
-    if (w.at.end > w.shared_bytes || w.at.end < w.at.first) return resolve_shared_slowly(w, op, shape);
+    if (w.at.end > w.shared_bytes || w.at.end <= w.at.first) return resolve_shared_slowly(w, op, shape);
     w.at.delta = reinterpret_cast<u64>(w.shared);
     w.at.host = w.shared + w.at.first;
     if (info.counted) count_shared(w, op, shape);

@@ -1,0 +1,387 @@
+#include "generator/block_trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+
+#include "analysis/annotated_launch.h"
+#include "analysis/describe.h"
+#include "analysis/free_totals.h"
+#include "analysis/legal_blocks.h"
+#include "emulator/check/checker.h"
+#include "emulator/exec/launch.h"
+#include "generator/access_log.h"
+#include "generator/kernel_text.h"
+#include "kernel_trial.h"
+#include "ptx/control_flow.h"
+#include "ptx/module.h"
+#include "ptx/ssa.h"
+
+namespace trimtab::analysis::test {
+namespace {
+
+// What the launch as written may take, in warp instructions, and what another may.
+constexpr std::uint64_t written_limit = 60'000, other_limit = 6'000'000;
+constexpr unsigned max_threads = 96;
+
+// Small allocations, far apart: what strays leaves them.
+class SmallAllocations : public emulator::GlobalMemory {
+  public:
+    static constexpr std::uint64_t bytes_each = std::uint64_t{1} << 13, stride = std::uint64_t{1} << 32;
+
+    SmallAllocations(std::size_t count, Draw& draw) : data_(bytes_each * count) {
+        for (std::size_t at = 0; at < data_.size(); at += 4) {
+            // Small numbers, floats about one, and now and then anything.
+            const unsigned kind = draw.below(16);
+            const std::uint32_t word =
+                kind == 0   ? static_cast<std::uint32_t>(draw.next())
+                : kind <= 3 ? std::bit_cast<std::uint32_t>(0.5f + static_cast<float>(draw.below(1000)) / 1000)
+                            : draw.below(64);
+            std::memcpy(data_.data() + at, &word, sizeof word);
+        }
+    }
+    [[nodiscard]] static std::uint64_t pointer(std::uint64_t index) {
+        return (index + 1) * stride + bytes_each / 4;
+    }
+    Range range_of(std::uint64_t address, emulator::Access) override {
+        const std::uint64_t index = address / stride - 1, offset = address % stride;
+        if (index >= data_.size() / bytes_each || offset >= bytes_each) return {};
+        const std::uint64_t first = (index + 1) * stride;
+        return {first, first + bytes_each, data_.data() + index * bytes_each};
+    }
+    [[nodiscard]] std::string explain(std::uint64_t address) const override {
+        return fmt::format("{:#x} is in no allocation", address);
+    }
+    std::vector<std::byte>& data() { return data_; }
+
+  private:
+    std::vector<std::byte> data_;
+};
+
+// What a launch leaves: allocations, and the module's own variables.
+class Contents {
+  public:
+    Contents(emulator::Program& program, SmallAllocations& memory) : memory_(memory) {
+        for (const ptx::Variable& variable : emulator::module_of(program).variables) {
+            if (variable.space != ptx::Space::global) continue;
+            if (const auto storage = emulator::variable_storage(program, variable.name);
+                storage && storage->host != nullptr)
+                variables_.emplace_back(storage->host, storage->size_bytes);
+        }
+    }
+    [[nodiscard]] std::vector<std::byte> take() const {
+        std::vector<std::byte> all = memory_.data();
+        for (const auto& variable : variables_) all.insert(all.end(), variable.begin(), variable.end());
+        return all;
+    }
+    void put(const std::vector<std::byte>& all) {
+        const auto* at = all.data();
+        std::memcpy(memory_.data().data(), at, memory_.data().size());
+        at += memory_.data().size();
+        for (const auto& variable : variables_) {
+            std::memcpy(variable.data(), at, variable.size());
+            at += variable.size();
+        }
+    }
+
+  private:
+    SmallAllocations& memory_;
+    std::vector<std::span<std::byte>> variables_;
+};
+
+// Does an instruction read a register that may have had no value?
+bool reads_undefined(const ptx::Function& function) {
+    const auto flow = ptx::control_flow(function);
+    if (!flow) return true;
+    const ptx::Ssa ssa = ptx::build_ssa(function, *flow);
+    std::vector<bool> seen(ssa.values.size());
+    std::vector<ptx::ValueIndex> pending;
+    const auto visit = [&](ptx::ValueIndex value) {
+        if (value == ptx::no_index || seen[value]) return;
+        seen[value] = true;
+        pending.push_back(value);
+    };
+    for (const auto& uses : ssa.uses)
+        for (const ptx::Ssa::Use& use : uses) visit(use.value);
+    while (!pending.empty()) {
+        const ptx::Value& value = ssa.values[pending.back()];
+        pending.pop_back();
+        if (value.kind == ptx::Value::Kind::undefined) return true;
+        for (const ptx::ValueIndex incoming : value.incoming) visit(incoming);
+        visit(value.previous);
+    }
+    return false;
+}
+
+struct Shape {
+    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+};
+
+std::string text_of(const Shape& shape) {
+    return fmt::format("<<<{} x {} x {}, {} x {} x {}>>>", shape.grid.x, shape.grid.y, shape.grid.z,
+                       shape.block.x, shape.block.y, shape.block.z);
+}
+
+class BlockTrial {
+  public:
+    BlockTrial(const std::string& ptx, emulator::Program& program, const KernelDescription& kernel,
+               std::uint32_t parameter_bytes, std::uint64_t seed)
+        : ptx_(ptx),
+          program_(program),
+          kernel_(kernel),
+          draw_(seed),
+          memory_(std::max<std::size_t>(kernel.parameters.size(), 1), draw_),
+          image_(program, memory_),
+          arguments_(parameter_bytes) {}
+
+    TrialResult run(unsigned launches, unsigned most) {
+        TrialResult result;
+        result.outcome = Outcome::not_run;
+        result.verdict = kernel_.verdict;
+        for (unsigned i = 0; i < launches; i++) {
+            draw_shape();
+            draw_arguments();
+            const std::optional<std::string> found = compare(most, result.compared);
+            if (!found) continue;
+            // Another draw may have no fault of its own.
+            result.outcome = Outcome::undefined;
+            result.text = why_undefined();
+            if (!result.text.empty()) continue;
+            result.outcome = Outcome::different;
+            result.text = *found;
+            return result;
+        }
+        if (result.compared > 0 && result.outcome == Outcome::not_run) result.outcome = Outcome::same;
+        return result;
+    }
+
+  private:
+    void draw_shape() {
+        written_ = {};
+        constexpr std::array<unsigned, 14> widths = {1, 2, 3, 5, 7, 8, 16, 24, 31, 32, 32, 33, 64, 64};
+        const auto wide = [&](std::size_t d) { return kernel_.dimensions[d] && !kernel_.block_stays_one[d]; };
+        if (wide(0)) written_.block.x = draw_.of(widths);
+        if (wide(1)) written_.block.y = 1 + draw_.below(5);
+        if (wide(2)) written_.block.z = 1 + draw_.below(3);
+        while (written_.block.x * written_.block.y * written_.block.z > max_threads) written_.block.x--;
+        const unsigned most_blocks = kernel_.dimensions[1] ? 4 : 6;
+        if (kernel_.dimensions[0]) written_.grid.x = 1 + draw_.below(most_blocks);
+        if (kernel_.dimensions[1]) written_.grid.y = 1 + draw_.below(3);
+        if (kernel_.dimensions[2]) written_.grid.z = 1 + draw_.below(2);
+    }
+
+    std::uint64_t scalar(unsigned bytes) {
+        const std::uint64_t x = std::uint64_t{written_.grid.x} * written_.block.x,
+                            y = std::uint64_t{written_.grid.y} * written_.block.y;
+        const std::array<std::uint64_t, 12> sizes = {
+            x, x, x, x * y, y, 4 * x, 2 * x, written_.block.x, written_.grid.x, 32, 200, draw_.below(300)};
+        constexpr std::array<std::uint64_t, 22> edges = {
+            0,           1,           2,           3,          5,       7,         8,         15,
+            31,          64,          100,         255,        256,     ~0ull,     ~0ull - 1, ~0ull - 15,
+            ~0ull - 200, 0x7fffffffu, 0x80000000u, ~0ull - 63, 1 << 16, 1ull << 32};
+        std::uint64_t value = draw_.chance(65) ? draw_.of(sizes) : draw_.of(edges);
+        if (draw_.chance(25)) value += draw_.below(5) - std::uint64_t{2};
+        // Two words of 32 bits that carry, now and then.
+        if (bytes == 8 && draw_.chance(15)) value = value << 32 | (0xffffffffu - draw_.below(80));
+        return value;
+    }
+
+    void draw_arguments() {
+        values_.clear();
+        for (const KernelParameter& parameter : kernel_.parameters) {
+            std::uint64_t value = 0;
+            if (parameter.is_pointer) {
+                const bool shares = parameter.index > 0 && draw_.chance(8);
+                value = SmallAllocations::pointer(shares ? draw_.below(parameter.index) : parameter.index);
+                if (draw_.chance(8)) value += std::uint64_t{4} * draw_.below(20);
+            } else if (parameter.ptx_type == "f32") {
+                value = std::bit_cast<std::uint32_t>(static_cast<float>(draw_.below(8)));
+            } else if (parameter.ptx_type == "f64") {
+                value = std::bit_cast<std::uint64_t>(static_cast<double>(draw_.below(8)));
+            } else {
+                value = scalar(parameter.size);
+            }
+            for (std::uint32_t at = 0; at < parameter.size; at += 8) {
+                std::memcpy(arguments_.data() + parameter.offset + at, &value,
+                            std::min<std::size_t>(sizeof value, parameter.size - at));
+                values_ += fmt::format(" {:#x}", value);
+                value = scalar(8);
+            }
+        }
+    }
+
+    // What goes wrong, or nothing.
+    std::string launch(const Shape& shape, std::uint64_t limit, std::uint64_t order_seed = 0,
+                       emulator::LaunchObserver* observer = nullptr, emulator::Program* program = nullptr) {
+        emulator::LaunchRequest request;
+        request.kernel = kernel_.name;
+        request.grid = shape.grid;
+        request.block = shape.block;
+        request.parameters = arguments_;
+        request.threads = 1;
+        request.instruction_limit = limit;
+        request.order_seed = order_seed;
+        request.observer = observer;
+        const auto result = emulator::launch(program == nullptr ? program_ : *program, memory_, request);
+        return result ? std::string() : result.error().message;
+    }
+
+    std::optional<std::string> compare(unsigned most, unsigned& compared) {
+        std::vector<Shape> others = admitted(most);
+        if (others.empty()) return std::nullopt;
+        before_ = image_.take();
+        const std::string fault = launch(written_, written_limit);
+        const std::vector<std::byte> expected = image_.take();
+        image_.put(before_);
+        if (!fault.empty()) return std::nullopt;
+        for (const Shape& other : others) {
+            compared++;
+            const std::string problem = launch(other, other_limit);
+            const std::vector<std::byte> found = image_.take();
+            image_.put(before_);
+            if (problem.empty() && (found == expected || kernel_.uses_float_atomics)) continue;
+            std::string text = fmt::format("arguments{}; as written {}, then {}: ", values_,
+                                           text_of(written_), text_of(other));
+            if (!problem.empty()) return text + problem;
+            const auto at =
+                static_cast<std::size_t>(std::ranges::mismatch(found, expected).in1 - found.begin());
+            return text + fmt::format("byte {:#x} of allocation {} is {:#x}, not {:#x}",
+                                      at % SmallAllocations::bytes_each, at / SmallAllocations::bytes_each,
+                                      static_cast<unsigned>(found[at]), static_cast<unsigned>(expected[at]));
+        }
+        return std::nullopt;
+    }
+
+    template <class List>
+    void shuffle(List& list) {
+        for (std::size_t i = list.size(); i > 1; i--) std::swap(list[i - 1], list[draw_.below(i)]);
+    }
+
+    // Blocks that the limits admit, and other numbers of threads where those are free.
+    std::vector<Shape> admitted(unsigned most) {
+        trimtab_image image{};
+        image.max_threads_per_block = kernel_.images.front().max_threads;
+        const auto limits = legal_blocks(kernel_, arguments_, written_.grid, written_.block,
+                                         trial_device(max_threads), image);
+        if (!limits) return {};
+        trimtab_limits any_threads = *limits;
+        any_threads.thread_multiple = 1;
+        std::vector<trimtab_dim3> candidates = blocks_like(kernel_.dimensions);
+        shuffle(candidates);
+        std::vector<Shape> shapes;
+        for (const trimtab_dim3& candidate : candidates) {
+            if (shapes.size() == most) break;
+            const auto with = launch_with_block(kernel_, arguments_, any_threads,
+                                                {.grid = written_.grid, .block = written_.block}, candidate);
+            if (with) shapes.push_back({with->grid, with->block});
+        }
+        add_other_totals(candidates, most / 4, shapes);
+        return shapes;
+    }
+
+    static const std::vector<trimtab_dim3>& blocks_like(const std::array<bool, 3>& dimensions) {
+        static const std::array<std::vector<trimtab_dim3>, 3> lists = [] {
+            std::array<std::vector<trimtab_dim3>, 3> made;
+            for (const trimtab_dim3& block : all_blocks(max_threads)) {
+                if (block.y == 1 && block.z == 1) made[0].push_back(block);
+                if (block.z == 1) made[1].push_back(block);
+                made[2].push_back(block);
+            }
+            return made;
+        }();
+        return lists[dimensions[2] ? 2 : dimensions[1] ? 1 : 0];
+    }
+
+    void add_other_totals(const std::vector<trimtab_dim3>& candidates, unsigned most,
+                          std::vector<Shape>& shapes) {
+        if (kernel_.keeps_grid()) return;
+        const std::array<std::uint64_t, 3> grid{written_.grid.x, written_.grid.y, written_.grid.z};
+        std::array<std::uint64_t, 3> extent{}, most_threads{};
+        extent = kernel_.counted_extent(written_.grid, written_.block);
+        for (std::size_t d = 0; d < 3; d++) most_threads[d] = 3 * (extent[d] + max_threads);
+        const std::array<bool, 3> free = free_totals(kernel_, arguments_, extent, most_threads);
+        if (std::ranges::none_of(free, std::identity())) return;
+        for (const trimtab_dim3& block : candidates) {
+            if (most == 0) return;
+            const std::array<std::uint64_t, 3> blocks{block.x, block.y, block.z};
+            std::array<std::uint32_t, 3> other{};
+            bool fits = true;
+            for (std::size_t d = 0; d < 3; d++) {
+                other[d] = static_cast<std::uint32_t>(grid[d]);
+                if (free[d])
+                    other[d] = 1 + draw_.below(3 * (extent[d] / blocks[d] + 1));
+                else
+                    fits &= grid[d] * blocks[d] == extent[d];
+            }
+            if (!fits) continue;
+            shapes.push_back({{other[0], other[1], other[2]}, block});
+            most--;
+        }
+    }
+
+    // Why what the launch as written leaves is not defined; empty: it is. Asked where a difference was found.
+    // That it goes with the order of threads is no excuse: where no thread touches what another one stores,
+    // it does so by results of atomics, which the proof must refuse.
+    std::string why_undefined() {
+        for (const ptx::Function& function : emulator::module_of(program_).functions)
+            if (!function.body.empty() && reads_undefined(function)) return "a register without a value";
+        emulator::check::Checker checker({.memory = false, .race = true, .init = true, .sync = true});
+        checker.allocated(memory_.data().data(), memory_.data().size(), true);
+        checker.filled(memory_.data().data(), memory_.data().size());
+        checker.begin_launch();
+        launch(written_, written_limit, 0, &checker);
+        checker.end_launch();
+        image_.put(before_);
+        if (const auto reports = checker.reports(); !reports.empty()) return reports.front().kind;
+        return open_accesses();
+    }
+
+    std::string open_accesses() {
+        auto module = ptx::parse(with_marked_read_only_loads(ptx_), "marked.ptx");
+        if (!module) return "unreadable";
+        const auto program = emulator::load_program(std::move(*module));
+        if (!program) return "unreadable";
+        AccessLog log;
+        launch(written_, written_limit, 0, &log, program->get());
+        image_.put(before_);
+        constexpr std::array<const char*, 6> talks = {"bar.", "barrier", "shfl", "vote", "redux", "match"};
+        return log.what_is_open(
+            std::ranges::any_of(talks, [&](const char* word) { return ptx_.contains(word); }));
+    }
+
+    const std::string& ptx_;
+    emulator::Program& program_;
+    const KernelDescription& kernel_;
+    Draw draw_;
+    SmallAllocations memory_;
+    Contents image_;
+    std::vector<std::byte> arguments_, before_;
+    Shape written_;
+    std::string values_;
+};
+
+}  // namespace
+
+TrialResult try_blocks(const std::string& ptx, std::uint64_t seed, unsigned launches, unsigned most) {
+    auto module = ptx::parse(ptx, "generated.ptx");
+    if (!module || module->kernels().size() != 1) return {};
+    Image image;
+    image.module = &*module;
+    image.architecture = "sm_75";
+    const auto kernels = describe({&image, 1}, {});
+    if (!kernels) return {};
+    const KernelDescription& kernel = kernels->front();
+    TrialResult left_alone;
+    left_alone.outcome = Outcome::fixed;
+    if (kernel.verdict == Verdict::fixed) return left_alone;
+    const std::uint32_t parameter_bytes = module->kernels().front()->parameter_bytes();
+    const auto program = emulator::load_program(std::move(*module));
+    if (!program || !emulator::kernel_info(**program, kernel.name)->error.empty()) return {};
+    return BlockTrial(ptx, **program, kernel, parameter_bytes, seed).run(launches, most);
+}
+
+}  // namespace trimtab::analysis::test

@@ -1,0 +1,31 @@
+// One kernel under every block that its description admits, from the same memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/description.h"
+
+namespace trimtab::analysis::test {
+
+enum class Outcome : std::uint8_t {
+    unreadable,  // no PTX, or an instruction that the emulator lacks
+    fixed,
+    not_run,    // as written it faults with every argument tried, or no other block is admitted
+    same,       // compared, and equal
+    undefined,  // different, but the launch as written races or reads what nobody wrote
+    different
+};
+
+struct TrialResult {
+    Outcome outcome = Outcome::unreadable;
+    Verdict verdict = Verdict::fixed;
+    unsigned compared = 0;  // launches with another block or another number of threads
+    std::string text;       // of a difference: the launch, and what is different; else why it is undefined
+};
+
+// `seed` draws arguments, shapes and the blocks that are compared: at most `most` of each launch.
+[[nodiscard]] TrialResult try_blocks(const std::string& ptx, std::uint64_t seed, unsigned launches = 3,
+                                     unsigned most = 40);
+
+}  // namespace trimtab::analysis::test

@@ -1,0 +1,146 @@
+// Random kernels against the proof: what gets a verdict other than fixed leaves the same memory under every
+// block that the verdict admits.
+//
+// TRIMTAB_GENERATED_KERNELS=N tries N of them instead of a few hundred, from TRIMTAB_GENERATED_SEED on. A
+// failure names its seed and prints the kernel, shrunk; TRIMTAB_GENERATED_LOG=FILE keeps them. N = 1 prints
+// the kernel of the seed.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
+#include "cuda_compiler.h"
+#include "generator/block_trial.h"
+#include "generator/kernel_text.h"
+#include "generator/random_cuda.h"
+#include "generator/random_kernel.h"
+
+namespace trimtab::analysis::test {
+namespace {
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
+}
+
+struct Tally {
+    std::array<unsigned, 6> outcomes{};
+    std::map<std::string, unsigned> undefined;  // by why
+    unsigned accepted = 0, compared = 0;
+
+    void add(const TrialResult& result) {
+        outcomes[static_cast<std::size_t>(result.outcome)]++;
+        accepted += result.verdict != Verdict::fixed ? 1 : 0;
+        compared += result.compared;
+        if (result.outcome == Outcome::undefined) undefined[result.text]++;
+    }
+    [[nodiscard]] unsigned of(Outcome outcome) const { return outcomes[static_cast<std::size_t>(outcome)]; }
+    [[nodiscard]] unsigned read() const {
+        unsigned sum = 0;
+        for (const unsigned count : outcomes) sum += count;
+        return sum - of(Outcome::unreadable);
+    }
+    [[nodiscard]] std::string text() const {
+        std::string text = fmt::format(
+            "{} kernels ({} more unreadable): {} fixed, {} with a verdict; of those {} not run, {} same, {} "
+            "undefined, {} different; {} launches compared",
+            read(), of(Outcome::unreadable), of(Outcome::fixed), accepted, of(Outcome::not_run),
+            of(Outcome::same), of(Outcome::undefined), of(Outcome::different), compared);
+        for (const auto& [why, count] : undefined) text += fmt::format("; {} {}", count, why);
+        return text;
+    }
+};
+
+void report(const KernelText& kernel, std::uint64_t seed, const TrialResult& found) {
+    const KernelText least = shrunk(kernel, [&](const KernelText& less) {
+        return try_blocks(less.text(), seed).outcome == Outcome::different;
+    });
+    const std::string text = fmt::format("seed {}: {}\n{}\nshrunk: {}\n{}", seed, found.text, kernel.text(),
+                                         try_blocks(least.text(), seed).text, least.text());
+    if (const char* const log = std::getenv("TRIMTAB_GENERATED_LOG"); log != nullptr)
+        std::ofstream(log, std::ios::app) << text << "\n";
+    ADD_FAILURE() << text;
+}
+
+// `make` writes the kernel of a seed.
+template <class Make>
+Tally try_all(const char* what, std::uint64_t count, const Make& make) {
+    const std::uint64_t first = from_environment("TRIMTAB_GENERATED_SEED", 1);
+    Tally tally;
+    for (std::uint64_t seed = first; seed < first + count; seed++) {
+        Draw draw(seed);
+        const KernelText kernel = make(draw, seed);
+        // One alone is shown, whatever becomes of it.
+        if (count == 1) fmt::print("{}", kernel.text()), std::fflush(stdout);
+        const TrialResult result = try_blocks(kernel.text(), seed);
+        tally.add(result);
+        if (result.outcome == Outcome::different) report(kernel, seed, result);
+        if (count >= 5000 && (seed - first + 1) % 1000 == 0)
+            fmt::print("{} {}\n", what, tally.text()), std::fflush(stdout);
+    }
+    fmt::print("{} from seed {}: {}\n", what, first, tally.text());
+    return tally;
+}
+
+TEST(GeneratedKernels, OfPtxLeaveTheSameUnderEveryBlock) {
+    const Tally tally =
+        try_all("PTX", from_environment("TRIMTAB_GENERATED_KERNELS", 300), [](Draw& draw, std::uint64_t) {
+            KernelText kernel = random_kernel(draw);
+            if (draw.chance(50))
+                for (unsigned i = 1 + draw.below(2); i > 0; i--) mutate(kernel, draw);
+            return kernel;
+        });
+    // Else it tests nothing.
+    EXPECT_GE(tally.accepted * 4, tally.read());
+    EXPECT_GE(tally.of(Outcome::same) * 5, tally.read());
+    EXPECT_LE(tally.of(Outcome::unreadable), tally.read());
+}
+
+// What compilers make of kernels as people write them, an instruction or two changed.
+TEST(GeneratedKernels, MutatedFromCompiledOnesLeaveTheSameUnderEveryBlock) {
+    const std::vector<KernelText> originals =
+        kernels_of(read_file(std::string(TRIMTAB_SOURCE_DIR) + "/tests/analysis/data/typical.nvcc.ptx"));
+    ASSERT_GT(originals.size(), 80u);
+    const Tally tally =
+        try_all("nvcc's", from_environment("TRIMTAB_GENERATED_KERNELS", 200), [&](Draw& draw, std::uint64_t) {
+            KernelText kernel = draw.of(originals);
+            for (unsigned i = 1 + draw.below(2); i > 0; i--) mutate(kernel, draw);
+            return kernel;
+        });
+    EXPECT_GE(tally.accepted * 4, tally.read());
+}
+
+// Each kernel in C++ is tried as the compiler made it, and with instructions changed.
+TEST(GeneratedKernels, OfCudaLeaveTheSameUnderEveryBlock) {
+    constexpr std::uint64_t kernels_a_file = 40, mutants = 5;
+    constexpr std::array<const char*, 4> levels = {"-O3", "-O1", "-O0", "-O2"};
+    std::uint64_t compiled_from = ~std::uint64_t{0};
+    std::vector<KernelText> kernels;
+    const Tally tally = try_all(
+        "CUDA", from_environment("TRIMTAB_GENERATED_KERNELS", 200), [&](Draw& draw, std::uint64_t seed) {
+            const std::uint64_t number = seed / mutants, file = number / kernels_a_file;
+            if (file != compiled_from) {
+                std::string source = random_cuda_prelude;
+                for (std::uint64_t i = 0; i < kernels_a_file; i++) {
+                    Draw one(file * kernels_a_file + i + 1'000'000);
+                    source += random_cuda_kernel(one, fmt::format("k{}", i));
+                }
+                kernels = kernels_of(compile_cuda(
+                    source, levels[file % levels.size()] + std::string(" -Wno-c++11-narrowing")));
+                compiled_from = file;
+            }
+            if (kernels.size() != kernels_a_file) return KernelText{};
+            KernelText kernel = kernels[number % kernels_a_file];
+            for (std::uint64_t i = seed % mutants; i > 0; i = i > 2 ? i - 2 : 0) mutate(kernel, draw);
+            return kernel;
+        });
+    EXPECT_GE(tally.accepted * 5, tally.read());
+    EXPECT_LE(tally.of(Outcome::unreadable) * 4, tally.read());
+}
+
+}  // namespace
+}  // namespace trimtab::analysis::test

@@ -1,0 +1,14 @@
+// Random kernels in CUDA C++, of whose code several are made in one run of the compiler.
+#pragma once
+
+#include <string>
+
+#include "generator/kernel_text.h"
+
+namespace trimtab::analysis::test {
+
+// `name` and what it needs, after random_cuda_prelude.
+extern const char* const random_cuda_prelude;
+[[nodiscard]] std::string random_cuda_kernel(Draw& draw, const std::string& name);
+
+}  // namespace trimtab::analysis::test
