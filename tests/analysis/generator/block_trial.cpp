@@ -368,7 +368,12 @@ class BlockTrial {
 
 TrialResult try_blocks(const std::string& ptx, std::uint64_t seed, unsigned launches, unsigned most) {
     auto module = ptx::parse(ptx, "generated.ptx");
-    if (!module || module->kernels().size() != 1) return {};
+    TrialResult unreadable;
+    if (!module) {
+        unreadable.text = module.error().text();
+        return unreadable;
+    }
+    if (module->kernels().size() != 1) return unreadable;
     Image image;
     image.module = &*module;
     image.architecture = "sm_75";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <set>
 #include <span>
 
@@ -288,7 +289,8 @@ std::vector<std::string> lines_of(std::string_view text) {
         const std::size_t first = line.find_first_not_of(" \t");
         if (first == std::string::npos) continue;
         const std::string_view rest = std::string_view(line).substr(first);
-        if (!rest.starts_with("//") && !rest.starts_with(".loc") && !rest.starts_with(".file"))
+        if (!rest.starts_with("//") && !rest.starts_with(".loc ") && !rest.starts_with(".loc\t") &&
+            !rest.starts_with(".file"))
             lines.push_back(std::move(line));
     }
     return lines;
@@ -367,6 +369,46 @@ void mutate(KernelText& kernel, Draw& draw) {
         kernel = std::move(changed);
         return;
     }
+}
+
+KernelText with_initial_values(const KernelText& kernel) {
+    std::map<std::string, std::string> types;  // of registers, by kind: %r -> b32
+    std::set<std::string> names;
+    std::vector<std::string> begin;
+    std::size_t first = kernel.body_end;
+    for (std::size_t i = kernel.body_first; i < kernel.body_end; i++) {
+        const std::string& line = kernel.lines[i];
+        if (const std::size_t at = line.find(".reg .");
+            at != std::string::npos && line.find('%', at) != std::string::npos) {
+            const std::size_t type = at + 6, name = line.find('%', at), end = line.find_first_of("<;", name);
+            types[std::string(kind_of(line.substr(name, end - name)))] =
+                line.substr(type, line.find_first_of(" \t", type) - type);
+        } else if (const std::size_t local = line.find(".local "); local != std::string::npos) {
+            const std::size_t size = line.find('[', local), name = line.find_last_of(" \t", size) + 1;
+            for (unsigned at = 0; size != std::string::npos && at + 4 <= std::stoul(line.substr(size + 1));
+                 at += 4)
+                begin.push_back("\tst.local.u32 [" + line.substr(name, size - name) + "+" +
+                                std::to_string(at) + "], 0;");
+        } else {
+            if (is_instruction(line)) first = std::min(first, i);
+            for (const Piece& piece : registers_of(line)) names.insert(line.substr(piece.first, piece.size));
+        }
+    }
+    for (const std::string& name : names) {
+        const std::string type = types[std::string(kind_of(name))];
+        if (type == "pred")
+            begin.push_back("\tsetp.ne.u32 " + name + ", 0, 0;");
+        else
+            begin.push_back("\tmov." + type + " " + name +
+                            (type == "f32"   ? ", 0f00000000;"
+                             : type == "f64" ? ", 0d0000000000000000;"
+                                             : ", 0;"));
+    }
+    KernelText result = kernel;
+    result.lines.insert(result.lines.begin() + static_cast<std::ptrdiff_t>(first), begin.begin(),
+                        begin.end());
+    result.body_end += begin.size();
+    return result;
 }
 
 bool is_complete(const KernelText& kernel) {

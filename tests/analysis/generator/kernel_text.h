@@ -40,6 +40,10 @@ struct KernelText {
 // be PTX.
 void mutate(KernelText& kernel, Draw& draw);
 
+// The same with every register and every local array zero where the kernel begins: what reads one that has no
+// value yet is undefined, and after a mutation often does.
+[[nodiscard]] KernelText with_initial_values(const KernelText& kernel);
+
 // As few lines as still do what `fails` looks for.
 template <class Fails>
 KernelText shrunk(KernelText kernel, const Fails& fails);
