@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "analysis/describe.h"
@@ -31,13 +30,6 @@ bool has_choice(const analysis::KernelDescription& kernel) {
 }
 
 }  // namespace
-
-std::string driver_header_folder(const std::string& prefix) {
-    const fs::path installed = fs::path(prefix) / "include";
-    std::error_code ignored;
-    return fs::exists(installed / "trimtab" / "driver.h", ignored) ? installed.string()
-                                                                   : TRIMTAB_SOURCE_INCLUDE;
-}
 
 DriverMaker::DriverMaker(DriverOptions options, profiler::ProfileStore& store, Warn warn)
     : options_(std::move(options)), store_(store), warn_(std::move(warn)) {}

@@ -27,10 +27,6 @@ struct DriverOptions {
     driver_gen::Delivery delivery = driver_gen::Delivery::registers_itself;
 };
 
-// `prefix` is where this Trimtab is installed or built. The folder that holds trimtab/driver.h: there, else
-// in the source tree that this was built from.
-[[nodiscard]] std::string driver_header_folder(const std::string& prefix);
-
 class DriverMaker {
   public:
     using Warn = std::function<void(const std::string& text)>;

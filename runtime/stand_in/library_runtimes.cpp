@@ -39,8 +39,8 @@ std::string_view file_name(const link_map& object) {
 }
 
 bool is_stand_in(const link_map& object) {
-    // Under this name too, where it stands in for the driver.
-    return file_name(object) == "libtrimtab.so";
+    // With or without its version; under this name too, where it stands in for the driver.
+    return file_name(object).starts_with("libtrimtab.so");
 }
 
 void warn(const link_map& object, const char* what) {

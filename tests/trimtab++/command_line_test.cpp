@@ -34,6 +34,7 @@ const Toolchain tools{.clangxx = "clang++",
                       .plugin = "/p/libtrimtab_pass.so",
                       .runtime_dir = "/p",
                       .cuda = "/cuda",
+                      .own_headers = "/include",
                       .compatibility = "/include/trimtab/nvcc",
                       .lowest_architecture = 75,
                       .openmp = {.has_library = false, .gcc_include = "/gcc/include"}};

@@ -1,9 +1,7 @@
 #include "tools/trimtab++/command_line.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -13,56 +11,12 @@
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/StringSaver.h"
+#include "tools/trimtab++/own_options.h"
 
 namespace trimtab::wrapper {
 namespace {
 
 namespace options = clang::options;
-
-bool is_own_option(const char* token) {
-    return llvm::StringRef(token).starts_with("--trimtab-");
-}
-
-std::optional<std::uint32_t> parse_number(std::string_view text) {
-    std::uint32_t number = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return number;
-}
-
-// One of Trimtab's own options (DESIGN: --trimtab-profile, --trimtab-sizes, --trimtab-keep, --trimtab-quiet).
-std::expected<void, Error> read_own_option(CommandLine& line, std::string_view option) {
-    auto value_of = [&](std::string_view prefix) -> std::optional<std::string> {
-        if (!option.starts_with(prefix)) return std::nullopt;
-        return std::string(option.substr(prefix.size()));
-    };
-    if (auto value = value_of("--trimtab-profile=")) {
-        if (value->empty())
-            return std::unexpected(Error{"--trimtab-profile= wants auto, off, a folder or a database"});
-        line.profile = *value;
-    } else if (auto sizes = value_of("--trimtab-sizes=")) {
-        const std::size_t colon = sizes->find(':');
-        const auto low = parse_number(std::string_view(*sizes).substr(0, colon));
-        const auto high = colon == std::string::npos
-                              ? std::nullopt
-                              : parse_number(std::string_view(*sizes).substr(colon + 1));
-        if (!low || !high || *low < 8 || *high < *low || *high > 4096)
-            return std::unexpected(
-                Error{"--trimtab-sizes=" + *sizes + ": wants LOW:HIGH with 8 <= LOW <= HIGH <= 4096"});
-        line.smallest_size = *low;
-        line.largest_size = *high;
-    } else if (auto keep = value_of("--trimtab-keep=")) {
-        if (keep->empty()) return std::unexpected(Error{"--trimtab-keep= wants a folder"});
-        line.keep = *keep;
-    } else if (option == "--trimtab-quiet") {
-        line.quiet = true;
-    } else {
-        return std::unexpected(Error{
-            "unknown option " + std::string(option) +
-            " (Trimtab's own are --trimtab-profile=, --trimtab-sizes=, --trimtab-keep=, --trimtab-quiet)"});
-    }
-    return {};
-}
 
 Mode mode_of(const llvm::opt::InputArgList& arguments) {
     for (unsigned id :
@@ -92,6 +46,8 @@ bool is_cuda_file(const std::string& name) {
 
 void read_flags(CommandLine& line, const llvm::opt::InputArgList& arguments) {
     line.mode = mode_of(arguments);
+    line.asks_version = arguments.hasArg(options::OPT__version);
+    line.asks_help = arguments.hasArg(options::OPT_help);
     line.output = arguments.getLastArgValue(options::OPT_o).str();
     line.device_only = arguments.hasArg(options::OPT_offload_device_only);
     line.host_only = arguments.hasArg(options::OPT_offload_host_only);

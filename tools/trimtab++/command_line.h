@@ -51,6 +51,8 @@ struct CommandLine {
     std::uint32_t smallest_size = 0, largest_size = 0;  // 0: the plan's own
     std::string keep;                                   // folder for the generated files
     bool quiet = false;
+    std::string documentation;  // the folder for the man page, in the place of a build
+    bool asks_version = false, asks_help = false;
     [[nodiscard]] bool compiles_cuda() const;
 };
 

@@ -112,12 +112,9 @@ class Instrumentation {
                                   .keep = line_.keep.empty() ? std::string{} : kept_folder(),
                                   .quiet = line_.quiet},
                                  store_, [this](const std::string& text) { warn(text); });
-        auto objects = maker.make(binary,
-                                  {.command = tools_.clang,
-                                   .flags = {},
-                                   .include_folder = tools::driver_header_folder(
-                                       fs::path(tools_.runtime_dir).parent_path().string())},
-                                  folder_.path());
+        auto objects =
+            maker.make(binary, {.command = tools_.clang, .flags = {}, .include_folder = tools_.own_headers},
+                       folder_.path());
         if (!objects) return std::unexpected(objects.error());
         const std::string joined = folder_.file("bundle.o");
         if (!join(*objects, joined))

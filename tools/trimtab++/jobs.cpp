@@ -129,8 +129,7 @@ void append_cuda_options(Command& command, const CommandLine& line, const Toolch
     // The functions that kernels call themselves, and not the toolkit's stand-ins for them.
     if (line.relocatable_device_code) command.emplace_back("-D__CUDACC_INTERNAL_NO_STUBS__");
     // <trimtab/annotate.h>
-    const fs::path own_headers = fs::path(tools.compatibility).parent_path().parent_path();
-    command.insert(command.end(), {"-idirafter", own_headers.string()});
+    command.insert(command.end(), {"-idirafter", tools.own_headers});
     // nvcc optimises device code whatever -O says. Without any, code that is debugged stays as clang makes
     // it.
     const bool optimises = line.nvcc.is_nvcc_style || (!line.names_optimization && !line.debug);

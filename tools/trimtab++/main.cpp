@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "tools/trimtab++/instrument.h"
 #include "tools/trimtab++/jobs.h"
 #include "tools/trimtab++/nvcc_verbose.h"
+#include "tools/trimtab++/own_options.h"
 #include "tools/trimtab++/process.h"
 #include "tools/trimtab++/source_fixes.h"
 #include "tools/trimtab++/toolchain.h"
@@ -177,10 +179,28 @@ int make_library(const CommandLine& line, const Toolchain& tools) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const auto line = read_command_line(argc, argv);
+    // As a build system's launcher of compilers: trimtab++ --trimtab-instead-of COMPILER ITS-ARGUMENTS...
+    constexpr int launcher_words = 2;
+    const bool is_launcher = argc > launcher_words && std::string_view(argv[1]) == "--trimtab-instead-of";
+    const bool was_nvcc = is_launcher && std::filesystem::path(argv[launcher_words]).filename() == "nvcc";
+    if (is_launcher) {
+        argv[launcher_words] = argv[0];
+        argc -= launcher_words;
+        argv += launcher_words;
+    }
+    auto line = read_command_line(argc, argv);
     if (!line) {
         std::fprintf(stderr, "trimtab++: error: %s\n", line.error().text().c_str());
         return exit_usage;
+    }
+    line->nvcc.is_nvcc_style |= was_nvcc;
+    if (!line->documentation.empty()) {
+        const auto written = write_documentation(line->documentation);
+        return written ? 0 : lacks(written.error().text());
+    }
+    if (line->asks_version || line->asks_help) {
+        std::fputs((line->asks_version ? version_text() : help_text()).c_str(), stdout);
+        std::fflush(stdout);
     }
 
     if (!line->quiet)

@@ -65,11 +65,14 @@ std::string gcc_openmp_include() {
     return best;
 }
 
-// Where a file of Trimtab's own lies: bin/ and lib/ stand side by side in the build as in an install.
+// Where files of Trimtab's own lie: bin/, lib/ and include/ stand side by side in the build as in an install.
+fs::path own_prefix() {
+    std::error_code ignored;
+    return fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+}
+
 std::expected<std::string, Error> find_own_library(const std::string& name) {
-    std::error_code error;
-    const fs::path self = fs::read_symlink("/proc/self/exe", error);
-    const fs::path prefix = self.parent_path().parent_path();
+    const fs::path prefix = own_prefix();
     for (const char* folder : {TRIMTAB_LIBDIR, "lib"})
         if (fs::path path = prefix / folder / name; is_there(path)) return path;
     return std::unexpected(
@@ -124,8 +127,8 @@ std::expected<Toolchain, Error> find_toolchain(const CommandLine& line) {
     auto runtime = find_own_library("libtrimtab.so");
     if (!runtime) return std::unexpected(runtime.error());
     tools.runtime_dir = fs::path(*runtime).parent_path();
-    const fs::path installed = fs::path(tools.runtime_dir).parent_path() / "include" / "trimtab" / "nvcc";
-    tools.compatibility = is_there(installed) ? installed.string() : TRIMTAB_SOURCE_INCLUDE "/trimtab/nvcc";
+    tools.own_headers = own_prefix() / "include";
+    tools.compatibility = tools.own_headers + "/trimtab/nvcc";
     tools.openmp = find_openmp();
     tools.cuda = find_cuda(line);
     if (!tools.cuda.empty()) tools.lowest_architecture = lowest_architecture(toolkit_version(tools.cuda));

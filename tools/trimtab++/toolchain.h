@@ -21,6 +21,7 @@ struct Toolchain {
     std::string plugin;                 // libtrimtab_pass.so
     std::string runtime_dir;            // holds libtrimtab.so
     std::string cuda;                   // the toolkit's root; empty when not found
+    std::string own_headers;            // holds trimtab/annotate.h, trimtab/driver.h
     std::string compatibility;          // holds nvcc.h, which every CUDA source includes first
     unsigned lowest_architecture = 75;  // that the toolkit compiles for
     OpenMp openmp;

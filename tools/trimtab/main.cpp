@@ -6,6 +6,7 @@
 
 #include "model/nearest_name.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/documentation.h"
 
 namespace trimtab::tools {
 
@@ -50,6 +51,16 @@ int main(int argc, char** argv) {
     add_prepare(app, action);
     add_run(app, action);
     add_verify(app, action);
+    std::string folder;
+    CLI::App* documentation =
+        app.add_subcommand("documentation", "Write the man pages and completions")->group("");
+    documentation->add_option("DIR", folder)->required();
+    documentation->callback([&] {
+        action = [&] {
+            const auto written = write_documentation(app, folder);
+            return written ? code(ExitCode::ok) : fail(written.error());
+        };
+    });
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -112,7 +112,7 @@ std::expected<driver_gen::CCompiler, Error> find_c_compiler() {
         return driver_gen::CCompiler{
             .command = *program,
             .flags = {},
-            .include_folder = driver_header_folder(self.parent_path().parent_path().string())};
+            .include_folder = (self.parent_path().parent_path() / "include").string()};
     }
     return std::unexpected(Error{"there is no C compiler: clang 22, or any other as cc"});
 }

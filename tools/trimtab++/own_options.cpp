@@ -1,0 +1,176 @@
+#include "tools/trimtab++/own_options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tools/manual/manual_page.h"
+
+namespace trimtab::wrapper {
+namespace {
+
+constexpr std::string_view prefix = "--trimtab-";
+constexpr std::string_view summary = "compile CUDA programs whose launches choose their own thread blocks";
+
+struct OwnOption {
+    std::string_view name;   // with the = before a value
+    std::string_view value;  // what stands for the value in a help text
+    std::string_view help;
+};
+
+constexpr std::array options = {
+    OwnOption{"--trimtab-profile=", "auto|off|DIR|FILE",
+              "Where profiles are kept: in the user's cache (auto), in a folder or in a database; off: none "
+              "are made, "
+              "and kernels keep their blocks"},
+    OwnOption{"--trimtab-sizes=", "LOW:HIGH",
+              "The sizes that profiles use, 8 <= LOW <= HIGH <= 4096; 64:256 where it is left out"},
+    OwnOption{"--trimtab-keep=", "DIR",
+              "Write there what is made on the way: descriptions, driver programs in C, PTX"},
+    OwnOption{"--trimtab-quiet", "", "No progress and no notes; warnings stay"},
+    OwnOption{"--trimtab-instead-of", "COMPILER",
+              "First on the command line: the rest is that compiler's, in whose place trimtab++ stands (for "
+              "compiler "
+              "launchers of build systems)"},
+};
+
+std::optional<std::uint32_t> parse_number(std::string_view text) {
+    std::uint32_t number = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+std::string names_of_options() {
+    std::string names;
+    for (const OwnOption& option : options) names += (names.empty() ? "" : ", ") + std::string(option.name);
+    return names;
+}
+
+}  // namespace
+
+bool is_own_option(std::string_view token) {
+    return token.starts_with(prefix);
+}
+
+std::expected<void, Error> read_own_option(CommandLine& line, std::string_view option) {
+    auto value_of = [&](std::string_view name) -> std::optional<std::string> {
+        if (!option.starts_with(name)) return std::nullopt;
+        return std::string(option.substr(name.size()));
+    };
+    if (auto value = value_of("--trimtab-profile=")) {
+        if (value->empty())
+            return std::unexpected(Error{"--trimtab-profile= wants auto, off, a folder or a database"});
+        line.profile = *value;
+    } else if (auto sizes = value_of("--trimtab-sizes=")) {
+        const std::size_t colon = sizes->find(':');
+        const auto low = parse_number(std::string_view(*sizes).substr(0, colon));
+        const auto high = colon == std::string::npos
+                              ? std::nullopt
+                              : parse_number(std::string_view(*sizes).substr(colon + 1));
+        if (!low || !high || *low < 8 || *high < *low || *high > 4096)
+            return std::unexpected(
+                Error{"--trimtab-sizes=" + *sizes + ": wants LOW:HIGH with 8 <= LOW <= HIGH <= 4096"});
+        line.smallest_size = *low;
+        line.largest_size = *high;
+    } else if (auto keep = value_of("--trimtab-keep=")) {
+        if (keep->empty()) return std::unexpected(Error{"--trimtab-keep= wants a folder"});
+        line.keep = *keep;
+    } else if (auto folder = value_of("--trimtab-documentation=")) {
+        line.documentation = *folder;
+    } else if (option == "--trimtab-quiet") {
+        line.quiet = true;
+    } else if (option == "--trimtab-instead-of") {
+        return std::unexpected(Error{"--trimtab-instead-of COMPILER comes first on the command line"});
+    } else {
+        return std::unexpected(
+            Error{fmt::format("unknown option {} (Trimtab's own are {})", option, names_of_options())});
+    }
+    return {};
+}
+
+std::string version_text() {
+    return "trimtab++ (Trimtab) " TRIMTAB_VERSION "\n";
+}
+
+std::string help_text() {
+    std::string text = fmt::format(
+        "trimtab++: {}.\n\nUSAGE: trimtab++ [clang++'s or nvcc's options] [Trimtab's options] file...\n\n"
+        "TRIMTAB'S OPTIONS:\n",
+        summary);
+    for (const OwnOption& option : options)
+        text += fmt::format("  {}{}{}\n                          {}\n", option.name,
+                            option.name.ends_with('=') || option.value.empty() ? "" : " ", option.value,
+                            option.help);
+    return text + "\nAll other options are nvcc's, where they are written as nvcc's, and clang++'s:\n\n";
+}
+
+std::expected<void, Error> write_documentation(const std::string& folder) {
+    manual::Page page{.name = "trimtab++",
+                      .summary = std::string(summary),
+                      .synopsis = {"trimtab++ [OPTION]... FILE..."},
+                      .sections = {}};
+    page.sections.push_back(
+        {.title = "DESCRIPTION",
+         .text =
+             "A clang++ that takes nvcc's options too. The device code of a CUDA source is compiled once, "
+             "each of "
+             "its kernels is described, profiled and fitted, and the driver programs that choose its blocks "
+             "are "
+             "joined to the object. The link takes Trimtab's runtime in the place of CUDA's. A command line "
+             "without CUDA is clang++'s own.",
+         .entries = {}});
+    manual::Section own{.title = "OPTIONS",
+                        .text = "Beside those of clang++(1) and nvcc, Trimtab has its own:",
+                        .entries = {}};
+    for (const OwnOption& option : options)
+        own.entries.push_back({.term = std::string(option.name) +
+                                       (option.name.ends_with('=') || option.value.empty() ? "" : " ") +
+                                       std::string(option.value),
+                               .text = std::string(option.help)});
+    page.sections.push_back(std::move(own));
+    page.sections.push_back(
+        {.title = "EXIT STATUS",
+         .text = "That of clang++; 2 for a command line that cannot be read; 3 where a tool or the "
+                 "CUDA toolkit is missing.",
+         .entries = {}});
+    page.sections.push_back({.title = "SEE ALSO", .text = "trimtab(1), clang++(1)", .entries = {}});
+    if (auto written = manual::write_file(folder + "/man1/trimtab++.1", manual::roff(page, "trimtab++ " TRIMTAB_VERSION));
+        !written)
+        return written;
+
+    std::string words;
+    std::string arguments;
+    for (const OwnOption& option : options) {
+        words += (words.empty() ? "" : " ") + std::string(option.name);
+        arguments += fmt::format(" \\\n    {}", manual::zsh_option(option.name, option.help, option.value));
+    }
+    // clang tells how a word of its own goes on: --autocomplete.
+    if (auto written =
+            manual::write_file(folder + "/bash/trimtab++", fmt::format(R"(# bash completion for trimtab++
+_trimtab_compiler() {{
+    local current=${{COMP_WORDS[COMP_CWORD]}}
+    COMPREPLY=()
+    if [[ $current == --trimtab-* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W '{}' -- "$current")
+    elif [[ $current == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(trimtab++ --autocomplete="$current" 2>/dev/null | cut -f1) --trimtab-" \
+                                         -- "$current")
+    fi
+    [[ ${{COMPREPLY[*]}} != *= && ${{COMPREPLY[*]}} != *- ]] || compopt -o nospace
+}}
+complete -o default -F _trimtab_compiler trimtab++
+)",
+                                                                       words));
+        !written)
+        return written;
+    return manual::write_file(
+        folder + "/zsh/_trimtab++",
+        fmt::format("#compdef trimtab++\n_arguments -s{} \\\n    '*:file:_files'\n", arguments));
+}
+
+}  // namespace trimtab::wrapper
