@@ -37,6 +37,7 @@ add_custom_command(
   COMMENT "Writing the man pages and completions"
   VERBATIM)
 add_custom_target(trimtab_manual ALL DEPENDS "${manual}/stamp")
+add_dependencies(product trimtab_manual)
 install(DIRECTORY "${manual}/man1" DESTINATION "${CMAKE_INSTALL_MANDIR}")
 install(DIRECTORY "${manual}/bash/" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
 install(DIRECTORY "${manual}/zsh/" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
