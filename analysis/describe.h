@@ -15,7 +15,7 @@
 namespace trimtab::analysis {
 
 // What the LLVM pass adds to PTX for one kernel, by mangled name. Read from the JSON that the pass writes
-// (docs/how-it-works.md).
+// (docs/maintainers/house.md).
 struct KernelSource {
     std::string demangled, file;
     std::uint32_t line = 0;

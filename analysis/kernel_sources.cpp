@@ -1,5 +1,5 @@
 // The JSON that the LLVM pass writes beside the PTX: names, types and lines of kernels
-// (docs/how-it-works.md).
+// (docs/maintainers/house.md).
 #include <fmt/format.h>
 
 #include <fstream>

@@ -13,7 +13,7 @@ usage: scripts/test.sh [--all | --only STAGE,...] [--skip STAGE,...] [--verbose]
 
 Runs, in this order (tidy, which may take as long as all others, only with --all or --only):
   setup      scripts/setup.sh
-  style      clang-format, which room includes which, the scripts' own checks
+  style      clang-format, which room includes which, the manual, the scripts
   build      the default preset: Release, clang (build/)
   tests      every test of that build
   tidy       clang-tidy on what changed since it was last clean
@@ -90,6 +90,7 @@ stage_style() {
         failed=1
     fi
     scripts/check_layers.py || failed=1
+    scripts/check_docs.py || failed=1
     local script  # each must at least parse
     for script in scripts/*.sh .ci/run; do bash -n "$script" || failed=1; done
     if command -v shellcheck >/dev/null; then shellcheck -x scripts/*.sh .ci/run || failed=1; fi
