@@ -189,7 +189,7 @@ struct Shape {
     __device__ virtual float area(float) const = 0;
     __device__ virtual ~Shape() {}
 };
-struct Square : Shape {
+struct alignas(256) Square : Shape {
     __device__ float area(float x) const override { return x * x; }
 };
 // Tables that nvcc has in global memory, 880 KB: more than constant memory holds.
@@ -200,7 +200,8 @@ __global__ void fill(float *x, double *d, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     Shape *shape = new Square;
-    x[i] = shape->area(i) + large[i % 3] * factors[i & 3] + another[i];
+    const bool aligned = (reinterpret_cast<size_t>(shape) & 255) == 0;
+    x[i] = shape->area(i) * aligned + large[i % 3] * factors[i & 3] + another[i];
     delete shape;
     d[i] = i & 1 ? nan("0x12") : __float_as_int(nanf("7"));
 }

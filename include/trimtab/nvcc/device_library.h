@@ -43,3 +43,31 @@ inline __device__ __attribute__((noreturn)) void __cxa_deleted_virtual(void) {
     __builtin_unreachable();
 }
 }
+
+// new and delete of classes with a wide alignment: what malloc gave stands before the object.
+#ifdef __cpp_aligned_new
+inline __device__ void* operator new(__SIZE_TYPE__ bytes, std::align_val_t alignment) {
+    const __SIZE_TYPE__ mask = static_cast<__SIZE_TYPE__>(alignment) - 1;
+    void* const block = ::malloc(bytes + sizeof(void*) + mask);
+    if (block == nullptr) return nullptr;
+    void** const object =
+        reinterpret_cast<void**>((reinterpret_cast<__SIZE_TYPE__>(block) + sizeof(void*) + mask) & ~mask);
+    object[-1] = block;
+    return object;
+}
+inline __device__ void* operator new[](__SIZE_TYPE__ bytes, std::align_val_t alignment) {
+    return ::operator new(bytes, alignment);
+}
+inline __device__ void operator delete(void* object, std::align_val_t) noexcept {
+    if (object != nullptr) ::free(static_cast<void**>(object)[-1]);
+}
+inline __device__ void operator delete[](void* object, std::align_val_t alignment) noexcept {
+    ::operator delete(object, alignment);
+}
+inline __device__ void operator delete(void* object, __SIZE_TYPE__, std::align_val_t alignment) noexcept {
+    ::operator delete(object, alignment);
+}
+inline __device__ void operator delete[](void* object, __SIZE_TYPE__, std::align_val_t alignment) noexcept {
+    ::operator delete(object, alignment);
+}
+#endif
