@@ -139,7 +139,8 @@ std::expected<void, Error> write_documentation(const std::string& folder) {
                  "CUDA toolkit is missing.",
          .entries = {}});
     page.sections.push_back({.title = "SEE ALSO", .text = "trimtab(1), clang++(1)", .entries = {}});
-    if (auto written = manual::write_file(folder + "/man1/trimtab++.1", manual::roff(page, "trimtab++ " TRIMTAB_VERSION));
+    if (auto written = manual::write_file(folder + "/man1/trimtab++.1",
+                                          manual::roff(page, "trimtab++ " TRIMTAB_VERSION));
         !written)
         return written;
 
