@@ -117,7 +117,7 @@ class DimensionProof {
         const std::uint32_t last = last_of(block);
         Symbolic out = kernel_.guard(last);
         if (out.width != 1 || !table_.is_small(out)) return refuse(last, no_bound);
-        out = indices_.with_indices(out_if_taken ? out : table_.negate(out));
+        out = indices_.with_indices(out_if_taken ? out : table_.negate(out), block);
         // The test of i + total, at the end of the turn of i, is that of the next turn's index.
         const Symbolic index = table_.loop_index(dimension_, 64), total = table_.total(dimension_, 64);
         const Symbolic of_index = table_.substitute(out, replacing(total, SymbolTable::constant(0, 64)));
@@ -162,7 +162,7 @@ class DimensionProof {
             return refuse(last, no_test);
         Symbolic way = kernel_.guard(last);
         if (way.width != 1 || !table_.is_small(way)) return refuse(last, no_test);
-        way = indices_.with_indices(ways == ptx::taken ? table_.negate(way) : way);
+        way = indices_.with_indices(ways == ptx::taken ? table_.negate(way) : way, branch);
         if (mentions_index(way) || !add_test(way, table_.loop_index(dimension_, 64), checked))
             return refuse(last, no_test);
         checked.tests_first |= flow_.dominates(branch, flow_.loops[l].header);
@@ -322,7 +322,7 @@ class Accesses {
             access.reduction =
                 fmt::format("{} {}", static_cast<unsigned>(made.modifiers.atomic), type_name_of(made));
         Symbolic address = kernel_.address(i);
-        if (address.width == 64) address = indices_.with_indices(address);
+        if (address.width == 64) address = indices_.with_indices(address, kernel_.flow().block_of[i]);
         for (const Dimension dimension : {Dimension::x, Dimension::y, Dimension::z})
             if (address.width == 64 && table_.is_small(address))
                 address = table_.substitute(

@@ -44,6 +44,17 @@ Symbolic LoopIndices::with_indices(const Symbolic& value) const {
     return table_->is_small(value) ? table_->substitute(value, functions_) : value;
 }
 
+Symbolic LoopIndices::with_indices(const Symbolic& value, BlockIndex at) const {
+    return table_->is_small(value) ? table_->substitute(value, functions_at(at)) : value;
+}
+
+std::map<AtomIndex, Symbolic> LoopIndices::functions_at(BlockIndex block) const {
+    std::map<AtomIndex, Symbolic> result;
+    for (const auto& [phi, function] : functions_)
+        if (is_in(kernel_->flow().loops[loop_of_.at(phi)], block)) result.emplace(phi, function);
+    return result;
+}
+
 const Symbolic* LoopIndices::as_function(AtomIndex phi) const {
     const auto at = functions_.find(phi);
     return at == functions_.end() ? nullptr : &at->second;
@@ -69,7 +80,7 @@ std::optional<Symbolic> LoopIndices::first_value(const ptx::Loop& loop, ValueInd
     for (std::size_t i = 0; i < predecessors.size(); i++) {
         if (is_in(loop, predecessors[i])) continue;
         if (incoming[i] == no_index || !table_->is_small(kernel_->value(incoming[i]))) return std::nullopt;
-        Symbolic value = with_indices(own_part(phi, incoming[i]));
+        Symbolic value = with_indices(own_part(phi, incoming[i]), loop.header);
         if (first && *first != value) return std::nullopt;
         first = std::move(value);
     }
@@ -108,7 +119,7 @@ bool LoopIndices::stride(std::uint32_t index, Dimension dimension) {
     };
     for (bool changed = true; changed;) {
         changed = false;
-        std::map<AtomIndex, Symbolic> functions = functions_;
+        std::map<AtomIndex, Symbolic> functions = functions_at(loop.header);
         for (const auto& [phi, candidate] : candidates) functions[phi] = candidate.second;
         for (auto at = candidates.begin(); at != candidates.end();) {
             const bool good = follows(at->second, functions);
@@ -117,7 +128,10 @@ bool LoopIndices::stride(std::uint32_t index, Dimension dimension) {
         }
     }
     if (candidates.empty()) return false;
-    for (const auto& [phi, candidate] : candidates) functions_[phi] = candidate.second;
+    for (const auto& [phi, candidate] : candidates) {
+        functions_[phi] = candidate.second;
+        loop_of_[phi] = index;
+    }
     loops_.push_back({index, dimension});
     return true;
 }

@@ -25,6 +25,9 @@ class LoopIndices {
     [[nodiscard]] const std::vector<Strided>& loops() const { return loops_; }
     // With loop indices in place of the registers that follow them.
     [[nodiscard]] Symbolic with_indices(const Symbolic& value) const;
+    // Of the loops that the block is in. Behind a loop its register holds where a thread's turns ended, which
+    // no index of another loop stands for.
+    [[nodiscard]] Symbolic with_indices(const Symbolic& value, ptx::BlockIndex at) const;
     [[nodiscard]] const Symbolic* as_function(AtomIndex phi) const;
 
   private:
@@ -32,11 +35,13 @@ class LoopIndices {
     [[nodiscard]] std::optional<AtomIndex> own_atom(ptx::ValueIndex phi) const;
     [[nodiscard]] Symbolic own_part(ptx::ValueIndex phi, ptx::ValueIndex incoming) const;
     [[nodiscard]] std::optional<Symbolic> first_value(const ptx::Loop& loop, ptx::ValueIndex phi) const;
+    [[nodiscard]] std::map<AtomIndex, Symbolic> functions_at(ptx::BlockIndex block) const;
 
     SymbolTable* table_;
     const FunctionValues* kernel_;
     std::vector<Strided> loops_;
     std::map<AtomIndex, Symbolic> functions_;
+    std::map<AtomIndex, std::uint32_t> loop_of_;  // of the functions' registers
 };
 
 struct Dependence {

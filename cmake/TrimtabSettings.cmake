@@ -77,14 +77,14 @@ function(trimtab_add_library name)
   trimtab_precompile(${name} library)
 endfunction()
 
-# trimtab_add_test_library(<name> <source>... LIBRARIES <library>...): what several test programs share.
+# trimtab_add_test_library(<name> <source>... LIBRARIES <library>...): what several test programs share. Neither kind of
+# precompiled headers has its options.
 function(trimtab_add_test_library name)
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
   add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC trimtab_settings ${arg_LIBRARIES} GTest::gmock GTest::gtest)
   target_compile_options(${name} PRIVATE ${TRIMTAB_TEST_OPTIONS})
   target_compile_definitions(${name} PRIVATE TRIMTAB_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  trimtab_precompile(${name} library)
 endfunction()
 
 # trimtab_add_test(<name> <source>... LIBRARIES <library>... [LABELS <label>...]): one GoogleTest program, its cases known to
