@@ -43,7 +43,8 @@ int main() {
     std::size_t bytes = 0;
     cub::DeviceHistogram::HistogramEven(nullptr, bytes, a.data().get(), bins.data().get(), 65, 0, n, n);
     thrust::device_vector<char> space(bytes);
-    cub::DeviceHistogram::HistogramEven(space.data().get(), bytes, a.data().get(), bins.data().get(), 65, 0, n, n);
+    cub::DeviceHistogram::HistogramEven(space.data().get(), bytes, a.data().get(), bins.data().get(), 65, 0,
+                                        n, n);
     good &= thrust::reduce(bins.begin(), bins.end()) == n;
     std::puts(cudaDeviceSynchronize() == cudaSuccess && good ? "PASS" : "FAIL");
     return good ? 0 : 1;

@@ -54,7 +54,8 @@ int main() {
     thrust::reverse_copy(i.begin(), i.end(), k.begin());
     thrust::swap_ranges(j.begin(), j.end(), k.begin());
     thrust::tabulate(squares.begin(), squares.end(), Square());
-    thrust::for_each(thrust::counting_iterator<int>(0), thrust::counting_iterator<int>(n), Increment{j.data().get()});
+    thrust::for_each(thrust::counting_iterator<int>(0), thrust::counting_iterator<int>(n),
+                     Increment{j.data().get()});
     cub::DeviceFor::ForEachN(i.begin(), n, Bump());
     cub::DeviceFor::Bulk(n, Increment{k.data().get()});
     cub::DeviceTransform::Transform(a.begin(), b.begin(), n, Twice());

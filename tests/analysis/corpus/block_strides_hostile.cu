@@ -257,7 +257,6 @@ __global__ void thread_in_128_bits(uint64_t* o, uint64_t high, uint64_t low, int
 //= fixed 1 ""
 __global__ void goes_on_from_where_another_loop_ended(int* o, int n) {
     int k = threadIdx.x, ended = k;
-    for (; ended < n; ended += blockDim.x)
-        ;
+    for (; ended < n; ended += blockDim.x);
     for (; k < n; k = ended + blockDim.x) o[blockIdx.x * n + k] = k;
 }

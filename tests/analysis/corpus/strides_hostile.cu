@@ -277,16 +277,14 @@ __global__ void carry_from_turn_to_turn(unsigned* o, const unsigned* x, int n) {
 //= dividing 3 ""
 __global__ void goes_on_from_where_another_loop_ended(int* o, int n) {
     int i = GX, ended = i;
-    for (; ended < n; ended += TX)
-        ;
+    for (; ended < n; ended += TX);
     for (; i < n; i = ended + TX) o[i] = i;
 }
 //= dividing 3 ""
 __global__ void ends_by_another_loops_index(int* o, int n) {
     int i = GX, ended = i;
     if (i >= n) return;
-    for (; ended < n; ended += TX)
-        ;
+    for (; ended < n; ended += TX);
     do {
         o[i] = i;
         i += TX;
