@@ -53,6 +53,8 @@ cudaError_t error_of(Fault::Kind kind) {
             return cudaErrorHardwareStackError;
         case Fault::Kind::limit:
             return cudaErrorLaunchTimeout;
+        case Fault::Kind::host:
+            return cudaErrorUnknown;
     }
     return cudaErrorUnknown;
 }

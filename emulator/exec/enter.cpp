@@ -15,7 +15,8 @@ const Op* enter(Warp& w, const Op* op) {
             const Op* const next = code(w, op);
             w.more_warps = 0;
             if (w.settled != w.index) w.block->settle(w);
-            return next;
+            // What it called may have stopped the warp without its knowing.
+            return w.stop == Warp::Stop::fault ? nullptr : next;
         }
     }
     return op + 1;

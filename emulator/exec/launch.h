@@ -94,7 +94,8 @@ struct Fault {
         illegal_instruction,
         invalid_launch,
         stack,
-        limit
+        limit,
+        host  // something of the emulator's host failed: no memory is left, a callback threw
     };
     Kind kind = Kind::trap;
     std::string message;  // one line: the kernel, block, thread, source or PTX line, and what happened

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdio>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,16 @@ std::uint64_t state_of(const Warp& w, const Op* op) {
                                      w.frame->function->register_bytes);
     return std::hash<std::string_view>{}(registers) ^ std::hash<const void*>{}(op) ^
            (std::uint64_t{w.path_lanes} << 32);
+}
+
+std::string text_of_exception() {
+    try {
+        throw;
+    } catch (const std::exception& error) {
+        return error.what();
+    } catch (...) {
+        return "something was thrown";
+    }
 }
 
 }  // namespace
@@ -121,13 +132,17 @@ std::unique_ptr<Unit> Worker::next_unit(std::vector<std::unique_ptr<Unit>>& free
 
 // Blocks start in order. One that only spins makes room for the next: it may wait for a block that has not
 // begun.
-void Worker::run() {
-    const trimtab_dim3& cluster = launch_.request.cluster;
-    if (cluster.x * cluster.y * cluster.z > 1) {
-        std::vector<std::unique_ptr<Cluster>> free;
-        run_all(free);
-    } else {
-        run_all(free_blocks_);
+void Worker::run() noexcept {
+    try {
+        const trimtab_dim3& cluster = launch_.request.cluster;
+        if (cluster.x * cluster.y * cluster.z > 1) {
+            std::vector<std::unique_ptr<Cluster>> free;
+            run_all(free);
+        } else {
+            run_all(free_blocks_);
+        }
+    } catch (...) {
+        fault_of_exception();
     }
 }
 
@@ -187,6 +202,19 @@ const Op* Worker::fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane, 
     launch_.stopped.store(true, std::memory_order_relaxed);
     w.stop = Warp::Stop::fault;
     return nullptr;
+}
+
+void Worker::fault_of_exception() noexcept {
+    const std::lock_guard lock(launch_.mutex);
+    launch_.stopped.store(true, std::memory_order_relaxed);
+    if (launch_.fault) return;
+    launch_.fault = Fault{Fault::Kind::host, ""};
+    launch_.fault_block = 0;
+    try {
+        launch_.fault->message = fmt::format("kernel {}: the emulator failed: {}",
+                                             launch_.kernel.function().name, text_of_exception());
+    } catch (...) {  // no memory is left even for this: the kind says it
+    }
 }
 
 LaneAddresses::Shape Worker::address_fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane,

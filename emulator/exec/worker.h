@@ -104,8 +104,8 @@ class Worker {
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    // Runs blocks until none is left or the launch is stopped.
-    void run();
+    // Runs blocks until none is left or the launch is stopped. Whatever is thrown becomes the launch's fault.
+    void run() noexcept;
 
     [[nodiscard]] Launch& launch() { return launch_; }
     [[nodiscard]] const WarpStart& start() const { return start_; }
@@ -113,6 +113,8 @@ class Worker {
 
     // Stops the warp, and the launch with it. `lane` is to blame.
     const Op* fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane, const std::string& what);
+    // The same, of an exception that is being handled: for whoever may let none pass.
+    void fault_of_exception() noexcept;
     // For handlers that resolve addresses.
     LaneAddresses::Shape address_fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane,
                                        const std::string& what);

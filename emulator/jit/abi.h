@@ -16,24 +16,26 @@ namespace trimtab::emulator::jit {
 // Changes with what compiled code means: part of the key that it is cached by.
 inline constexpr std::uint32_t code_version = 22;
 
-// Functions that compiled code calls; it finds them through Warp::services.
+// Functions that compiled code calls; it finds them through Warp::services. They let nothing be thrown
+// through its frames, which have no tables for unwinding: the launch's fault says it, and the warp is
+// stopped.
 struct Services {
     // Runs the ops [first, end) and whatever they lead to within them: returns the op behind, `end` if
     // nothing special happened; nullptr where the warp stops.
-    const Op* (*run_ops)(Warp* w, const Op* first, const Op* end) = nullptr;
+    const Op* (*run_ops)(Warp* w, const Op* first, const Op* end) noexcept = nullptr;
     // Counted code: what it does not count itself. `op` counts a region; a region is counted for the first
     // time; a request of all lanes, at one place or one behind the other; one of `lanes`, whose addresses are
     // in Warp::at.
-    void (*count_region)(Warp* w, const Op* op) = nullptr;
-    void (*touch)(Warp* w, std::uint32_t slot) = nullptr;
-    void (*count_span)(Warp* w, const Op* op, std::uint64_t first, std::uint64_t end) = nullptr;
-    void (*count_lanes)(Warp* w, const Op* op, std::uint32_t lanes) = nullptr;
+    void (*count_region)(Warp* w, const Op* op) noexcept = nullptr;
+    void (*touch)(Warp* w, std::uint32_t slot) noexcept = nullptr;
+    void (*count_span)(Warp* w, const Op* op, std::uint64_t first, std::uint64_t end) noexcept = nullptr;
+    void (*count_lanes)(Warp* w, const Op* op, std::uint32_t lanes) noexcept = nullptr;
     // One in runs of lanes: count_request().
-    void (*count_runs)(Warp* w, const Op* op, std::uint32_t run_lanes, std::uint64_t span) = nullptr;
+    void (*count_runs)(Warp* w, const Op* op, std::uint32_t run_lanes, std::uint64_t span) noexcept = nullptr;
     // A load of all lanes, whose addresses are in Warp::at: the LastRequests of that number from now on.
-    void (*count_far_load)(Warp* w, const Op* op, std::uint32_t number) = nullptr;
+    void (*count_far_load)(Warp* w, const Op* op, std::uint32_t number) noexcept = nullptr;
     // Sectors for the footprints: SectorSet::insert_window().
-    void (*insert_window)(Warp* w, std::uint64_t window, std::uint64_t bits) = nullptr;
+    void (*insert_window)(Warp* w, std::uint64_t window, std::uint64_t bits) noexcept = nullptr;
     // Of functions whose registers lie in memory.
     decltype(&save_registers) save = nullptr;
     decltype(&restore_registers) restore = nullptr;

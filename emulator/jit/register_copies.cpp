@@ -106,7 +106,7 @@ void restore_predicate(const std::byte* frame, std::uint32_t lanes, std::byte* t
 }  // namespace
 
 void save_registers(std::byte* frame, std::uint32_t lanes, const std::byte* room, const RegisterCopy* copies,
-                    const std::uint32_t* list) {
+                    const std::uint32_t* list) noexcept {
     const auto* base = reinterpret_cast<const std::byte*>(copies);
     for (std::uint32_t i = 1; i <= list[0]; i++) {
         const RegisterCopy& copy = copies[list[i]];
@@ -124,7 +124,7 @@ void save_registers(std::byte* frame, std::uint32_t lanes, const std::byte* room
 }
 
 void restore_registers(const std::byte* frame, std::uint32_t lanes, std::byte* room,
-                       const RegisterCopy* copies, const std::uint32_t* list) {
+                       const RegisterCopy* copies, const std::uint32_t* list) noexcept {
     const auto* base = reinterpret_cast<const std::byte*>(copies);
     for (std::uint32_t i = 1; i <= list[0]; i++) {
         const RegisterCopy& copy = copies[list[i]];

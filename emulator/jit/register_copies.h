@@ -24,8 +24,8 @@ static_assert(sizeof(RegisterCopy) == 16);
 // `list`: how many, and which of `copies`. To the frame: only `lanes`; what the others have is another
 // path's.
 void save_registers(std::byte* frame, std::uint32_t lanes, const std::byte* room, const RegisterCopy* copies,
-                    const std::uint32_t* list);
+                    const std::uint32_t* list) noexcept;
 void restore_registers(const std::byte* frame, std::uint32_t lanes, std::byte* room,
-                       const RegisterCopy* copies, const std::uint32_t* list);
+                       const RegisterCopy* copies, const std::uint32_t* list) noexcept;
 
 }  // namespace trimtab::emulator::jit

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "emulator/exec/block.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/program.h"
+#include "emulator/exec/worker.h"
 #include "emulator/jit/abi.h"
 #include "emulator/jit/code_cache.h"
 #include "emulator/jit/warp_layout.h"
@@ -91,39 +93,54 @@ CompileFunction compiler() {
     return found;
 }
 
-const Op* run_ops(Warp* w, const Op* first, const Op* end) {
-    if (w->settled != w->index) w->block->settle(*w);
-    const Op* op = first;
-    while (op >= first && op < end) op = op->run(*w, op);
+// What `f` does, if nothing is thrown.
+template <class F>
+void let_nothing_through(Warp* w, const F& f) noexcept {
+    try {
+        f();
+    } catch (...) {
+        w->worker->fault_of_exception();
+        w->stop = Warp::Stop::fault;
+    }
+}
+
+const Op* run_ops(Warp* w, const Op* first, const Op* end) noexcept {
+    const Op* op = nullptr;
+    let_nothing_through(w, [&] {
+        if (w->settled != w->index) w->block->settle(*w);
+        const Op* at = first;
+        while (at >= first && at < end) at = at->run(*w, at);
+        op = at;
+    });
     return op;
 }
 
-void count_region(Warp* w, const Op* op) {
-    (void)run::count_region(*w, op);
+void count_region(Warp* w, const Op* op) noexcept {
+    let_nothing_through(w, [&] { (void)run::count_region(*w, op); });
 }
 
-void touch(Warp* w, std::uint32_t slot) {
-    w->touched.push_back(slot);
+void touch(Warp* w, std::uint32_t slot) noexcept {
+    let_nothing_through(w, [&] { w->touched.push_back(slot); });
 }
 
-void count_span(Warp* w, const Op* op, std::uint64_t first, std::uint64_t end) {
-    count_request(*w, op, first, end);
+void count_span(Warp* w, const Op* op, std::uint64_t first, std::uint64_t end) noexcept {
+    let_nothing_through(w, [&] { count_request(*w, op, first, end); });
 }
 
-void count_runs(Warp* w, const Op* op, std::uint32_t run_lanes, std::uint64_t span) {
-    count_request(*w, op, run_lanes, span);
+void count_runs(Warp* w, const Op* op, std::uint32_t run_lanes, std::uint64_t span) noexcept {
+    let_nothing_through(w, [&] { count_request(*w, op, run_lanes, span); });
 }
 
-void count_lanes(Warp* w, const Op* op, std::uint32_t lanes) {
-    count_request(*w, op, lanes);
+void count_lanes(Warp* w, const Op* op, std::uint32_t lanes) noexcept {
+    let_nothing_through(w, [&] { count_request(*w, op, lanes); });
 }
 
-void insert_window(Warp* w, std::uint64_t window, std::uint64_t bits) {
-    emulator::insert_window(*w, window, bits);
+void insert_window(Warp* w, std::uint64_t window, std::uint64_t bits) noexcept {
+    let_nothing_through(w, [&] { emulator::insert_window(*w, window, bits); });
 }
 
-void count_far_load(Warp* w, const Op* op, std::uint32_t number) {
-    emulator::count_far_load(*w, op, number);
+void count_far_load(Warp* w, const Op* op, std::uint32_t number) noexcept {
+    let_nothing_through(w, [&] { emulator::count_far_load(*w, op, number); });
 }
 
 }  // namespace
@@ -232,12 +249,16 @@ void Variant::compile(bool is_for_long_runs) {
     if (compile_now == nullptr) return;
     CompileRequest request{&code_, lanes_, is_for_long_runs};
     CompiledObject object;
-    compile_now(&request, &object);
-    std::string error = object.error;
-    if (error.empty()) error = install(object.bytes);
-    if (error.empty())
-        CodeCache::of_environment().keep(key(is_for_long_runs), object.bytes);
-    else if (is_log_level("debug"))
+    std::string error;
+    try {
+        compile_now(&request, &object);
+        error = object.error;
+        if (error.empty()) error = install(object.bytes);
+        if (error.empty()) CodeCache::of_environment().keep(key(is_for_long_runs), object.bytes);
+    } catch (const std::exception& thrown) {
+        error = thrown.what();
+    }
+    if (!error.empty() && is_log_level("debug"))
         say(fmt::format("kernel {} is interpreted: {}", kernel_.function().name, error));
 }
 

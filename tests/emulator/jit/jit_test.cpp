@@ -3,104 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <numeric>
-#include <span>
-#include <sstream>
 
-#include "emulator/exec/program.h"
-#include "emulator/jit/code_cache.h"
-#include "emulator/jit/loaded_code.h"
+#include "emulator/jit/lane_pattern.h"
 #include "emulator/jit/variants.h"
-#include "tests/emulator/fixture.h"
+#include "tests/emulator/jit/compiled.h"
 #include "tests/emulator/jit/random_kernel.h"
 
 namespace trimtab::emulator::test {
 namespace {
-
-class Compiled : public ::testing::Test {
-  protected:
-    void SetUp() override {
-        std::string pattern = (std::filesystem::temp_directory_path() / "trimtab-jit-XXXXXX").string();
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-        setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
-        setenv("TRIMTAB_EMULATOR", "compiled", 1);
-    }
-    void TearDown() override {
-        unsetenv("XDG_CACHE_HOME");
-        unsetenv("TRIMTAB_EMULATOR");
-        std::filesystem::remove_all(folder_);
-    }
-    [[nodiscard]] std::size_t cached_objects() const {
-        const auto folder = folder_ / "trimtab" / "code";
-        if (!std::filesystem::exists(folder)) return 0;
-        const auto begin = std::filesystem::directory_iterator(folder);
-        return static_cast<std::size_t>(std::distance(begin, std::filesystem::directory_iterator{}));
-    }
-    static bool is_compiled(Program& program, const char* kernel, const trimtab_dim3& block,
-                            bool counted = false) {
-        const CompiledKernel* found = program.kernel(kernel);
-        jit::Variant* variant = found->variants().of(found->code(counted), block);
-        return variant != nullptr && variant->handlers()[0].load() != nullptr;
-    }
-    std::filesystem::path folder_;
-};
-
-// Everything that was counted, a line each.
-std::string text_of(const LaunchCounters& counters) {
-    std::ostringstream text;
-    for (std::size_t i = 0; i < instruction_class_count; i++) {
-        const ClassCount& all = counters.by_class[i];
-        const ClassCount& active = counters.active_by_class[i];
-        text << name(static_cast<InstructionClass>(i)) << ' ' << all.warp << ' ' << all.thread << ' '
-             << active.warp << ' ' << active.thread << '\n';
-    }
-    for (std::size_t i = 0; i < counters.instructions.size(); i++) {
-        const InstructionCount& one = counters.instructions[i];
-        text << "instruction " << i;
-        for (const std::uint64_t count :
-             {one.warp, one.thread, one.requests, one.sectors, one.lines, one.full_segments, one.fragments,
-              one.partial_sectors, one.wavefronts, one.bytes, one.divergent})
-            text << ' ' << count;
-        text << '\n';
-    }
-    for (const std::uint64_t count :
-         {counters.blocks, counters.warps, counters.active_blocks, counters.active_warps, counters.barriers,
-          counters.branches, counters.divergent_branches, counters.idle_lanes, counters.dependent_rounds,
-          counters.max_dependent_rounds, counters.max_warp_instructions, counters.block_sectors,
-          counters.footprint_warps, counters.warp_sectors, counters.total_sectors})
-        text << count << ' ';
-    for (const std::uint64_t count : counters.group_sectors) text << count << ' ';
-    for (const std::uint64_t count : counters.group_lines) text << count << ' ';
-    return text.str();
-}
-
-// Where `counters` is given, a counted launch.
-std::vector<std::uint32_t> outputs(const std::string& ptx, const char* mode, const trimtab_dim3& block,
-                                   std::string* counters = nullptr) {
-    setenv("TRIMTAB_EMULATOR", mode, 1);
-    const auto program = load(ptx);
-    if (program == nullptr) return {};
-    constexpr std::uint32_t blocks = 3;
-    const std::size_t words = std::size_t{blocks} * block.x * block.y * random_kernel_outputs;
-    // From the start of a line on: what a request touches is counted.
-    struct alignas(128) Line {
-        std::uint32_t words[32];
-    };
-    std::vector<Line> lines((words + 31) / 32), in_lines(4096 / 32);
-    const std::span out(lines.front().words, words), in(in_lines.front().words, 4096);
-    std::fill(out.begin(), out.end(), 0xdeadbeefu);
-    std::iota(in.begin(), in.end(), 17u);
-    HostMemory memory;
-    const Parameters parameters(memory.add(lines), memory.add(in_lines), std::uint32_t{48});
-    CountingPlan plan;
-    if (counters != nullptr) plan = {.count = true, .footprints = true, .groups = {{0, 1}, {2}}};
-    const LaunchResult result =
-        run(*program, memory, "random", {{blocks, 1, 1}, block, 0, 1}, parameters, plan);
-    if (counters != nullptr) *counters = text_of(result.counters);
-    return {out.begin(), out.end()};
-}
 
 // Of counted launches both: what they leave, and what they count.
 void expect_same_counts(const std::string& ptx, const trimtab_dim3& block) {
@@ -123,6 +33,7 @@ TEST_F(Compiled, RandomKernelsGiveTheSameBytes) {
         const trimtab_dim3& block = shapes[seed % std::size(shapes)];
         const auto interpreted = outputs(ptx, "interpreter", block);
         const auto compiled = outputs(ptx, "compiled", block);
+        ASSERT_TRUE(is_compiled(*load(ptx), "random", block)) << "seed " << seed;
         ASSERT_EQ(interpreted.size(), compiled.size());
         for (std::size_t i = 0; i < interpreted.size(); i++) {
             ASSERT_EQ(interpreted[i], compiled[i])
@@ -161,73 +72,6 @@ TEST_F(Compiled, LargeKernelsAreCompiledOnceMoreForLongRuns) {
     EXPECT_EQ(cached_objects(), 2u);
 }
 
-constexpr const char* scale = R"(
-.version 7.8
-.target sm_75
-.address_size 64
-.visible .entry scale(.param .u64 data, .param .u32 n)
-{
-    .reg .pred %p;
-    .reg .b32 %r<6>;
-    .reg .b64 %d<4>;
-    ld.param.u64 %d0, [data];
-    ld.param.u32 %r0, [n];
-    mov.u32 %r1, %ctaid.x;
-    mov.u32 %r2, %ntid.x;
-    mov.u32 %r3, %tid.x;
-    mad.lo.s32 %r4, %r1, %r2, %r3;
-    setp.ge.s32 %p, %r4, %r0;
-    @%p bra done;
-    mul.wide.s32 %d1, %r4, 4;
-    add.s64 %d2, %d0, %d1;
-    ld.global.u32 %r5, [%d2];
-    mul.lo.s32 %r5, %r5, 3;
-    st.global.u32 [%d2], %r5;
-done:
-    ret;
-}
-)";
-
-TEST_F(Compiled, ComesFromTheCacheTheSecondTime) {
-    std::vector<std::uint32_t> data(1000);
-    std::iota(data.begin(), data.end(), 0u);
-    HostMemory memory;
-    const Parameters parameters(memory.add(data), std::uint32_t{1000});
-    for (const std::uint32_t factor : {3u, 9u}) {
-        const auto program = load(scale);
-        run(*program, memory, "scale", {{8, 1, 1}, {128, 1, 1}, 0, 2}, parameters);
-        EXPECT_TRUE(is_compiled(*program, "scale", {128, 1, 1}));
-        EXPECT_EQ(cached_objects(), 1u);
-        for (std::uint32_t i = 0; i < data.size(); i++) ASSERT_EQ(data[i], i * factor);
-    }
-}
-
-TEST_F(Compiled, DamagedCacheFilesAreMadeAgain) {
-    std::vector<std::uint32_t> data(64, 1);
-    HostMemory memory;
-    const Parameters parameters(memory.add(data), std::uint32_t{64});
-    run(*load(scale), memory, "scale", {{1, 1, 1}, {64, 1, 1}, 0, 1}, parameters);
-    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "trimtab" / "code"))
-        std::filesystem::resize_file(entry.path(), std::filesystem::file_size(entry.path()) / 2);
-    const auto program = load(scale);
-    run(*program, memory, "scale", {{1, 1, 1}, {64, 1, 1}, 0, 1}, parameters);
-    EXPECT_TRUE(is_compiled(*program, "scale", {64, 1, 1}));
-    EXPECT_EQ(data, std::vector<std::uint32_t>(64, 9));
-}
-
-TEST_F(Compiled, AnAddressOutsideNamesTheKernelThreadAndLine) {
-    std::vector<std::uint32_t> data(100, 1);
-    HostMemory memory;
-    const Parameters parameters(memory.add(data), std::uint32_t{128});
-    const auto program = load(scale);
-    const auto done = try_run(*program, memory, "scale", {{1, 1, 1}, {128, 1, 1}, 0, 1}, parameters);
-    ASSERT_TRUE(is_compiled(*program, "scale", {128, 1, 1}));
-    ASSERT_FALSE(done.has_value());
-    EXPECT_EQ(done.error().kind, Fault::Kind::illegal_address);
-    EXPECT_NE(done.error().message.find("kernel scale"), std::string::npos) << done.error().message;
-    EXPECT_NE(done.error().message.find("thread (100,0,0)"), std::string::npos) << done.error().message;
-}
-
 TEST_F(Compiled, SmallLaunchesAreNotCompiledUnlessAsked) {
     setenv("TRIMTAB_EMULATOR", "auto", 1);
     std::vector<std::uint32_t> data(64, 1);
@@ -237,32 +81,6 @@ TEST_F(Compiled, SmallLaunchesAreNotCompiledUnlessAsked) {
     run(*program, memory, "scale", {{1, 1, 1}, {64, 1, 1}, 0, 1}, parameters);
     EXPECT_FALSE(is_compiled(*program, "scale", {64, 1, 1}));
     EXPECT_EQ(cached_objects(), 0u);
-}
-
-TEST_F(Compiled, ALoopWithoutEndMeetsTheLimit) {
-    const auto program =
-        load(".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry endless()\n{\nL: bra L;\n}\n");
-    HostMemory memory;
-    LaunchRequest request;
-    request.kernel = "endless";
-    request.block = {32, 1, 1};
-    request.instruction_limit = 1'000'000;
-    const auto done = launch(*program, memory, request);
-    ASSERT_FALSE(done.has_value());
-    EXPECT_EQ(done.error().kind, Fault::Kind::limit);
-}
-
-// Kernels whose threads write `out[thread]`, in blocks of 64 by 1.
-std::string kernel_of(const std::string& body, const std::string& functions = "",
-                      const std::string& first = "") {
-    return ".version 8.6\n.target sm_90\n.address_size 64\n" + functions +
-           ".visible .entry random(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"
-           ".reg .pred %p<6>; .reg .b32 %r<10>; .reg .b64 %d<6>; .shared .align 8 .b64 bar;\n"
-           "ld.param.u64 %d0, [out]; ld.param.u64 %d1, [in]; ld.param.u32 %r9, [n];\n" +
-           first +
-           "mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mad.lo.s32 %r1, %r1, 64, %r0;\n"
-           "mul.wide.u32 %d2, %r1, 4; add.s64 %d2, %d0, %d2;\n" +
-           body + "\nst.global.u32 [%d2], %r2;\nret;\n}\n";
 }
 
 void expect_same(const std::string& ptx) {
@@ -534,12 +352,6 @@ TEST_F(Compiled, AGuardMayBeWhatItGuards) {
         kernel_of("and.b32 %r3, %r0, 1; setp.ne.u32 %p1, %r3, 0; setp.ne.u32 %p2, %r3, 1;\n"
                   "@%p1 setp.lt.u32 %p1|%p2, %r0, 20;\n"
                   "selp.b32 %r2, 1, 0, %p1; selp.b32 %r4, 2, 0, %p2; add.u32 %r2, %r2, %r4;"));
-}
-
-TEST(LoadedCode, WhatIsNoObjectIsAnError) {
-    std::vector<std::byte> bytes(200, std::byte{7});
-    EXPECT_FALSE(jit::LoadedCode::load(bytes).has_value());
-    EXPECT_FALSE(jit::LoadedCode::load({}).has_value());
 }
 
 TEST(LanePatterns, FollowTheBlockShape) {
