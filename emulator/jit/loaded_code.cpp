@@ -3,6 +3,8 @@
 #include <elf.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -27,10 +29,17 @@ class Reader {
         if (offset > bytes_.size() || size > bytes_.size() - offset) return {};
         return bytes_.subspan(offset, size);
     }
-    [[nodiscard]] std::string text(std::uint64_t offset) const {
+    // Element `index` of a section that is a table of them.
+    template <class T>
+    [[nodiscard]] bool read(const Elf64_Shdr& section, std::uint64_t index, T& out) const {
+        const auto table = part(section.sh_offset, section.sh_size);
+        return index < table.size() / sizeof(T) && Reader(table).read(index * sizeof(T), out);
+    }
+    [[nodiscard]] std::string text(const Elf64_Shdr& section, std::uint64_t offset) const {
+        const auto all = part(section.sh_offset, section.sh_size);
         std::string made;
-        for (; offset < bytes_.size() && bytes_[offset] != std::byte{0}; offset++)
-            made += static_cast<char>(bytes_[offset]);
+        for (; offset < all.size() && all[offset] != std::byte{0}; offset++)
+            made += static_cast<char>(all[offset]);
         return made;
     }
 
@@ -52,8 +61,9 @@ std::expected<std::unique_ptr<LoadedCode>, Error> LoadedCode::load(std::span<con
         return bad("no object of this processor");
     }
     std::vector<Elf64_Shdr> sections(header.e_shnum);
+    const Reader headers(reader.part(header.e_shoff, sections.size() * sizeof(Elf64_Shdr)));
     for (std::size_t i = 0; i < sections.size(); i++) {
-        if (!reader.read(header.e_shoff + i * sizeof(Elf64_Shdr), sections[i])) return bad("it is cut short");
+        if (!headers.read(i * sizeof(Elf64_Shdr), sections[i])) return bad("it is cut short");
     }
     // Everything in one piece: distances between the sections are known when it is loaded.
     std::vector<std::uint64_t> place(sections.size(), ~std::uint64_t{0});
@@ -67,8 +77,8 @@ std::expected<std::unique_ptr<LoadedCode>, Error> LoadedCode::load(std::span<con
         }
         if (section.sh_size != 0 && reader.part(section.sh_offset, section.sh_size).empty())
             return bad("it is cut short");
-        const std::uint64_t alignment = section.sh_addralign < 64 ? 64 : section.sh_addralign;
-        if (alignment > 4096) return bad("its alignment");
+        const std::uint64_t alignment = std::max<std::uint64_t>(section.sh_addralign, 64);
+        if (alignment > 4096 || !std::has_single_bit(alignment)) return bad("its alignment");
         size = (size + alignment - 1) / alignment * alignment;
         place[i] = size;
         size += section.sh_size;
@@ -85,15 +95,15 @@ std::expected<std::unique_ptr<LoadedCode>, Error> LoadedCode::load(std::span<con
     }
     for (const Elf64_Shdr& section : sections) {
         if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
-        for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size; at += sizeof(Elf64_Sym)) {
+        for (std::uint64_t i = 0; i < section.sh_size / sizeof(Elf64_Sym); i++) {
             Elf64_Sym symbol;
-            if (!reader.read(section.sh_offset + at, symbol)) return bad("it is cut short");
+            if (!reader.read(section, i, symbol)) return bad("it is cut short");
             if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx >= place.size() ||
                 place[symbol.st_shndx] == ~std::uint64_t{0} ||
                 symbol.st_value >= sections[symbol.st_shndx].sh_size) {
                 continue;
             }
-            const std::string name = reader.text(sections[section.sh_link].sh_offset + symbol.st_name);
+            const std::string name = reader.text(sections[section.sh_link], symbol.st_name);
             made->symbols_[name] = made->memory_ + place[symbol.st_shndx] + symbol.st_value;
         }
     }
@@ -103,40 +113,37 @@ std::expected<std::unique_ptr<LoadedCode>, Error> LoadedCode::load(std::span<con
             place[section.sh_info] == ~std::uint64_t{0} || section.sh_link >= sections.size()) {
             continue;
         }
-        for (std::uint64_t at = 0; at + sizeof(Elf64_Rela) <= section.sh_size; at += sizeof(Elf64_Rela)) {
+        const Elf64_Shdr& symbols = sections[section.sh_link];
+        const std::uint64_t room = sections[section.sh_info].sh_size;
+        for (std::uint64_t i = 0; i < section.sh_size / sizeof(Elf64_Rela); i++) {
             Elf64_Rela relocation;
             Elf64_Sym symbol;
-            if (!reader.read(section.sh_offset + at, relocation) ||
-                !reader.read(
-                    sections[section.sh_link].sh_offset + ELF64_R_SYM(relocation.r_info) * sizeof(Elf64_Sym),
-                    symbol)) {
+            if (!reader.read(section, i, relocation) ||
+                !reader.read(symbols, ELF64_R_SYM(relocation.r_info), symbol)) {
                 return bad("it is cut short");
             }
             if (symbol.st_shndx >= place.size() || place[symbol.st_shndx] == ~std::uint64_t{0}) {
-                const std::string name =
-                    reader.text(sections[sections[section.sh_link].sh_link].sh_offset + symbol.st_name);
+                const std::string name = symbols.sh_link < sections.size()
+                                             ? reader.text(sections[symbols.sh_link], symbol.st_name)
+                                             : std::string();
                 return bad("it refers to '" + name + "'");
             }
-            if (relocation.r_offset + 8 > sections[section.sh_info].sh_size + 4) return bad("a relocation");
+            const auto kind = ELF64_R_TYPE(relocation.r_info);
+            const bool is_distance = kind == R_X86_64_PC32 || kind == R_X86_64_PLT32;
+            if (!is_distance && kind != R_X86_64_64)
+                return bad("a relocation of kind " + std::to_string(kind));
+            const std::uint64_t bytes = is_distance ? 4 : 8;
+            if (relocation.r_offset > room || bytes > room - relocation.r_offset)
+                return bad("a relocation outside its section");
             std::byte* where = made->memory_ + place[section.sh_info] + relocation.r_offset;
-            const auto target = reinterpret_cast<std::uint64_t>(made->memory_) + place[symbol.st_shndx] +
-                                symbol.st_value + static_cast<std::uint64_t>(relocation.r_addend);
-            switch (ELF64_R_TYPE(relocation.r_info)) {
-                case R_X86_64_PC32:
-                case R_X86_64_PLT32: {
-                    const auto distance =
-                        static_cast<std::uint32_t>(target - reinterpret_cast<std::uint64_t>(where));
-                    std::memcpy(where, &distance, sizeof distance);
-                    break;
-                }
-                case R_X86_64_64:
-                    if (relocation.r_offset + 8 > sections[section.sh_info].sh_size)
-                        return bad("a relocation");
-                    std::memcpy(where, &target, sizeof target);
-                    break;
-                default:
-                    return bad("a relocation of kind " + std::to_string(ELF64_R_TYPE(relocation.r_info)));
+            std::uint64_t value = reinterpret_cast<std::uint64_t>(made->memory_) + place[symbol.st_shndx] +
+                                  symbol.st_value + static_cast<std::uint64_t>(relocation.r_addend);
+            if (is_distance) {
+                value -= reinterpret_cast<std::uint64_t>(where);
+                if (static_cast<std::uint64_t>(static_cast<std::int32_t>(value)) != value)
+                    return bad("a relocation that reaches too far");
             }
+            std::memcpy(where, &value, bytes);
         }
     }
     if (mprotect(memory, made->size_, PROT_READ | PROT_EXEC) != 0) return bad("the system forbids it");

@@ -73,7 +73,11 @@ std::vector<std::uint32_t> outputs(const std::string& ptx, const char* mode, con
                                    std::string* counters) {
     setenv("TRIMTAB_EMULATOR", mode, 1);
     const auto program = load(ptx);
-    if (program == nullptr) return {};
+    return program == nullptr ? std::vector<std::uint32_t>() : outputs_of(*program, block, 1, counters);
+}
+
+std::vector<std::uint32_t> outputs_of(Program& program, const trimtab_dim3& block, unsigned threads,
+                                      std::string* counters) {
     constexpr std::uint32_t blocks = 3;
     const std::size_t words = std::size_t{blocks} * block.x * block.y * random_kernel_outputs;
     // From the start of a line on: what a request touches is counted.
@@ -89,9 +93,19 @@ std::vector<std::uint32_t> outputs(const std::string& ptx, const char* mode, con
     CountingPlan plan;
     if (counters != nullptr) plan = {.count = true, .footprints = true, .groups = {{0, 1}, {2}}};
     const LaunchResult result =
-        run(*program, memory, "random", {{blocks, 1, 1}, block, 0, 1}, parameters, plan);
+        run(program, memory, "random", {{blocks, 1, 1}, block, 0, threads}, parameters, plan);
     if (counters != nullptr) *counters = text_of(result.counters);
     return {out.begin(), out.end()};
+}
+
+std::string large_random_kernel() {
+    for (std::uint32_t seed = 1;; seed++) {
+        std::string ptx = random_kernel(seed, 25);
+        const auto program = load(ptx);
+        const std::uint32_t size =
+            program == nullptr ? 0 : program->kernel("random")->info().instruction_count;
+        if (size >= 400 && size <= 900) return ptx;
+    }
 }
 
 const char* const scale = R"(

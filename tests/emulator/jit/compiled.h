@@ -28,6 +28,11 @@ class Compiled : public ::testing::Test {
 // given, a counted launch, and everything that was counted, a line each.
 std::vector<std::uint32_t> outputs(const std::string& ptx, const char* mode, const trimtab_dim3& block,
                                    std::string* counters = nullptr);
+// The same of a program, in the mode of the environment, by so many threads.
+std::vector<std::uint32_t> outputs_of(Program& program, const trimtab_dim3& block, unsigned threads,
+                                      std::string* counters = nullptr);
+// So large that it is compiled once more for long runs.
+std::string large_random_kernel();
 
 // data[i] *= 3 for all i < n.
 extern const char* const scale;

@@ -47,14 +47,7 @@ TEST_F(Compiled, RandomKernelsGiveTheSameBytes) {
 }
 
 TEST_F(Compiled, LargeKernelsAreCompiledOnceMoreForLongRuns) {
-    // The first whose size is that of such kernels.
-    std::uint32_t seed = 1;
-    const auto size_of = [](const std::string& ptx) {
-        const auto program = load(ptx);
-        return program == nullptr ? 0 : program->kernel("random")->info().instruction_count;
-    };
-    while (size_of(random_kernel(seed, 25)) < 400 || size_of(random_kernel(seed, 25)) > 900) seed++;
-    const std::string ptx = random_kernel(seed, 25);
+    const std::string ptx = large_random_kernel();
     const trimtab_dim3 block{64, 1, 1};
     const auto interpreted = outputs(ptx, "interpreter", block);
     EXPECT_EQ(interpreted, outputs(ptx, "compiled", block));
