@@ -7,6 +7,7 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -147,10 +148,20 @@ std::expected<LaunchResult, Fault> run_grid(Program& program, GlobalMemory& memo
         const oneapi::tbb::global_control allowed(oneapi::tbb::global_control::max_allowed_parallelism,
                                                   workers);
         oneapi::tbb::task_arena arena(static_cast<int>(workers));
+        // The hand-over to the workers and back, which race detectors do not see: TBB's is in a library.
+        std::atomic<unsigned> ended;
+        ended.store(0, std::memory_order_release);
         arena.execute([&] {
             oneapi::tbb::parallel_for(
-                0u, workers, [&](unsigned i) { made[i]->run(); }, oneapi::tbb::simple_partitioner{});
+                0u, workers,
+                [&](unsigned i) {
+                    (void)ended.load(std::memory_order_acquire);
+                    made[i]->run();
+                    ended.fetch_add(1, std::memory_order_release);
+                },
+                oneapi::tbb::simple_partitioner{});
         });
+        (void)ended.load(std::memory_order_acquire);
     }
     if (state.fault) return std::unexpected(std::move(*state.fault));
     launched = std::move(state.device_launches);
