@@ -19,7 +19,8 @@ Runs, in this order (tidy, which may take as long as all others, only with --all
   tidy       clang-tidy on what changed since it was last clean
   gcc        g++ with assertions (build-gcc/), and the unit tests
   sanitize   the unit tests with AddressSanitizer and UndefinedBehaviorSanitizer, clang (build-sanitize/)
-  threads    the runtime's tests with ThreadSanitizer, clang (build-threads/); only with --all or --only
+  threads    the runtime's tests, and those of the emulator's workers, code cache and compiler, with ThreadSanitizer, clang
+             (build-threads/); only with --all or --only
 A stage's output is shown only when it fails (it is in build/logs/), unless --verbose. A stage that fails does not stop
 those after it that can still run. Exits 0 if all passed, 1 if not.
 
@@ -114,8 +115,10 @@ stage_sanitize() {
 }
 
 stage_threads() {
-    configure threads -DTRIMTAB_BENCHMARKS=OFF && build threads &&
-        TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 build-threads/bin/runtime_test
+    local -x TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+    configure threads -DTRIMTAB_BENCHMARKS=OFF && build threads && build-threads/bin/runtime_test &&
+        TSAN_OPTIONS=$TSAN_OPTIONS:suppressions=$root/scripts/thread_sanitizer.supp \
+            build-threads/bin/emulator_jit_test --gtest_filter='*HandedOver*:*Cache*:*Thrown*:*Outside*'
 }
 
 # A stage runs in a shell of its own, so that a failure inside ends the stage and not the script.
