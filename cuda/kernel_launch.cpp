@@ -11,6 +11,7 @@
 #include "analysis/demangle.h"
 #include "cuda/checked_run.h"
 #include "cuda/errors.h"
+#include "cuda/written_shape.h"
 #include "model/occupancy.h"
 
 namespace trimtab::cuda {
@@ -97,6 +98,7 @@ LaunchRequest request_of(const Device& device, const TimedLaunch& launch) {
             .cooperative = false,
             .order_seed = 0,
             .print = {},
+            .written = launch.written,
             .observer = launch.observer};
 }
 
@@ -310,7 +312,8 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
                        .cluster = from_cuda(*cluster),
                        .dynamic_shared_bytes = static_cast<std::uint32_t>(call.dynamic_shared_bytes),
                        .parameters = parameter_buffer(function, call),
-                       .observer = state.checker.get()};
+                       .observer = state.checker.get(),
+                       .written = take_written_shape()};
     const auto parameters =
         call.is_node ? node_parameters(device, function, call, launch.parameters) : nullptr;
     return Operation{

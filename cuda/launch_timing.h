@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct TimedLaunch {
     std::uint32_t dynamic_shared_bytes = 0;
     std::vector<std::byte> parameters;
     LaunchObserver* observer = nullptr;
+    std::optional<WrittenShape> written;  // LaunchRequest::written
 
     [[nodiscard]] bool has_clusters() const { return std::uint64_t{cluster.x} * cluster.y * cluster.z > 1; }
     [[nodiscard]] std::uint64_t block_count() const { return std::uint64_t{grid.x} * grid.y * grid.z; }

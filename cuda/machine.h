@@ -34,5 +34,6 @@ using emulator::TexelFormat;
 using emulator::Texture;
 using emulator::ThreadBox;
 using emulator::VariableStorage;
+using emulator::WrittenShape;
 
 }  // namespace trimtab::cuda

@@ -16,6 +16,7 @@
 #include <set>
 #include <thread>
 
+#include "analysis/demangle.h"
 #include "emulator/exec/counting.h"
 #include "emulator/exec/observer.h"
 #include "emulator/exec/program.h"
@@ -30,9 +31,13 @@ constexpr std::uint32_t max_shared_bytes = 256u << 10;  // more than any GPU let
 constexpr std::uint64_t max_shuffled_blocks = std::uint64_t{1}
                                               << 26;  // the list of a larger grid would not fit
 
+std::string demangled(std::string_view kernel) {
+    return analysis::demangle(std::string(kernel));
+}
+
 std::unexpected<Fault> invalid(const LaunchRequest& request, const std::string& why) {
     return std::unexpected(
-        Fault{Fault::Kind::invalid_launch, fmt::format("kernel {}: {}", request.kernel, why)});
+        Fault{Fault::Kind::invalid_launch, fmt::format("kernel {}: {}", demangled(request.kernel), why)});
 }
 
 std::vector<LaneBytes> parameter_lanes(const KernelCode& code, std::span<const std::byte> parameters) {
@@ -88,7 +93,7 @@ std::expected<LaunchResult, Fault> run_grid(Program& program, GlobalMemory& memo
     const KernelInfo& info = kernel->info();
     if (!info.error.empty()) {
         return std::unexpected(Fault{Fault::Kind::illegal_instruction,
-                                     fmt::format("kernel {}: {}", request.kernel, info.error)});
+                                     fmt::format("kernel {}: {}", demangled(request.kernel), info.error)});
     }
     const trimtab_dim3& grid = request.grid;
     const trimtab_dim3& block = request.block;

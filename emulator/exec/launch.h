@@ -6,6 +6,7 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +64,11 @@ struct CountingPlan {
     std::vector<std::vector<std::uint64_t>> groups;
 };
 
+// A launch as its program wrote it.
+struct WrittenShape {
+    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+};
+
 struct LaunchRequest {
     std::string_view kernel;
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
@@ -81,6 +87,7 @@ struct LaunchRequest {
     // change with it depend on what CUDA leaves open.
     std::uint64_t order_seed = 0;
     std::function<void(std::string_view)> print;  // vprintf's output; empty: stdout
+    std::optional<WrittenShape> written;          // where it goes out in another shape: faults name both
     LaunchObserver* observer = nullptr;           // told of what the launch does (observer.h); `threads` is 1
 };
 

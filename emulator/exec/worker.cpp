@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/demangle.h"
 #include "emulator/exec/block.h"
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/describe.h"
@@ -35,6 +36,31 @@ constexpr unsigned patience = 8;
 constexpr std::uint32_t max_local_bytes = 512u << 10;
 // Even a call without variables takes a return address and saved registers.
 constexpr std::uint32_t min_frame_bytes = 32;
+
+std::string text_of(const trimtab_dim3& place) {
+    return fmt::format("({},{},{})", place.x, place.y, place.z);
+}
+
+// What a thread of the launch as it is would be in the launch as it was written: the one with the same global
+// index. A block of another size in the same grid has no such threads.
+std::string text_as_written(const LaunchRequest& request, const trimtab_dim3& thread,
+                            const trimtab_dim3& block) {
+    if (!request.written) return "";
+    const auto& [grid_was, block_was] = *request.written;
+    const std::string launch = fmt::format("<<<{}, {}>>>", text_of(grid_was), text_of(block_was));
+    trimtab_dim3 old_thread, old_block;
+    for (auto index : {&trimtab_dim3::x, &trimtab_dim3::y, &trimtab_dim3::z}) {
+        if (request.grid.*index == grid_was.*index && request.block.*index != block_was.*index)
+            return fmt::format(" (as written: of {})", launch);
+        const std::uint64_t global = std::uint64_t{block.*index} * (request.block.*index) + thread.*index;
+        if (global / (block_was.*index) >= grid_was.*index)
+            return fmt::format(" (as written: none, past the end of {})", launch);
+        old_block.*index = static_cast<std::uint32_t>(global / (block_was.*index));
+        old_thread.*index = static_cast<std::uint32_t>(global % (block_was.*index));
+    }
+    return fmt::format(" (as written: thread {} of block {} of {})", text_of(old_thread), text_of(old_block),
+                       launch);
+}
 
 // A loop that comes to the same branch with the same in all registers goes on as it does until something
 // else changes memory.
@@ -190,9 +216,10 @@ const Op* Worker::fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane, 
     const ptx::Function& function = launch_.kernel.function_of(op->index);
     if (launch_.request.observer != nullptr) launch_.request.observer->faults(w, op, kind, lane, what);
     std::string message = fmt::format(
-        "kernel {}: {} by thread ({},{},{}) of block ({},{},{}) at {}: {}", launch_.kernel.function().name,
-        what, thread.x, thread.y, thread.z, block.x, block.y, block.z,
-        place_text(launch_.program.module(), instruction), instruction_text(function, instruction));
+        "kernel {}: {} by thread {} of block {}{} at {}: {}",
+        analysis::demangle(launch_.kernel.function().name), what, text_of(thread), text_of(block),
+        text_as_written(launch_.request, thread, block), place_text(launch_.program.module(), instruction),
+        instruction_text(function, instruction));
     const std::lock_guard lock(launch_.mutex);
     const std::uint64_t index = w.block->linear_index();
     if (!launch_.fault || index < launch_.fault_block) {

@@ -146,7 +146,14 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
     // The driver API keeps no last error.
     std::optional<PendingError> pending_error;
     if (!shape.of_driver_api) pending_error.emplace(calls_);
+    // For its messages, the emulator hears of what the program wrote.
+    const auto tell_emulator = [this](const trimtab_dim3* written_grid, const trimtab_dim3* written_block) {
+        if (calls_.next_launch_is_written != nullptr)
+            calls_.next_launch_is_written(written_grid, written_block);
+    };
+    tell_emulator(&shape.grid, &shape.block);
     const cudaError_t status = forward(grid, block, shared_bytes);
+    tell_emulator(nullptr, nullptr);
     if (status == cudaSuccess || !is_of_configuration(status)) return status;
     // The program must not see an error of a launch that it did not write.
     if (pending_error) pending_error->restore();

@@ -158,6 +158,7 @@ Backend::Backend(const Settings& settings, Log& log) {
     };
     set_own(calls_.emulated_device, "trimtab_cudart_device");
     set_own(calls_.check_next_launch, "trimtab_cudart_check_next_launch");
+    set_own(calls_.next_launch_is_written, "trimtab_cudart_next_launch_is_written");
 }
 
 void Backend::set_graph_calls() {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cuda/launch_check.h"
+#include "cuda/written_shape.h"
 #include "runtime/log.h"
 #include "runtime/settings.h"
 #include "trimtab/driver.h"
@@ -140,6 +141,7 @@ struct BackendCalls {
     // The emulator's alone. Device `ordinal` and its slug; null past the last.
     const trimtab_device* (*emulated_device)(int ordinal, const char** slug) = nullptr;
     decltype(&trimtab_cudart_check_next_launch) check_next_launch = nullptr;
+    decltype(&trimtab_cudart_next_launch_is_written) next_launch_is_written = nullptr;
 };
 
 class Backend {

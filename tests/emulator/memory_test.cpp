@@ -349,6 +349,46 @@ TEST_P(Memory, FaultsSayWhatWhoAndWhere) {
     EXPECT_THAT(assertion.message, HasSubstr("assertion `threadIdx.x < n` failed by thread (50,0,0)"));
 }
 
+// A launch that goes out in another shape: who it would have been as it was written.
+TEST(MemoryText, FaultsNameTheThreadThatWasWritten) {
+    const auto program = load(R"(.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry _Z5storePfi(.param .u64 out, .param .u32 wrong) {
+.reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<3>;
+ld.param.u64 %rd1, [out]; ld.param.u32 %r5, [wrong];
+mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %r1;
+setp.eq.u32 %p1, %r4, %r5;
+@%p1 st.global.u32 [%rd1], %r1;
+ret;
+})");
+    ASSERT_NE(program, nullptr);
+    const auto message = [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint32_t wrong) {
+        HostMemory memory;
+        const Parameters parameters(std::uint64_t{16}, wrong);
+        LaunchRequest request;
+        request.kernel = "_Z5storePfi";
+        request.grid = grid;
+        request.block = block;
+        request.written = WrittenShape{{4, 1, 1}, {100, 1, 1}};
+        request.parameters = parameters.bytes();
+        const auto result = launch(*program, memory, request);
+        return result ? "" : result.error().message;
+    };
+    EXPECT_THAT(
+        message({7, 1, 1}, {64, 1, 1}, 257),
+        HasSubstr(
+            "kernel store(float*, int): illegal address 0x10 (below every allocation) by thread (1,0,0) of "
+            "block (4,0,0) (as written: thread (57,0,0) of block (2,0,0) of <<<(4,1,1), (100,1,1)>>>) at "));
+    EXPECT_THAT(
+        message({7, 1, 1}, {64, 1, 1}, 400),
+        HasSubstr("by thread (16,0,0) of block (6,0,0) (as written: none, past the end of <<<(4,1,1), "
+                  "(100,1,1)>>>) at "));
+    EXPECT_THAT(
+        message({4, 1, 1}, {50, 1, 1}, 60),
+        HasSubstr("by thread (10,0,0) of block (1,0,0) (as written: of <<<(4,1,1), (100,1,1)>>>) at "));
+}
+
 TEST_P(Memory, ImpossibleLaunches) {
     const auto message = [&](const char* kernel, const Grid& grid, const Parameters& parameters) {
         const Fault fault = fault_of(kernel, grid, parameters);
