@@ -1,4 +1,4 @@
-// Addresses that the quick ways (lanes/resolve.cpp) leave: another range than last time, lanes in different
+// Addresses that the quick ways (vector/resolve.cpp) leave: another range than last time, lanes in different
 // ranges, the windows of generic addresses, local memory, and everything that is a fault.
 #pragma once
 

@@ -391,7 +391,7 @@ void count_far_load(Warp& w, const Op* op, std::uint32_t number) {
     made.warp = w.last_requests->warp;
 }
 
-// What lanes/resolve.cpp finds out about a request.
+// What vector/resolve.cpp finds out about a request.
 void count_request(Warp& w, const Op* op, std::uint32_t lanes) {
     const MemoryInfo& info = info_of(op);
     const u64 bytes = info.total_bytes;

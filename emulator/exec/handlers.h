@@ -33,8 +33,8 @@ const Op* predicate_xor(Warp& w, const Op* op);
 const Op* predicate_not(Warp& w, const Op* op);
 const Op* predicate_copy(Warp& w, const Op* op);
 
-// lane_function.cpp
-const Op* lane_function(Warp& w, const Op* op);
+// scalar/function.cpp
+const Op* scalar_function(Warp& w, const Op* op);
 
 // special.cpp
 const Op* rounded(Warp& w, const Op* op);              // inner, rounding as imm says: a ptx::Rounding

@@ -32,7 +32,7 @@ bool goes_around(const ptx::Instruction& instruction) {
 }  // namespace
 
 Lowering::Lowering(KernelLowering& kernel, FunctionCode& out, bool is_entry)
-    : kernel_(kernel), out_(out), function_(*out.source), lanes_(lane_handlers()), is_entry_(is_entry) {}
+    : kernel_(kernel), out_(out), function_(*out.source), vector_(vector_handlers()), is_entry_(is_entry) {}
 
 void Lowering::run() {
     auto flow = ptx::control_flow(function_);

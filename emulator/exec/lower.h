@@ -82,7 +82,7 @@ class Lowering {
     [[nodiscard]] bool lower_convert(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_carry(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_directed(const ptx::Instruction& instruction);
-    [[nodiscard]] bool lower_lane_function(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_scalar(const ptx::Instruction& instruction);
     void emit_operands(Handler run, const ptx::Instruction& instruction, unsigned d_bytes,
                        const std::vector<std::pair<unsigned, ptx::Type>>& sources);
 
@@ -142,7 +142,7 @@ class Lowering {
     KernelLowering& kernel_;
     FunctionCode& out_;
     const ptx::Function& function_;
-    const LaneHandlers& lanes_;
+    const VectorHandlers& vector_;
     const bool is_entry_;
     ptx::ControlFlow flow_;
     std::vector<OperandRef> registers_;

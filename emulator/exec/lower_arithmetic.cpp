@@ -20,8 +20,8 @@ bool is_half(Type type) {
     return type == Type::f16 || type == Type::f16x2 || type == Type::bf16 || type == Type::bf16x2;
 }
 
-LaneKey key_of(const ptx::Instruction& instruction) {
-    LaneKey key;
+VectorKey key_of(const ptx::Instruction& instruction) {
+    VectorKey key;
     key.opcode = instruction.opcode;
     key.type = instruction.type;
     key.source_type = instruction.source_type;
@@ -183,30 +183,30 @@ bool Lowering::lower_arithmetic(const ptx::Instruction& instruction) {
         return false;
 
     const Shape shape = shape_of(instruction);
-    const LaneKey key = key_of(instruction);
+    const VectorKey key = key_of(instruction);
     Handler handler = nullptr;
     std::uint64_t imm = 0;
     std::size_t literals = 0;  // trailing operands that are part of the instruction
     if (opcode == Opcode::shf) {
-        handler = lanes_.funnel(instruction.modifiers.left);
+        handler = vector_.funnel(instruction.modifiers.left);
         imm = instruction.modifiers.clamp ? 1 : 0;
     } else if (opcode == Opcode::lop3) {
         if (instruction.modifiers.boolean_op != ptx::BooleanOp::none || instruction.sources().size() != 4)
             return false;
-        handler = lanes_.integer(key);
+        handler = vector_.integer(key);
         imm = instruction.sources()[3].bits;
         literals = 1;
     } else if (is_real(instruction.type) && opcode != Opcode::set && opcode != Opcode::slct &&
                opcode != Opcode::testp && !instruction.modifiers.xorsign_abs) {
-        handler = lanes_.real(key);
+        handler = vector_.real(key);
         if (handler == nullptr && is_directed(key.rounding)) return lower_directed(instruction);
     } else if (!ptx::is_float(instruction.type) && !instruction.modifiers.relu) {
-        handler = lanes_.integer(key);
+        handler = vector_.integer(key);
     }
     auto sources = shape.sources;
     if (literals != 0) sources.pop_back();
     if (sources.size() != instruction.sources().size() - literals) return false;
-    if (handler == nullptr) return lower_lane_function(instruction);
+    if (handler == nullptr) return lower_scalar(instruction);
     emit_operands(handler, instruction, shape.d, sources);
     out_.ops.back().imm = imm;
     return true;
@@ -214,9 +214,9 @@ bool Lowering::lower_arithmetic(const ptx::Instruction& instruction) {
 
 // add.rz and the like: what rounds to nearest, run in another mode of the host's.
 bool Lowering::lower_directed(const ptx::Instruction& instruction) {
-    LaneKey key = key_of(instruction);
+    VectorKey key = key_of(instruction);
     key.rounding = ptx::Rounding::rn;
-    const Handler inner = lanes_.real(key);
+    const Handler inner = vector_.real(key);
     const Shape shape = shape_of(instruction);
     if (inner == nullptr || shape.sources.size() != instruction.sources().size()) return false;
     emit_operands(run::rounded, instruction, shape.d, shape.sources);
@@ -226,20 +226,20 @@ bool Lowering::lower_directed(const ptx::Instruction& instruction) {
     return true;
 }
 
-bool Lowering::lower_lane_function(const ptx::Instruction& instruction) {
-    LaneChoice choice;
+bool Lowering::lower_scalar(const ptx::Instruction& instruction) {
+    ScalarChoice choice;
     if (is_half(instruction.type) || is_half(instruction.source_type))
-        choice = half_lane_function(instruction);
+        choice = scalar_half(instruction);
     else if (is_real(instruction.type) || is_real(instruction.source_type))
-        choice = real_lane_function(instruction);
+        choice = scalar_real(instruction);
     else
-        choice = integer_lane_function(instruction);
+        choice = scalar_integer(instruction);
     if (choice.function == nullptr) return false;
     const Shape shape = shape_of(instruction);
     if (shape.sources.size() != instruction.sources().size()) return false;
-    emit_operands(run::lane_function, instruction, shape.d, shape.sources);
+    emit_operands(run::scalar_function, instruction, shape.d, shape.sources);
     Op& op = out_.ops.back();
-    op.lane = choice.function;
+    op.scalar = choice.function;
     op.imm = choice.imm;
     return true;
 }
@@ -256,7 +256,7 @@ bool Lowering::lower_compare(const ptx::Instruction& instruction) {
     const OperandRef p = destination(instruction.operands[0], 0);
     const OperandRef q =
         instruction.destination_count > 1 ? destination(instruction.operands[1], 0) : no_operand;
-    const Handler handler = is_half(instruction.type) ? nullptr : lanes_.compare(key_of(instruction));
+    const Handler handler = is_half(instruction.type) ? nullptr : vector_.compare(key_of(instruction));
     if (handler != nullptr) {
         Op& op = emit(handler);
         op.d = p;
@@ -268,16 +268,16 @@ bool Lowering::lower_compare(const ptx::Instruction& instruction) {
                  (q != no_operand ? std::uint64_t{0x200} : 0);
         return true;
     }
-    const LaneChoice choice = comparison_lane_function(instruction);
+    const ScalarChoice choice = scalar_comparison(instruction);
     if (choice.function == nullptr) return false;
-    const auto compared = [&](const LaneChoice& how) {
+    const auto compared = [&](const ScalarChoice& how) {
         const OperandRef d = temporary(0);
-        Op& op = emit(run::lane_function);
+        Op& op = emit(run::scalar_function);
         op.d = d;
         op.a = a;
         op.b = b;
         op.a_bytes = op.b_bytes = static_cast<std::uint8_t>(width);
-        op.lane = how.function;
+        op.scalar = how.function;
         op.imm = how.imm;
         return d;
     };
@@ -294,7 +294,7 @@ bool Lowering::lower_compare(const ptx::Instruction& instruction) {
     };
     if (q != no_operand) {
         if (instruction.type == Type::f16x2 || instruction.type == Type::bf16x2) {
-            combine(compared(comparison_lane_function(instruction, true)), q);
+            combine(compared(scalar_comparison(instruction, true)), q);
         } else {
             const OperandRef opposite = temporary(0);
             Op& op = emit(run::predicate_not);
@@ -340,7 +340,7 @@ bool Lowering::lower_predicate_logic(const ptx::Instruction& instruction) {
 bool Lowering::lower_select(const ptx::Instruction& instruction) {
     const auto sources = instruction.sources();
     const unsigned width = ptx::size_bytes(instruction.type);
-    const Handler handler = lanes_.select(width);
+    const Handler handler = vector_.select(width);
     if (handler == nullptr || sources.size() != 3) return false;
     const OperandRef a = source(sources[0], width, instruction.type);
     const OperandRef b = source(sources[1], width, instruction.type);
@@ -364,12 +364,12 @@ bool Lowering::lower_convert(const ptx::Instruction& instruction) {
     };
     if (std::find(instruction.suffixes.begin(), instruction.suffixes.end(), "pack") !=
         instruction.suffixes.end()) {
-        const LaneChoice choice = pack_lane_function(instruction);
+        const ScalarChoice choice = scalar_pack(instruction);
         if (choice.function == nullptr || sources.size() < 2 || sources.size() > 3) return false;
-        emit_operands(run::lane_function, instruction, 4,
+        emit_operands(run::scalar_function, instruction, 4,
                       std::vector<std::pair<unsigned, Type>>(sources.size(), {4, instruction.source_type}));
         Op& op = out_.ops.back();
-        op.lane = choice.function;
+        op.scalar = choice.function;
         op.imm = choice.imm;
         return true;
     }
@@ -380,20 +380,20 @@ bool Lowering::lower_convert(const ptx::Instruction& instruction) {
         a_bytes < ptx::size_bytes(instruction.source_type)) {
         return false;
     }
-    LaneKey key = key_of(instruction);
+    VectorKey key = key_of(instruction);
     key.d_bytes = static_cast<std::uint8_t>(d_bytes);
     key.a_bytes = static_cast<std::uint8_t>(a_bytes);
     const bool plain = !instruction.modifiers.relu && sources.size() == 1;
-    if (const Handler handler = plain ? lanes_.convert(key) : nullptr) {
+    if (const Handler handler = plain ? vector_.convert(key) : nullptr) {
         emit_operands(handler, instruction, d_bytes, {{a_bytes, instruction.source_type}});
         return true;
     }
-    const LaneChoice choice = conversion_lane_function(instruction);
+    const ScalarChoice choice = scalar_conversion(instruction);
     if (choice.function == nullptr) return false;
     std::vector<std::pair<unsigned, Type>> widths(sources.size(), {a_bytes, instruction.source_type});
-    emit_operands(run::lane_function, instruction, d_bytes, widths);
+    emit_operands(run::scalar_function, instruction, d_bytes, widths);
     Op& op = out_.ops.back();
-    op.lane = choice.function;
+    op.scalar = choice.function;
     op.imm = choice.imm;
     return true;
 }

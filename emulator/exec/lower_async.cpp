@@ -133,7 +133,7 @@ bool Lowering::lower_copy_async(const ptx::Instruction& instruction) {
         const ptx::Operand& given = operands[3];
         if (given.kind == ptx::Operand::Kind::reg && width_of(given.reg) == 0) {
             const OperandRef ignores = predicate(given), none = constant(0, 4), kept = temporary(4);
-            Op& op = emit(lanes_.select(4));
+            Op& op = emit(vector_.select(4));
             op.d = kept;
             op.a = none;
             op.b = taken;

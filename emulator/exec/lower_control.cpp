@@ -335,7 +335,7 @@ bool Lowering::lower_simple(const ptx::Instruction& instruction) {
             ptx::Operand none;  // no cache here heeds a policy
             none.kind = ptx::Operand::Kind::immediate;
             const OperandRef a = source(none, 8, ptx::Type::u64), d = destination(instruction.operands[0], 8);
-            Op& op = emit(lanes_.copy(8));
+            Op& op = emit(vector_.copy(8));
             op.d = d;
             op.a = a;
             return true;

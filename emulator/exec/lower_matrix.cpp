@@ -177,7 +177,7 @@ bool Lowering::lower_matrix_transfer(const ptx::Instruction& instruction) {
     };
     const auto transfer = [&](OperandRef address, OperandRef data, unsigned memory_bytes,
                               unsigned data_bytes) {
-        LaneKey key;
+        VectorKey key;
         key.type = memory_bytes == 1   ? ptx::Type::u8
                    : memory_bytes == 2 ? ptx::Type::b16
                    : memory_bytes == 4 ? ptx::Type::b32
@@ -187,7 +187,7 @@ bool Lowering::lower_matrix_transfer(const ptx::Instruction& instruction) {
         MemoryInfo& info =
             memory_info(instruction, space, is_load ? Access::read : Access::write, memory_bytes, 1, true);
         info.elements[0] = data;
-        Op& op = emit(is_load ? lanes_.load(key) : lanes_.store(key));
+        Op& op = emit(is_load ? vector_.load(key) : vector_.store(key));
         op.a = address;
         op.info = &info;
     };
@@ -203,8 +203,8 @@ bool Lowering::lower_matrix_transfer(const ptx::Instruction& instruction) {
         }
         OperandRef parts[4] = {no_operand, no_operand, no_operand, no_operand};
         for (unsigned i = 0; i < packed; i++) parts[i] = temporary(2);
-        const Handler pack = packed == 4 ? run::pack_bytes : lanes_.pack(2, 2);
-        const Handler unpack = packed == 4 ? run::unpack_bytes : lanes_.unpack(2, 2);
+        const Handler pack = packed == 4 ? run::pack_bytes : vector_.pack(2, 2);
+        const Handler unpack = packed == 4 ? run::unpack_bytes : vector_.unpack(2, 2);
         if (is_load) {
             for (unsigned i = 0; i < packed; i++) transfer(place(distinct, i), parts[i], bits / 8, 2);
             Op& op = emit(pack);

@@ -81,7 +81,7 @@ MemoryInfo& Lowering::memory_info(const ptx::Instruction& instruction, ptx::Spac
     switch (space) {
         case ptx::Space::shared:
         case ptx::Space::shared_cluster:
-            info.resolve = lanes_.shared(wide);
+            info.resolve = vector_.shared(wide);
             break;
         case ptx::Space::local:
             info.resolve = local_resolver(wide);
@@ -91,10 +91,10 @@ MemoryInfo& Lowering::memory_info(const ptx::Instruction& instruction, ptx::Spac
             break;
         case ptx::Space::constant:
             info.counted = false;
-            info.resolve = lanes_.global(wide);
+            info.resolve = vector_.global(wide);
             break;
         default:
-            info.resolve = lanes_.global(wide);
+            info.resolve = vector_.global(wide);
             break;
     }
     if (kernel_.observed && space != ptx::Space::local && space != ptx::Space::param) {
@@ -131,11 +131,11 @@ bool Lowering::lower_load(const ptx::Instruction& instruction) {
         width = bytes < 2 ? 2 : bytes;
         refs[0] = temporary(width);
     }
-    LaneKey key;
+    VectorKey key;
     key.type = instruction.type;
     key.memory_bytes = static_cast<std::uint8_t>(bytes);
     key.d_bytes = static_cast<std::uint8_t>(width);
-    const Handler handler = bytes == 16 && width == 16 ? run::wide_load : lanes_.load(key);
+    const Handler handler = bytes == 16 && width == 16 ? run::wide_load : vector_.load(key);
     const Address from = address(instruction.operands[1], space);
     if (handler == nullptr || !from.valid) return false;
     MemoryInfo& info = memory_info(instruction, space, Access::read, bytes,
@@ -171,11 +171,11 @@ bool Lowering::lower_store(const ptx::Instruction& instruction) {
     if (width == 0) width = bytes < 2 ? 2 : bytes;
     std::vector<OperandRef> refs;
     for (const ptx::Operand* element : elements) refs.push_back(source(*element, width, instruction.type));
-    LaneKey key;
+    VectorKey key;
     key.type = instruction.type;
     key.memory_bytes = static_cast<std::uint8_t>(bytes);
     key.a_bytes = static_cast<std::uint8_t>(width);
-    const Handler handler = bytes == 16 && width == 16 ? run::wide_store : lanes_.store(key);
+    const Handler handler = bytes == 16 && width == 16 ? run::wide_store : vector_.store(key);
     const Address to = address(instruction.operands[0], space);
     if (handler == nullptr || !to.valid) return false;
     MemoryInfo& info = memory_info(instruction, space, Access::write, bytes,
@@ -212,7 +212,7 @@ bool Lowering::lower_parameter_access(const ptx::Instruction& instruction, bool 
         for (std::size_t i = 0; i < elements.size(); i++) {
             if (elements[i]->kind != ptx::Operand::Kind::reg) continue;
             const unsigned width = width_of(elements[i]->reg);
-            const Handler handler = lanes_.copy(width);
+            const Handler handler = vector_.copy(width);
             if (handler == nullptr || width < bytes) return false;
             ParameterSlot slot;
             slot.offset = parameter->offset_bytes + offset + static_cast<std::uint32_t>(i * bytes);

@@ -24,7 +24,7 @@ bool Lowering::lower_move(const ptx::Instruction& instruction) {
         const auto count = static_cast<unsigned>(from.elements.size());
         if (count == 0 || bytes % count != 0) return false;
         const bool wide = bytes == 16 && count == 2;
-        const Handler handler = wide ? run::wide_pack : lanes_.pack(bytes / count, count);
+        const Handler handler = wide ? run::wide_pack : vector_.pack(bytes / count, count);
         if (handler == nullptr) return false;
         OperandRef refs[4] = {no_operand, no_operand, no_operand, no_operand};
         for (unsigned i = 0; i < count; i++)
@@ -42,7 +42,7 @@ bool Lowering::lower_move(const ptx::Instruction& instruction) {
         const auto count = static_cast<unsigned>(to.elements.size());
         if (count == 0 || bytes % count != 0) return false;
         const bool wide = bytes == 16 && count == 2;
-        const Handler handler = wide ? run::wide_unpack : lanes_.unpack(bytes / count, count);
+        const Handler handler = wide ? run::wide_unpack : vector_.unpack(bytes / count, count);
         if (handler == nullptr) return false;
         const OperandRef a = source(from, bytes, instruction.type);
         OperandRef refs[4] = {no_operand, no_operand, no_operand, no_operand};
@@ -57,7 +57,7 @@ bool Lowering::lower_move(const ptx::Instruction& instruction) {
         op.e = refs[3];
         return true;
     }
-    const Handler handler = bytes == 16 ? run::wide_copy : lanes_.copy(bytes);
+    const Handler handler = bytes == 16 ? run::wide_copy : vector_.copy(bytes);
     if (handler == nullptr) return false;
     const OperandRef a = source(from, bytes, instruction.type), d = destination(to, bytes);
     Op& op = emit(handler);
@@ -90,16 +90,16 @@ bool Lowering::lower_address_conversion(const ptx::Instruction& instruction) {
     const OperandRef a = source(instruction.operands[1], 8, ptx::Type::u64);
     const OperandRef d = destination(instruction.operands[0], 8);
     if (window == 0) {
-        Op& op = emit(lanes_.copy(8));
+        Op& op = emit(vector_.copy(8));
         op.d = d;
         op.a = a;
         return true;
     }
-    LaneKey key;
+    VectorKey key;
     key.opcode = ptx::Opcode::add;
     key.type = ptx::Type::u64;
     const OperandRef b = constant(instruction.modifiers.to ? 0 - window : window, 8);
-    Op& op = emit(lanes_.integer(key));
+    Op& op = emit(vector_.integer(key));
     op.d = d;
     op.a = a;
     op.b = b;

@@ -119,13 +119,13 @@ OperandRef Lowering::resized(OperandRef from, unsigned from_bytes, unsigned byte
                 return sign ? ptx::Type::s64 : ptx::Type::u64;
         }
     };
-    LaneKey key;
+    VectorKey key;
     key.opcode = ptx::Opcode::cvt;
     key.source_type = type(from_bytes);
     key.type = type(bytes);
     key.a_bytes = static_cast<std::uint8_t>(from_bytes);
     key.d_bytes = static_cast<std::uint8_t>(bytes);
-    const Handler handler = lanes_.convert(key);
+    const Handler handler = vector_.convert(key);
     if (handler == nullptr) {
         (void)unsupported(function_.body[current_]);
         return no_operand;

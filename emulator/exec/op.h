@@ -16,8 +16,8 @@ inline constexpr std::uint32_t all_lanes = 0xffffffffu;
 using Handler = const Op* (*)(Warp & warp, const Op* op);
 
 // One lane of an instruction that is not worth vectorising: operands zero-extended to 64 bits.
-using LaneFunction = std::uint64_t (*)(const Op& op, std::uint64_t a, std::uint64_t b, std::uint64_t c,
-                                       std::uint64_t e);
+using ScalarFunction = std::uint64_t (*)(const Op& op, std::uint64_t a, std::uint64_t b, std::uint64_t c,
+                                         std::uint64_t e);
 
 // Where an operand's 32 lanes lie: a base in the two upper bits and a byte offset from it. A predicate is one
 // 32-bit mask; everything else is an array of 32 elements of the register's width.
@@ -41,14 +41,14 @@ struct alignas(64) Op {
     union {
         const void* info = nullptr;  // MemoryInfo, CallInfo, ... by handler
         const Op* target;            // branches
-        LaneFunction lane;
+        ScalarFunction scalar;
         Handler inner;  // what a wrapper runs
     };
     std::uint32_t index = 0;    // of the PTX instruction in its function
     OperandRef e = no_operand;  // a second destination or a fourth source
     std::uint32_t cost = 0;     // branches: instructions since the last one, for the launch's limit
     std::uint8_t d_bytes = 0, a_bytes = 0, b_bytes = 0,
-                 c_bytes = 0;  // widths, 0 of a predicate: lane functions
+                 c_bytes = 0;  // widths, 0 of a predicate: scalar functions
     [[nodiscard]] const void* data() const { return info; }
 };
 static_assert(sizeof(Op) == 64);

@@ -1,4 +1,4 @@
-// Floating-point instructions, comparisons and conversions: what lanes/real_ops.h, compare.cpp and
+// Floating-point instructions, comparisons and conversions: what vector/real_ops.h, compare.cpp and
 // convert.cpp compute, in LLVM's terms.
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>

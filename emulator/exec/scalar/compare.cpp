@@ -137,7 +137,7 @@ u64 to_value(const Op& op, u64 a, u64 b, u64, u64) {
 
 }  // namespace
 
-LaneChoice comparison_lane_function(const ptx::Instruction& instruction, bool upper) {
+ScalarChoice scalar_comparison(const ptx::Instruction& instruction, bool upper) {
     const bool is_set = instruction.opcode == ptx::Opcode::set;
     const Type compared = is_set ? instruction.source_type : instruction.type;
     const bool packed = compared == Type::f16x2 || compared == Type::bf16x2;

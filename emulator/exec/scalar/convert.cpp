@@ -183,25 +183,25 @@ bool is_scalar(Type type) {
 
 }  // namespace
 
-LaneChoice conversion_lane_function(const ptx::Instruction& instruction) {
+ScalarChoice scalar_conversion(const ptx::Instruction& instruction) {
     const Type to = instruction.type, from = instruction.source_type;
     const ptx::Modifiers& modifiers = instruction.modifiers;
     u64 imm = static_cast<u64>(to) | static_cast<u64>(from) << 8 | static_cast<u64>(modifiers.rounding) << 16;
     if (modifiers.sat) imm |= sat_flag;
     if (modifiers.ftz) imm |= ftz_flag;
     if (modifiers.relu) imm |= relu_flag;
-    if (const LaneChoice fp8 = fp8_lane_function(instruction); fp8.function != nullptr) return fp8;
+    if (const ScalarChoice fp8 = scalar_fp8(instruction); fp8.function != nullptr) return fp8;
     for (const std::string& suffix : instruction.suffixes) {
         if (suffix == "satfinite") imm |= finite_flag;
         if (suffix == "scaled" || suffix == "rs") return {};
     }
     const bool pair = to == Type::f16x2 || to == Type::bf16x2;
     if (pair)
-        return from == Type::f32 && instruction.sources().size() == 2 ? LaneChoice{convert_pair, imm}
-                                                                      : LaneChoice{};
+        return from == Type::f32 && instruction.sources().size() == 2 ? ScalarChoice{convert_pair, imm}
+                                                                      : ScalarChoice{};
     if (instruction.sources().size() != 1) return {};
-    if (to == Type::tf32) return from == Type::f32 ? LaneChoice{convert, imm} : LaneChoice{};
-    return is_scalar(to) && is_scalar(from) ? LaneChoice{convert, imm} : LaneChoice{};
+    if (to == Type::tf32) return from == Type::f32 ? ScalarChoice{convert, imm} : ScalarChoice{};
+    return is_scalar(to) && is_scalar(from) ? ScalarChoice{convert, imm} : ScalarChoice{};
 }
 
 }  // namespace trimtab::emulator

@@ -89,20 +89,21 @@ bool is_pair(Type type) {
 
 }  // namespace
 
-LaneChoice fp8_lane_function(const ptx::Instruction& instruction) {
+ScalarChoice scalar_fp8(const ptx::Instruction& instruction) {
     const Type to = instruction.type, from = instruction.source_type;
     const std::size_t sources = instruction.sources().size();
     u64 imm = instruction.modifiers.relu ? relu_flag : 0;
     if (to == Type::e5m2x2 || from == Type::e5m2x2) imm |= e5m2_flag;
     if (to == Type::bf16x2 || from == Type::bf16x2) imm |= bfloat_flag;
-    if (is_pair(to) && from == Type::f32) return sources == 2 ? LaneChoice{from_floats, imm} : LaneChoice{};
+    if (is_pair(to) && from == Type::f32)
+        return sources == 2 ? ScalarChoice{from_floats, imm} : ScalarChoice{};
     if (sources != 1) return {};
     if (is_pair(to) && (from == Type::f16x2 || from == Type::bf16x2)) return {from_halves, imm};
     if (is_pair(from) && (to == Type::f16x2 || to == Type::bf16x2)) return {to_halves, imm};
     return {};
 }
 
-LaneChoice pack_lane_function(const ptx::Instruction& instruction) {
+ScalarChoice scalar_pack(const ptx::Instruction& instruction) {
     const Type to = instruction.type, from = instruction.source_type;
     const unsigned bits = 8 * ptx::size_bytes(to);
     if ((from != Type::s32 && from != Type::u32) || (bits != 8 && bits != 16)) return {};

@@ -39,7 +39,7 @@ void narrow(Warp& w, OperandRef ref, const Lanes& from) {
 
 }  // namespace
 
-const Op* lane_function(Warp& w, const Op* op) {
+const Op* scalar_function(Warp& w, const Op* op) {
     Lanes a = {}, b = {}, c = {}, e = {}, d;
     read(w, op->a, op->a_bytes, a);
     read(w, op->b, op->b_bytes, b);
@@ -48,7 +48,7 @@ const Op* lane_function(Warp& w, const Op* op) {
     std::uint32_t bits = 0;
     for (unsigned lane = 0; lane < warp_lanes; lane++) {
         if (((w.mask >> lane) & 1u) == 0) continue;
-        d[lane] = op->lane(*op, a[lane], b[lane], c[lane], e[lane]);
+        d[lane] = op->scalar(*op, a[lane], b[lane], c[lane], e[lane]);
         bits |= static_cast<std::uint32_t>(d[lane] & 1u) << lane;
     }
     switch (op->d_bytes) {

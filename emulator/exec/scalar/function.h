@@ -9,17 +9,17 @@
 namespace trimtab::emulator {
 
 // The function, and what it needs to know beyond its operands (Op::imm); nullptr: there is none.
-struct LaneChoice {
-    LaneFunction function = nullptr;
+struct ScalarChoice {
+    ScalarFunction function = nullptr;
     std::uint64_t imm = 0;
 };
-[[nodiscard]] LaneChoice integer_lane_function(const ptx::Instruction& instruction);
-[[nodiscard]] LaneChoice real_lane_function(const ptx::Instruction& instruction);
-[[nodiscard]] LaneChoice half_lane_function(const ptx::Instruction& instruction);
-[[nodiscard]] LaneChoice conversion_lane_function(const ptx::Instruction& instruction);
-[[nodiscard]] LaneChoice fp8_lane_function(const ptx::Instruction& instruction);
-[[nodiscard]] LaneChoice pack_lane_function(const ptx::Instruction& instruction);
-[[nodiscard]] LaneChoice comparison_lane_function(const ptx::Instruction& instruction,
-                                                  bool upper = false);  // setp on pairs
+[[nodiscard]] ScalarChoice scalar_integer(const ptx::Instruction& instruction);
+[[nodiscard]] ScalarChoice scalar_real(const ptx::Instruction& instruction);
+[[nodiscard]] ScalarChoice scalar_half(const ptx::Instruction& instruction);
+[[nodiscard]] ScalarChoice scalar_conversion(const ptx::Instruction& instruction);
+[[nodiscard]] ScalarChoice scalar_fp8(const ptx::Instruction& instruction);
+[[nodiscard]] ScalarChoice scalar_pack(const ptx::Instruction& instruction);
+[[nodiscard]] ScalarChoice scalar_comparison(const ptx::Instruction& instruction,
+                                             bool upper = false);  // setp on pairs
 
 }  // namespace trimtab::emulator

@@ -129,10 +129,10 @@ u64 run(const Op& op, u64 a, u64 b, u64 c, u64) {
 
 }  // namespace
 
-LaneChoice half_lane_function(const ptx::Instruction& instruction) {
+ScalarChoice scalar_half(const ptx::Instruction& instruction) {
     const ptx::Modifiers& modifiers = instruction.modifiers;
     const Type type = instruction.type;
-    if (instruction.opcode == Opcode::set) return comparison_lane_function(instruction);
+    if (instruction.opcode == Opcode::set) return scalar_comparison(instruction);
     const bool bfloat = type == Type::bf16 || type == Type::bf16x2;
     const bool packed = type == Type::f16x2 || type == Type::bf16x2;
     if (modifiers.rounding != ptx::Rounding::none && modifiers.rounding != ptx::Rounding::rn &&

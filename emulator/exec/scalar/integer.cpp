@@ -212,7 +212,7 @@ bool has(const ptx::Instruction& instruction, std::string_view suffix) {
            instruction.suffixes.end();
 }
 
-LaneChoice space_test(const ptx::Instruction& instruction) {
+ScalarChoice space_test(const ptx::Instruction& instruction) {
     switch (instruction.modifiers.space) {
         case ptx::Space::shared:
         case ptx::Space::shared_cluster:
@@ -232,7 +232,7 @@ LaneChoice space_test(const ptx::Instruction& instruction) {
 
 }  // namespace
 
-LaneChoice integer_lane_function(const ptx::Instruction& instruction) {
+ScalarChoice scalar_integer(const ptx::Instruction& instruction) {
     const Type type = instruction.type;
     const ptx::Modifiers& modifiers = instruction.modifiers;
     const u64 is_signed = ptx::is_signed(type) ? 1 : 0;
@@ -260,29 +260,31 @@ LaneChoice integer_lane_function(const ptx::Instruction& instruction) {
         }
         case Opcode::add:
             if (packed) return {packed16, is_signed};
-            return modifiers.sat && type == Type::s32 ? LaneChoice{add_saturating, 0} : LaneChoice{};
+            return modifiers.sat && type == Type::s32 ? ScalarChoice{add_saturating, 0} : ScalarChoice{};
         case Opcode::sub:
-            return modifiers.sat && type == Type::s32 ? LaneChoice{subtract_saturating, 0} : LaneChoice{};
+            return modifiers.sat && type == Type::s32 ? ScalarChoice{subtract_saturating, 0} : ScalarChoice{};
         case Opcode::min:
             if (packed) return {packed16, is_signed | 2u | relu};
-            return relu != 0 && type == Type::s32 ? LaneChoice{extremum_from_zero<false>, 0} : LaneChoice{};
+            return relu != 0 && type == Type::s32 ? ScalarChoice{extremum_from_zero<false>, 0}
+                                                  : ScalarChoice{};
         case Opcode::max:
             if (packed) return {packed16, is_signed | 4u | relu};
-            return relu != 0 && type == Type::s32 ? LaneChoice{extremum_from_zero<true>, 0} : LaneChoice{};
+            return relu != 0 && type == Type::s32 ? ScalarChoice{extremum_from_zero<true>, 0}
+                                                  : ScalarChoice{};
         case Opcode::mad:
             return modifiers.sat && type == Type::s32 && modifiers.multiply_part == ptx::MultiplyPart::hi
-                       ? LaneChoice{multiply_add_saturating, 0}
-                       : LaneChoice{};
+                       ? ScalarChoice{multiply_add_saturating, 0}
+                       : ScalarChoice{};
         case Opcode::mul24:
             return {multiply24_high, is_signed};
         case Opcode::mad24:
             return {multiply24_high, is_signed | 2u | (modifiers.sat ? 4u : 0u)};
         case Opcode::slct:
-            return instruction.source_type == Type::s32 ? LaneChoice{select_by_sign, 0} : LaneChoice{};
+            return instruction.source_type == Type::s32 ? ScalarChoice{select_by_sign, 0} : ScalarChoice{};
         case Opcode::isspacep:
             return space_test(instruction);
         case Opcode::set:
-            return comparison_lane_function(instruction);
+            return scalar_comparison(instruction);
         default:
             return {};
     }

@@ -106,10 +106,10 @@ u64 property_of(const ptx::Instruction& instruction) {
 
 }  // namespace
 
-LaneChoice real_lane_function(const ptx::Instruction& instruction) {
+ScalarChoice scalar_real(const ptx::Instruction& instruction) {
     const ptx::Modifiers& modifiers = instruction.modifiers;
     const Type type = instruction.type;
-    if (instruction.opcode == Opcode::set) return comparison_lane_function(instruction);
+    if (instruction.opcode == Opcode::set) return scalar_comparison(instruction);
     u64 imm = 0;
     if (modifiers.ftz) imm |= ftz_flag;
     if (modifiers.sat) imm |= sat_flag;
@@ -117,7 +117,7 @@ LaneChoice real_lane_function(const ptx::Instruction& instruction) {
     if (modifiers.xorsign_abs) imm |= xorsign_flag;
     if (instruction.opcode == Opcode::slct) {
         if (instruction.source_type == Type::f32) return {select_by_real, imm};
-        return instruction.source_type == Type::s32 ? LaneChoice{select_by_integer, 0} : LaneChoice{};
+        return instruction.source_type == Type::s32 ? ScalarChoice{select_by_integer, 0} : ScalarChoice{};
     }
     if (type != Type::f32 && type != Type::f64) return {};
     switch (instruction.opcode) {

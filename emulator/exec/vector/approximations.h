@@ -8,7 +8,7 @@
 
 #include "emulator/exec/vector/real_ops.h"
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 
 // Adding it to a double of magnitude below 2^51 leaves the nearest integer in the lower bits.
 inline constexpr double integer_magic = 6755399441055744.0;  // 1.5 * 2^52
@@ -134,4 +134,4 @@ struct HyperbolicTangent {
     }
 };
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR

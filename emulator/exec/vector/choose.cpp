@@ -3,20 +3,20 @@
 
 namespace trimtab::emulator {
 
-namespace lanes_baseline {
-extern const LaneHandlers handlers;
+namespace vector_baseline {
+extern const VectorHandlers handlers;
 }
-#if defined(TRIMTAB_HAS_AVX2_LANES)
-namespace lanes_avx2 {
-extern const LaneHandlers handlers;
+#if defined(TRIMTAB_HAS_AVX2_VECTORS)
+namespace vector_avx2 {
+extern const VectorHandlers handlers;
 }
 #endif
 
-const LaneHandlers& lane_handlers() {
-#if defined(TRIMTAB_HAS_AVX2_LANES)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return lanes_avx2::handlers;
+const VectorHandlers& vector_handlers() {
+#if defined(TRIMTAB_HAS_AVX2_VECTORS)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return vector_avx2::handlers;
 #endif
-    return lanes_baseline::handlers;
+    return vector_baseline::handlers;
 }
 
 }  // namespace trimtab::emulator

@@ -4,7 +4,7 @@
 #include "emulator/exec/vector/real_ops.h"
 #include "emulator/exec/vector/variants.h"
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 namespace {
 
 using ptx::Comparison;
@@ -120,13 +120,13 @@ Handler of_integers(ptx::Type type) {
 }
 
 template <class F>
-Handler of_reals(const LaneKey& key) {
+Handler of_reals(const VectorKey& key) {
     if (key.type == ptx::Type::f64) return &compare<F, double>;
     if (key.type != ptx::Type::f32) return nullptr;
     return key.ftz ? Handler{&compare<Flushing<F>, float>} : Handler{&compare<F, float>};
 }
 
-Handler integer_comparison(const LaneKey& key) {
+Handler integer_comparison(const VectorKey& key) {
     switch (key.comparison) {
         case Comparison::eq:
             return of_integers<Equal>(key.type);
@@ -149,7 +149,7 @@ Handler integer_comparison(const LaneKey& key) {
     }
 }
 
-Handler real_comparison(const LaneKey& key) {
+Handler real_comparison(const VectorKey& key) {
     switch (key.comparison) {
         case Comparison::eq:
             return of_reals<Equal>(key);
@@ -186,9 +186,9 @@ Handler real_comparison(const LaneKey& key) {
 
 }  // namespace
 
-Handler compare_handler(const LaneKey& key) {
+Handler compare_handler(const VectorKey& key) {
     const bool real = key.type == ptx::Type::f32 || key.type == ptx::Type::f64;
     return real ? real_comparison(key) : integer_comparison(key);
 }
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR

@@ -4,7 +4,7 @@
 #include "emulator/exec/vector/real_ops.h"
 #include "emulator/exec/vector/variants.h"
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 namespace {
 
 using ptx::Type;
@@ -95,7 +95,7 @@ struct ToReal64 {
 
 // Between integers: `from` and `to` are the instruction's types, A and D the registers' widths.
 template <class S, class A>
-Handler integer_to(const LaneKey& key) {
+Handler integer_to(const VectorKey& key) {
     const auto pick = [&key]<class R>(R) -> Handler {
         if (key.d_bytes == sizeof(R)) {
             if constexpr (sizeof(R) == 1)
@@ -134,7 +134,7 @@ Handler integer_to(const LaneKey& key) {
     }
 }
 
-Handler integer_from(const LaneKey& key) {
+Handler integer_from(const VectorKey& key) {
     switch (key.source_type) {
         case Type::u8:
             if (key.a_bytes == 2) return integer_to<u8, u16>(key);
@@ -180,7 +180,7 @@ Handler to_integer(ptx::Type type) {
 
 // To an integer, or an integral value of the same type.
 template <class A>
-Handler rounding_to_integral(const LaneKey& key) {
+Handler rounding_to_integral(const VectorKey& key) {
     switch (key.rounding) {
         case ptx::Rounding::rni:
             return to_integer<A, Integral::nearest>(key.type);
@@ -196,7 +196,7 @@ Handler rounding_to_integral(const LaneKey& key) {
 }
 
 template <class F, class D>
-Handler from_integer(const LaneKey& key) {
+Handler from_integer(const VectorKey& key) {
     switch (key.source_type) {
         case Type::u16:
             return key.a_bytes == 2 ? Handler{&map<F, D, u16>} : nullptr;
@@ -222,7 +222,7 @@ unsigned width(Type type) {
 
 }  // namespace
 
-Handler convert_handler(const LaneKey& key) {
+Handler convert_handler(const VectorKey& key) {
     if (key.type == Type::f32 && key.source_type == Type::f32 && key.rounding == ptx::Rounding::none) {
         if (key.ftz)
             return key.sat ? Handler{&map<Finish<true, true>, float, float>}
@@ -248,4 +248,4 @@ Handler convert_handler(const LaneKey& key) {
     return key.type == Type::f32 ? from_integer<ToReal32, float>(key) : from_integer<ToReal64, double>(key);
 }
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR

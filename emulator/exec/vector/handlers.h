@@ -1,4 +1,4 @@
-// The vectorised handlers, built once for every x86-64 and once for AVX2 with FMA (TRIMTAB_LANES names the
+// The vectorised handlers, built once for every x86-64 and once for AVX2 with FMA (TRIMTAB_VECTOR names the
 // variant's namespace). Nothing of the standard library's may be compiled into a variant out of line, lest
 // the linker keep the copy that an older processor cannot run.
 #pragma once
@@ -10,7 +10,7 @@
 namespace trimtab::emulator {
 
 // What selects a handler.
-struct LaneKey {
+struct VectorKey {
     ptx::Opcode opcode = ptx::Opcode::unknown;
     ptx::Type type = ptx::Type::none;
     ptx::Type source_type = ptx::Type::none;
@@ -23,13 +23,13 @@ struct LaneKey {
 };
 
 // Each returns nullptr where it has nothing for the key.
-struct LaneHandlers {
-    Handler (*integer)(const LaneKey& key);
-    Handler (*real)(const LaneKey& key);
-    Handler (*compare)(const LaneKey& key);  // setp (with Op::c a predicate and Op::imm a BooleanOp)
-    Handler (*convert)(const LaneKey& key);
-    Handler (*load)(const LaneKey& key);  // Op::info is a MemoryInfo
-    Handler (*store)(const LaneKey& key);
+struct VectorHandlers {
+    Handler (*integer)(const VectorKey& key);
+    Handler (*real)(const VectorKey& key);
+    Handler (*compare)(const VectorKey& key);  // setp (with Op::c a predicate and Op::imm a BooleanOp)
+    Handler (*convert)(const VectorKey& key);
+    Handler (*load)(const VectorKey& key);  // Op::info is a MemoryInfo
+    Handler (*store)(const VectorKey& key);
     Handler (*copy)(unsigned bytes);                               // d = a
     Handler (*pack)(unsigned element_bytes, unsigned elements);    // d = {a, b, c, e}
     Handler (*unpack)(unsigned element_bytes, unsigned elements);  // {d, b, c, e} = a; no_operand: a sink
@@ -40,6 +40,6 @@ struct LaneHandlers {
     Resolve (*shared)(bool wide_address);
 };
 
-[[nodiscard]] const LaneHandlers& lane_handlers();  // the best that this processor runs
+[[nodiscard]] const VectorHandlers& vector_handlers();  // the best that this processor runs
 
 }  // namespace trimtab::emulator

@@ -5,7 +5,7 @@
 #include "emulator/exec/vector/map.h"
 #include "emulator/exec/vector/variants.h"
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 namespace {
 
 using ptx::Opcode;
@@ -101,7 +101,7 @@ Handler shift(ptx::Type type) {
     }
 }
 
-Handler multiply(const LaneKey& key) {
+Handler multiply(const VectorKey& key) {
     switch (key.part) {
         case ptx::MultiplyPart::hi:
             return signed_binary<MultiplyHigh>(key.type);
@@ -123,7 +123,7 @@ Handler multiply(const LaneKey& key) {
     }
 }
 
-Handler multiply_add(const LaneKey& key) {
+Handler multiply_add(const VectorKey& key) {
     switch (key.part) {
         case ptx::MultiplyPart::hi:
             switch (key.type) {
@@ -206,7 +206,7 @@ Handler absolute_difference(ptx::Type type) {
 
 }  // namespace
 
-Handler integer_handler(const LaneKey& key) {
+Handler integer_handler(const VectorKey& key) {
     switch (key.opcode) {
         case Opcode::add:
             return key.sat ? nullptr : binary<Add>(key.type);
@@ -270,4 +270,4 @@ Handler funnel_handler(bool left) {
     return left ? same3<FunnelLeft, u32> : same3<FunnelRight, u32>;
 }
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR

@@ -7,7 +7,7 @@
 
 #include "emulator/exec/op.h"
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;
@@ -310,4 +310,4 @@ struct AbsoluteDifferenceAdd {
     }
 };
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR

@@ -17,7 +17,7 @@
     _Pragma("GCC ivdep") for (unsigned lane = 0; lane < ::trimtab::emulator::warp_lanes; lane++)
 #endif
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 
 template <class F>
 [[gnu::always_inline]] inline F make(const Op& op) {
@@ -83,4 +83,4 @@ const Op* map(Warp& w, const Op* op) {
     return bits;
 }
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR

@@ -3,7 +3,7 @@
 #include "emulator/exec/vector/map.h"
 #include "emulator/exec/vector/variants.h"
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 namespace {
 
 using u16 = std::uint16_t;
@@ -105,4 +105,4 @@ Handler unpack_handler(unsigned element_bytes, unsigned elements) {
     return nullptr;
 }
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR

@@ -5,13 +5,13 @@
 #include "emulator/exec/vector/real_ops.h"
 #include "emulator/exec/vector/variants.h"
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 namespace {
 
 using ptx::Opcode;
 
 template <template <bool, bool> class F, class... Operands>
-Handler flushing_saturating(const LaneKey& key) {
+Handler flushing_saturating(const VectorKey& key) {
     if (key.type == ptx::Type::f64)
         return &map<F<false, false>, double, std::conditional_t<true, double, Operands>...>;
     if (key.type != ptx::Type::f32) return nullptr;
@@ -24,19 +24,19 @@ Handler flushing_saturating(const LaneKey& key) {
 }
 
 template <template <bool> class F>
-Handler flushing(const LaneKey& key) {
+Handler flushing(const VectorKey& key) {
     if (key.type == ptx::Type::f64) return &map<F<false>, double, double>;
     if (key.type != ptx::Type::f32) return nullptr;
     return key.ftz ? Handler{&map<F<true>, float, float>} : Handler{&map<F<false>, float, float>};
 }
 
 template <template <bool> class F>
-Handler flushing_f32(const LaneKey& key) {
+Handler flushing_f32(const VectorKey& key) {
     return key.type == ptx::Type::f32 ? flushing<F>(key) : nullptr;
 }
 
 template <template <bool, bool> class F>
-Handler extremum(const LaneKey& key) {
+Handler extremum(const VectorKey& key) {
     if (key.type == ptx::Type::f64) return &map<F<false, false>, double, double, double>;
     if (key.type != ptx::Type::f32) return nullptr;
     if (key.propagate_nan) {
@@ -47,14 +47,14 @@ Handler extremum(const LaneKey& key) {
                    : Handler{&map<F<false, false>, float, float, float>};
 }
 
-bool to_nearest(const LaneKey& key) {
+bool to_nearest(const VectorKey& key) {
     return key.rounding == ptx::Rounding::none || key.rounding == ptx::Rounding::rn;
 }
-bool approximate(const LaneKey& key) {
+bool approximate(const VectorKey& key) {
     return key.rounding == ptx::Rounding::approx || key.rounding == ptx::Rounding::full;
 }
 
-Handler divide(const LaneKey& key) {
+Handler divide(const VectorKey& key) {
     if (key.rounding == ptx::Rounding::approx && key.type == ptx::Type::f32) {
         return key.ftz ? Handler{&map<DivideApproximately<true, false>, float, float, float>}
                        : Handler{&map<DivideApproximately<false, false>, float, float, float>};
@@ -63,14 +63,14 @@ Handler divide(const LaneKey& key) {
     return flushing_saturating<DivideReal, float, float>(key);
 }
 
-Handler reciprocal(const LaneKey& key) {
+Handler reciprocal(const VectorKey& key) {
     if (key.type == ptx::Type::f64 && approximate(key))
         return &map<ReciprocalApproximately64, double, double>;
     if (!to_nearest(key) && !approximate(key)) return nullptr;
     return flushing<ReciprocalReal>(key);
 }
 
-Handler reciprocal_square_root(const LaneKey& key) {
+Handler reciprocal_square_root(const VectorKey& key) {
     if (key.type == ptx::Type::f64 && key.ftz)
         return &map<ReciprocalSquareRootApproximately64, double, double>;
     return flushing<ReciprocalSquareRoot>(key);
@@ -78,7 +78,7 @@ Handler reciprocal_square_root(const LaneKey& key) {
 
 }  // namespace
 
-Handler real_handler(const LaneKey& key) {
+Handler real_handler(const VectorKey& key) {
     switch (key.opcode) {
         case Opcode::add:
             return to_nearest(key) ? flushing_saturating<AddReal, float, float>(key) : nullptr;
@@ -124,4 +124,4 @@ Handler real_handler(const LaneKey& key) {
     }
 }
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR

@@ -9,7 +9,7 @@
 
 #include "emulator/exec/op.h"
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 
 // Tested as integers: compilers hold one NaN to be as good as another, and drop a test that is made on reals.
 [[gnu::always_inline]] inline float canonical(float x) {
@@ -186,4 +186,4 @@ struct CopySign {
     double operator()(double a, double b) const { return __builtin_copysign(b, a); }
 };
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR

@@ -5,7 +5,7 @@
 #include "emulator/exec/vector/map.h"
 #include "emulator/exec/vector/variants.h"
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 namespace {
 
 using u32 = std::uint32_t;
@@ -101,4 +101,4 @@ Resolve shared_resolver(bool wide) {
     return wide ? &resolve_shared<u64> : &resolve_shared<u32>;
 }
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR

@@ -3,7 +3,7 @@
 #include "emulator/exec/vector/map.h"
 #include "emulator/exec/vector/variants.h"
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 namespace {
 
 using u8 = std::uint8_t;
@@ -146,7 +146,7 @@ Handler store_from(unsigned register_bytes) {
 
 }  // namespace
 
-Handler load_handler(const LaneKey& key) {
+Handler load_handler(const VectorKey& key) {
     switch (key.type) {
         case ptx::Type::s8:
             return load_into<std::int8_t>(key.d_bytes);
@@ -171,7 +171,7 @@ Handler load_handler(const LaneKey& key) {
     }
 }
 
-Handler store_handler(const LaneKey& key) {
+Handler store_handler(const VectorKey& key) {
     switch (key.memory_bytes) {
         case 1:
             return store_from<u8>(key.a_bytes);
@@ -186,4 +186,4 @@ Handler store_handler(const LaneKey& key) {
     }
 }
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR

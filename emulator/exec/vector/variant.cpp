@@ -1,11 +1,11 @@
 // One variant's table.
 #include "emulator/exec/vector/variants.h"
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 
-extern const LaneHandlers handlers{&integer_handler, &real_handler,   &compare_handler, &convert_handler,
-                                   &load_handler,    &store_handler,  &copy_handler,    &pack_handler,
-                                   &unpack_handler,  &select_handler, &funnel_handler,  &global_resolver,
-                                   &shared_resolver};
+extern const VectorHandlers handlers{&integer_handler, &real_handler,   &compare_handler, &convert_handler,
+                                     &load_handler,    &store_handler,  &copy_handler,    &pack_handler,
+                                     &unpack_handler,  &select_handler, &funnel_handler,  &global_resolver,
+                                     &shared_resolver};
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR

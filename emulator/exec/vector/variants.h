@@ -3,14 +3,14 @@
 
 #include "emulator/exec/vector/handlers.h"
 
-namespace trimtab::emulator::TRIMTAB_LANES {
+namespace trimtab::emulator::TRIMTAB_VECTOR {
 
-Handler integer_handler(const LaneKey& key);
-Handler real_handler(const LaneKey& key);
-Handler compare_handler(const LaneKey& key);
-Handler convert_handler(const LaneKey& key);
-Handler load_handler(const LaneKey& key);
-Handler store_handler(const LaneKey& key);
+Handler integer_handler(const VectorKey& key);
+Handler real_handler(const VectorKey& key);
+Handler compare_handler(const VectorKey& key);
+Handler convert_handler(const VectorKey& key);
+Handler load_handler(const VectorKey& key);
+Handler store_handler(const VectorKey& key);
 Handler copy_handler(unsigned bytes);
 Handler select_handler(unsigned bytes);
 Handler pack_handler(unsigned element_bytes, unsigned elements);
@@ -19,7 +19,7 @@ Handler funnel_handler(bool left);
 Resolve global_resolver(bool wide_address);
 Resolve shared_resolver(bool wide_address);
 
-extern const LaneHandlers handlers;
+extern const VectorHandlers handlers;
 
 // Bytes of a register of an integer or untyped type; 0 for anything else (ptx::size_bytes would pull in
 // more).
@@ -46,4 +46,4 @@ extern const LaneHandlers handlers;
     }
 }
 
-}  // namespace trimtab::emulator::TRIMTAB_LANES
+}  // namespace trimtab::emulator::TRIMTAB_VECTOR
