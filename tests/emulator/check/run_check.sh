@@ -26,11 +26,12 @@ check() {
     [[ $status == "$3" ]] || fail "$1 under $2 ends with $status, not $3: $(cat found.txt)"
 }
 
-for which in memory race init; do
+for which in memory race init sync barrier; do
     line=$(grep -n "FOUND $which" "$source" | cut -d: -f1)
-    check "$which" "$which" 1
-    grep -q "defects.cu:$line: $which: " found.txt || fail "$which: not at line $line: $(cat found.txt)"
-    check clean "$which" 0
+    kind=${which/barrier/sync}
+    check "$which" "$kind" 1
+    grep -q "defects.cu:$line: $kind: " found.txt || fail "$which: not at line $line: $(cat found.txt)"
+    check clean "$kind" 0
 done
 check memory memory 1
 grep -q 'past the end of an allocation of 256 bytes' found.txt || fail "no distance: $(cat found.txt)"
@@ -40,7 +41,6 @@ if command -v llvm-symbolizer-22 llvm-symbolizer addr2line >/dev/null; then
 fi
 check freed memory 1
 grep -q 'and freed by' found.txt || fail "no stack of the free: $(cat found.txt)"
-check sync sync 1
 check sync memory,race,init 0
 check clean all 0
 

@@ -15,7 +15,11 @@ __global__ void unwritten(const int* in, int* out) {
     out[threadIdx.x] = in[threadIdx.x];  // FOUND init
 }
 __global__ void apart(int* out) {
-    out[threadIdx.x] = __shfl_xor_sync(threadIdx.x < 16 ? 0xffffu : 0xffu, threadIdx.x, 1);
+    out[threadIdx.x] = __shfl_xor_sync(threadIdx.x < 16 ? 0xffffu : 0xffu, threadIdx.x, 1);  // FOUND sync
+}
+__global__ void half_of_a_warp(int* out) {
+    if (threadIdx.x & 1) __syncthreads();  // FOUND barrier
+    out[threadIdx.x] = 1;
 }
 __global__ void clean(int* out) {
     out[threadIdx.x] = threadIdx.x;
@@ -35,6 +39,7 @@ int main(int argc, char** argv) {
     if (!strcmp(which, "race")) neighbours<<<1, 64>>>(a);
     if (!strcmp(which, "init")) unwritten<<<1, 64>>>(a, b);
     if (!strcmp(which, "sync")) apart<<<1, 32>>>(a);
+    if (!strcmp(which, "barrier")) half_of_a_warp<<<1, 64>>>(a);
     if (!strcmp(which, "freed")) {
         cudaFree(a);
         clean<<<1, 64>>>(a);
