@@ -17,6 +17,7 @@
 #include "pass/kernel_sources.h"
 #include "pass/managed_variables.h"
 #include "pass/route_launches.h"
+#include "pass/wide_conversions.h"
 
 namespace {
 
@@ -30,6 +31,7 @@ class TrimtabPass : public llvm::PassInfoMixin<TrimtabPass> {
             bool changed = trimtab::pass::mark_managed_variables(module);
             changed |= trimtab::pass::mark_cluster_dimensions(module);
             changed |= trimtab::pass::move_large_tables(module);
+            changed |= trimtab::pass::expand_wide_conversions(module);
             changed |= trimtab::pass::encode_file_names(module);
             return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
         }

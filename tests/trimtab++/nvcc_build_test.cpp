@@ -205,6 +205,48 @@ __global__ void fill(float *x, double *d, int n) {
     delete shape;
     d[i] = i & 1 ? nan("0x12") : __float_as_int(nanf("7"));
 }
+// On the device as on the host, bit for bit.
+struct Reals {
+    double d, ud;
+    float f, uf;
+    __int128 back;
+    unsigned __int128 unsigned_back;
+};
+__host__ __device__ Reals reals_of(__int128 wide) {
+    const unsigned __int128 w = wide;
+    const double kept = (double)(w >> 1);
+    return {(double)wide, (double)w, (float)wide, (float)(w >> 1), (__int128)-kept, (unsigned __int128)(float)(w >> 1)};
+}
+__global__ void convert(const __int128 *wide, Reals *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = reals_of(wide[i]);
+}
+bool converts() {
+    const int n = 512;
+    __int128 *wide;
+    Reals *out;
+    cudaMallocManaged(&wide, n * sizeof *wide);
+    cudaMallocManaged(&out, n * sizeof *out);
+    // Runs of ones, and what is past halfway between two numbers by its last bits alone; both signs.
+    for (int i = 0; i < n; ++i) {
+        const unsigned __int128 one = 1, run = ~(one - one) >> (i % 128);
+        const int first = 127 - i % 60, precision = i < 384 ? 53 : 24;
+        const unsigned __int128 past = one << first | one << (first - precision) | 3;
+        wide[i] = (__int128)(i < 128 ? run : i < 256 ? run << 37 : past);
+    }
+    wide[0] = 0;
+    convert<<<4, 128>>>(wide, out, n);
+    if (cudaDeviceSynchronize() != cudaSuccess) return false;
+    for (int i = 0; i < n; ++i) {
+        const Reals host = reals_of(wide[i]);
+        if (host.d != out[i].d || host.ud != out[i].ud || host.f != out[i].f || host.uf != out[i].uf ||
+            host.back != out[i].back || host.unsigned_back != out[i].unsigned_back) {
+            printf("conversion %d\n", i);
+            return false;
+        }
+    }
+    return true;
+}
 __attribute__((noinline)) bool grows(int x) { return x + 1 > x; }
 int main(int count, char **) {
     const int n = 100;
@@ -222,7 +264,7 @@ int main(int count, char **) {
     good &= d[0] == 0x7fc00007 && bits == 0x7ff8000000000012;
     good &= isfinite(count) && !isnan(7u) && !isinf(count) && !signbit(3L) && isgreater(count, 0) &&
             fpclassify(count) == FP_NORMAL && isnormal((short)count);
-    good &= !grows(INT_MAX + count - 1);
+    good &= !grows(INT_MAX + count - 1) && converts();
     puts(good ? "PASS" : "FAIL");
 }
 )");
