@@ -5,6 +5,11 @@ include(CMakePackageConfigHelpers)
 set(documentation "${CMAKE_INSTALL_DATADIR}/doc/trimtab")
 install(DIRECTORY include/trimtab TYPE INCLUDE)
 install(FILES README.md LICENSES.md DESTINATION "${documentation}")
+# What the manual leads to.
+foreach(document IN ITEMS model/devices/README.md bench/README.md)
+  cmake_path(GET document PARENT_PATH folder)
+  install(FILES "${document}" DESTINATION "${documentation}/${folder}")
+endforeach()
 install(DIRECTORY docs samples DESTINATION "${documentation}")
 
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Trimtab")
