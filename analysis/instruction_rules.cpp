@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ptx/special_registers.h"
+
 namespace trimtab::analysis {
 namespace {
 
@@ -18,34 +20,14 @@ OpcodeClass class_of(const ptx::Instruction& instruction) {
     return ptx::info(instruction.opcode).opcode_class;
 }
 
-bool is_launch_register(ptx::SpecialRegister special) {
-    return special <= ptx::SpecialRegister::nctaid_z || special == ptx::SpecialRegister::warp_size;
-}
-
-std::string_view special_group(ptx::SpecialRegister special) {
-    using enum ptx::SpecialRegister;
-    switch (special) {
-        case clock:
-        case clock_hi:
-        case clock64:
-        case globaltimer:
-        case globaltimer_lo:
-        case globaltimer_hi:
+std::string_view reads_what(ptx::SpecialRegister special) {
+    switch (ptx::info(special).group) {
+        case ptx::SpecialGroup::clock:
             return "reads a clock";
-        case dynamic_smem_size:
-        case total_smem_size:
-        case aggr_smem_size:
+        case ptx::SpecialGroup::shared_size:
             return "reads the size of its shared memory";
-        case laneid:
-        case warpid:
-        case nwarpid:
-        case smid:
-        case nsmid:
-        case lanemask_eq:
-        case lanemask_le:
-        case lanemask_lt:
-        case lanemask_ge:
-        case lanemask_gt:
+        case ptx::SpecialGroup::lane:
+        case ptx::SpecialGroup::machine:
             return "asks which lane, warp or multiprocessor it runs on";
         default:
             return "reads a register of the machine";
@@ -54,10 +36,11 @@ std::string_view special_group(ptx::SpecialRegister special) {
 
 std::optional<std::string> special_refusal(const ptx::Instruction& instruction) {
     const auto check = [](const Operand& operand) -> std::optional<std::string> {
-        if (operand.kind != Operand::Kind::special || is_launch_register(operand.special))
+        if (operand.kind != Operand::Kind::special ||
+            ptx::info(operand.special).group == ptx::SpecialGroup::launch)
             return std::nullopt;
-        return fmt::format("{} ({}), which re-blocking changes{}", special_group(operand.special),
-                           operand.text, by_hand);
+        return fmt::format("{} ({}), which re-blocking changes{}", reads_what(operand.special), operand.text,
+                           by_hand);
     };
     for (const Operand& operand : instruction.operands) {
         if (auto text = check(operand)) return text;
@@ -222,7 +205,7 @@ std::optional<std::string> refusal(const FunctionValues& values, const ptx::Modu
         case OpcodeClass::call:
             return call_refusal(instruction, module);
         case OpcodeClass::barrier:
-            if (std::ranges::find(instruction.suffixes, "warp") != instruction.suffixes.end())
+            if (has(instruction, "warp"))
                 return fmt::format("waits for the other threads of its warp ({}){}", instruction.mnemonic,
                                    by_hand);
             return fmt::format("waits for the other threads of its block ({}){}", instruction.mnemonic,

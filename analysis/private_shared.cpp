@@ -83,10 +83,7 @@ class PrivateSharedFinder {
     bool is_barrier(std::uint32_t instruction) const {
         const ptx::Instruction& made = function_.body[instruction];
         if (made.opcode != Opcode::bar && made.opcode != Opcode::barrier) return false;
-        const auto has = [&](std::string_view suffix) {
-            return std::ranges::find(made.suffixes, suffix) != made.suffixes.end();
-        };
-        if (!has("sync") || has("red") || has("cluster") || made.guard != no_index ||
+        if (!has(made, "sync") || has(made, "red") || has(made, "cluster") || made.guard != no_index ||
             made.destination_count != 0 || made.operands.size() != 1)
             return false;
         // A type says how wide an immediate is, and a barrier has none.
@@ -94,7 +91,7 @@ class PrivateSharedFinder {
                                     ? SymbolTable::constant(made.operands[0].bits, 32)
                                     : values_.operand(instruction, 0);
         return number.width == 32 && number.is_constant() &&
-               (!has("warp") || truncate_bits(number.constant(), 32) == 0xffffffff);
+               (!has(made, "warp") || truncate_bits(number.constant(), 32) == 0xffffffff);
     }
 
     // The index that no block size is multiplied with in the thread's number.

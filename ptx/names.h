@@ -12,6 +12,5 @@ namespace trimtab::ptx {
 [[nodiscard]] std::optional<Space> find_space(std::string_view spelling);  // "shared::cta", "const"
 [[nodiscard]] Opcode find_opcode(std::string_view base);                   // unknown if it is none
 [[nodiscard]] std::optional<SpecialRegister> find_special_register(std::string_view spelling);  // "%tid.x"
-[[nodiscard]] Type type_of(SpecialRegister special);
 
 }  // namespace trimtab::ptx

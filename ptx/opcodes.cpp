@@ -191,6 +191,10 @@ bool is_elementwise(const Instruction& instruction) {
     return true;
 }
 
+bool has(const Instruction& instruction, std::string_view suffix) {
+    return std::ranges::find(instruction.suffixes, suffix) != instruction.suffixes.end();
+}
+
 bool ends_block(Opcode opcode) {
     return info(opcode).has(jumps | leaves);
 }

@@ -89,6 +89,7 @@ enum OpcodeTrait : std::uint16_t {
 [[nodiscard]] bool is_pure(Opcode opcode);
 // Each lane's result is made from the lane's own operands and nothing else.
 [[nodiscard]] bool is_elementwise(const Instruction& instruction);
+[[nodiscard]] bool has(const Instruction& instruction, std::string_view suffix);  // "sync", "L2::cache_hint"
 [[nodiscard]] bool ends_block(Opcode opcode);
 [[nodiscard]] bool is_load(const Instruction& instruction);  // ld, ldu
 

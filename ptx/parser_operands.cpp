@@ -3,6 +3,7 @@
 #include "ptx/names.h"
 #include "ptx/opcodes.h"
 #include "ptx/parser.h"
+#include "ptx/special_registers.h"
 
 namespace trimtab::ptx {
 bool Parser::instruction() {
@@ -276,7 +277,7 @@ bool Parser::named_operand(Operand& out, const Instruction& instruction) {
     if (const auto special = find_special_register(whole)) {
         out.kind = Operand::Kind::special;
         out.special = *special;
-        out.type = type_of(*special);
+        out.type = info(*special).type;
         out.text = whole;
         return true;
     }

@@ -6,6 +6,7 @@
 #include "emulator/exec/lower.h"
 #include "emulator/exec/scalar/function.h"
 #include "emulator/exec/video_info.h"
+#include "ptx/opcodes.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -362,8 +363,7 @@ bool Lowering::lower_convert(const ptx::Instruction& instruction) {
         const unsigned own = ptx::size_bytes(type) == 1 ? 2 : ptx::size_bytes(type);
         return operand.kind == ptx::Operand::Kind::reg ? width_of(operand.reg) : own;
     };
-    if (std::find(instruction.suffixes.begin(), instruction.suffixes.end(), "pack") !=
-        instruction.suffixes.end()) {
+    if (has(instruction, "pack")) {
         const ScalarChoice choice = scalar_pack(instruction);
         if (choice.function == nullptr || sources.size() < 2 || sources.size() > 3) return false;
         emit_operands(run::scalar_function, instruction, 4,

@@ -3,17 +3,9 @@
 
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/lower.h"
+#include "ptx/opcodes.h"
 
 namespace trimtab::emulator {
-namespace {
-
-bool has(const ptx::Instruction& instruction, std::string_view suffix) {
-    return std::find(instruction.suffixes.begin(), instruction.suffixes.end(), suffix) !=
-           instruction.suffixes.end();
-}
-
-}  // namespace
-
 // A barrier's address: of shared memory, or generic.
 bool Lowering::emit_mbarrier(const ptx::Instruction& instruction, const ptx::Operand& at, Handler run,
                              MbarrierAction action, OperandRef amount, OperandRef d) {

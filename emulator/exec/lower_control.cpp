@@ -6,6 +6,7 @@
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/lower.h"
 #include "emulator/exec/observer.h"
+#include "ptx/opcodes.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -20,13 +21,6 @@ HostFunction host_function(std::string_view name) {
     if (name == "_ZdlPv" || name == "_ZdaPv" || name == "_ZdlPvm" || name == "_ZdaPvm")
         return HostFunction::free;
     return device_runtime_function(name);
-}
-
-bool has(const ptx::Instruction& instruction, std::string_view suffix) {
-    for (const std::string& own : instruction.suffixes) {
-        if (own == suffix) return true;
-    }
-    return false;
 }
 
 }  // namespace

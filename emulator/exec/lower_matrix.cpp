@@ -5,14 +5,10 @@
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/lower.h"
 #include "emulator/exec/matrix_info.h"
+#include "ptx/opcodes.h"
 
 namespace trimtab::emulator {
 namespace {
-
-bool has(const ptx::Instruction& instruction, std::string_view suffix) {
-    return std::find(instruction.suffixes.begin(), instruction.suffixes.end(), suffix) !=
-           instruction.suffixes.end();
-}
 
 // What the mnemonic says in any order: the shape, the layouts and the elements' types, as they follow.
 struct Spelling {

@@ -5,14 +5,10 @@
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/lower.h"
 #include "emulator/exec/texture_access.h"
+#include "ptx/opcodes.h"
 
 namespace trimtab::emulator {
 namespace {
-
-bool has(const ptx::Instruction& instruction, std::string_view suffix) {
-    return std::find(instruction.suffixes.begin(), instruction.suffixes.end(), suffix) !=
-           instruction.suffixes.end();
-}
 
 std::optional<Geometry> geometry_of(const ptx::Instruction& instruction) {
     for (const std::string& suffix : instruction.suffixes) {

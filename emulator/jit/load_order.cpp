@@ -1,6 +1,6 @@
 #include "emulator/jit/load_order.h"
 
-#include "ptx/opcodes.h"
+#include "ptx/instruction_registers.h"
 
 namespace trimtab::emulator::jit {
 
@@ -15,13 +15,9 @@ bool is_passed(const ptx::Instruction& instruction) {
 }
 
 bool writes_to(const ptx::Instruction& instruction, ptx::RegisterIndex reg) {
-    for (const ptx::Operand& to : instruction.destinations()) {
-        if (to.kind == ptx::Operand::Kind::reg && to.reg == reg) return true;
-        for (const ptx::Operand& element : to.elements) {
-            if (element.kind == ptx::Operand::Kind::reg && element.reg == reg) return true;
-        }
-    }
-    return false;
+    bool found = false;
+    visit_writes(instruction, [&](ptx::RegisterIndex written) { found = found || written == reg; });
+    return found;
 }
 
 }  // namespace trimtab::emulator::jit

@@ -1,5 +1,7 @@
 #include "emulator/jit/run_hints.h"
 
+#include "ptx/special_registers.h"
+
 namespace trimtab::emulator::jit {
 namespace {
 
@@ -57,13 +59,8 @@ RunHints::Hint RunHints::special(const ptx::Operand& operand) const {
         }
         case laneid:
             return within([](unsigned lane) { return std::int64_t{lane}; });
-        case lanemask_eq:
-        case lanemask_le:
-        case lanemask_lt:
-        case lanemask_ge:
-        case lanemask_gt:
-            return {true, std::nullopt};
         default:
+            if (varies_in_warp(operand.special)) return {true, std::nullopt};
             return {true, zeros};
     }
 }
@@ -133,17 +130,12 @@ bool RunHints::propagate(const ptx::Instruction& instruction) {
     const Hint made = result(instruction);
     if (!made.known) return false;
     bool changed = false;
-    const auto write = [&](const ptx::Operand& to) {
-        if (to.kind != ptx::Operand::Kind::reg) return;
+    visit_writes(instruction, [&](ptx::RegisterIndex reg) {
         Hint next = made;
-        if (hints_[to.reg].known && hints_[to.reg] != made) next = {true, std::nullopt};
-        changed = changed || next != hints_[to.reg];
-        hints_[to.reg] = next;
-    };
-    for (const ptx::Operand& to : instruction.destinations()) {
-        write(to);
-        for (const ptx::Operand& element : to.elements) write(element);
-    }
+        if (hints_[reg].known && hints_[reg] != made) next = {true, std::nullopt};
+        changed = changed || next != hints_[reg];
+        hints_[reg] = next;
+    });
     return changed;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/special_registers.h"
+
 namespace trimtab::emulator::jit {
 namespace {
 
@@ -131,20 +133,8 @@ Shape Shapes::special(const ptx::Operand& operand) const {
             for (unsigned lane = 0; lane < warp_lanes; lane++) offsets[lane] = lane;
             return Shape::pattern(offsets, 4);
         }
-        case lanemask_eq:
-        case lanemask_le:
-        case lanemask_lt:
-        case lanemask_ge:
-        case lanemask_gt:
-        case clock:
-        case clock_hi:
-        case clock64:
-        case globaltimer:
-        case globaltimer_lo:
-        case globaltimer_hi:
-            return Shape::general();
         default:
-            return Shape::uniform();
+            return varies_in_warp(operand.special) ? Shape::general() : Shape::uniform();
     }
 }
 
@@ -312,12 +302,7 @@ bool Shapes::propagate() {
                 shapes_[reg] = next;
                 changed = true;
             };
-            for (const ptx::Operand& to : instruction.destinations()) {
-                if (to.kind == ptx::Operand::Kind::reg) write(to.reg);
-                for (const ptx::Operand& element : to.elements) {
-                    if (element.kind == ptx::Operand::Kind::reg) write(element.reg);
-                }
-            }
+            visit_writes(instruction, write);
         }
     }
     return changed;
@@ -336,14 +321,9 @@ void Shapes::diverge(ptx::BlockIndex block) {
         seen[b] = true;
         for (const ptx::BlockIndex next : flow_.blocks[b].successors) open.push_back(next);
         for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; i++) {
-            const auto write = [&](const ptx::Operand& to) {
-                if (to.kind == ptx::Operand::Kind::reg && liveness_.into(join).contains(to.reg))
-                    shapes_[to.reg] = Shape::general();
-            };
-            for (const ptx::Operand& to : function_.body[i].destinations()) {
-                write(to);
-                for (const ptx::Operand& element : to.elements) write(element);
-            }
+            visit_writes(function_.body[i], [&](ptx::RegisterIndex reg) {
+                if (liveness_.into(join).contains(reg)) shapes_[reg] = Shape::general();
+            });
         }
     }
 }

@@ -347,14 +347,11 @@ bool Translator::translate_arithmetic(const Instruction& instruction, std::uint3
             return translate_compare(instruction);
         case Opcode::selp:
             return translate_select(instruction);
-        case Opcode::addc:
-        case Opcode::subc:
-        case Opcode::madc:
-            return false;
         default:
             break;
     }
-    if (instruction.modifiers.carry_out || instruction.destination_count != 1) return false;
+    if (is_pure(opcode) && !is_elementwise(instruction)) return false;  // it reads or leaves a state
+    if (instruction.destination_count != 1) return false;
     if (instruction.type == Type::pred) return translate_logic(instruction);
     if (translate_product(instruction, index)) return true;
     switch (opcode) {

@@ -6,6 +6,7 @@
 
 #include "emulator/jit/abi.h"
 #include "emulator/jit/translator.h"
+#include "ptx/special_registers.h"
 
 namespace trimtab::emulator::jit {
 namespace {
@@ -285,19 +286,9 @@ std::optional<Value> Translator::source(const Operand& operand, unsigned bytes, 
         case Operand::Kind::special: {
             if (bytes == 0) return std::nullopt;
             using enum ptx::SpecialRegister;
-            switch (operand.special) {
-                case clock:
-                case clock_hi:
-                case clock64:
-                case globaltimer:
-                case globaltimer_lo:
-                case globaltimer_hi:
-                case is_explicit_cluster:
-                case other:
-                    return std::nullopt;
-                default:
-                    break;
-            }
+            if (ptx::info(operand.special).group == ptx::SpecialGroup::clock ||
+                operand.special == is_explicit_cluster || operand.special == other)
+                return std::nullopt;
             const Shape shape = shapes_->of(operand, 4, ptx::Type::u32);
             // What changes from warp to warp, the special registers may not know yet.
             const bool is_thread =

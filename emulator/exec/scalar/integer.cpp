@@ -4,6 +4,7 @@
 
 #include "emulator/exec/program.h"
 #include "emulator/exec/scalar/function.h"
+#include "ptx/opcodes.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -205,11 +206,6 @@ u64 permute_mode(const ptx::Instruction& instruction) {
         }
     }
     return 0;
-}
-
-bool has(const ptx::Instruction& instruction, std::string_view suffix) {
-    return std::find(instruction.suffixes.begin(), instruction.suffixes.end(), suffix) !=
-           instruction.suffixes.end();
 }
 
 ScalarChoice space_test(const ptx::Instruction& instruction) {
