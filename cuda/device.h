@@ -37,6 +37,9 @@ struct Device {
     CUmemPoolHandle_st default_pool;
     CUmemPoolHandle_st* current_pool = &default_pool;
     std::uint64_t used_bytes = 0;
+    // What the nodes of graphs have allocated, and what is held ready for them.
+    std::uint64_t graph_used_bytes = 0, graph_used_high_bytes = 0, graph_reserved_bytes = 0,
+                  graph_reserved_high_bytes = 0;
     unsigned flags = cudaDeviceScheduleAuto;
     std::array<std::size_t, cudaLimitStackSize + 16> limits{};
     cudaFuncCache cache_config = cudaFuncCachePreferNone;

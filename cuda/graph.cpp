@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "cuda/graph_memory.h"
+
 namespace trimtab::cuda {
 namespace {
 
@@ -35,10 +37,27 @@ std::vector<const CUgraphNode_st*> in_order(const CUgraph_st& graph) {
     return order;
 }
 
+// The values of a body's own conditional nodes join those of the whole.
+std::shared_ptr<const CUgraphExec_st::Condition> condition_of(const CUgraphNode_st& node,
+                                                              CUgraphExec_st& exec) {
+    if (node.conditional == nullptr) return nullptr;
+    auto condition = std::make_shared<CUgraphExec_st::Condition>();
+    condition->type = node.conditional->type;
+    condition->value = node.conditional->value;
+    for (const auto& body : node.conditional->bodies) {
+        const auto& made = condition->bodies.emplace_back(std::move(*instantiate(*body)));
+        exec.conditional_values.insert(exec.conditional_values.end(), made.conditional_values.begin(),
+                                       made.conditional_values.end());
+    }
+    return condition;
+}
+
 // Appends the graph's nodes; returns which of them nothing in the graph waits for. Nodes without dependencies
 // wait for `before`.
 std::vector<std::size_t> lay_open(const CUgraph_st& graph, const std::vector<std::size_t>& before,
                                   CUgraphExec_st& exec) {
+    exec.conditional_values.insert(exec.conditional_values.end(), graph.conditional_values.begin(),
+                                   graph.conditional_values.end());
     // Where a node's effect is complete: itself, or the last nodes of its child graph.
     std::map<const CUgraphNode_st*, std::vector<std::size_t>> done;
     std::map<const CUgraphNode_st*, bool> has_dependents;
@@ -57,7 +76,8 @@ std::vector<std::size_t> lay_open(const CUgraph_st& graph, const std::vector<std
         exec.nodes.push_back({.original = node,
                               .operation = node->operation,
                               .dependencies = std::move(dependencies),
-                              .enabled = node->enabled});
+                              .enabled = node->enabled,
+                              .condition = condition_of(*node, exec)});
         done[node] = {exec.nodes.size() - 1};
     }
     std::vector<std::size_t> last;
@@ -75,9 +95,80 @@ CUevent_st* event_of(const State& state, const Operation& operation) {
 }
 
 bool embeds(const CUgraph_st& graph, const CUgraph_st* wanted) {
-    return std::ranges::any_of(graph.nodes, [wanted](const auto& node) {
-        return node->child != nullptr && (node->child.get() == wanted || embeds(*node->child, wanted));
+    const auto is_or_embeds = [wanted](const auto& inner) {
+        return inner != nullptr && (inner.get() == wanted || embeds(*inner, wanted));
+    };
+    return std::ranges::any_of(graph.nodes, [&](const auto& node) {
+        return is_or_embeds(node->child) ||
+               (node->conditional != nullptr && std::ranges::any_of(node->conditional->bodies, is_or_embeds));
     });
+}
+
+std::expected<double, cudaError_t> run_nodes(State& state, Device& device, const CUgraphExec_st& exec,
+                                             double begin_ns);
+
+// The bodies that a conditional node runs, one after the other; when they are done.
+std::expected<double, cudaError_t> run_condition(State& state, Device& device,
+                                                 const CUgraphExec_st::Condition& condition,
+                                                 double begin_ns) {
+    const auto has_faulted = [&] {
+        const std::lock_guard lock(state.mutex);
+        return device.fault != cudaSuccess;
+    };
+    const unsigned value = *condition.value;
+    switch (condition.type) {
+        case cudaGraphCondTypeIf:
+            if (value != 0) return run_nodes(state, device, condition.bodies[0], begin_ns);
+            if (condition.bodies.size() < 2) return begin_ns;
+            return run_nodes(state, device, condition.bodies[1], begin_ns);
+        case cudaGraphCondTypeWhile:
+            while (*condition.value != 0 && !has_faulted()) {
+                const auto end_ns = run_nodes(state, device, condition.bodies[0], begin_ns);
+                if (!end_ns) return end_ns;
+                begin_ns = *end_ns;
+            }
+            return begin_ns;
+        case cudaGraphCondTypeSwitch:
+            if (value >= condition.bodies.size()) return begin_ns;
+            return run_nodes(state, device, condition.bodies[value], begin_ns);
+    }
+    return begin_ns;
+}
+
+// Every node, in order; modelled time runs along the dependencies. When the last is done.
+std::expected<double, cudaError_t> run_nodes(State& state, Device& device, const CUgraphExec_st& exec,
+                                             double begin_ns) {
+    std::vector<double> end_ns(exec.nodes.size(), begin_ns);
+    double last_ns = begin_ns;
+    for (std::size_t i = 0; i < exec.nodes.size(); ++i) {
+        const CUgraphExec_st::Node& node = exec.nodes[i];
+        double start_ns = begin_ns;
+        for (const std::size_t dependency : node.dependencies)
+            start_ns = std::max(start_ns, end_ns[dependency]);
+        Work work;
+        if (node.enabled && node.condition != nullptr) {
+            const auto done_ns = run_condition(state, device, *node.condition, start_ns);
+            if (!done_ns) return done_ns;
+            start_ns = *done_ns;
+        } else if (node.enabled && node.operation.run) {
+            if (const cudaError_t status = run(device, node.operation, work); status != cudaSuccess)
+                return std::unexpected(status);
+        }
+        const std::lock_guard lock(state.mutex);
+        CUevent_st* event = event_of(state, node.operation);
+        if (event != nullptr && node.operation.type == cudaGraphNodeTypeWaitEvent && event->recorded)
+            start_ns = std::max(start_ns, event->time_ns);
+        end_ns[i] = device.timeline.place(work, start_ns);
+        last_ns = std::max(last_ns, end_ns[i]);
+        if (event != nullptr && node.operation.type == cudaGraphNodeTypeEventRecord) {
+            event->capture.reset();
+            event->recorded = true;
+            event->time_ns = end_ns[i];
+        }
+        // What follows a kernel that has faulted does not run.
+        if (device.fault != cudaSuccess) break;
+    }
+    return last_ns;
 }
 
 }  // namespace
@@ -172,12 +263,21 @@ cudaError_t end_capture(State& state, CUstream_st& stream, cudaGraph_t& graph) {
 
 std::unique_ptr<CUgraph_st> clone(const CUgraph_st& graph) {
     auto copy = std::make_unique<CUgraph_st>();
+    copy->conditional_values = graph.conditional_values;
     std::map<const CUgraphNode_st*, CUgraphNode_st*> twins;
     for (const auto& node : graph.nodes) {
         CUgraphNode_st* twin = add_node(*copy, node->operation, {});
         twin->enabled = node->enabled;
         twin->original = node.get();
         if (node->child != nullptr) twin->child = clone(*node->child);
+        if (node->conditional != nullptr) {
+            twin->conditional = std::make_unique<Conditional>();
+            twin->conditional->type = node->conditional->type;
+            twin->conditional->value = node->conditional->value;
+            for (const auto& body : node->conditional->bodies)
+                twin->conditional->handles.push_back(
+                    twin->conditional->bodies.emplace_back(clone(*body)).get());
+        }
         twins[node.get()] = twin;
     }
     for (const auto& node : graph.nodes) {
@@ -201,37 +301,18 @@ cudaError_t launch(State& state, CUgraphExec_st& exec, cudaStream_t handle) {
         CUstream_st* stream = state.stream(handle);
         if (stream == nullptr) return cudaErrorInvalidResourceHandle;
         if (stream->capture != nullptr) return cudaErrorStreamCaptureUnsupported;
+        if (const cudaError_t status = prepare_graph_memory(state, exec); status != cudaSuccess)
+            return status;
         device = state.devices[static_cast<std::size_t>(stream->device)].get();
         begin_ns = earliest_start_ns(state, *stream);
     }
-    std::vector<double> end_ns(exec.nodes.size(), begin_ns);
-    double last_ns = begin_ns;
-    for (std::size_t i = 0; i < exec.nodes.size(); ++i) {
-        const CUgraphExec_st::Node& node = exec.nodes[i];
-        Work work;
-        if (node.enabled && node.operation.run) {
-            if (const cudaError_t status = run(*device, node.operation, work); status != cudaSuccess)
-                return status;
-        }
-        const std::lock_guard lock(state.mutex);
-        double start_ns = begin_ns;
-        for (const std::size_t dependency : node.dependencies)
-            start_ns = std::max(start_ns, end_ns[dependency]);
-        CUevent_st* event = event_of(state, node.operation);
-        if (event != nullptr && node.operation.type == cudaGraphNodeTypeWaitEvent && event->recorded)
-            start_ns = std::max(start_ns, event->time_ns);
-        end_ns[i] = device->timeline.place(work, start_ns);
-        last_ns = std::max(last_ns, end_ns[i]);
-        if (event != nullptr && node.operation.type == cudaGraphNodeTypeEventRecord) {
-            event->capture.reset();
-            event->recorded = true;
-            event->time_ns = end_ns[i];
-        }
-        // What follows a kernel that has faulted does not run.
-        if (device->fault != cudaSuccess) break;
+    for (const ConditionalValue& value : exec.conditional_values) {
+        if (value.is_assigned_at_launch) *value.value = value.default_value;
     }
+    const auto last_ns = run_nodes(state, *device, exec, begin_ns);
+    if (!last_ns) return last_ns.error();
     const std::lock_guard lock(state.mutex);
-    if (CUstream_st* stream = state.stream(handle)) stream->ready_ns = std::max(stream->ready_ns, last_ns);
+    if (CUstream_st* stream = state.stream(handle)) stream->ready_ns = std::max(stream->ready_ns, *last_ns);
     return cudaSuccess;
 }
 

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 namespace trimtab::cuda {
 namespace {
@@ -31,6 +34,11 @@ std::uint64_t address_value(const void* pointer) {
     return reinterpret_cast<std::uint64_t>(pointer);
 }
 
+// Is it memory that the heap gave, and takes back?
+bool is_heaps_own(MemoryKind kind) {
+    return kind != MemoryKind::registered && kind != MemoryKind::mapped && kind != MemoryKind::imported;
+}
+
 template <typename Map>
 auto last_at_or_below(Map& map, std::uint64_t address) {
     auto place = map.upper_bound(address);
@@ -48,9 +56,10 @@ const Allocation* MemoryMap::find(std::uint64_t address) const {
     return candidate.holds(address) ? &candidate : nullptr;
 }
 
-GlobalMemory::Range HeapMemory::range_of(std::uint64_t address, Access) {
+GlobalMemory::Range HeapMemory::range_of(std::uint64_t address, Access access) {
     const Allocation* allocation = map_->find(address);
     if (allocation == nullptr || allocation->kind == MemoryKind::array) return {};
+    if (allocation->access == MemoryAccess::read && access != Access::read) return {};
     return {.first = allocation->first,
             .end = allocation->end(),
             .host = reinterpret_cast<std::byte*>(allocation->first)};
@@ -129,7 +138,13 @@ std::byte* Heap::allocate(std::uint64_t size_bytes, MemoryKind kind, int device,
 
 void Heap::give_back(const Allocation& allocation) {
     auto* start = reinterpret_cast<std::byte*>(allocation.first);
-    if (allocation.size_bytes >= large_bytes) {
+    const auto shared = shared_.find(allocation.first);
+    if (shared != shared_.end() && allocation.size_bytes >= large_bytes) {
+        // The others keep the file.
+        unmap_file(start, shared->second.bytes);
+        close(shared->second.descriptor);
+        shared_.erase(shared);
+    } else if (allocation.size_bytes >= large_bytes) {
         madvise(start, round_up(allocation.size_bytes, page_bytes), MADV_DONTNEED);
     } else {
         std::fill_n(start, allocation.size_bytes, std::byte{0});
@@ -146,7 +161,7 @@ void Heap::give_back(const Allocation& allocation) {
 std::optional<Allocation> Heap::release(const void* pointer) {
     const std::lock_guard lock(mutex_);
     const auto place = allocations_.find(address_value(pointer));
-    if (place == allocations_.end() || place->second.kind == MemoryKind::registered) return std::nullopt;
+    if (place == allocations_.end() || !is_heaps_own(place->second.kind)) return std::nullopt;
     const Allocation allocation = place->second;
     allocations_.erase(place);
     give_back(allocation);
@@ -156,13 +171,114 @@ std::optional<Allocation> Heap::release(const void* pointer) {
 void Heap::release_device(int device) {
     const std::lock_guard lock(mutex_);
     for (auto place = allocations_.begin(); place != allocations_.end();) {
-        if (place->second.device != device || place->second.kind == MemoryKind::registered) {
+        if (place->second.device != device || !is_heaps_own(place->second.kind)) {
             ++place;
             continue;
         }
         give_back(place->second);
         place = allocations_.erase(place);
     }
+}
+
+std::byte* Heap::reserve_range(std::uint64_t size_bytes, std::uint64_t alignment_bytes) {
+    const std::lock_guard lock(mutex_);
+    if (!reserve() || size_bytes > arena_bytes_) return nullptr;
+    if (const auto hole = ranges_.lower_bound({size_bytes, alignment_bytes});
+        hole != ranges_.end() && hole->first.first == size_bytes) {
+        const std::uint64_t address = hole->second;
+        ranges_.erase(hole);
+        return reinterpret_cast<std::byte*>(address);
+    }
+    const std::uint64_t base = address_value(arena_);
+    const std::uint64_t start = round_up(base + used_bytes_, alignment_bytes) - base;
+    // A gap behind it, as behind allocations.
+    const std::uint64_t wanted = size_bytes + page_bytes;
+    if (start > arena_bytes_ || wanted > arena_bytes_ - start) return nullptr;
+    used_bytes_ = start + wanted;
+    return reinterpret_cast<std::byte*>(base + start);
+}
+
+void Heap::free_range(const void* start, std::uint64_t size_bytes) {
+    const std::lock_guard lock(mutex_);
+    // For the next one that wants as much: with the strictest alignment that it happens to have.
+    const std::uint64_t address = address_value(start);
+    ranges_.emplace(std::pair(size_bytes, address & (~address + 1)), address);
+}
+
+std::optional<Heap::SharedPlace> Heap::share(const Allocation& allocation) {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t first = allocation.first / page_bytes * page_bytes;
+    const std::uint64_t bytes = round_up(allocation.end(), page_bytes) - first;
+    if (const auto known = last_at_or_below(shared_, first);
+        known != shared_.end() && first + bytes <= known->first + known->second.bytes)
+        return SharedPlace{.descriptor = known->second.descriptor,
+                           .file_bytes = known->second.bytes,
+                           .offset = allocation.first - known->first};
+    const auto next = shared_.lower_bound(first);
+    if (next != shared_.end() && next->first < first + bytes) return std::nullopt;
+    if (next != shared_.begin() && std::prev(next)->first + std::prev(next)->second.bytes > first)
+        return std::nullopt;
+    const int descriptor = memfd_create("trimtab-ipc", MFD_CLOEXEC);
+    if (descriptor < 0) return std::nullopt;
+    static constexpr std::array<std::byte, page_bytes> zeros{};
+    bool is_copied = ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
+    for (std::uint64_t at = 0; is_copied && at < bytes; at += page_bytes) {
+        const auto* page = reinterpret_cast<const std::byte*>(first + at);
+        if (std::memcmp(page, zeros.data(), page_bytes) == 0) continue;
+        is_copied = pwrite(descriptor, page, page_bytes, static_cast<off_t>(at)) == ssize_t{page_bytes};
+    }
+    if (!is_copied || !map_file(reinterpret_cast<void*>(first), bytes, descriptor)) {
+        close(descriptor);
+        return std::nullopt;
+    }
+    shared_[first] = {.bytes = bytes, .descriptor = descriptor};
+    return SharedPlace{.descriptor = descriptor, .file_bytes = bytes, .offset = allocation.first - first};
+}
+
+std::byte* Heap::import(const SharedPlace& place, std::uint64_t size_bytes, int device) {
+    std::byte* start = reserve_range(place.file_bytes, page_bytes);
+    if (start == nullptr) return nullptr;
+    if (!map_file(start, place.file_bytes, place.descriptor)) {
+        free_range(start, place.file_bytes);
+        return nullptr;
+    }
+    const Allocation shown{.first = address_value(start) + place.offset,
+                           .size_bytes = size_bytes,
+                           .kind = MemoryKind::imported,
+                           .device = device};
+    show_mapped(address_value(start), place.file_bytes, {shown});
+    return start + place.offset;
+}
+
+void Heap::close_import(const std::byte* pointer, const SharedPlace& place) {
+    const std::uint64_t start = address_value(pointer) - place.offset;
+    show_mapped(start, place.file_bytes, {});
+    unmap_file(reinterpret_cast<void*>(start), place.file_bytes);
+    free_range(reinterpret_cast<void*>(start), place.file_bytes);
+}
+
+bool Heap::map_file(void* place, std::uint64_t size_bytes, int descriptor) {
+    void* mapped = mmap(place, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0);
+    if (mapped == MAP_FAILED) return false;
+    madvise(place, size_bytes, MADV_DONTDUMP);
+    return true;
+}
+
+void Heap::unmap_file(void* place, std::uint64_t size_bytes) {
+    void* empty = mmap(place, size_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    if (empty != MAP_FAILED) madvise(place, size_bytes, MADV_DONTDUMP);
+}
+
+void Heap::show_mapped(std::uint64_t first, std::uint64_t size_bytes,
+                       const std::vector<Allocation>& accessible) {
+    const std::lock_guard lock(mutex_);
+    allocations_.erase(allocations_.lower_bound(first), allocations_.lower_bound(first + size_bytes));
+    for (const Allocation& allocation : accessible) {
+        Allocation& shown = allocations_[allocation.first] = allocation;
+        shown.id = next_id_++;
+    }
+    map_.reset();
 }
 
 bool Heap::add_registered(void* pointer, std::uint64_t size_bytes, int device, unsigned flags) {

@@ -23,12 +23,17 @@ enum class MemoryKind : std::uint8_t {
     host,  // pinned
     managed,
     registered,  // the program's own, by cudaHostRegister
-    array        // opaque: only copies reach it
+    array,       // opaque: only copies reach it
+    mapped,      // by virtual memory management
+    imported     // another process's, by CUDA IPC
 };
+
+enum class MemoryAccess : std::uint8_t { none, read, read_write };
 
 struct Allocation {
     std::uint64_t first = 0, size_bytes = 0;
     MemoryKind kind = MemoryKind::device;
+    MemoryAccess access = MemoryAccess::read_write;
     int device = 0;  // current when it was allocated
     unsigned flags = 0;
     std::uint64_t id = 0;
@@ -57,8 +62,32 @@ class Heap {
     // Memory of the program's own; false where it overlaps what is known.
     bool add_registered(void* pointer, std::uint64_t size_bytes, int device, unsigned flags);
     std::optional<Allocation> remove_registered(const void* pointer);
-    // Every allocation of that device (all kinds but `registered`): cudaDeviceReset.
+    // Every allocation of that device but those that were not made here: cudaDeviceReset.
     void release_device(int device);
+
+    // Addresses without memory, for virtual memory management; nullptr: none are left. The alignment is a
+    // power of two.
+    [[nodiscard]] std::byte* reserve_range(std::uint64_t size_bytes, std::uint64_t alignment_bytes);
+    void free_range(const void* start, std::uint64_t size_bytes);
+    // Puts a file's bytes where addresses are reserved or allocated, or nothing again. False: the system
+    // refuses.
+    [[nodiscard]] static bool map_file(void* place, std::uint64_t size_bytes, int descriptor);
+    static void unmap_file(void* place, std::uint64_t size_bytes);
+    // What is accessible from `first` on, of what was mapped there.
+    void show_mapped(std::uint64_t first, std::uint64_t size_bytes,
+                     const std::vector<Allocation>& accessible);
+
+    // Memory that another process can map, as `offset` of a file of so many bytes.
+    struct SharedPlace {
+        int descriptor = -1;  // the heap's own
+        std::uint64_t file_bytes = 0, offset = 0;
+    };
+    // Makes the pages of an allocation those of a file, with what is in them; nothing runs on the device
+    // meanwhile. Nothing: some of them are another file's already, or the system refuses.
+    [[nodiscard]] std::optional<SharedPlace> share(const Allocation& allocation);
+    // Memory of another process: its file, mapped; nullptr: no address is left, or the system refuses.
+    [[nodiscard]] std::byte* import(const SharedPlace& place, std::uint64_t size_bytes, int device);
+    void close_import(const std::byte* pointer, const SharedPlace& place);
 
     [[nodiscard]] std::optional<Allocation> find(const void* pointer) const;
     // Does the address belong to the reserved stretch, allocated or not?
@@ -78,6 +107,14 @@ class Heap {
     std::map<std::uint64_t, Allocation> allocations_;
     std::deque<Allocation> freed_;  // the latest, for messages and to reuse them late
     std::map<std::uint64_t, std::vector<std::uint64_t>> holes_;  // size -> addresses, ready for reuse
+    // Reserved ranges that were freed: by size and alignment.
+    std::multimap<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> ranges_;
+    // Pages that are a file's: by address.
+    struct SharedPages {
+        std::uint64_t bytes = 0;
+        int descriptor = -1;
+    };
+    std::map<std::uint64_t, SharedPages> shared_;
     std::uint64_t next_id_ = 1;
     mutable std::shared_ptr<const MemoryMap> map_;
 };

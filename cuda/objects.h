@@ -23,8 +23,24 @@ struct NodeParameters {
     cudaMemcpy3DParms copy{};
     cudaMemsetParams fill{};
     cudaHostNodeParams host{};
-    cudaEvent_t event = nullptr;      // recorded or waited for
-    cudaMemAllocNodeParams memory{};  // of an allocation; its pointer, of a release
+    cudaEvent_t event = nullptr;        // recorded or waited for
+    cudaMemAllocNodeParams memory{};    // of an allocation; its pointer, of a release
+    std::shared_ptr<const void> keeps;  // the addresses of that memory, as long as a node knows them
+};
+
+// The value that a conditional node looks at. Its handle is its address, which device code stores to.
+struct ConditionalValue {
+    unsigned* value = nullptr;
+    unsigned default_value = 0;
+    bool is_assigned_at_launch = false;  // of each graph that has it
+    std::shared_ptr<const void> keeps;   // its address
+};
+
+struct Conditional {
+    cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
+    const unsigned* value = nullptr;
+    std::vector<std::unique_ptr<CUgraph_st>> bodies;
+    std::vector<cudaGraph_t> handles;  // of the bodies, as programs get them
 };
 
 // One thing that a stream does. It runs when it is submitted; where the stream is capturing, it becomes a
@@ -71,6 +87,7 @@ struct CUstream_st {
     double ready_ns = 0;  // modelled time at which all it was given is done
     std::shared_ptr<trimtab::cuda::Capture> capture;
     std::vector<CUgraphNode_st*> capture_dependencies;  // what the next captured node waits for
+    std::vector<cudaLaunchAttribute> attributes;        // hints, told back; one entry an attribute
 
     [[nodiscard]] bool is_blocking() const { return (flags & cudaStreamNonBlocking) == 0; }
 };
@@ -89,6 +106,7 @@ struct CUgraphNode_st {
     trimtab::cuda::Operation operation;
     std::vector<CUgraphNode_st*> dependencies;
     std::unique_ptr<CUgraph_st> child;
+    std::unique_ptr<trimtab::cuda::Conditional> conditional;
     bool enabled = true;
     const CUgraphNode_st* original = nullptr;  // of a node of a clone
 };
@@ -96,16 +114,24 @@ struct CUgraphNode_st {
 struct CUgraph_st {
     std::vector<CUuserObject_st*> user_objects;  // one entry a reference
     std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+    std::vector<trimtab::cuda::ConditionalValue> conditional_values;
 };
 
 struct CUgraphExec_st {
+    struct Condition {
+        cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
+        const unsigned* value = nullptr;
+        std::vector<CUgraphExec_st> bodies;
+    };
     struct Node {
         const CUgraphNode_st* original = nullptr;
         trimtab::cuda::Operation operation;
         std::vector<std::size_t> dependencies;
         bool enabled = true;
+        std::shared_ptr<const Condition> condition = nullptr;  // of a conditional node
     };
     std::vector<Node> nodes;
+    std::vector<trimtab::cuda::ConditionalValue> conditional_values;  // of child graphs and bodies, too
     unsigned long long flags = 0;
 };
 

@@ -15,10 +15,12 @@
 
 #include "cuda/device.h"
 #include "cuda/heap.h"
+#include "cuda/ipc.h"
 #include "cuda/modules.h"
 #include "cuda/objects.h"
 #include "cuda/program_checks.h"
 #include "cuda/texture_objects.h"
+#include "cuda/virtual_memory.h"
 
 namespace trimtab::cuda {
 
@@ -26,6 +28,14 @@ struct CallConfiguration {
     dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
     cudaStream_t stream = nullptr;
+};
+
+// Addresses that nodes of graphs have for themselves, from the making of the graph on.
+struct GraphMemory {
+    std::uint64_t size_bytes = 0;
+    int device = 0;
+    bool exists = false;              // a launch has allocated it, and nothing has freed it since
+    std::weak_ptr<const void> nodes;  // that know the addresses, in graphs and executable ones
 };
 
 struct ThreadState {
@@ -52,7 +62,9 @@ class State {
     std::set<cudaEvent_t> events;
     std::set<cudaGraph_t> graphs;
     std::set<cudaGraphExec_t> graph_execs;
-    std::set<const void*> graph_memory;  // of allocations in graphs: there at every launch
+    std::map<const void*, GraphMemory> graph_memory;  // of allocations in graphs, by address
+    VirtualMemory virtual_memory;
+    OpenedIpc opened_ipc;
     std::set<cudaMemPool_t> pools;
     std::set<cudaArray_t> arrays;
     std::set<cudaMipmappedArray_t> mipmapped_arrays;

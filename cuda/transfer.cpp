@@ -26,7 +26,14 @@ Place place_of(const State& state, const Side& side, const Box& box) {
     if (allocation->kind == MemoryKind::registered) return Place::both;
     const auto start = reinterpret_cast<std::uint64_t>(side.start);
     if (reach > allocation->end() - start || allocation->kind == MemoryKind::array) return Place::invalid;
-    return allocation->kind == MemoryKind::device ? Place::device : Place::both;
+    switch (allocation->kind) {
+        case MemoryKind::device:
+        case MemoryKind::mapped:
+        case MemoryKind::imported:
+            return Place::device;
+        default:
+            return Place::both;
+    }
 }
 
 bool fits_kind(Place to, Place from, cudaMemcpyKind kind) {

@@ -185,4 +185,43 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode* from, c
                    reinterpret_cast<const cudaGraphEdgeData*>(edgeData), numDependencies);
 }
 
+CUresult cuGraphAddMemAllocNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS* nodeParams) {
+    static_assert(sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) == sizeof(cudaMemAllocNodeParams));
+    return forward(cudaGraphAddMemAllocNode, phGraphNode, hGraph, dependencies, numDependencies,
+                   reinterpret_cast<cudaMemAllocNodeParams*>(nodeParams));
+}
+CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS* params_out) {
+    return forward(cudaGraphMemAllocNodeGetParams, hNode,
+                   reinterpret_cast<cudaMemAllocNodeParams*>(params_out));
+}
+CUresult cuGraphAddMemFreeNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                               size_t numDependencies, CUdeviceptr dptr) {
+    return forward(cudaGraphAddMemFreeNode, phGraphNode, hGraph, dependencies, numDependencies, host(dptr));
+}
+CUresult cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr* dptr_out) {
+    return forward(cudaGraphMemFreeNodeGetParams, hNode, static_cast<void*>(dptr_out));
+}
+CUresult cuDeviceGraphMemTrim(CUdevice device) {
+    return forward(cudaDeviceGraphMemTrim, device);
+}
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void* value) {
+    return forward(cudaDeviceGetGraphMemAttribute, device, static_cast<cudaGraphMemAttributeType>(attr),
+                   value);
+}
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void* value) {
+    return forward(cudaDeviceSetGraphMemAttribute, device, static_cast<cudaGraphMemAttributeType>(attr),
+                   value);
+}
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* pHandle_out, CUgraph hGraph, CUcontext,
+                                        unsigned defaultLaunchValue, unsigned flags) {
+    return context_call([=](State&) {
+        cudaGraphConditionalHandle handle = 0;
+        const cudaError_t status =
+            cudaGraphConditionalHandleCreate(&handle, hGraph, defaultLaunchValue, flags);
+        if (pHandle_out != nullptr) *pHandle_out = handle;
+        return status;
+    });
+}
+
 }  // extern "C"

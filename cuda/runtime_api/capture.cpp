@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/graph.h"
+#include "cuda/graph_memory.h"
 #include "cuda/runtime_api/alias.h"
 #include "cuda/state.h"
 
@@ -142,11 +143,13 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long*
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
-    return locked_call([=](State& state) {
+    const cudaError_t status = locked_call([=](State& state) {
         if (state.graph_execs.erase(graphExec) == 0) return cudaErrorInvalidValue;
         delete graphExec;
         return cudaSuccess;
     });
+    release_unknown_graph_memory(State::instance());
+    return status;
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
@@ -185,8 +188,11 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
         }
         if (!same) return cudaErrorGraphExecUpdateFailure;
         // Nodes keep the handles of the graph that was instantiated.
-        for (std::size_t i = 0; i < old.size(); ++i)
+        for (std::size_t i = 0; i < old.size(); ++i) {
             hGraphExec->nodes[i].operation = std::move(updated->nodes[i].operation);
+            hGraphExec->nodes[i].condition = std::move(updated->nodes[i].condition);
+        }
+        hGraphExec->conditional_values = std::move(updated->conditional_values);
         return cudaSuccess;
     });
 }

@@ -169,6 +169,9 @@ cudaError_t cudaDeviceReset() {
     forget_launch_times(state);
     const std::lock_guard lock(state.mutex);
     state.heap.release_device(device.ordinal);
+    std::erase_if(state.graph_memory,
+                  [&](const auto& entry) { return entry.second.device == device.ordinal; });
+    device.graph_used_bytes = device.graph_reserved_bytes = 0;
     state.modules.unload(device.ordinal);
     std::erase_if(state.streams, [&](CUstream_st* stream) {
         const bool is_its = stream->device == device.ordinal;

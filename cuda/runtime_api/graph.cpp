@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cuda/graph_memory.h"
 #include "cuda/runtime_api/graph_node.h"
 #include "cuda/state.h"
 
@@ -29,6 +30,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
         return cudaSuccess;
     });
     for (cudaUserObject_t object : held) static_cast<void>(cudaUserObjectRelease(object, 1));
+    release_unknown_graph_memory(State::instance());
     return status;
 }
 

@@ -161,6 +161,10 @@ inline auto host_maker(const cudaHostNodeParams* parameters) {
     };
 }
 
+// cudaGraphAddNode for conditional nodes.
+cudaError_t add_conditional(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                            std::size_t count, cudaConditionalNodeParams& parameters);
+
 // Fills an array of handles that may be null, as CUDA's queries do.
 inline cudaError_t give(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nodes, size_t* count) {
     if (count == nullptr) return cudaErrorInvalidValue;

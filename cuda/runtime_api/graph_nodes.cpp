@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "cuda/graph_memory.h"
 #include "cuda/memory.h"
 #include "cuda/runtime_api/graph_node.h"
 
@@ -187,57 +188,6 @@ cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaG
     return update(hGraphExec, hNode, event_maker(event, cudaGraphNodeTypeWaitEvent));
 }
 
-// The memory is there from the node's making on, at one address for every launch.
-cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
-                                     const cudaGraphNode_t* pDependencies, size_t numDependencies,
-                                     cudaMemAllocNodeParams* nodeParams) {
-    return call([=](State& state) {
-        if (nodeParams == nullptr || nodeParams->bytesize == 0) return cudaErrorInvalidValue;
-        void* memory = nullptr;
-        if (const cudaError_t status = allocate(state, memory, nodeParams->bytesize, MemoryKind::device, 0);
-            status != cudaSuccess)
-            return status;
-        const cudaError_t status =
-            add(pGraphNode, graph, pDependencies, numDependencies, [=](State& locked) -> Made {
-                locked.graph_memory.insert(memory);
-                nodeParams->dptr = memory;
-                NodeParameters kept;
-                kept.memory = *nodeParams;
-                return with(Operation{.type = cudaGraphNodeTypeMemAlloc,
-                                      .run = {},
-                                      .synchronous = false,
-                                      .calls_program = false},
-                            std::move(kept));
-            });
-        if (status != cudaSuccess) static_cast<void>(release(state, memory));
-        return status;
-    });
-}
-
-cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
-                                    const cudaGraphNode_t* pDependencies, size_t numDependencies,
-                                    void* dptr) {
-    return add(pGraphNode, graph, pDependencies, numDependencies, [=](State& state) -> Made {
-        if (!state.graph_memory.contains(dptr)) return std::unexpected(cudaErrorInvalidValue);
-        NodeParameters kept;
-        kept.memory.dptr = dptr;
-        return with(
-            Operation{
-                .type = cudaGraphNodeTypeMemFree, .run = {}, .synchronous = false, .calls_program = false},
-            std::move(kept));
-    });
-}
-
-// Memory of graphs that no longer exist could be given back; it is kept, for their pointers may still be
-// used.
-cudaError_t cudaDeviceGraphMemTrim(int device) {
-    return query([=](const State& state) {
-        return device >= 0 && static_cast<std::size_t>(device) < state.devices.size()
-                   ? cudaSuccess
-                   : cudaErrorInvalidDevice;
-    });
-}
-
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
                                            const cudaGraphNode_t* pDependencies, size_t numDependencies,
                                            const void* symbol, const void* src, size_t count, size_t offset,
@@ -296,6 +246,8 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
         case cudaGraphNodeTypeMemAlloc: {
             cudaMemAllocNodeParams memory{};
             memory.poolProps = nodeParams->alloc.poolProps;
+            memory.accessDescs = nodeParams->alloc.accessDescs;
+            memory.accessDescCount = nodeParams->alloc.accessDescCount;
             memory.bytesize = nodeParams->alloc.bytesize;
             const cudaError_t status =
                 cudaGraphAddMemAllocNode(pGraphNode, graph, pDependencies, numDependencies, &memory);
@@ -305,6 +257,9 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
         case cudaGraphNodeTypeMemFree:
             return cudaGraphAddMemFreeNode(pGraphNode, graph, pDependencies, numDependencies,
                                            nodeParams->free.dptr);
+        case cudaGraphNodeTypeConditional:
+            return add_conditional(pGraphNode, graph, pDependencies, numDependencies,
+                                   nodeParams->conditional);
         default:
             return with_maker(nodeParams, [=](const auto& make) {
                 return add(pGraphNode, graph, pDependencies, numDependencies, make);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/graph_memory.h"
 #include "cuda/runtime_api/alias.h"
 #include "cuda/state.h"
 
@@ -20,6 +21,18 @@ std::size_t pitch_of(std::size_t width_bytes) {
     return std::max(pitch_unit, (width_bytes + pitch_unit - 1) / pitch_unit * pitch_unit);
 }
 
+// Nothing: it is no memory of a graph's.
+std::optional<cudaError_t> free_of_graph(State& state, const void* pointer) {
+    cudaError_t status = cudaSuccess;
+    {
+        const std::lock_guard lock(state.mutex);
+        if (!state.graph_memory.contains(pointer)) return std::nullopt;
+        status = free_graph_memory(state, pointer);
+    }
+    release_unknown_graph_memory(state);
+    return status;
+}
+
 cudaError_t free_of_kind(void* pointer, bool (*is_freed_by_it)(MemoryKind), cudaError_t otherwise) {
     return call([=](State& state) {
         if (pointer == nullptr) return cudaSuccess;
@@ -27,11 +40,7 @@ cudaError_t free_of_kind(void* pointer, bool (*is_freed_by_it)(MemoryKind), cuda
         if (!allocation || reinterpret_cast<void*>(allocation->first) != pointer ||
             !is_freed_by_it(allocation->kind))
             return otherwise;
-        {
-            // The next launch of its graph needs it again.
-            const std::lock_guard lock(state.mutex);
-            if (state.graph_memory.contains(pointer)) return cudaSuccess;
-        }
+        if (const auto status = free_of_graph(state, pointer)) return *status;
         return release(state, pointer);
     });
 }
@@ -40,6 +49,8 @@ cudaMemoryType memory_type(MemoryKind kind) {
     switch (kind) {
         case MemoryKind::device:
         case MemoryKind::array:
+        case MemoryKind::mapped:
+        case MemoryKind::imported:
             return cudaMemoryTypeDevice;
         case MemoryKind::managed:
             return cudaMemoryTypeManaged;
@@ -127,7 +138,8 @@ cudaError_t cudaFreeHost(void* ptr) {
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
     return locked_call([=](State& state) {
         const Device& device = state.current();
-        if (free != nullptr) *free = device.total_bytes() - std::min(device.used_bytes, device.total_bytes());
+        const std::uint64_t used = device.used_bytes + state.virtual_memory.used_bytes(device.ordinal);
+        if (free != nullptr) *free = device.total_bytes() - std::min(used, device.total_bytes());
         if (total != nullptr) *total = device.total_bytes();
         return cudaSuccess;
     });

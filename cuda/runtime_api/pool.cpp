@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cuda/graph_memory.h"
 #include "cuda/memory.h"
 #include "cuda/runtime_api/alias.h"
 #include "cuda/state.h"
@@ -22,16 +23,33 @@ cudaError_t on_pool(cudaMemPool_t pool, const Body& body) {
     });
 }
 
+bool is_recording(State& state, cudaStream_t handle) {
+    const std::lock_guard lock(state.mutex);
+    const CUstream_st* stream = state.stream(handle);
+    return stream != nullptr && stream->capture != nullptr;
+}
+
+// In a capture, the allocation is a node of the graph.
+cudaError_t record_allocation(State& state, void** pointer, std::size_t size, cudaStream_t stream) {
+    cudaMemAllocNodeParams node{};
+    node.poolProps.allocType = cudaMemAllocationTypePinned;
+    node.poolProps.location = {.type = cudaMemLocationTypeDevice, .id = this_thread().device};
+    node.bytesize = size;
+    auto operation = allocation_operation(state, node);
+    if (!operation) return operation.error();
+    *pointer = node.dptr;
+    return submit(state, stream, std::move(*operation));
+}
+
 cudaError_t allocate_from(cudaMemPool_t pool, void** pointer, std::size_t size, cudaStream_t stream) {
     return call([=](State& state) {
         if (pointer == nullptr || size == 0) return cudaErrorInvalidValue;
+        if (is_recording(state, stream)) return record_allocation(state, pointer, size, stream);
         if (const cudaError_t status = allocate(state, *pointer, size, MemoryKind::device, 0);
             status != cudaSuccess)
             return status;
         {
             const std::lock_guard lock(state.mutex);
-            const CUstream_st* recording = state.stream(stream);
-            if (recording != nullptr && recording->capture != nullptr) state.graph_memory.insert(*pointer);
             CUmemPoolHandle_st& account = pool != nullptr ? *pool : *state.current().current_pool;
             account.used_bytes += size;
             account.used_high_bytes = std::max(account.used_high_bytes, account.used_bytes);
@@ -66,12 +84,24 @@ cudaError_t cudaFreeAsync(void* devPtr, cudaStream_t hStream) {
         if (devPtr == nullptr) return cudaErrorInvalidValue;
         const auto allocation = state.heap.find(devPtr);
         if (!allocation || allocation->kind != MemoryKind::device) return cudaErrorInvalidValue;
+        std::expected<Operation, cudaError_t> recorded;
         {
             const std::lock_guard lock(state.mutex);
             const CUstream_st* stream = state.stream(hStream);
             if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-            // Recorded for a graph, the memory is needed at each of its launches.
-            if (stream->capture != nullptr || state.graph_memory.contains(devPtr)) return cudaSuccess;
+            // In a capture it is a node, and of memory of a graph's alone.
+            if (stream->capture != nullptr || state.graph_memory.contains(devPtr)) {
+                recorded = release_operation(state, devPtr);
+                if (!recorded) return recorded.error();
+            }
+        }
+        if (recorded->run) {
+            const cudaError_t status = submit(state, hStream, std::move(*recorded));
+            release_unknown_graph_memory(state);
+            return status;
+        }
+        {
+            const std::lock_guard lock(state.mutex);
             CUmemPoolHandle_st& account = *state.current().current_pool;
             account.used_bytes -= std::min<unsigned long long>(account.used_bytes, allocation->size_bytes);
         }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/graph.h"
+#include "cuda/kernel_launch.h"
 #include "cuda/runtime_api/alias.h"
 #include "cuda/state.h"
 
@@ -176,17 +177,35 @@ cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
 }
 TRIMTAB_SAME_AS(cudaStreamGetDevice, cudaStreamGetDevice_ptsz);
 
-// The attributes are hints about caches, waiting and priority: they change no result, and no modelled time.
-cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID, const cudaStreamAttrValue* value) {
-    return on_stream(
-        handle, [=](State&, CUstream_st&) { return value == nullptr ? cudaErrorInvalidValue : cudaSuccess; });
+// The attributes are hints about caches, waiting and priority: they are told back, and change no result and
+// no modelled time.
+cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID attr,
+                                   const cudaStreamAttrValue* value) {
+    return on_stream(handle, [=](State& state, CUstream_st& stream) {
+        if (value == nullptr) return cudaErrorInvalidValue;
+        if (attr == cudaLaunchAttributeAccessPolicyWindow) {
+            const Device& device = *state.devices[static_cast<std::size_t>(stream.device)];
+            const auto most =
+                static_cast<std::size_t>(std::max(properties_of(device).accessPolicyMaxWindowSize, 0));
+            const auto& window = value->accessPolicyWindow;
+            if (window.num_bytes > most || !(window.hitRatio >= 0 && window.hitRatio <= 1))
+                return cudaErrorInvalidValue;
+        }
+        std::erase_if(stream.attributes, [attr](const auto& entry) { return entry.id == attr; });
+        cudaLaunchAttribute added{};
+        added.id = attr;
+        added.val = *value;
+        stream.attributes.push_back(added);
+        return cudaSuccess;
+    });
 }
 TRIMTAB_SAME_AS(cudaStreamSetAttribute, cudaStreamSetAttribute_ptsz);
 
 cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID attr, cudaStreamAttrValue* value) {
     return on_stream(handle, [=](State&, const CUstream_st& stream) {
         if (value == nullptr) return cudaErrorInvalidValue;
-        *value = {};
+        const auto* given = find(stream.attributes, attr);
+        *value = given != nullptr ? *given : cudaStreamAttrValue{};
         if (attr == cudaLaunchAttributePriority) value->priority = stream.priority;
         return cudaSuccess;
     });
@@ -195,8 +214,11 @@ TRIMTAB_SAME_AS(cudaStreamGetAttribute, cudaStreamGetAttribute_ptsz);
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src) {
     return locked_call([=](State& state) {
-        return state.stream(dst) != nullptr && state.stream(src) != nullptr ? cudaSuccess
-                                                                            : cudaErrorInvalidResourceHandle;
+        CUstream_st* to = state.stream(dst);
+        const CUstream_st* from = state.stream(src);
+        if (to == nullptr || from == nullptr) return cudaErrorInvalidResourceHandle;
+        to->attributes = from->attributes;
+        return cudaSuccess;
     });
 }
 TRIMTAB_SAME_AS(cudaStreamCopyAttributes, cudaStreamCopyAttributes_ptsz);

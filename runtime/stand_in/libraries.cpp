@@ -146,6 +146,15 @@ void* open_real_driver() {
     return nullptr;
 }
 
+void offer_driver() {
+    const char* device = std::getenv("TRIMTAB_DEVICE");
+    const std::string_view wanted = device == nullptr ? "" : device;
+    if ((wanted.empty() || wanted == "gpu") && kernel_driver_is_there()) return;
+    // A name without a folder is answered by what is loaded under it, wherever that lies.
+    const std::string path = own_folder() + "/trimtab-driver/libcuda.so.1";
+    if (access(path.c_str(), R_OK) == 0) static_cast<void>(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL));
+}
+
 bool driver_finds_gpu() {
     void* driver = open_real_driver();
     if (driver == nullptr) return false;

@@ -23,6 +23,10 @@ namespace trimtab::runtime {
 // CUDA's driver: libcuda.so.1, but never this library under that name. Null where it is not installed.
 [[nodiscard]] void* open_real_driver();
 
+// Where CUDA's driver is not installed, or the device is an emulated one: lets the program find Trimtab's
+// runtime where it opens libcuda.so.1.
+void offer_driver();
+
 // Does CUDA's driver find a GPU? This initialises the driver.
 [[nodiscard]] bool driver_finds_gpu();
 // Is NVIDIA's kernel driver there at all? Looks at device files alone.

@@ -76,6 +76,7 @@ void take_over() {
 }
 
 [[gnu::constructor]] void at_load() {
+    trimtab::runtime::offer_driver();
     if (is_preloaded()) take_over();
 }
 

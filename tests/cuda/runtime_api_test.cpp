@@ -328,11 +328,12 @@ TEST_F(RuntimeApi, OccupancyAndFunctionAttributesFollowTheDevice) {
 
 TEST_F(RuntimeApi, WhatTheEmulatorLacksSaysSo) {
     ::testing::internal::CaptureStderr();
-    cudaIpcMemHandle_t handle{};
-    EXPECT_EQ(cudaIpcGetMemHandle(&handle, nullptr), cudaErrorNotSupported);
-    EXPECT_EQ(cudaIpcGetMemHandle(&handle, nullptr), cudaErrorNotSupported);
+    cudaExternalMemory_t memory = nullptr;
+    const cudaExternalMemoryHandleDesc description{};
+    EXPECT_EQ(cudaImportExternalMemory(&memory, &description), cudaErrorNotSupported);
+    EXPECT_EQ(cudaImportExternalMemory(&memory, &description), cudaErrorNotSupported);
     EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-              "trimtab: cudaIpcGetMemHandle is not supported by the emulator\n");
+              "trimtab: cudaImportExternalMemory is not supported by the emulator\n");
     EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 

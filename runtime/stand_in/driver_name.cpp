@@ -1,0 +1,2 @@
+// libcuda.so.1 where CUDA's driver is not: a name for libtrimtab.so, which it is linked to and which has the
+// functions.
