@@ -105,6 +105,7 @@ class RandomKernel : KernelParts {
                               step = draw_.chance(95) ? all : plus(before, all);
             before = loop(first, t == 0 || draw_.chance(40) ? n_ : m_, step, [&](const std::string& i) {
                 effect(i);
+                if (draw_.chance(30)) effect(i);
                 if (draw_.chance(6)) w_.scope().push_back(draw_.chance(50) ? g : before);
             });
         }
