@@ -12,6 +12,8 @@ pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+# The archive first: it goes into what users' programs load, which depends on as little as can be.
+find_library(LIBMD_LIBRARY NAMES libmd.a md REQUIRED)
 
 if(TRIMTAB_TESTS)
   find_package(GTest REQUIRED)

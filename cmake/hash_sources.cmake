@@ -1,4 +1,4 @@
-# One hash over files: cmake -DOUTPUT=header -DSOURCES=a;b -P hash_sources.cmake
+# One hash over files: cmake -DOUTPUT=header -DMACRO=NAME -DSOURCES=a;b -P hash_sources.cmake
 set(all "")
 foreach(source IN LISTS SOURCES)
   file(SHA256 "${source}" hash)
@@ -6,4 +6,4 @@ foreach(source IN LISTS SOURCES)
 endforeach()
 string(SHA256 hash "${all}")
 string(SUBSTRING "${hash}" 0 16 hash)
-file(WRITE "${OUTPUT}" "#pragma once\n\n#define TRIMTAB_GENERATOR_HASH \"${hash}\"\n")
+file(WRITE "${OUTPUT}" "#pragma once\n\n#define ${MACRO} \"${hash}\"\n")

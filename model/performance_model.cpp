@@ -6,10 +6,10 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/nearest_name.h"
 #include "model/device_fields.h"
 #include "model/gpuperf.h"
 #include "model/hong_kim.h"
-#include "model/nearest_name.h"
 #include "model/sector_sum.h"
 #include "model/trimtab_model.h"
 
@@ -87,9 +87,8 @@ std::expected<const RationalProgram*, Error> performance_model(std::string_view 
     }();
     const auto found = std::ranges::find(programs, name, &RationalProgram::name);
     if (found != programs.end()) return &*found;
-    return std::unexpected(
-        Error{.message = fmt::format("performance model \"{}\" is not known; did you mean \"{}\"?", name,
-                                     nearest_name(name, performance_model_names()))});
+    return std::unexpected(Error{.message = fmt::format("performance model \"{}\" is not known{}", name,
+                                                        base::suggestion(name, performance_model_names()))});
 }
 
 std::vector<double> input_values(const RationalProgram& program, const trimtab_device& device,

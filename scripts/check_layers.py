@@ -15,8 +15,9 @@ import sys
 # What each room may include directly (docs: the table of rooms); what those may include follows.
 ROOMS = {
     "include": [],
-    "ptx": ["include"],
-    "model": ["include"],
+    "base": ["include"],
+    "ptx": ["base"],
+    "model": ["base"],
     "analysis": ["model", "ptx"],
     "emulator": ["analysis"],
     "cuda": ["emulator"],

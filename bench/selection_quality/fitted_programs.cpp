@@ -14,8 +14,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/process.h"
 #include "tools/trimtab/fitted_kernel.h"
-#include "tools/trimtab/process.h"
 
 namespace trimtab::bench {
 
@@ -51,15 +51,10 @@ std::expected<tools::KernelFile, Error> compiled(const std::string& source, cons
         fmt::format("{}/{}-{}.o", options.cache_folder, stem, cache_key(source, options.compiler));
     if (!fs::exists(object)) {
         const std::string unfinished = object + ".new";
-        const tools::Outcome outcome =
-            tools::run_program({options.compiler, "--trimtab-quiet", "--trimtab-profile=off", "-O3", "-c",
-                                source, "-o", unfinished},
-                               tools::Capture::messages);
-        if (!outcome.started || outcome.exit_code != 0)
-            return std::unexpected(
-                Error{.message = fmt::format("{} cannot compile it: {}", options.compiler,
-                                             outcome.captured.substr(0, outcome.captured.find('\n'))),
-                      .file = source});
+        const auto built =
+            base::run_to_success({.words = {options.compiler, "--trimtab-quiet", "--trimtab-profile=off",
+                                            "-O3", "-c", source, "-o", unfinished}});
+        if (!built) return std::unexpected(Error{.message = built.error().text(), .file = source});
         fs::rename(unfinished, object, failed);
         if (failed) return std::unexpected(Error{.message = failed.message(), .file = object});
     }

@@ -9,9 +9,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/process.h"
+#include "base/temporary_folder.h"
 #include "tools/trimtab/kernel_file.h"
 #include "tools/trimtab/measured_launch.h"
-#include "tools/trimtab/process.h"
 
 namespace trimtab::bench {
 
@@ -65,18 +66,15 @@ EmulatedConfigurations::EmulatedConfigurations(EmulatorOptions options, const st
 
 std::expected<EmulatedMetrics, Error> EmulatedConfigurations::measure(const Configuration& c,
                                                                       const model::Launch& launch) const {
-    const tools::TemporaryFolder folder;
-    const std::string ptx = folder.file("kernel.ptx");
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return std::unexpected(folder.error());
+    const std::string ptx = folder->file("kernel.ptx");
     std::vector<std::string> command{options_.compiler};
     for (std::string& flag : compiler_flags(options_)) command.push_back(std::move(flag));
     command.insert(command.end(), {options_.source, "-o", ptx});
     for (std::string& define : defines(c, options_)) command.push_back(std::move(define));
-    const tools::Outcome outcome = tools::run_program(command, tools::Capture::messages);
-    if (!outcome.started || outcome.exit_code != 0)
-        return std::unexpected(
-            Error{.message = fmt::format("{} cannot compile it: {}", options_.compiler,
-                                         outcome.captured.substr(0, outcome.captured.find('\n'))),
-                  .file = options_.source});
+    if (const auto built = base::run_to_success({.words = command}); !built)
+        return std::unexpected(Error{.message = built.error().text(), .file = options_.source});
     tools::LaunchOptions file;
     file.file = ptx;
     file.device = options_.device.slug;

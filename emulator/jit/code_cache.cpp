@@ -1,13 +1,13 @@
 #include "emulator/jit/code_cache.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
-#include <cstdlib>
+#include <atomic>
 #include <cstring>
-#include <fstream>
-#include <system_error>
+
+#include "base/cache_path.h"
+#include "base/kept_file.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -16,63 +16,30 @@
 #endif
 
 namespace trimtab::emulator::jit {
-namespace {
-
-// A file: this, the hash of what follows it, and the object.
-constexpr std::array<char, 8> magic = {'T', 'R', 'I', 'M', 'J', 'I', 'T', '1'};
-
-}  // namespace
 
 CodeCache CodeCache::of_environment() {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    if (cache != nullptr && *cache != 0) return CodeCache(std::filesystem::path(cache) / "trimtab" / "code");
-    const char* home = std::getenv("HOME");
-    if (home == nullptr || *home == 0) return CodeCache({});
-    return CodeCache(std::filesystem::path(home) / ".cache" / "trimtab" / "code");
-}
-
-std::filesystem::path CodeCache::file(const std::string& key) const {
-    return folder_ / (key + ".o");
+    return CodeCache(base::cache_path("code"), Limits{});
 }
 
 std::optional<std::vector<std::byte>> CodeCache::find(const std::string& key) const {
+    constexpr std::size_t most_bytes = std::size_t{256} << 20;
     if (folder_.empty()) return std::nullopt;
-    std::ifstream in(file(key), std::ios::binary | std::ios::ate);
-    if (!in) return std::nullopt;
-    const auto size = static_cast<std::streamoff>(in.tellg());
-    constexpr std::streamoff head = magic.size() + sizeof(std::uint64_t);
-    if (size <= head) return std::nullopt;
-    std::array<char, magic.size()> begins{};
-    std::uint64_t hash = 0;
-    std::vector<std::byte> object(static_cast<std::size_t>(size - head));
-    in.seekg(0);
-    in.read(begins.data(), begins.size());
-    in.read(reinterpret_cast<char*>(&hash), sizeof hash);
-    in.read(reinterpret_cast<char*>(object.data()), static_cast<std::streamsize>(object.size()));
-    if (!in || begins != magic || XXH3_64bits(object.data(), object.size()) != hash) return std::nullopt;
-    return object;
+    const auto sealed = base::read_sealed(file(key), most_bytes, key);
+    if (!sealed || !*sealed) return std::nullopt;
+    const auto bytes = (*sealed)->bytes();
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
 void CodeCache::keep(const std::string& key, std::span<const std::byte> object) const {
-    if (folder_.empty()) return;
-    std::error_code ignored;
-    std::filesystem::create_directories(folder_, ignored);
-    // Whole or not at all, whoever else writes it.
-    const std::filesystem::path temporary = folder_ / fmt::format("{}.{}.tmp", key, getpid());
-    {
-        std::ofstream out(temporary, std::ios::binary);
-        const std::uint64_t hash = XXH3_64bits(object.data(), object.size());
-        out.write(magic.data(), magic.size());
-        out.write(reinterpret_cast<const char*>(&hash), sizeof hash);
-        out.write(reinterpret_cast<const char*>(object.data()), static_cast<std::streamsize>(object.size()));
-        if (!out) {
-            out.close();
-            std::filesystem::remove(temporary, ignored);
-            return;
-        }
-    }
-    std::filesystem::rename(temporary, file(key), ignored);
-    if (ignored) std::filesystem::remove(temporary, ignored);
+    constexpr unsigned prune_every = 64;
+    if (folder_.empty() || !base::make_private_folder(folder_)) return;
+    if (!base::write_sealed(file(key), object, key)) return;
+    static std::atomic<unsigned> kept = 0;
+    if (kept.fetch_add(1) % prune_every == 0) prune();
+}
+
+void CodeCache::prune() const {
+    if (!folder_.empty()) base::prune_oldest(folder_, limits_.files, limits_.bytes);
 }
 
 const std::string& processor_hash() {

@@ -15,6 +15,8 @@
 #include <optional>
 #include <string>
 
+#include "base/cache_path.h"
+#include "base/kept_file.h"
 #include "runtime/modules/module_image.h"
 #include "trimtab/error.h"
 
@@ -45,8 +47,7 @@ class ModuleCache {
   public:
     // Empty: there is none.
     explicit ModuleCache(std::string folder) : folder_(std::move(folder)) {}
-    // $XDG_CACHE_HOME/trimtab/modules, ~/.cache/trimtab/modules without it; "" where neither is set.
-    [[nodiscard]] static std::string default_folder();
+    [[nodiscard]] static std::string default_folder() { return base::cache_path("modules"); }
 
     [[nodiscard]] bool is_there() const { return !folder_.empty(); }
     [[nodiscard]] const std::string& folder() const { return folder_; }
@@ -55,10 +56,9 @@ class ModuleCache {
     [[nodiscard]] std::string source(const std::string& hash, ModuleImage::Kind kind) const;
 
     // The folder, made as needed.
-    [[nodiscard]] std::expected<void, Error> make_folder() const;
-    // Whole or not at all.
-    [[nodiscard]] static std::expected<void, Error> write(const std::string& path,
-                                                          std::span<const std::byte> bytes);
+    [[nodiscard]] std::expected<void, Error> make_folder() const {
+        return base::make_private_folder(folder_);
+    }
 
     [[nodiscard]] std::optional<PreparationFailure> failure(const std::string& hash) const;
     void begin_attempt(const std::string& hash) const;  // until it is told how it ended, it was cut off
@@ -67,8 +67,9 @@ class ModuleCache {
 
     // Seals the library, which the linker has just made, in its place in the folder.
     [[nodiscard]] std::expected<void, Error> add(const std::string& hash, const std::string& linked) const;
-    // nullopt: there is none. An error: it is damaged, or another user's.
-    [[nodiscard]] std::expected<std::optional<std::string>, Error> find(const std::string& hash) const;
+    // nullopt: there is none. An error: it is damaged, or another user's. What is loaded must be the file
+    // that was checked, not what its name means by then.
+    [[nodiscard]] std::expected<std::optional<base::SealedFile>, Error> find(const std::string& hash) const;
     // Keeps the modules that were used last.
     void prune() const;
 

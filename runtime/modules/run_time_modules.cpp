@@ -263,12 +263,12 @@ void RunTimeModules::look(RunTimeModule& module) {
 
 // True: that settles it.
 bool RunTimeModules::take_from_cache(RunTimeModule& module) {
-    const auto path = cache_.find(module.hash);
+    const auto file = cache_.find(module.hash);
     std::string wrong;
-    if (!path) {
-        wrong = path.error().text();
-    } else if (*path) {
-        wrong = open_library(**path, module.hash);
+    if (!file) {
+        wrong = file.error().text();
+    } else if (*file) {
+        wrong = open_library((*file)->file().number(), module.hash);
         if (wrong.empty()) {
             settle(module, {});
             return true;
@@ -286,8 +286,12 @@ bool RunTimeModules::take_from_cache(RunTimeModule& module) {
     return true;
 }
 
-std::string RunTimeModules::open_library(const std::string& path, const std::string& hash) {
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+std::string RunTimeModules::open_library(int file, const std::string& hash) {
+    const std::string path = cache_.library(hash);
+    // The loader takes two files of one name for one, and numbers of files come again: a slash more each time
+    // makes it another name.
+    const std::string name = fmt::format("/proc/self/fd{}{}", std::string(++opened_libraries_, '/'), file);
+    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         const char* message = dlerror();
         return message == nullptr ? path + ": cannot be loaded" : message;
@@ -328,7 +332,7 @@ void RunTimeModules::start(RunTimeModule& module) {
     module.started = std::chrono::steady_clock::now();
     const std::string source = cache_.source(module.hash, module.kind);
     auto ready = cache_.make_folder();
-    if (ready) ready = ModuleCache::write(source, module.bytes);
+    if (ready) ready = base::write_whole(source, module.bytes);
     const std::string wrong = ready ? starter_(source) : ready.error().text();
     if (wrong.empty()) return drop_bytes(module);
     log_.warn_once(fmt::format("modules that the program loads cannot be prepared: {}", wrong));

@@ -107,7 +107,7 @@ class RunTimeModules {
     [[nodiscard]] bool take_from_cache(RunTimeModule& module);
     void look_at_preparation(RunTimeModule& module);
     void start(RunTimeModule& module);
-    [[nodiscard]] std::string open_library(const std::string& path, const std::string& hash);
+    [[nodiscard]] std::string open_library(int file, const std::string& hash);
     [[nodiscard]] bool may_start(const std::string& hash);
 
     const ModulesMode mode_;
@@ -117,7 +117,7 @@ class RunTimeModules {
     const ModuleCache cache_;
     const Starter starter_;
     const Limits limits_;
-    std::atomic<std::size_t> kept_bytes_ = 0;
+    std::atomic<std::size_t> kept_bytes_ = 0, opened_libraries_ = 0;
 
     struct Started {
         std::string hash;

@@ -105,7 +105,7 @@ TEST(Arguments, WhatTheModelNeedsAndIsMissingIsNamed) {
 }
 
 TEST(Arguments, BadOnesAreRefusedInOneLine) {
-    EXPECT_THAT(error_of({"NK=3"}), HasSubstr("did you mean NI?"));
+    EXPECT_THAT(error_of({"NK=3"}), HasSubstr("did you mean \"NI\"?"));
     EXPECT_THAT(error_of({"17=3"}), HasSubstr("no such parameter"));
     EXPECT_THAT(error_of({"NI"}), HasSubstr("write NAME=VALUE"));
     EXPECT_THAT(error_of({"=3"}), HasSubstr("write NAME=VALUE"));

@@ -47,16 +47,16 @@ int make_fat_binary(const Toolchain& tools, const std::vector<std::pair<std::str
 }
 
 int make_device_code(const CommandLine& line, const Toolchain& tools) {
-    const TemporaryFolder folder;
-    if (!folder.valid()) {
-        fmt::print(stderr, "trimtab++: error: no temporary folder can be made\n");
-        return 1;
+    const auto folder = TemporaryFolder::make();
+    if (!folder) {
+        fmt::print(stderr, "trimtab++: error: {}\n", folder.error().text());
+        return 3;
     }
     bool any = false;
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {
         if (!line.arguments[i].is_cuda) continue;
         any = true;
-        if (const int code = make_one(line, tools, i, folder); code != 0) return code;
+        if (const int code = make_one(line, tools, i, *folder); code != 0) return code;
     }
     if (any) return 0;
     fmt::print(stderr, "trimtab++: error: no CUDA source to make device code of\n");

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/installation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Program.h"
 
 namespace trimtab::wrapper {
 namespace {
@@ -386,7 +386,7 @@ Command assemble_command(const CommandLine& line, const Toolchain& tools, const 
 
 Command library_command(const CommandLine& line, const Toolchain& /*tools*/,
                         const std::map<std::size_t, std::string>& objects) {
-    const auto archiver = llvm::sys::findProgramByName("ar");
+    const auto archiver = base::find_program("ar");
     Command command{archiver ? *archiver : "ar", "rcs", line.output.empty() ? "a.a" : line.output};
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {
         const auto object = objects.find(i);

@@ -43,8 +43,6 @@ int lacks(const std::string& message) {
     return exit_bad_input;
 }
 
-using Environment = std::vector<std::pair<std::string, std::string>>;
-
 // The compile, of copies of the sources where clang does not take what nvcc takes.
 int compile_as_nvcc(std::vector<std::string> command, const CommandLine& line, const Toolchain& tools,
                     std::size_t input, const Environment& environment, const TemporaryFolder& folder) {
@@ -97,13 +95,13 @@ int compile(const CommandLine& line, const Toolchain& tools, std::size_t input, 
 using Objects = std::map<std::size_t, std::string>;
 
 int compile_objects(const CommandLine& line, const Toolchain& tools, const std::vector<std::string>& plain) {
-    const TemporaryFolder folder;
-    if (!folder.valid()) return fail("no temporary folder can be made");
     std::size_t inputs = 0;
     for (const Argument& argument : line.arguments) inputs += argument.kind == Argument::Kind::input ? 1 : 0;
     // clang's own message for `-c a.cu b.cu -o x.o`.
     if (inputs > 1 && !line.output.empty()) return become(tools.clangxx, plain);
 
+    const auto folder = TemporaryFolder::make();
+    if (!folder) return lacks(folder.error().text());
     bool others = false;
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {
         const Argument& argument = line.arguments[i];
@@ -113,7 +111,7 @@ int compile_objects(const CommandLine& line, const Toolchain& tools, const std::
         others |= !is_ours;
         if (!is_ours) continue;
         const std::string object = output_of(line, argument.tokens.front(), ".o");
-        const int code = argument.is_cuda ? compile(line, tools, i, object, folder)
+        const int code = argument.is_cuda ? compile(line, tools, i, object, *folder)
                                           : run(host_compile_command(line, tools, i, object));
         if (code != 0) return code;
     }
@@ -138,14 +136,14 @@ std::expected<Objects, int> compile_for_link(const CommandLine& line, const Tool
 }
 
 int compile_and_link(const CommandLine& line, const Toolchain& tools) {
-    const TemporaryFolder folder;
-    if (!folder.valid()) return fail("no temporary folder can be made");
-    const auto objects = compile_for_link(line, tools, folder, /*all_sources=*/false);
+    const auto folder = TemporaryFolder::make();
+    if (!folder) return lacks(folder.error().text());
+    const auto objects = compile_for_link(line, tools, *folder, /*all_sources=*/false);
     if (!objects) return objects.error();
     std::string device_object;
     if (wants_device_link(line, *objects)) {
-        device_object = folder.file("device_link.o");
-        if (const auto linked = device_link(line, tools, *objects, folder, device_object); !linked) {
+        device_object = folder->file("device_link.o");
+        if (const auto linked = device_link(line, tools, *objects, *folder, device_object); !linked) {
             if (trimtab::analysis::is_source_error(linked.error())) return 1;  // said already
             // clang's own device link then: it knows nothing of Trimtab, and may know the code.
             std::fprintf(stderr, "trimtab++: warning: %s: the device link is left to clang\n",
@@ -158,21 +156,21 @@ int compile_and_link(const CommandLine& line, const Toolchain& tools) {
 
 // nvcc -dlink: an object with the linked device code of the others.
 int link_device_code(const CommandLine& line, const Toolchain& tools) {
-    const TemporaryFolder folder;
-    if (!folder.valid()) return fail("no temporary folder can be made");
-    const auto objects = compile_for_link(line, tools, folder, /*all_sources=*/false);
+    const auto folder = TemporaryFolder::make();
+    if (!folder) return lacks(folder.error().text());
+    const auto objects = compile_for_link(line, tools, *folder, /*all_sources=*/false);
     if (!objects) return objects.error();
     const std::string output = output_of(line, "a_dlink.o", ".o");
-    if (const auto linked = device_link(line, tools, *objects, folder, output); !linked)
+    if (const auto linked = device_link(line, tools, *objects, *folder, output); !linked)
         return trimtab::analysis::is_source_error(linked.error()) ? 1 : fail(linked.error().text());
     return 0;
 }
 
 // nvcc -lib: a static library of the objects.
 int make_library(const CommandLine& line, const Toolchain& tools) {
-    const TemporaryFolder folder;
-    if (!folder.valid()) return fail("no temporary folder can be made");
-    const auto objects = compile_for_link(line, tools, folder, /*all_sources=*/true);
+    const auto folder = TemporaryFolder::make();
+    if (!folder) return lacks(folder.error().text());
+    const auto objects = compile_for_link(line, tools, *folder, /*all_sources=*/true);
     return objects ? run(library_command(line, tools, *objects)) : objects.error();
 }
 

@@ -1,39 +1,26 @@
-// Running other programs, as a compiler driver does.
+// Running other programs, as a compiler driver does: whatever stops one is said on stderr.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/temporary_folder.h"
+
 namespace trimtab::wrapper {
 
-// Runs to the end and gives the exit code; 1, with one line on stderr, where the program could not be started
-// or died of a signal.
-[[nodiscard]] int run(const std::vector<std::string>& command,
-                      const std::vector<std::pair<std::string, std::string>>& environment = {});
+using base::TemporaryFolder;
+using Environment = std::vector<std::pair<std::string, std::string>>;  // beside this process's own
+
+// Runs to the end and gives the exit code; 1 where the program could not be started, or died of a signal.
+[[nodiscard]] int run(const std::vector<std::string>& command, const Environment& environment = {});
 
 // The same with what it writes on stderr in `messages`, a file.
 [[nodiscard]] int run_with_messages_in(const std::string& messages, const std::vector<std::string>& command,
-                                       const std::vector<std::pair<std::string, std::string>>& environment);
+                                       const Environment& environment);
 
 // Becomes the other program (by its own name: arguments[0] is not read); returns only where that fails,
-// with the exit code, having said why.
+// with the exit code.
 [[nodiscard]] int become(const std::string& program, const std::vector<std::string>& arguments);
-
-// A folder of this process alone, gone with the object.
-class TemporaryFolder {
-  public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    [[nodiscard]] bool valid() const { return !path_.empty(); }
-    [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
 
 }  // namespace trimtab::wrapper

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "llvm/Support/Program.h"
+#include "base/installation.h"
 
 namespace trimtab::wrapper {
 namespace {
@@ -25,7 +25,7 @@ std::optional<std::string> find_llvm_program(const std::string& name) {
     if (fs::path built_with = fs::path(TRIMTAB_LLVM_PREFIX) / "bin" / name; is_there(built_with))
         return built_with;
     for (const std::string& candidate : {name + "-22", name})
-        if (auto found = llvm::sys::findProgramByName(candidate)) return *found;
+        if (auto found = base::find_program(candidate)) return *found;
     return std::nullopt;
 }
 
@@ -65,18 +65,9 @@ std::string gcc_openmp_include() {
     return best;
 }
 
-// Where files of Trimtab's own lie: bin/, lib/ and include/ stand side by side in the build as in an install.
-fs::path own_prefix() {
-    std::error_code ignored;
-    return fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
-}
-
-std::expected<std::string, Error> find_own_library(const std::string& name) {
-    const fs::path prefix = own_prefix();
-    for (const char* folder : {TRIMTAB_LIBDIR, "lib"})
-        if (fs::path path = prefix / folder / name; is_there(path)) return path;
-    return std::unexpected(
-        Error{name + " is missing beside trimtab++ (looked in " + (prefix / TRIMTAB_LIBDIR).string() + ")"});
+std::expected<std::string, Error> own_library(const std::string& name) {
+    if (auto path = base::find_own_library(name)) return *path;
+    return std::unexpected(Error{name + " is missing: it belongs in lib/, beside bin/ with trimtab++ in it"});
 }
 
 }  // namespace
@@ -87,7 +78,7 @@ std::string find_cuda(const CommandLine& line) {
         if (const char* root = std::getenv(variable); root != nullptr && is_toolkit(root)) return root;
     for (const char* root : {TRIMTAB_CUDA_PATH, "/usr/local/cuda"})
         if (is_toolkit(root)) return root;
-    if (auto nvcc = llvm::sys::findProgramByName("nvcc")) {
+    if (auto nvcc = base::find_program("nvcc")) {
         std::error_code ignored;
         const fs::path root = fs::canonical(*nvcc, ignored).parent_path().parent_path();
         if (is_toolkit(root)) return root;
@@ -114,20 +105,20 @@ std::expected<Toolchain, Error> find_toolchain(const CommandLine& line) {
     const auto clang = find_llvm_program("clang");
     if (!clang) return std::unexpected(Error{"clang 22 is not installed (scripts/setup.sh installs it)"});
     tools.clang = *clang;
-    if (auto linker = llvm::sys::findProgramByName("ld"))
+    if (auto linker = base::find_program("ld"))
         tools.linker = *linker;
     else if (auto lld = find_llvm_program("ld.lld"))
         tools.linker = *lld;
     else
         return std::unexpected(Error{"no linker: neither ld nor ld.lld is installed"});
 
-    auto plugin = find_own_library("libtrimtab_pass.so");
+    auto plugin = own_library("libtrimtab_pass.so");
     if (!plugin) return std::unexpected(plugin.error());
     tools.plugin = *plugin;
-    auto runtime = find_own_library("libtrimtab.so");
+    auto runtime = own_library("libtrimtab.so");
     if (!runtime) return std::unexpected(runtime.error());
     tools.runtime_dir = fs::path(*runtime).parent_path();
-    tools.own_headers = own_prefix() / "include";
+    tools.own_headers = base::own_prefix() + "/include";
     tools.compatibility = tools.own_headers + "/trimtab/nvcc";
     tools.openmp = find_openmp();
     tools.cuda = find_cuda(line);

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "analysis/operation.h"
-#include "model/nearest_name.h"
+#include "base/nearest_name.h"
 
 namespace trimtab::tools {
 
@@ -66,8 +66,9 @@ std::string unknown_name(const analysis::KernelDescription& kernel, std::string_
     for (const auto& data : kernel.data)
         if (!data.is_extent) names.push_back(data.name);
     if (names.empty()) return fmt::format("--arg {}: {} has no parameters", name, kernel.demangled);
-    return fmt::format("--arg {}: {} has no such parameter; did you mean {}?", name, kernel.demangled,
-                       model::nearest_name(name, names));
+    const std::string near = base::suggestion(name, names);
+    return fmt::format("--arg {}: {} has no such parameter{}", name, kernel.demangled,
+                       near.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : near);
 }
 
 // The bits of `text` as a value of a PTX type; nullopt where it is none, or does not fit.

@@ -9,8 +9,10 @@
 #include <iterator>
 #include <span>
 
+#include "base/installation.h"
+#include "base/process.h"
+#include "base/temporary_folder.h"
 #include "ptx/binary.h"
-#include "tools/trimtab/process.h"
 
 namespace trimtab::tools {
 
@@ -19,9 +21,9 @@ namespace {
 // The one on PATH, of CUDA_HOME, or of the toolkit that Trimtab was built with.
 std::optional<std::string> find_ptxas() {
     if (const char* home = std::getenv("CUDA_HOME"))
-        if (auto found = find_program(std::string(home) + "/bin/ptxas")) return found;
-    if (auto found = find_program("ptxas")) return found;
-    return find_program(TRIMTAB_CUDA_PATH "/bin/ptxas");
+        if (auto found = base::find_program(std::string(home) + "/bin/ptxas")) return found;
+    if (auto found = base::find_program("ptxas")) return found;
+    return base::find_program(TRIMTAB_CUDA_PATH "/bin/ptxas");
 }
 
 // 75 of ".target sm_75".
@@ -40,13 +42,14 @@ std::optional<analysis::KernelImage> assemble(const std::string& ptx, const std:
                                               unsigned compute_capability) {
     const auto ptxas = find_ptxas();
     if (!ptxas) return std::nullopt;
-    const TemporaryFolder folder;
-    const std::string input = folder.file("kernel.ptx"), output = folder.file("kernel.cubin");
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return std::nullopt;
+    const std::string input = folder->file("kernel.ptx"), output = folder->file("kernel.cubin");
     std::ofstream(input, std::ios::binary) << ptx;
     const std::string architecture = fmt::format("sm_{}", std::max(compute_capability, target_of(ptx)));
-    const Outcome outcome = run_program(
-        {*ptxas, "-arch=" + architecture, "--entry", kernel, input, "-o", output}, Capture::messages);
-    if (!outcome.started || outcome.exit_code != 0) return std::nullopt;
+    if (!base::run_to_success(
+            {.words = {*ptxas, "-arch=" + architecture, "--entry", kernel, input, "-o", output}}))
+        return std::nullopt;
     std::ifstream file(output, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     const auto cubin = ptx::read_cubin(std::as_bytes(std::span(bytes)), output);

@@ -6,12 +6,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/installation.h"
+#include "base/process.h"
+#include "base/temporary_folder.h"
 #include "model/performance_model.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/flowchart.h"
 #include "tools/trimtab/inspect_text.h"
 #include "tools/trimtab/kernel_file.h"
-#include "tools/trimtab/process.h"
 
 namespace trimtab::tools {
 
@@ -60,18 +62,16 @@ int draw(const Options& options, const FileKernel* kernel) {
     const std::string dot = to_dot(**program, title, metric_text);
     if (options.dot) return write_out(options, dot);
 
-    const auto graphviz = find_program("dot");
+    const auto graphviz = base::find_program("dot");
     if (!graphviz)
         return fail(ExitCode::bad_input, "Graphviz's dot is not installed; --dot prints its input");
-    const TemporaryFolder folder;
-    const std::string input = folder.file("flowchart.dot");
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return fail(folder.error());
+    const std::string input = folder->file("flowchart.dot");
     std::ofstream(input) << dot;
     std::vector<std::string> command{*graphviz, "-Tsvg", input};
     if (!options.output.empty()) command.insert(command.end(), {"-o", options.output});
-    const Outcome outcome = run_program(command, Capture::messages);
-    if (!outcome.started || outcome.exit_code != 0)
-        return fail(ExitCode::bad_input,
-                    "dot failed: " + outcome.captured.substr(0, outcome.captured.find('\n')));
+    if (const auto drawn = base::run_to_success({.words = command}); !drawn) return fail(drawn.error());
     return code(ExitCode::ok);
 }
 

@@ -9,9 +9,11 @@
 #include <iterator>
 
 #include "analysis/describe.h"
-#include "model/nearest_name.h"
+#include "base/installation.h"
+#include "base/nearest_name.h"
+#include "base/process.h"
+#include "base/temporary_folder.h"
 #include "ptx/binary.h"
-#include "tools/trimtab/process.h"
 #include "trimtab/section.h"
 
 namespace trimtab::tools {
@@ -119,16 +121,17 @@ std::expected<KernelFile, Error> load_binary(const std::string& path) {
 }
 
 std::expected<KernelFile, Error> load_source(const std::string& path, const std::vector<std::string>& flags) {
-    const auto compiler = find_sibling("trimtab++");
+    const auto compiler = base::find_own_program("trimtab++");
     if (!compiler) return bad("trimtab++ is not installed beside trimtab: a CUDA source needs it", path);
-    const TemporaryFolder folder;
-    const std::string object = folder.file("kernels.o");
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return std::unexpected(folder.error());
+    const std::string object = folder->file("kernels.o");
     std::vector<std::string> command{*compiler, "--trimtab-quiet", "-O3"};
     std::ranges::move(register_flags(), std::back_inserter(command));
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-c", path, "-o", object});
-    const Outcome outcome = run_program(command, Capture::nothing);
-    if (!outcome.started || outcome.exit_code != 0) return bad("trimtab++ cannot compile it", path);
+    const auto outcome = base::run({.words = command});
+    if (!outcome || !outcome->is_success()) return bad("trimtab++ cannot compile it", path);
     auto file = load_binary(object);
     if (file) file->path = path;
     return file;
@@ -178,6 +181,22 @@ std::string base_name(const std::string& demangled) {
     return std::string(start == std::string_view::npos ? text : text.substr(start + 1));
 }
 
+namespace {
+
+// What the user may have meant: a near name, else what there is.
+std::string known_kernels(const std::string& name, const std::vector<std::string>& names) {
+    constexpr std::size_t most = 8;
+    if (std::string near = base::suggestion(name, names); !near.empty()) return near;
+    std::string list = fmt::format(
+        "; it has {}",
+        fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(most, names.size())),
+                  ", "));
+    if (names.size() > most) list += fmt::format(" and {} more", names.size() - most);
+    return list;
+}
+
+}  // namespace
+
 std::expected<std::size_t, Error> find_kernel(const KernelFile& file, const std::string& name) {
     if (file.kernels.empty()) return bad("holds no CUDA kernels", file.path);
     std::vector<std::size_t> exact, based;
@@ -191,8 +210,7 @@ std::expected<std::size_t, Error> find_kernel(const KernelFile& file, const std:
     }
     const std::vector<std::size_t>& found = exact.empty() ? based : exact;
     if (found.empty())
-        return bad(fmt::format("has no kernel {}; did you mean {}?", name, model::nearest_name(name, names)),
-                   file.path);
+        return bad(fmt::format("has no kernel {}{}", name, known_kernels(name, names)), file.path);
     // Copies of one kernel (an inline template in two objects) are one kernel.
     std::vector<std::string> choices;
     for (const std::size_t i : found) {

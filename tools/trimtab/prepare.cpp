@@ -11,11 +11,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/installation.h"
+#include "base/process.h"
+#include "base/temporary_folder.h"
 #include "pipeline/make_drivers.h"
 #include "ptx/binary.h"
 #include "runtime/modules/module_cache.h"
 #include "tools/trimtab/command.h"
-#include "tools/trimtab/process.h"
 
 namespace trimtab::tools {
 
@@ -105,7 +107,7 @@ std::expected<std::vector<Module>, Error> modules_of(const std::string& path) {
 
 std::expected<driver_gen::CCompiler, Error> find_c_compiler() {
     for (const char* name : {TRIMTAB_LLVM_PREFIX "/bin/clang", "clang-22", "clang", "cc", "gcc"}) {
-        const auto program = find_program(name);
+        const auto program = base::find_program(name);
         if (!program) continue;
         std::error_code ignored;
         const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
@@ -127,7 +129,8 @@ class Preparation {
 
     std::expected<void, Error> prepare(const Module& module, const std::string& path) {
         path_ = path;
-        const TemporaryFolder folder;
+        const auto folder = base::TemporaryFolder::make();
+        if (!folder) return std::unexpected(folder.error());
         DriverMaker maker({.tool = "trimtab",
                            .input = path,
                            .kernel_sources = {},
@@ -138,17 +141,14 @@ class Preparation {
                            .quiet = options_.quiet,
                            .delivery = driver_gen::Delivery::is_asked_for},
                           store_, [this](const std::string& text) { warn(text); });
-        const auto objects = maker.make(module.binary, compiler_, folder.file(""));
+        const auto objects = maker.make(module.binary, compiler_, folder->file(""));
         if (!objects) return std::unexpected(objects.error());
-        const std::string library = folder.file("module.so");
+        const std::string library = folder->file("module.so");
         std::vector<std::string> command{compiler_.command, "-shared", "-nostartfiles", "-Wl,-Bsymbolic"};
         command.insert(command.end(), objects->begin(), objects->end());
         command.insert(command.end(), {"-o", library, "-lm"});
-        const Outcome outcome = run_program(command, Capture::messages);
-        if (!outcome.started || outcome.exit_code != 0)
-            return bad(fmt::format("the driver programs do not link: {}",
-                                   outcome.captured.substr(0, outcome.captured.find('\n'))),
-                       path);
+        if (const auto linked = base::run_to_success({.words = command}); !linked)
+            return bad("the driver programs do not link: " + linked.error().text(), path);
         // Whoever sees the library sees nothing else of the module's any more.
         cache_.forget_failure(module.binary.hash);
         std::error_code ignored;

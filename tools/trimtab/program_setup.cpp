@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/installation.h"
 #include "model/device.h"
 #include "ptx/binary.h"
-#include "tools/trimtab/process.h"
 
 namespace trimtab::tools {
 
@@ -47,9 +47,9 @@ void stand_in_for_driver() {
     const bool has_gpu = fs::exists("/dev/nvidiactl", ignored) || fs::exists("/dev/dxg", ignored) ||
                          fs::exists("/dev/nvhost-ctrl-gpu", ignored);
     if (wants_gpu && has_gpu) return;
-    if (const auto driver = find_own_library("trimtab-driver/libcuda.so.1"))
+    if (const auto driver = base::find_own_library("trimtab-driver/libcuda.so.1"))
         put_first("LD_LIBRARY_PATH", fs::path(*driver).parent_path().string());
-    if (const auto audit = find_own_library("libtrimtab_audit.so")) put_first("LD_AUDIT", *audit);
+    if (const auto audit = base::find_own_library("libtrimtab_audit.so")) put_first("LD_AUDIT", *audit);
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ std::expected<std::string, Error> checked_device(const std::string& text) {
 std::optional<Error> preload_runtime(const std::string& program) {
     stand_in_for_driver();
     if (!needs_preload(program)) return std::nullopt;
-    const auto library = find_own_library(runtime_library);
+    const auto library = base::find_own_library(runtime_library);
     if (!library)
         return Error{.message = fmt::format("{} is not installed with trimtab, and the program needs it",
                                             runtime_library),

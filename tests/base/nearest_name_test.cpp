@@ -1,8 +1,8 @@
-#include "model/nearest_name.h"
+#include "base/nearest_name.h"
 
 #include <gtest/gtest.h>
 
-namespace trimtab::model {
+namespace trimtab::base {
 namespace {
 
 TEST(EditDistance, CountsInsertionsDeletionsReplacementsAndSwaps) {
@@ -22,5 +22,14 @@ TEST(NearestName, TakesTheNearestAndTheFirstAmongEquals) {
     EXPECT_EQ(nearest_name("a", std::vector<std::string>{}), "");
 }
 
+TEST(Suggestion, IsMadeOnlyOfANameThatIsNear) {
+    const std::vector<std::string> names{"rtx3090", "gtx1080ti", "gemm_kernel"};
+    EXPECT_EQ(suggestion("gtx1080t", names), "; did you mean \"gtx1080ti\"?");
+    EXPECT_EQ(suggestion("gemm", names), "; did you mean \"gemm_kernel\"?");
+    EXPECT_EQ(suggestion("banana", names), "");
+    EXPECT_EQ(suggestion("", names), "");
+    EXPECT_EQ(suggestion("x", std::vector<std::string>{}), "");
+}
+
 }  // namespace
-}  // namespace trimtab::model
+}  // namespace trimtab::base

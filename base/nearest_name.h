@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace trimtab::model {
+namespace trimtab::base {
 
 // Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, letter case aside.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -49,4 +49,19 @@ template <typename Names>
     return best;
 }
 
-}  // namespace trimtab::model
+// "; did you mean "gemm"?" where one of `names` is near to `name`, or holds it; else empty, for a far guess
+// only misleads.
+template <typename Names>
+[[nodiscard]] std::string suggestion(std::string_view name, const Names& names) {
+    constexpr std::size_t least_part = 3;
+    std::string best = nearest_name(name, names);
+    if (edit_distance(name, best) > std::max<std::size_t>(name.size() / 3, 1)) {
+        best.clear();
+        if (name.size() >= least_part)
+            for (const auto& candidate : names)
+                if (best.empty() && std::string_view(candidate).contains(name)) best = candidate;
+    }
+    return best.empty() ? "" : "; did you mean \"" + best + "\"?";
+}
+
+}  // namespace trimtab::base
