@@ -4,11 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/description.h"
+#include "analysis/expression_json.h"
 #include "analysis/operation.h"
+#include "base/json_value.h"
 
 namespace trimtab::analysis {
 namespace {
 
+using base::JsonValue;
 using nlohmann::json;
 
 constexpr std::string_view dimension_names = "xyz";
@@ -54,182 +57,125 @@ json to_json(const DataParameter& data) {
     return object;
 }
 
-// Reads the members of one object; the first fault is kept and named with where it lies.
-class Reader {
-  public:
-    Reader(const json& object, std::string where, std::optional<Error>& error, const std::string& origin)
-        : object_(object), where_(std::move(where)), error_(error), origin_(origin) {
-        if (!object.is_object()) fail("is no object");
-    }
-
-    void fail(const std::string& what) const {
-        if (!error_)
-            error_ =
-                Error{.message = fmt::format("kernel description: {} {}", where_, what), .file = origin_};
-    }
-
-    const json* find(const char* key, bool required = true) const {
-        if (object_.is_object())
-            if (const auto member = object_.find(key); member != object_.end()) return &*member;
-        if (required) fail(fmt::format("lacks \"{}\"", key));
-        return nullptr;
-    }
-    std::string text(const char* key) const {
-        const json* member = find(key);
-        if (member == nullptr) return {};
-        if (!member->is_string()) return fail(fmt::format("has no text in \"{}\"", key)), std::string();
-        return member->get<std::string>();
-    }
-    std::uint32_t number(const char* key) const {
-        const json* member = find(key);
-        if (member == nullptr) return 0;
-        // Built in memory, a small number may be kept as a signed one.
-        if (!member->is_number_integer() ||
-            (!member->is_number_unsigned() && member->get<std::int64_t>() < 0) ||
-            member->get<std::uint64_t>() > UINT32_MAX)
-            return fail(fmt::format("has no number from 0 to 2^32 - 1 in \"{}\"", key)), 0;
-        return member->get<std::uint32_t>();
-    }
-    bool boolean(const char* key) const {
-        const json* member = find(key);
-        if (member == nullptr) return false;
-        if (!member->is_boolean()) return fail(fmt::format("has no true or false in \"{}\"", key)), false;
-        return member->get<bool>();
-    }
-    Dimension dimension(const json& value, const char* key) const {
-        const std::string name = value.is_string() ? value.get<std::string>() : "";
-        const std::size_t at = name.size() == 1 ? dimension_names.find(name) : std::string::npos;
-        if (at == std::string::npos) {
-            fail(fmt::format("has none of x, y, z in \"{}\"", key));
-            return Dimension::x;
-        }
-        return static_cast<Dimension>(at);
-    }
-    std::array<bool, 3> dimensions(const char* key) const {
-        std::array<bool, 3> result{};
-        for_each(key, [&](const json& value, const std::string&) {
-            result[static_cast<std::size_t>(dimension(value, key))] = true;
-        });
-        return result;
-    }
-    std::optional<Expression> expression(const json& value) const {
-        auto result = expression_from_json(value, origin_);
-        if (result) return std::move(*result);
-        if (!error_) error_ = result.error();
-        return std::nullopt;
-    }
-    template <typename Visit>
-    void for_each(const char* key, Visit visit) const {
-        const json* list = find(key);
-        if (list == nullptr) return;
-        if (!list->is_array()) return fail(fmt::format("has no list in \"{}\"", key));
-        for (std::size_t i = 0; i < list->size() && !error_; i++)
-            visit((*list)[i], fmt::format("{}[{}]", key, i));
-    }
-    Reader member(const json& value, std::string where) const {
-        return {value, std::move(where), error_, origin_};
-    }
-
-  private:
-    const json& object_;
-    std::string where_;
-    std::optional<Error>& error_;
-    const std::string& origin_;
-};
-
-KernelImage read_image(const Reader& reader) {
-    return {.architecture = reader.text("arch"),
-            .registers = reader.number("registers"),
-            .registers_from = reader.text("registers_from"),
-            .shared_bytes = reader.number("shared_bytes"),
-            .local_bytes = reader.number("local_bytes"),
-            .max_threads = reader.number("max_threads")};
+Dimension dimension_from(const JsonValue& value) {
+    return static_cast<Dimension>(value.one_of({"x", "y", "z"}));
 }
 
-KernelParameter read_parameter(const Reader& reader) {
-    KernelParameter parameter{.index = reader.number("index"),
-                              .name = reader.text("name"),
-                              .offset = reader.number("offset"),
-                              .size = reader.number("size"),
-                              .type = reader.text("type"),
-                              .ptx_type = reader.text("ptx_type"),
-                              .is_pointer = reader.boolean("pointer"),
+std::array<bool, 3> dimensions_from(const JsonValue& list) {
+    std::array<bool, 3> result{};
+    for (const JsonValue& name : list.list()) result[static_cast<std::size_t>(dimension_from(name))] = true;
+    return result;
+}
+
+Expression predicate_from(const JsonValue& value) {
+    Expression expression = expression_from(value);
+    if (expression.type != ptx::Type::pred) value.fail("is no predicate");
+    return expression;
+}
+
+KernelImage image_from(const JsonValue& image) {
+    return {.architecture = image["arch"].text(),
+            .registers = image["registers"].count(),
+            .registers_from = image["registers_from"].text(),
+            .shared_bytes = image["shared_bytes"].count(),
+            .local_bytes = image["local_bytes"].count(),
+            .max_threads = image["max_threads"].count()};
+}
+
+KernelParameter parameter_from(const JsonValue& value) {
+    KernelParameter parameter{.index = value["index"].count(),
+                              .name = value["name"].text(),
+                              .offset = value["offset"].count(),
+                              .size = value["size"].count(),
+                              .type = value["type"].text(),
+                              .ptx_type = value["ptx_type"].text(),
+                              .is_pointer = value["pointer"].boolean(),
                               .pointee = ""};
-    if (parameter.is_pointer) parameter.pointee = reader.text("pointee");
+    if (parameter.is_pointer) parameter.pointee = value["pointee"].text();
     return parameter;
 }
 
-DataParameter read_data(const Reader& reader) {
+DataParameter data_from(const JsonValue& value) {
     DataParameter data;
-    data.name = reader.text("name");
-    data.type = reader.text("type");
-    if (!type_from_name(data.type)) reader.fail("has an unknown type '" + data.type + "'");
-    if (const json* extent = reader.find("extent", false)) {
+    data.name = value["name"].text();
+    data.type = value["type"].text();
+    if (!type_from_name(data.type)) value["type"].fail("is an unknown type '" + data.type + "'");
+    if (const auto extent = value.find("extent")) {
         data.is_extent = true;
-        data.dimension = reader.dimension(*extent, "extent");
+        data.dimension = dimension_from(*extent);
     } else {
-        data.parameter = reader.number("param");
-        data.offset = reader.number("offset");
+        data.parameter = value["param"].count();
+        data.offset = value["offset"].count();
     }
-    const std::string memo = reader.text("memo");
-    if (memo != "none" && memo != "coarse" && memo != "exact")
-        reader.fail("has none of exact, coarse, none in \"memo\"");
-    data.in_memo = memo != "none";
-    data.coarse_in_memo = memo == "coarse";
-    if (const json* bounds = reader.find("bounds", false)) data.bounds = reader.dimension(*bounds, "bounds");
+    const std::size_t memo = value["memo"].one_of({"none", "coarse", "exact"});
+    data.in_memo = memo != 0;
+    data.coarse_in_memo = memo == 1;
+    if (const auto bounds = value.find("bounds")) data.bounds = dimension_from(*bounds);
     return data;
 }
 
-Verdict read_verdict(const Reader& reader) {
-    const std::string text = reader.text("verdict");
-    for (const Verdict verdict : {Verdict::covering, Verdict::dividing, Verdict::annotated, Verdict::fixed})
-        if (name(verdict) == text) return verdict;
-    reader.fail("has an unknown verdict '" + text + "'");
-    return Verdict::fixed;
+Verdict verdict_from(const JsonValue& value) {
+    constexpr std::array verdicts{Verdict::covering, Verdict::dividing, Verdict::annotated, Verdict::fixed};
+    std::vector<std::string_view> names;
+    for (const Verdict verdict : verdicts) names.push_back(name(verdict));
+    return verdicts[value.one_of(names)];
 }
 
-void read_strides(const Reader& reader, KernelDescription& description) {
-    if (reader.find("strides", false) != nullptr)
-        reader.for_each("strides", [&](const json& value, const std::string& where) {
-            const Reader loop = reader.member(value, where);
-            const json* dimension = loop.find("dimension");
-            if (dimension == nullptr) return;
-            GridStrideLoop result{loop.dimension(*dimension, "dimension"), {}, loop.text("source")};
-            loop.for_each("exits", [&](const json& test, const std::string&) {
-                auto expression = loop.expression(test);
-                if (!expression) return;
-                if (expression->type != ptx::Type::pred) return loop.fail("has a test that is no predicate");
-                result.exits.push_back(std::move(*expression));
-            });
-            if (result.exits.empty()) return loop.fail("has no test");
-            description.strides.push_back(std::move(result));
-        });
-    if (reader.find("stride_accesses", false) != nullptr)
-        reader.for_each("stride_accesses", [&](const json& value, const std::string& where) {
-            const Reader access = reader.member(value, where);
-            const json* address = access.find("address");
-            if (address == nullptr) return;
-            auto expression = access.expression(*address);
-            if (!expression) return;
-            if (width_bits(expression->type) != 64) return access.fail("has an address of less than 64 bits");
-            description.stride_accesses.push_back(
-                {std::move(*expression), access.number("bytes"), access.boolean("writes"),
-                 access.text("reduction"),
-                 access.find("once", false) != nullptr ? access.dimensions("once") : std::array<bool, 3>{}});
-        });
+GridStrideLoop loop_from(const JsonValue& value) {
+    GridStrideLoop loop{dimension_from(value["dimension"]), {}, value["source"].text()};
+    for (const JsonValue& test : value["exits"].list()) loop.exits.push_back(predicate_from(test));
+    if (loop.exits.empty()) value["exits"].fail("has no test");
+    return loop;
 }
 
-void read_annotations(const Reader& reader, KernelDescription& description) {
-    if (const json* block = reader.find("block", false))
-        description.annotated_block = reader.expression(*block);
-    if (const json* shared = reader.find("shared", false))
-        description.annotated_shared = reader.expression(*shared);
-    if (const json* grid = reader.find("grid", false)) {
-        if (!grid->is_array() || grid->size() != 3)
-            return reader.fail("has no list of three expressions in \"grid\"");
+GridStrideAccess access_from(const JsonValue& value) {
+    Expression address = expression_from(value["address"]);
+    if (width_bits(address.type) != 64) value["address"].fail("has less than 64 bits");
+    const auto once = value.find("once");
+    return {std::move(address), value["bytes"].count(), value["writes"].boolean(), value["reduction"].text(),
+            once ? dimensions_from(*once) : std::array<bool, 3>{}};
+}
+
+KernelDescription description_from(const JsonValue& value) {
+    KernelDescription description;
+    if (const std::uint32_t abi = value["abi"].count(); abi != description_abi)
+        value["abi"].fail(fmt::format("is {}, this is {}", abi, description_abi));
+    description.id = value["id"].text();
+    description.name = value["name"].text();
+    description.demangled = value["demangled"].text();
+    description.source = value["source"].text();
+    description.dimensions = dimensions_from(value["dimensions"]);
+    description.reads_total = dimensions_from(value["reads_total"]);
+    description.block_stays_one = dimensions_from(value["block_stays_one"]);
+    if (const auto stays = value.find("grid_stays")) description.grid_stays = dimensions_from(*stays);
+    description.verdict = verdict_from(value["verdict"]);
+    description.race_free_proved = value["race_free"].text() == "proved";
+    description.uses_float_atomics = value["float_atomics"].boolean();
+    for (const JsonValue& image : value["images"].list()) description.images.push_back(image_from(image));
+    for (const JsonValue& parameter : value["parameters"].list())
+        description.parameters.push_back(parameter_from(parameter));
+    for (const JsonValue& data : value["data_sources"].list()) description.data.push_back(data_from(data));
+    for (const JsonValue& guard : value["guards"].list())
+        description.guards.push_back(
+            {dimension_from(guard["dimension"]), predicate_from(guard["exits"]), guard["source"].text()});
+    for (const JsonValue& reason : value["reasons"].list())
+        description.reasons.push_back(
+            {reason["rule"].count(), reason["source"].text(), reason["text"].text()});
+    if (const auto strides = value.find("strides"))
+        for (const JsonValue& loop : strides->list()) description.strides.push_back(loop_from(loop));
+    if (const auto accesses = value.find("stride_accesses"))
+        for (const JsonValue& access : accesses->list())
+            description.stride_accesses.push_back(access_from(access));
+    if (const auto block = value.find("block")) description.annotated_block = expression_from(*block);
+    if (const auto shared = value.find("shared")) description.annotated_shared = expression_from(*shared);
+    if (const auto grid = value.find("grid")) {
+        const auto sizes = grid->list(3);
         for (std::size_t d = 0; d < 3; d++)
-            if (!(*grid)[d].is_null()) description.annotated_grid[d] = reader.expression((*grid)[d]);
+            if (!sizes[d].is_null()) description.annotated_grid[d] = expression_from(sizes[d]);
     }
+    if (description.keeps_grid() && !(description.annotated_grid[0] && !description.strides.empty()))
+        value["grid_stays"].fail("states no grid, or has no loops");
+    return description;
 }
 
 }  // namespace
@@ -290,51 +236,7 @@ json to_json(const KernelDescription& description) {
 }
 
 std::expected<KernelDescription, Error> description_from_json(const json& object, const std::string& origin) {
-    std::optional<Error> error;
-    const Reader reader(object, "the top level", error, origin);
-    KernelDescription description;
-    if (const std::uint32_t abi = reader.number("abi"); !error && abi != description_abi)
-        reader.fail(fmt::format("has abi {}, this is {}", abi, description_abi));
-    description.id = reader.text("id");
-    description.name = reader.text("name");
-    description.demangled = reader.text("demangled");
-    description.source = reader.text("source");
-    description.dimensions = reader.dimensions("dimensions");
-    description.reads_total = reader.dimensions("reads_total");
-    description.block_stays_one = reader.dimensions("block_stays_one");
-    if (reader.find("grid_stays", false) != nullptr) description.grid_stays = reader.dimensions("grid_stays");
-    description.verdict = read_verdict(reader);
-    description.race_free_proved = reader.text("race_free") == "proved";
-    description.uses_float_atomics = reader.boolean("float_atomics");
-    reader.for_each("images", [&](const json& value, const std::string& where) {
-        description.images.push_back(read_image(reader.member(value, where)));
-    });
-    reader.for_each("parameters", [&](const json& value, const std::string& where) {
-        description.parameters.push_back(read_parameter(reader.member(value, where)));
-    });
-    reader.for_each("data_sources", [&](const json& value, const std::string& where) {
-        description.data.push_back(read_data(reader.member(value, where)));
-    });
-    reader.for_each("guards", [&](const json& value, const std::string& where) {
-        const Reader guard = reader.member(value, where);
-        const json *dimension = guard.find("dimension"), *exits = guard.find("exits");
-        if (dimension == nullptr || exits == nullptr) return;
-        auto expression = guard.expression(*exits);
-        if (!expression) return;
-        if (expression->type != ptx::Type::pred) return guard.fail("is no predicate");
-        description.guards.push_back(
-            {guard.dimension(*dimension, "dimension"), std::move(*expression), guard.text("source")});
-    });
-    reader.for_each("reasons", [&](const json& value, const std::string& where) {
-        const Reader reason = reader.member(value, where);
-        description.reasons.push_back({reason.number("rule"), reason.text("source"), reason.text("text")});
-    });
-    read_strides(reader, description);
-    read_annotations(reader, description);
-    if (description.keeps_grid() && !(description.annotated_grid[0] && !description.strides.empty()))
-        reader.fail("has \"grid_stays\" and states no grid, or has no loops");
-    if (error) return std::unexpected(std::move(*error));
-    return description;
+    return base::read_json(object, "kernel description", origin, description_from);
 }
 
 }  // namespace trimtab::analysis

@@ -3,13 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "analysis/expression_json.h"
 #include "analysis/operation.h"
 
 namespace trimtab::analysis {
 namespace {
 
+using base::JsonValue;
 using nlohmann::json;
 using Kind = Expression::Kind;
 
@@ -197,111 +201,85 @@ class TextWriter {
 
 class JsonReader {
   public:
-    explicit JsonReader(const std::string& origin) : origin_(origin) {}
-
-    std::expected<Expression, Error> read(const json& node, unsigned depth = 0) {
-        if (depth > max_depth || ++nodes_ > max_nodes) return fail("expression is nested too deep");
-        if (node.is_array()) return operation(node, depth);
-        if (node.is_object()) return leaf(node);
-        return fail("expression is neither a list nor a leaf: " + excerpt(node));
+    Expression read(const JsonValue& node, unsigned depth = 0) {
+        if (depth > max_depth || ++nodes_ > max_nodes) node.fail("is nested too deep");
+        if (node.json().is_array()) return operation(node, depth);
+        if (node.json().is_object()) return leaf(node);
+        node.fail("is neither a list nor a leaf: " + excerpt(node));
     }
 
   private:
-    std::unexpected<Error> fail(std::string message) const {
-        return std::unexpected(Error{.message = std::move(message), .file = origin_});
-    }
-    static std::string excerpt(const json& node) {
-        std::string text = node.dump(-1, ' ', false, json::error_handler_t::replace);
+    static std::string excerpt(const JsonValue& node) {
+        std::string text = node.json().dump(-1, ' ', false, json::error_handler_t::replace);
         if (text.size() > 60) text = text.substr(0, 57) + "...";
         return text;
     }
 
-    std::expected<Expression, Error> operation(const json& node, unsigned depth) {
-        if (node.empty() || !node[0].is_string())
-            return fail("expression list does not begin with an operator: " + excerpt(node));
+    Expression operation(const JsonValue& node, unsigned depth) {
+        const std::vector<JsonValue> parts = node.list();
+        if (parts.empty()) node.fail("does not begin with an operator: []");
         Expression result;
         result.kind = Kind::operation;
-        result.operation = node[0].get<std::string>();
+        result.operation = parts[0].text();
         const auto operation = decode_operation(result.operation);
-        if (!operation) return fail("unknown operator '" + result.operation + "' in expression");
-        if (node.size() != operation->arity + 1)
-            return fail(fmt::format("operator '{}' takes {} operands, not {}", result.operation,
-                                    operation->arity, node.size() - 1));
+        if (!operation) node.fail("has an unknown operator '" + result.operation + "'");
+        if (parts.size() != operation->arity + 1)
+            node.fail(fmt::format("gives operator '{}' {} operands, which takes {}", result.operation,
+                                  parts.size() - 1, operation->arity));
         result.type = operation->result;
         for (unsigned i = 0; i < operation->arity; i++) {
-            auto operand = read(node[i + 1], depth + 1);
-            if (!operand) return operand;
-            if (width_bits(operand->type) != width_bits(operation->operand_type(i)))
-                return fail(fmt::format("operand {} of '{}' has type {}", i + 1, result.operation,
-                                        type_name(operand->type)));
-            result.arguments.push_back(std::move(*operand));
+            Expression operand = read(parts[i + 1], depth + 1);
+            if (width_bits(operand.type) != width_bits(operation->operand_type(i)))
+                parts[i + 1].fail(fmt::format("has type {}, as an operand of '{}'", type_name(operand.type),
+                                              result.operation));
+            result.arguments.push_back(std::move(operand));
         }
         return result;
     }
 
-    std::expected<Expression, Error> leaf(const json& node) const {
+    static Expression leaf(const JsonValue& node) {
         const auto type_entry = node.find("type");
-        const auto type = type_entry != node.end() && type_entry->is_string()
-                              ? type_from_name(type_entry->get_ref<const std::string&>())
-                              : std::nullopt;
-        if (!type || width_bits(*type) == 0)
-            return fail("expression leaf has no integer type: " + excerpt(node));
+        const auto type = type_entry ? type_from_name(type_entry->text()) : std::nullopt;
+        if (!type || width_bits(*type) == 0) node.fail("has no integer type: " + excerpt(node));
         Expression result;
         result.type = *type;
-        if (const auto value = node.find("value"); value != node.end()) return constant(result, *value);
-        for (const char* key : {"g", "row"}) {
-            const auto index = node.find(key);
-            if (index == node.end()) continue;
-            const std::string name = index->is_string() ? index->get<std::string>() : "";
-            const std::size_t at = name.size() == 1 ? dimension_names.find(name) : std::string::npos;
-            if (at == std::string::npos || width_bits(*type) < 32)
-                return fail("expression has no such index: " + excerpt(node));
-            result.kind = key == std::string_view("g") ? Kind::global_index : Kind::block_index;
-            result.dimension = static_cast<Dimension>(at);
-            return result;
-        }
-        for (const char* key : {"block", "extent"}) {
+        if (const auto value = node.find("value")) return constant(result, *value);
+        constexpr std::array<std::pair<const char*, Kind>, 4> indices{{{"g", Kind::global_index},
+                                                                       {"row", Kind::block_index},
+                                                                       {"block", Kind::block_size},
+                                                                       {"extent", Kind::extent}}};
+        for (const auto& [key, kind] : indices) {
             const auto dimension = node.find(key);
-            if (dimension == node.end()) continue;
-            const std::string name = dimension->is_string() ? dimension->get<std::string>() : "";
-            const std::size_t at = name.size() == 1 ? dimension_names.find(name) : std::string::npos;
-            if (at == std::string::npos) return fail("expression has no such dimension: " + excerpt(node));
-            result.kind = key == std::string_view("block") ? Kind::block_size : Kind::extent;
-            result.dimension = static_cast<Dimension>(at);
+            if (!dimension) continue;
+            result.kind = kind;
+            result.dimension = static_cast<Dimension>(dimension->one_of({"x", "y", "z"}));
+            const bool is_index = kind == Kind::global_index || kind == Kind::block_index;
+            if (is_index && width_bits(*type) < 32) node.fail("is no such index: " + excerpt(node));
             return result;
         }
         const auto parameter = node.find("param"), offset = node.find("offset");
-        const bool has_offset = offset != node.end();
-        if (parameter == node.end() || !is_small(*parameter) || (has_offset && !is_small(*offset)) ||
-            width_bits(*type) < 8)
-            return fail("expression leaf is none of value, g and param: " + excerpt(node));
+        if (!parameter || width_bits(*type) < 8) node.fail("is none of value, g and param: " + excerpt(node));
         result.kind = Kind::parameter;
-        result.parameter = parameter->get<std::uint32_t>();
-        result.offset = has_offset ? offset->get<std::uint32_t>() : 0;
+        result.parameter = parameter->count();
+        result.offset = offset ? offset->count() : 0;
         return result;
     }
 
-    static bool is_small(const json& number) {
-        return number.is_number_unsigned() && number.get<std::uint64_t>() <= UINT32_MAX;
-    }
-
-    std::expected<Expression, Error> constant(Expression result, const json& value) const {
+    static Expression constant(Expression result, const JsonValue& value) {
+        const json& number = value.json();
         const unsigned width = width_bits(result.type);
-        if (!value.is_number_integer()) return fail("expression constant is no integer: " + excerpt(value));
-        const std::uint64_t bits = value.is_number_unsigned()
-                                       ? value.get<std::uint64_t>()
-                                       : static_cast<std::uint64_t>(value.get<std::int64_t>());
+        if (!number.is_number_integer()) value.fail("is no whole number: " + excerpt(value));
+        const std::uint64_t bits = number.is_number_unsigned()
+                                       ? number.get<std::uint64_t>()
+                                       : static_cast<std::uint64_t>(number.get<std::int64_t>());
         result.bits = truncate_bits(bits, width);
-        const bool negative = !value.is_number_unsigned() && value.get<std::int64_t>() < 0;
+        const bool negative = !number.is_number_unsigned() && number.get<std::int64_t>() < 0;
         const bool fits = negative ? static_cast<std::uint64_t>(sign_extend(result.bits, width)) == bits
                                    : result.bits == bits;
-        if (!fits)
-            return fail(fmt::format("expression constant {} does not fit {}", excerpt(value),
-                                    type_name(result.type)));
+        if (!fits) value.fail(fmt::format("does not fit {}: {}", type_name(result.type), excerpt(value)));
         return result;
     }
 
-    const std::string& origin_;
     unsigned nodes_ = 0;
 };
 
@@ -344,8 +322,12 @@ json to_json(const Expression& expression) {
     return list;
 }
 
+Expression expression_from(const JsonValue& node) {
+    return JsonReader().read(node);
+}
+
 std::expected<Expression, Error> expression_from_json(const json& node, const std::string& origin) {
-    return JsonReader(origin).read(node);
+    return base::read_json(node, "expression", origin, expression_from);
 }
 
 }  // namespace trimtab::analysis

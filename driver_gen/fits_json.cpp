@@ -4,16 +4,16 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/json_value.h"
 #include "driver_gen/fits.h"
-#include "profiler/json_reader.h"
 #include "profiler/profile.h"
 
 namespace trimtab::driver_gen {
 
 namespace {
 
+using base::JsonValue;
 using nlohmann::json;
-using namespace profiler::json_reader;
 
 constexpr std::array<std::string_view, 20> kind_names{"data",
                                                       "x",
@@ -36,22 +36,24 @@ constexpr std::array<std::string_view, 20> kind_names{"data",
                                                       "has_remainder",
                                                       "halvings"};
 
+std::int32_t degree_from(const JsonValue& value) {
+    return value.integer(-64, 64);
+}
+
 json sum_json(const std::vector<Monomial>& sum) {
     json out = json::array();
     for (const Monomial& monomial : sum)
         out.push_back({{"coefficient", monomial.coefficient}, {"exponents", monomial.exponents}});
     return out;
 }
-std::vector<Monomial> sum_from(const json& value, std::size_t variables, const std::string& where) {
+std::vector<Monomial> sum_from(const JsonValue& value, std::size_t variables) {
     std::vector<Monomial> sum;
-    for (const json& entry : array(value, where)) {
+    for (const JsonValue& entry : value.list()) {
         Monomial& monomial = sum.emplace_back();
-        monomial.coefficient = number(member(entry, "coefficient", where), where + ".coefficient");
-        for (const json& pair : array(member(entry, "exponents", where), where + ".exponents")) {
-            if (!pair.is_array() || pair.size() != 2)
-                malformed(where + ".exponents", "holds something that is no [variable, exponent]");
-            monomial.exponents.emplace_back(index_below(pair[0], variables, where + ".exponents"),
-                                            small_integer(pair[1], where + ".exponents"));
+        monomial.coefficient = entry["coefficient"].number();
+        for (const JsonValue& power : entry["exponents"].list()) {
+            const auto pair = power.list(2);
+            monomial.exponents.emplace_back(pair[0].index_below(variables), degree_from(pair[1]));
         }
     }
     return sum;
@@ -71,24 +73,19 @@ json quality_json(const FitQuality& q) {
             {"box_degree", q.box_degree},
             {"forms_compared", q.forms_compared}};
 }
-FitQuality quality_from(const json& value, const std::string& where) {
-    const auto real = [&](const char* key) { return number(member(value, key, where), where + "." + key); };
-    const auto natural = [&](const char* key) { return count(member(value, key, where), where + "." + key); };
-    const auto degree = [&](const char* key) {
-        return small_integer(member(value, key, where), where + "." + key);
-    };
-    return {.points = natural("points"),
-            .held_out_points = natural("held_out_points"),
-            .mean_error = real("mean_error"),
-            .max_error = real("max_error"),
-            .held_out_mean_error = real("held_out_mean_error"),
-            .held_out_max_error = real("held_out_max_error"),
-            .condition = real("condition"),
-            .columns = natural("columns"),
-            .rank = natural("rank"),
-            .data_degree = degree("data_degree"),
-            .box_degree = degree("box_degree"),
-            .forms_compared = natural("forms_compared")};
+FitQuality quality_from(const JsonValue& value) {
+    return {.points = value["points"].count(),
+            .held_out_points = value["held_out_points"].count(),
+            .mean_error = value["mean_error"].number(),
+            .max_error = value["max_error"].number(),
+            .held_out_mean_error = value["held_out_mean_error"].number(),
+            .held_out_max_error = value["held_out_max_error"].number(),
+            .condition = value["condition"].number(),
+            .columns = value["columns"].count(),
+            .rank = value["rank"].count(),
+            .data_degree = degree_from(value["data_degree"]),
+            .box_degree = degree_from(value["box_degree"]),
+            .forms_compared = value["forms_compared"].count()};
 }
 
 json metric_json(const FittedMetric& fit) {
@@ -109,76 +106,60 @@ json metric_json(const FittedMetric& fit) {
             {"pieces", pieces},
             {"quality", quality_json(fit.quality)}};
 }
-FittedMetric metric_from(const json& value, std::size_t variables, const std::string& where) {
+FittedMetric metric_from(const JsonValue& value, std::size_t variables) {
     FittedMetric fit;
-    const std::string metric_name = text(member(value, "metric", where), where + ".metric");
+    const std::string metric_name = value["metric"].text();
     const auto metric = model::metric_named(metric_name);
-    if (!metric) malformed(where, fmt::format("names no metric: \"{}\"", metric_name));
+    if (!metric) value["metric"].fail(fmt::format("names no metric: \"{}\"", metric_name));
     fit.metric = *metric;
-    const std::string form_name = text(member(value, "form", where), where + ".form");
-    const auto forms = {Form::constant, Form::polynomial, Form::laurent, Form::rational};
-    const auto* form = std::ranges::find(forms, std::string_view(form_name), [](Form f) { return name(f); });
-    if (form == forms.end()) malformed(where, fmt::format("names no form: \"{}\"", form_name));
-    fit.form = *form;
-    fit.least = number(member(value, "least", where), where + ".least");
-    fit.most = number(member(value, "most", where), where + ".most");
-    fit.exact = boolean(member(value, "exact", where), where + ".exact");
-    fit.data_dependent = boolean(member(value, "data_dependent", where), where + ".data_dependent");
-    for (const json& entry : array(member(value, "pieces", where), where + ".pieces")) {
+    constexpr std::array forms{Form::constant, Form::polynomial, Form::laurent, Form::rational};
+    fit.form = forms[value["form"].one_of({name(forms[0]), name(forms[1]), name(forms[2]), name(forms[3])})];
+    fit.least = value["least"].number();
+    fit.most = value["most"].number();
+    fit.exact = value["exact"].boolean();
+    fit.data_dependent = value["data_dependent"].boolean();
+    for (const JsonValue& entry : value["pieces"].list()) {
         Piece& piece = fit.pieces.emplace_back();
-        const json& when = member(entry, "when", where + ".pieces");
-        if (!when.is_null())
-            piece.when = {
-                .variable = index_below(member(when, "variable", where), variables, where + ".when"),
-                .below = number(member(when, "below", where), where + ".when")};
-        piece.numerator = sum_from(member(entry, "numerator", where), variables, where + ".numerator");
-        piece.denominator = sum_from(member(entry, "denominator", where), variables, where + ".denominator");
+        if (const JsonValue when = entry["when"]; !when.is_null())
+            piece.when = {.variable = when["variable"].index_below(variables),
+                          .below = when["below"].number()};
+        piece.numerator = sum_from(entry["numerator"], variables);
+        piece.denominator = sum_from(entry["denominator"], variables);
     }
-    if (fit.pieces.empty() || fit.pieces.back().when) malformed(where, "has no piece for everywhere else");
-    fit.quality = quality_from(member(value, "quality", where), where + ".quality");
+    if (fit.pieces.empty() || fit.pieces.back().when)
+        value["pieces"].fail("has no piece for everywhere else");
+    fit.quality = quality_from(value["quality"]);
     return fit;
 }
 
-Variable variable_from(const json& value, std::size_t data_count, const std::string& where) {
-    const std::string kind_name = text(member(value, "kind", where), where + ".kind");
-    const auto* kind = std::ranges::find(kind_names, kind_name);
-    if (kind == kind_names.end())
-        malformed(where, fmt::format("names no kind of variable: \"{}\"", kind_name));
-    Variable variable{.kind = static_cast<VariableKind>(kind - kind_names.begin())};
-    if (value.contains("data")) variable.data = index_below(value["data"], data_count, where + ".data");
-    if (value.contains("unit")) variable.unit = count(value["unit"], where + ".unit");
-    if (value.contains("offset")) variable.offset = small_integer(value["offset"], where + ".offset");
+Variable variable_from(const JsonValue& value, std::size_t data_count) {
+    Variable variable{
+        .kind = static_cast<VariableKind>(value["kind"].one_of({kind_names.begin(), kind_names.end()}))};
+    if (const auto data = value.find("data")) variable.data = data->index_below(data_count);
+    if (const auto unit = value.find("unit")) variable.unit = unit->count();
+    if (const auto offset = value.find("offset")) variable.offset = degree_from(*offset);
     const bool remainder =
         variable.kind == VariableKind::remainder || variable.kind == VariableKind::has_remainder;
     if ((variable.kind == VariableKind::data || remainder) && variable.data == Variable::no_data)
-        malformed(where, "names no data parameter");
-    if (remainder && variable.unit == 0) malformed(where, "has no unit");
+        value.fail("names no data parameter");
+    if (remainder && variable.unit == 0) value.fail("has no unit");
     return variable;
 }
 
-KernelFits read(const json& value) {
+KernelFits fits_from(const JsonValue& value) {
     KernelFits fits;
-    const std::string root = "fits";
-    if (count(member(value, "abi", root), "fits.abi") != fits_abi)
-        malformed("fits.abi", fmt::format("is not {}", fits_abi));
-    for (const json& entry : array(member(value, "data", root), "fits.data"))
-        fits.data_names.push_back(text(entry, "fits.data"));
+    if (value["abi"].count() != fits_abi) value["abi"].fail(fmt::format("is not {}", fits_abi));
+    for (const JsonValue& entry : value["data"].list()) fits.data_names.push_back(entry.text());
     const std::size_t data_count = fits.data_names.size();
-    for (const json& entry : array(member(value, "profiled", root), "fits.profiled"))
-        fits.profiled.push_back(
-            {.least = number(member(entry, "least", "fits.profiled"), "fits.profiled.least"),
-             .most = number(member(entry, "most", "fits.profiled"), "fits.profiled.most"),
-             .varied = boolean(member(entry, "varied", "fits.profiled"), "fits.profiled.varied")});
-    if (fits.profiled.size() != data_count) malformed("fits.profiled", "has another length than fits.data");
-    auto ranges = profiler::ranges_from_json(member(value, "ranges", root), data_count, "fits.ranges");
-    if (!ranges) throw Malformed{ranges.error().message};
-    fits.ranges = std::move(*ranges);
-    for (const json& entry : array(member(value, "variables", root), "fits.variables"))
-        fits.variables.push_back(
-            variable_from(entry, data_count, fmt::format("fits.variables[{}]", fits.variables.size())));
-    for (const json& entry : array(member(value, "metrics", root), "fits.metrics"))
-        fits.metrics.push_back(
-            metric_from(entry, fits.variables.size(), fmt::format("fits.metrics[{}]", fits.metrics.size())));
+    for (const JsonValue& entry : value["profiled"].list(data_count))
+        fits.profiled.push_back({.least = entry["least"].number(),
+                                 .most = entry["most"].number(),
+                                 .varied = entry["varied"].boolean()});
+    fits.ranges = profiler::ranges_from(value["ranges"], data_count);
+    for (const JsonValue& entry : value["variables"].list())
+        fits.variables.push_back(variable_from(entry, data_count));
+    for (const JsonValue& entry : value["metrics"].list())
+        fits.metrics.push_back(metric_from(entry, fits.variables.size()));
     return fits;
 }
 
@@ -205,11 +186,7 @@ json to_json(const KernelFits& fits) {
 }
 
 std::expected<KernelFits, Error> fits_from_json(const json& value, const std::string& origin) {
-    try {
-        return read(value);
-    } catch (const Malformed& malformed) {
-        return std::unexpected(Error{.message = malformed.message, .file = origin});
-    }
+    return base::read_json(value, "fits", origin, fits_from);
 }
 
 }  // namespace trimtab::driver_gen

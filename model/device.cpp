@@ -8,96 +8,63 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
 
+#include "base/json_value.h"
+#include "base/nearest_name.h"
 #include "model/builtin_devices.h"
 #include "model/device_fields.h"
-#include "model/nearest_name.h"
 
 namespace trimtab::model {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using base::JsonValue;
 
 bool same_name(std::string_view l, std::string_view r) {
     return std::ranges::equal(
         l, r, [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
 }
 
-Error at_byte(std::string_view text, std::size_t byte, std::string message, std::string origin) {
-    const std::string_view before = text.substr(0, std::min(byte, text.size()));
-    const auto line = 1 + std::ranges::count(before, '\n');
-    const std::size_t start = before.rfind('\n');
-    const std::size_t column = before.size() - (start == std::string_view::npos ? 0 : start + 1);
-    return {.message = std::move(message),
-            .file = std::move(origin),
-            .line = static_cast<std::uint32_t>(line),
-            .column = static_cast<std::uint32_t>(std::max<std::size_t>(column, 1))};
-}
-
-// The first thing wrong with an object's members: one that is not known, else one that is missing.
-template <typename Names>
-std::optional<std::string> check_members(const Json& object, const Names& names, std::string_view what) {
-    for (const auto& [key, value] : object.items())
-        if (std::ranges::find(names, key) == std::end(names))
-            return fmt::format("{} \"{}\" is not known; did you mean \"{}\"?", what, key,
-                               nearest_name(key, names));
-    for (const auto& name : names)
-        if (!object.contains(name)) return fmt::format("{} \"{}\" is missing", what, name);
-    return std::nullopt;
-}
-
-std::optional<std::string> read_identity(const Json& json, Device& device) {
-    static constexpr std::string_view members[] = {"schema", "slug", "name", "aliases", "compute_capability",
-                                                   "values"};
-    if (auto wrong = check_members(json, members, "field")) return wrong;
-    if (json["schema"] != 1) return "field \"schema\" must be 1";
-    for (const char* text : {"slug", "name"})
-        if (!json[text].is_string() || json[text].get_ref<const std::string&>().empty())
-            return fmt::format("field \"{}\" must be a name", text);
-    device.slug = json["slug"];
-    device.name = json["name"];
+void read_identity(const JsonValue& json, Device& device) {
+    json.check_members({"schema", "slug", "name", "aliases", "compute_capability", "values"});
+    if (json["schema"].natural() != 1) json["schema"].fail("is not 1");
+    device.slug = json["slug"].text();
+    device.name = json["name"].text();
     const auto in_slug = [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '-'; };
-    if (!std::ranges::all_of(device.slug, in_slug))
-        return "field \"slug\" must be of lower-case letters, digits and hyphens";
-    if (!json["aliases"].is_array()) return "field \"aliases\" must be a list of names";
-    for (const Json& alias : json["aliases"]) {
-        if (!alias.is_string()) return "field \"aliases\" must be a list of names";
-        device.aliases.push_back(alias);
-    }
-    const Json& capability = json["compute_capability"];
-    const auto is_version = [](const Json& v) { return v.is_number_unsigned() && v < 100; };
-    if (!capability.is_array() || capability.size() != 2 || !std::ranges::all_of(capability, is_version) ||
-        capability[1] > 9)
-        return "field \"compute_capability\" must be [major, minor]";
-    device.compute_major = capability[0];
-    device.compute_minor = capability[1];
-    return std::nullopt;
+    if (device.slug.empty() || !std::ranges::all_of(device.slug, in_slug))
+        json["slug"].fail("is not of lower-case letters, digits and hyphens");
+    if (device.name.empty()) json["name"].fail("is empty");
+    for (const JsonValue& alias : json["aliases"].list()) device.aliases.push_back(alias.text());
+    const auto capability = json["compute_capability"].list(2);  // major, minor
+    device.compute_major = capability[0].index_below(100);
+    device.compute_minor = capability[1].index_below(10);
 }
 
-std::optional<std::string> read_values(const Json& values, Device& device) {
-    if (!values.is_object()) return "field \"values\" must be an object";
+void read_values(const JsonValue& values, Device& device) {
     std::vector<std::string_view> names;
     for (const DeviceField& field : device_fields()) names.push_back(field.name);
-    if (auto wrong = check_members(values, names, "value")) return wrong;
+    values.check_members(names);
     for (const DeviceField& field : device_fields()) {
-        const Json& entry = values[std::string(field.name)];
-        static constexpr std::string_view members[] = {"value", "source"};
-        if (!entry.is_object())
-            return fmt::format("value \"{}\" must be {{\"value\": number, \"source\": text}}", field.name);
-        if (auto wrong = check_members(entry, members, fmt::format("in value \"{}\", field", field.name)))
-            return wrong;
-        const double value = entry["value"].is_number() ? entry["value"].get<double>() : std::nan("");
-        if (!std::isfinite(value) || value < 0)
-            return fmt::format("value \"{}\" must be a number that is not negative", field.name);
-        if (value == 0 && !field.may_be_zero) return fmt::format("value \"{}\" must not be 0", field.name);
-        if (!entry["source"].is_string() || entry["source"].get_ref<const std::string&>().empty())
-            return fmt::format("value \"{}\" must say its source", field.name);
+        const std::string name(field.name);
+        const JsonValue entry = values[name.c_str()];
+        entry.check_members({"value", "source"});
+        const double value = entry["value"].number();
+        if (!std::isfinite(value) || value < 0) entry["value"].fail("is negative");
+        if (value == 0 && !field.may_be_zero) entry["value"].fail("is 0, which it must not be");
+        std::string source = entry["source"].text();
+        if (source.empty()) entry["source"].fail("is empty: it says where the value is from");
         device.values.*field.member = value;
-        device.sources.push_back({std::string(field.name), entry["source"]});
+        device.sources.push_back({name, std::move(source)});
     }
-    return std::nullopt;
+}
+
+Device device_from(const JsonValue& json) {
+    Device device;
+    read_identity(json, device);
+    read_values(json["values"], device);
+    device.values.struct_bytes = sizeof(trimtab_device);
+    device.values.compute_capability = device.compute_major * 10 + device.compute_minor;
+    return device;
 }
 
 std::expected<Device, Error> read_file(const std::string& path) {
@@ -114,24 +81,9 @@ std::string builtin_origin(std::string_view slug) {
 }  // namespace
 
 std::expected<Device, Error> parse_device(std::string_view text, std::string origin) {
-    const auto fail = [&](std::string message) {
-        return std::unexpected(Error{.message = std::move(message), .file = origin});
-    };
-    Json json;
-    try {
-        json = Json::parse(text);
-    } catch (const Json::parse_error& error) {
-        return std::unexpected(at_byte(text, error.byte, "not valid JSON", origin));
-    } catch (const Json::out_of_range&) {
-        return fail("a number is too large for a double");
-    }
-    if (!json.is_object()) return fail("a device description is a JSON object");
-    Device device;
-    if (auto wrong = read_identity(json, device)) return fail(*wrong);
-    if (auto wrong = read_values(json["values"], device)) return fail(*wrong);
-    device.values.struct_bytes = sizeof(trimtab_device);
-    device.values.compute_capability = device.compute_major * 10 + device.compute_minor;
-    return device;
+    const auto json = base::parse_json(text, origin);
+    if (!json) return std::unexpected(json.error());
+    return base::read_json(*json, "device", origin, device_from);
 }
 
 const std::vector<Device>& devices() {
@@ -158,8 +110,10 @@ std::expected<Device, Error> find_device(std::string_view name) {
             if (same_name(alias, name)) return device;
         slugs.push_back(device.slug);
     }
-    return std::unexpected(Error{.message = fmt::format("device \"{}\" is not known; did you mean \"{}\"?",
-                                                        name, nearest_name(name, slugs))});
+    const std::string near = base::suggestion(name, slugs);
+    return std::unexpected(
+        Error{.message = fmt::format("device \"{}\" is not known{}", name,
+                                     near.empty() ? "; `trimtab devices` lists those that are" : near)});
 }
 
 }  // namespace trimtab::model

@@ -20,6 +20,10 @@
 #include "profiler/index_ranges.h"
 #include "trimtab/error.h"
 
+namespace trimtab::base {
+class JsonValue;
+}
+
 namespace trimtab::profiler {
 
 inline constexpr unsigned profile_abi = 1;
@@ -56,8 +60,7 @@ struct Profile {
 
 // Linear forms and ranges, as profiles and fits both write them.
 [[nodiscard]] nlohmann::json to_json(const IndexRanges& ranges);
-[[nodiscard]] std::expected<IndexRanges, Error> ranges_from_json(const nlohmann::json& json,
-                                                                 std::size_t data_count,
-                                                                 const std::string& origin);
+// `data_count`: of D. Throws base::Malformed.
+[[nodiscard]] IndexRanges ranges_from(const base::JsonValue& value, std::size_t data_count);
 
 }  // namespace trimtab::profiler

@@ -271,20 +271,21 @@ TEST(DescriptionJson, FaultsSayWhereTheyLie) {
     };
     EXPECT_EQ(error_of([](json&) {}), "no error");
     EXPECT_EQ(error_of([](json& object) { object["abi"] = 2; }),
-              "gemm.json: kernel description: the top level has abi 2, this is 1");
+              "gemm.json: kernel description.abi is 2, this is 1");
     EXPECT_EQ(error_of([](json& object) { object.erase("name"); }),
-              "gemm.json: kernel description: the top level lacks \"name\"");
+              "gemm.json: kernel description has no member \"name\"");
     EXPECT_THAT(error_of([](json& object) { object["parameters"][2]["size"] = -1; }),
-                HasSubstr("parameters[2] has no number from 0 to 2^32 - 1 in \"size\""));
-    EXPECT_THAT(error_of([](json& object) { object["dimensions"] = {"w"}; }), HasSubstr("none of x, y, z"));
+                HasSubstr("parameters[2].size is not a whole number from 0 on"));
+    EXPECT_THAT(error_of([](json& object) { object["dimensions"] = {"w"}; }),
+                HasSubstr("which is none of x, y, z"));
     EXPECT_THAT(error_of([](json& object) { object["guards"][0]["exits"] = json::array({"nonsense"}); }),
                 HasSubstr("unknown operator 'nonsense'"));
     EXPECT_THAT(
         error_of([](json& object) { object["guards"][1]["exits"] = object["guards"][1]["exits"][1]; }),
-        HasSubstr("guards[1] is no predicate"));
+        HasSubstr("guards[1].exits is no predicate"));
     EXPECT_THAT(error_of([](json& object) { object["data_sources"][0]["type"] = "float3"; }),
-                HasSubstr("data_sources[0] has an unknown type 'float3'"));
-    EXPECT_THAT(error_of([](json& object) { object = json::array(); }), HasSubstr("is no object"));
+                HasSubstr("data_sources[0].type is an unknown type 'float3'"));
+    EXPECT_THAT(error_of([](json& object) { object = json::array(); }), HasSubstr("is not an object"));
 }
 
 // --- fat binaries ---

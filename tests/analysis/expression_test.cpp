@@ -275,13 +275,16 @@ TEST(ExpressionJson, RefusesWhatIsNoExpression) {
     EXPECT_THAT(error_of("[]"), HasSubstr("does not begin with an operator"));
     EXPECT_THAT(error_of(R"(["frobnicate.s32"])"), HasSubstr("unknown operator 'frobnicate.s32'"));
     EXPECT_THAT(error_of(R"(["add.f32", 1, 2])"), HasSubstr("unknown operator 'add.f32'"));
-    EXPECT_THAT(error_of(R"(["add.s32", {"value":1,"type":"s32"}])"), HasSubstr("takes 2 operands, not 1"));
+    EXPECT_THAT(error_of(R"(["add.s32", {"value":1,"type":"s32"}])"),
+                HasSubstr("gives operator 'add.s32' 1 operands, which takes 2"));
     EXPECT_THAT(error_of(R"(["not.b32", {"value":1,"type":"s64"}])"),
-                HasSubstr("operand 1 of 'not.b32' has type s64"));
+                HasSubstr("expression[1] has type s64, as an operand of 'not.b32'"));
     EXPECT_THAT(error_of(R"({"value":4294967296,"type":"u32"})"), HasSubstr("does not fit u32"));
-    EXPECT_THAT(error_of(R"({"value":1.5,"type":"u32"})"), HasSubstr("is no integer"));
-    EXPECT_THAT(error_of(R"({"g":"w","type":"u32"})"), HasSubstr("no such index"));
-    EXPECT_THAT(error_of(R"({"param":-1,"type":"u32"})"), HasSubstr("none of value, g and param"));
+    EXPECT_THAT(error_of(R"({"value":1.5,"type":"u32"})"), HasSubstr("expression.value is no whole number"));
+    EXPECT_THAT(error_of(R"({"g":"w","type":"u32"})"),
+                HasSubstr("expression.g is \"w\", which is none of x, y, z"));
+    EXPECT_THAT(error_of(R"({"param":-1,"type":"u32"})"),
+                HasSubstr("expression.param is not a whole number"));
     EXPECT_THAT(error_of(R"({"param":0,"type":"texref"})"), HasSubstr("no integer type"));
     std::string deep = R"({"value":1,"type":"s32"})";
     for (int i = 0; i < 300; i++) deep = R"(["neg.s32",)" + deep + "]";

@@ -81,17 +81,18 @@ TEST(Fits, MalformedJsonIsNamed) {
         return read ? std::string() : read.error().text();
     };
     EXPECT_EQ(message("/abi", 7), "gemm: fits.abi is not 1");
-    EXPECT_EQ(message("/metrics/0/metric", "sectors"), "gemm: fits.metrics[0] names no metric: \"sectors\"");
+    EXPECT_EQ(message("/metrics/0/metric", "sectors"),
+              "gemm: fits.metrics[0].metric names no metric: \"sectors\"");
     EXPECT_EQ(message("/metrics/0/pieces/0/numerator/0/exponents/0/0", 99),
-              "gemm: fits.metrics[0].numerator.exponents is not an index below 5");
-    EXPECT_EQ(message("/metrics/0/pieces/0/numerator/0/exponents/0/1", 1e9),
-              "gemm: fits.metrics[0].numerator.exponents is not an integer between -64 and 64");
+              "gemm: fits.metrics[0].pieces[0].numerator[0].exponents[0][0] is not an index below 5");
+    EXPECT_EQ(
+        message("/metrics/0/pieces/0/numerator/0/exponents/0/1", 1e9),
+        "gemm: fits.metrics[0].pieces[0].numerator[0].exponents[0][1] is not a whole number from -64 to 64");
     EXPECT_EQ(message("/metrics/1/pieces", nlohmann::json::array()),
-              "gemm: fits.metrics[1] has no piece for everywhere else");
+              "gemm: fits.metrics[1].pieces has no piece for everywhere else");
     EXPECT_EQ(message("/variables/0", {{"kind", "data"}}), "gemm: fits.variables[0] names no data parameter");
     EXPECT_EQ(message("/ranges/y", 3), "gemm: fits.ranges.y is not an object");
-    EXPECT_EQ(message("/profiled", nlohmann::json::array()),
-              "gemm: fits.profiled has another length than fits.data");
+    EXPECT_EQ(message("/profiled", nlohmann::json::array()), "gemm: fits.profiled is not a list of 2");
     EXPECT_FALSE(fits_from_json(nlohmann::json::parse("[1, 2]"), "x"));
 }
 

@@ -50,14 +50,12 @@ TEST(ProfileJson, NamesWhatIsWrong) {
         return read ? std::string() : read.error().text();
     };
     EXPECT_EQ(message("/abi", 2), "store: profile.abi is not 1");
-    EXPECT_EQ(message("/points/0/values", {1}),
-              "store: profile.points[0].values has another length than profile.metrics");
-    EXPECT_EQ(message("/points/1/data", {1}),
-              "store: profile.points[1].data has another length than profile.data");
-    EXPECT_EQ(message("/metrics/0", "cycles"), "store: profile.metrics names no metric: \"cycles\"");
+    EXPECT_EQ(message("/points/0/values", {1}), "store: profile.points[0].values is not a list of 2");
+    EXPECT_EQ(message("/points/1/data", {1}), "store: profile.points[1].data is not a list of 2");
+    EXPECT_EQ(message("/metrics/0", "cycles"), "store: profile.metrics[0] names no metric: \"cycles\"");
     EXPECT_EQ(message("/ranges/x/end/terms", {{7, 1}}),
-              "store: profile.ranges.x.end.terms is not an index below 2");
-    EXPECT_EQ(message("/varied", "yes"), "store: profile.varied is not an array");
+              "store: profile.ranges.x.end.terms[0][0] is not an index below 2");
+    EXPECT_EQ(message("/varied", "yes"), "store: profile.varied is not a list of 2");
     EXPECT_THAT(message("/blocks_cooperate", 1), ::testing::HasSubstr("profile.blocks_cooperate"));
 }
 

@@ -1,0 +1,12 @@
+// Expressions as part of a JSON document.
+#pragma once
+
+#include "analysis/expression.h"
+#include "base/json_value.h"
+
+namespace trimtab::analysis {
+
+// Throws base::Malformed.
+[[nodiscard]] Expression expression_from(const base::JsonValue& json);
+
+}  // namespace trimtab::analysis
