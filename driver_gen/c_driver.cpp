@@ -25,8 +25,7 @@ std::string header_comment(const KernelDescription& description, const KernelFit
     line(fmt::format("    mangled {}, id {}", description.name, description.id));
     line(fmt::format("    blocks: {}, races: {}", analysis::name(description.verdict),
                      description.race_free_proved ? "proved absent" : "assumed absent"));
-    line(fmt::format("    model: {} {}, driver generator {}", program.name, program.version,
-                     generator_version));
+    line(fmt::format("    model: {} {}", program.name, program.version));
     line("");
     line(
         "It predicts the kernel's time on a device (H) from the launch's data parameters (D) and block (P), "

@@ -11,9 +11,6 @@
 
 namespace trimtab::driver_gen {
 
-// Changes whenever the text that is generated from the same fits and model may change: a part of cache keys.
-inline constexpr std::string_view generator_version = "1";
-
 // The text of <kernel>.driver.c, which defines `const trimtab_driver trimtab_driver_<id>` (weakly: two
 // objects may hold the driver of one kernel). evaluate() computes what RationalProgram::evaluate with
 // metric_function(fits) does, to the last bit; compile with -ffp-contract=off. An error where the description

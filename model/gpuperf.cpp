@@ -33,7 +33,7 @@ constexpr auto judged = "a round number: results move little with it";
 
 class GpuPerf : LaunchTerms {
   public:
-    GpuPerf() : LaunchTerms("gpuperf", "3") {}
+    GpuPerf() : LaunchTerms("gpuperf") {}
     RationalProgram build() &&;
 
   private:

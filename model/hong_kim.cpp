@@ -9,7 +9,7 @@ namespace {
 
 class HongKim : LaunchTerms {
   public:
-    HongKim() : LaunchTerms("hong-kim", "1") {}
+    HongKim() : LaunchTerms("hong-kim") {}
     RationalProgram build() &&;
 };
 

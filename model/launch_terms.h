@@ -13,7 +13,7 @@ namespace trimtab::model {
 
 class LaunchTerms {
   protected:
-    LaunchTerms(std::string name, std::string version) : b_(std::move(name), std::move(version)) {}
+    explicit LaunchTerms(std::string name) : b_(std::move(name)) {}
 
     Value device(const char* field) { return b_.input(std::string("device.") + field); }
     Value number(double value, std::string_view origin = "") { return b_.constant(value, origin); }

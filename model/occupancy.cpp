@@ -71,7 +71,7 @@ struct OccupancyProgram {
 
 const OccupancyProgram& occupancy_program() {
     static const OccupancyProgram built = [] {
-        RationalProgramBuilder builder("occupancy", "1");
+        RationalProgramBuilder builder("occupancy");
         const OccupancyValues values = add_occupancy(builder, builder.input("block.x"));
         OccupancyProgram result{.program = {},
                                 .warps = values.warps_per_block.index(),

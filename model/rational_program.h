@@ -55,7 +55,7 @@ struct Node {
 // "block.x", "extent.x" (threads of the launch), "grid.x", "dynamic_shared_bytes".
 struct RationalProgram {
     std::string name;     // "gpuperf"
-    std::string version;  // changes whenever a prediction may change
+    std::string version;  // changes whenever a prediction may change: a hash of what follows
     std::vector<std::string> inputs;
     std::vector<Node> nodes;  // operands come before their users
     NodeIndex time_ns = 0;    // E, the high-level metric
@@ -111,7 +111,7 @@ class Value {
 
 class RationalProgramBuilder {
   public:
-    RationalProgramBuilder(std::string name, std::string version);
+    explicit RationalProgramBuilder(std::string name);
     Value constant(double value, std::string_view origin);
     Value input(std::string_view name);
     Value metric(Metric metric, Value x, Value y, Value z);

@@ -1,3 +1,7 @@
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <xxhash.h>
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -33,11 +37,20 @@ bool same_computation(const Node& l, const Node& r) {
     }
 }
 
+// Of what it computes, whatever its parts are called.
+std::string version_of(const RationalProgram& program) {
+    std::string text = fmt::format("{} {}", program.time_ns, program.unlaunchable);
+    for (const std::string& input : program.inputs) text += " " + input;
+    for (const Node& node : program.nodes)
+        text += fmt::format("\n{} {} {} {} {:a} {} {}", static_cast<int>(node.op), node.a, node.b, node.c,
+                            node.value, node.input, name(node.metric));
+    return fmt::format("{:08x}", static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size())));
+}
+
 }  // namespace
 
-RationalProgramBuilder::RationalProgramBuilder(std::string name, std::string version) {
+RationalProgramBuilder::RationalProgramBuilder(std::string name) {
     program_.name = std::move(name);
-    program_.version = std::move(version);
 }
 
 Value RationalProgramBuilder::emit(Node node) {
@@ -86,6 +99,7 @@ RationalProgram RationalProgramBuilder::finish(Value time_ns, Value unlaunchable
     nodes.resize(kept);
     program_.time_ns = place[time_ns.index()];
     program_.unlaunchable = place[unlaunchable.index()];
+    program_.version = version_of(program_);
     return std::move(program_);
 }
 

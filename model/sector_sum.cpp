@@ -8,7 +8,7 @@ namespace {
 
 class SectorSum : LaunchTerms {
   public:
-    SectorSum() : LaunchTerms("sectors", "1") {}
+    SectorSum() : LaunchTerms("sectors") {}
     RationalProgram build() && {
         launch_shape();
         requests();

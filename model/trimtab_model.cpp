@@ -24,7 +24,7 @@ std::string program_name(const TrimtabTerms& terms) {
 
 class TrimtabModel : LaunchTerms {
   public:
-    explicit TrimtabModel(const TrimtabTerms& terms) : LaunchTerms(program_name(terms), "2"), terms_(terms) {}
+    explicit TrimtabModel(const TrimtabTerms& terms) : LaunchTerms(program_name(terms)), terms_(terms) {}
     RationalProgram build() &&;
 
   private:

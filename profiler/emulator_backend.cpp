@@ -6,6 +6,7 @@
 
 #include "emulator/exec/memory.h"
 #include "emulator/metrics/metrics.h"
+#include "profile_hash.h"
 
 namespace trimtab::profiler {
 
@@ -13,9 +14,6 @@ namespace {
 
 using emulator::InstructionCount;
 using emulator::LaunchCounters;
-
-// Changes with whatever may change a count: the executor, the sampling, the metrics.
-constexpr std::string_view backend_version = "3";
 
 // Weights are fractions; counters are whole: all are taken this many times. Fine enough for rounding to stay
 // below what counts as exact, coarse enough for 64 bits.
@@ -87,7 +85,7 @@ class EmulatorBackend : public Backend {
     EmulatorBackend(std::shared_ptr<emulator::Program> program, unsigned threads)
         : program_(std::move(program)), threads_(threads) {}
     [[nodiscard]] std::string_view name() const override { return "emulator"; }
-    [[nodiscard]] std::string_view version() const override { return backend_version; }
+    [[nodiscard]] std::string_view version() const override { return TRIMTAB_PROFILE_HASH; }
     [[nodiscard]] std::expected<Measurement, MeasureError> measure(const MeasuredLaunch& launch) override;
 
   private:

@@ -13,9 +13,6 @@
 
 namespace trimtab::profiler {
 
-// Changes whenever the same description and options may give other points.
-inline constexpr std::string_view plan_version = "2";
-
 struct PlanOptions {
     std::uint32_t least = 64, most = 256;  // sizes; a launch of one dimension gets four times as many threads
 };

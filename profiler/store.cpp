@@ -12,13 +12,13 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/annotated_launch.h"
+#include "base/cache_path.h"
 
 namespace trimtab::profiler {
 
 namespace {
 
 constexpr int busy_milliseconds = 20'000;  // another build writes for far less
-constexpr int schema_version = 1;          // PRAGMA user_version
 constexpr std::string_view profile_kind = "profile", failure_kind = "failure";
 
 struct CloseDatabase {
@@ -144,14 +144,10 @@ class ProfileStore::Database {
         code = execute("PRAGMA journal_mode = WAL");
         if (code != SQLITE_OK && is_corrupt(code)) return code;
         execute("PRAGMA synchronous = NORMAL");
-        int version = 0;
-        if (const int read = read_version(version); read != SQLITE_OK) return read;
-        if (version != 0 && version != schema_version) return SQLITE_NOTADB;  // another Trimtab's
         code = execute(
             "BEGIN IMMEDIATE;"
             "CREATE TABLE IF NOT EXISTS kept (kind TEXT, key TEXT, value BLOB, PRIMARY KEY (kind, key)) "
             "WITHOUT ROWID;"
-            "PRAGMA user_version = 1;"
             "COMMIT");
         if (code != SQLITE_OK) {
             execute("ROLLBACK");
@@ -162,16 +158,6 @@ class ProfileStore::Database {
         if (prepared != SQLITE_OK) return SQLITE_NOTADB;  // a database, but not ours
         code = sqlite3_step(probe.get());
         return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
-    }
-
-    int read_version(int& version) {
-        int code = SQLITE_OK;
-        const Statement statement = prepare("PRAGMA user_version", code);
-        if (code != SQLITE_OK) return code;
-        code = sqlite3_step(statement.get());
-        if (code != SQLITE_ROW) return code;
-        version = sqlite3_column_int(statement.get(), 0);
-        return SQLITE_OK;
     }
 
     bool set_aside() {
@@ -219,10 +205,7 @@ class ProfileStore::Database {
 };
 
 std::string default_store_path() {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    if (cache != nullptr && *cache != '\0') return std::string(cache) + "/trimtab/profiles.sqlite";
-    const char* home = std::getenv("HOME");
-    return home != nullptr && *home != '\0' ? std::string(home) + "/.cache/trimtab/profiles.sqlite" : "";
+    return base::cache_path("profiles.sqlite");
 }
 
 std::string store_path(const std::string& folder_or_file) {
@@ -261,9 +244,8 @@ std::string profile_key(const analysis::KernelDescription& description, const Ba
                         const ProfileOptions& options) {
     // The description's own version is in it by the names and types of D, which analysis may come to see
     // otherwise.
-    std::string key =
-        fmt::format("{} {} {} plan {} {}:{} {}", description.id, backend.name(), backend.version(),
-                    plan_version, options.plan.least, options.plan.most, options.instruction_budget);
+    std::string key = fmt::format("{} {} {} {}:{} {}", description.id, backend.name(), backend.version(),
+                                  options.plan.least, options.plan.most, options.instruction_budget);
     for (const analysis::DataParameter& data : description.data)
         key += fmt::format(" {}:{}{}{}", data.name, data.type, data.in_memo ? "" : "-",
                            data.coarse_in_memo ? "~" : "");

@@ -13,9 +13,6 @@
 
 namespace trimtab::emulator::jit {
 
-// Changes with what compiled code means: part of the key that it is cached by.
-inline constexpr std::uint32_t code_version = 22;
-
 // Functions that compiled code calls; it finds them through Warp::services. They let nothing be thrown
 // through its frames, which have no tables for unwinding: the launch's fault says it, and the warp is
 // stopped.

@@ -8,7 +8,7 @@ namespace trimtab::bench {
 namespace {
 
 TEST(ModelConstants, AreJudgementsAndReadings) {
-    model::RationalProgramBuilder builder("made", "1");
+    model::RationalProgramBuilder builder("made");
     const model::Value x = builder.input("block.x");
     const model::Value time = x * builder.constant(32, "CUDA: a sector") + builder.constant(0.5, "judged") +
                               builder.constant(2.2, "read off saturated cases in the sweeps");

@@ -16,7 +16,7 @@ using testing::CompiledDriver;
 
 // Time is what the fit of one metric says of the block; no block fails to launch.
 model::RationalProgram metric_time(Metric metric) {
-    model::RationalProgramBuilder b("metric", "1");
+    model::RationalProgramBuilder b("metric");
     const model::Value time = b.metric(metric, b.input("block.x"), b.input("block.y"), b.input("block.z"));
     return std::move(b).finish(max(time, b.constant(0, "")), b.constant(0, ""));
 }

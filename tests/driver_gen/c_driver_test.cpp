@@ -98,7 +98,7 @@ KernelFits random_fits(std::mt19937& random) {
 
 // A program of every operation.
 RationalProgram random_program(std::mt19937& random) {
-    model::RationalProgramBuilder b("random", "1");
+    model::RationalProgramBuilder b("random");
     const auto pick = [&](std::size_t count) {
         return std::uniform_int_distribution<std::size_t>(0, count - 1)(random);
     };

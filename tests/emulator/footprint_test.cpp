@@ -79,7 +79,7 @@ TEST(MeasuredMetrics, OnlyFootprintsDependOnTheBox) {
 }
 
 TEST(FootprintBoxes, ARecordedProgramSaysWhichBoxesItReads) {
-    model::RationalProgramBuilder builder("test", "1");
+    model::RationalProgramBuilder builder("test");
     const auto x = builder.input("block.x"), one = builder.constant(1, "");
     const auto blocks = builder.metric(Metric::active_blocks, x, one, one);
     const auto time = builder.metric(Metric::footprint_sectors, x, one, one) +

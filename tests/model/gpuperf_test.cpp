@@ -87,7 +87,7 @@ TEST(InputValues, BindEveryInputOfTheModels) {
         for (std::size_t i = 0; i < values.size(); ++i)
             EXPECT_TRUE(std::isfinite(values[i])) << program.inputs[i];
     }
-    RationalProgramBuilder builder("test", "1");
+    RationalProgramBuilder builder("test");
     const Value gx = builder.input("grid.x"), gy = builder.input("grid.y"), gz = builder.input("grid.z");
     const Value sms = builder.input("device.sm_count"), shared = builder.input("dynamic_shared_bytes");
     const RationalProgram program = std::move(builder).finish(gx + gy + gz + sms + shared, gx);

@@ -18,7 +18,7 @@ double no_metric(Metric, double, double, double) {
 // The value of an expression over two inputs.
 template <typename Formula>
 double value_of(Formula formula, double a, double b = 0) {
-    RationalProgramBuilder builder("test", "1");
+    RationalProgramBuilder builder("test");
     const Value x = builder.input("a"), y = builder.input("b");
     const Value result = formula(x, y);
     const RationalProgram program = std::move(builder).finish(result, builder.constant(0, ""));
@@ -63,7 +63,7 @@ TEST(RationalProgram, TreatsNanAsCDoes) {
 }
 
 TEST(RationalProgramBuilder, SharesEqualNodes) {
-    RationalProgramBuilder builder("test", "1");
+    RationalProgramBuilder builder("test");
     const Value a = builder.input("a"), b = builder.input("b");
     EXPECT_EQ(builder.input("a").index(), a.index());
     EXPECT_EQ((a + b).index(), (b + a).index());
@@ -80,7 +80,7 @@ TEST(RationalProgramBuilder, SharesEqualNodes) {
 }
 
 TEST(RationalProgramBuilder, KeepsEveryName) {
-    RationalProgramBuilder builder("test", "1");
+    RationalProgramBuilder builder("test");
     const Value a = builder.input("a"), b = builder.input("b");
     const Value first = (a + b).named("sum", "cycles", "by hand");
     const Value again = (a + b).named("sum", "cycles", "by hand");
@@ -97,7 +97,7 @@ TEST(RationalProgramBuilder, KeepsEveryName) {
 }
 
 TEST(RationalProgram, AsksForMetricsAtTheBoxesOfItsNodes) {
-    RationalProgramBuilder builder("test", "1");
+    RationalProgramBuilder builder("test");
     const Value x = builder.input("block.x"), one = builder.constant(1, "");
     const Value two = builder.constant(2, "");
     const Value block = builder.metric(Metric::footprint_sectors, x, one, one);
@@ -115,7 +115,7 @@ TEST(RationalProgram, AsksForMetricsAtTheBoxesOfItsNodes) {
 }
 
 TEST(RationalProgram, SaysWhatCannotBeLaunched) {
-    RationalProgramBuilder builder("test", "1");
+    RationalProgramBuilder builder("test");
     const Value x = builder.input("block.x");
     const RationalProgram program = std::move(builder).finish(x, builder.constant(1024, "CUDA") < x);
     EXPECT_TRUE(program.evaluate(std::vector<double>{1024}, no_metric).launchable);

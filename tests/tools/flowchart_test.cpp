@@ -22,7 +22,7 @@ using testing::Not;
 // The formula of `make`'s result over inputs a, b and c.
 template <typename Make>
 std::string formula_of(Make make) {
-    RationalProgramBuilder builder("test", "1");
+    RationalProgramBuilder builder("test");
     const Value a = builder.input("a"), b = builder.input("b"), c = builder.input("c");
     const Value result = make(a, b, c);
     const RationalProgram program = std::move(builder).finish(result, a);
@@ -49,7 +49,7 @@ TEST(Formula, RefersToNamedNodesByName) {
 }
 
 RationalProgram small_program() {
-    RationalProgramBuilder builder("small", "1");
+    RationalProgramBuilder builder("small");
     const Value x = builder.input("block.x"), one = builder.constant(1, "");
     const Value loads =
         builder.metric(Metric::load_sectors, x, one, one).named("loads", "sectors", "profile");
