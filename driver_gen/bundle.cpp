@@ -66,7 +66,8 @@ std::string bundle_text(const Bundle& bundle, const std::vector<std::string>& id
         "    \"{2}\", {3}u,\n{4}}};\n\n",
         std::max<std::size_t>(padded, 8), section_name, record_magic, json.size(), literal_lines(json));
     for (const std::string& id : ids)
-        text += fmt::format("extern const trimtab_driver trimtab_driver_{};\n", id);
+        text += fmt::format(
+            "extern const trimtab_driver trimtab_driver_{} __attribute__((visibility(\"hidden\")));\n", id);
     text += "static const trimtab_driver* const drivers[] = {";
     for (const std::string& id : ids) text += fmt::format("\n    &trimtab_driver_{},", id);
     text += ids.empty() ? " 0 };\n" : "\n};\n";

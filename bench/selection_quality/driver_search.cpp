@@ -8,8 +8,9 @@
 #include <cmath>
 #include <fstream>
 
+#include "base/process.h"
+#include "base/temporary_folder.h"
 #include "driver_gen/c_driver.h"
-#include "tools/trimtab/process.h"
 #include "tools/trimtab/ranking.h"
 #include "trimtab/driver.h"
 
@@ -32,20 +33,19 @@ struct Library {
 
 std::expected<void, Error> load(Library& library, const tools::FileKernel& kernel,
                                 const model::RationalProgram& program, const std::string& compiler,
-                                const std::string& include_folder, const tools::TemporaryFolder& folder) {
+                                const std::string& include_folder, const base::TemporaryFolder& folder) {
     const analysis::KernelDescription& description = kernel.record.description;
     const auto source = driver_gen::print_driver(description, *kernel.record.fits, program);
     if (!source) return std::unexpected(source.error());
     const std::string text = folder.file(description.id + ".c"), binary = folder.file(description.id + ".so");
     std::ofstream(text) << *source;
-    const tools::Outcome outcome =
-        tools::run_program({compiler, "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-I" + include_folder,
-                            text, "-o", binary, "-lm"},
-                           tools::Capture::messages);
-    if (!outcome.started || outcome.exit_code != 0)
-        return std::unexpected(
-            Error{.message = fmt::format("driver program of {} does not compile: {}", description.demangled,
-                                         outcome.captured.substr(0, outcome.captured.find('\n')))});
+    const auto built =
+        base::run_to_success({.words = {compiler, "-O2", "-fPIC", "-shared", "-ffp-contract=off",
+                                        "-DTRIMTAB_DRIVER_VISIBILITY=\"default\"", "-I" + include_folder,
+                                        text, "-o", binary, "-lm"}});
+    if (!built)
+        return std::unexpected(Error{.message = fmt::format("driver program of {} does not compile: {}",
+                                                            description.demangled, built.error().text())});
     library.handle = dlopen(binary.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library.handle != nullptr)
         library.driver = static_cast<const trimtab_driver*>(
@@ -110,11 +110,12 @@ std::expected<std::vector<SearchResult>, Error> measure_searches(const Study& st
                                                                  const std::string& include_folder) {
     std::map<const tools::FileKernel*, std::vector<const StudiedCase*>> kernels;
     for (const StudiedCase& one : study.cases) kernels[one.launches.kernel].push_back(&one);
-    const tools::TemporaryFolder folder;
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return std::unexpected(folder.error());
     std::vector<SearchResult> results;
     for (const auto& [kernel, cases] : kernels) {
         Library library;
-        if (const auto loaded = load(library, *kernel, program, compiler, include_folder, folder); !loaded)
+        if (const auto loaded = load(library, *kernel, program, compiler, include_folder, *folder); !loaded)
             return std::unexpected(loaded.error());
         SearchResult result;
         result.kernel = kernel->record.description.demangled;

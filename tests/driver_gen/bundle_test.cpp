@@ -122,6 +122,18 @@ TEST_F(Bundles, LinkWithoutTheRuntimeAndTwiceInOneProgram) {
     EXPECT_TRUE(shell("clang-22 main.c *.o -lm -o main && ./main"));
 }
 
+// The loader binds a name of one library to the first library that has it: these have none to bind.
+TEST_F(Bundles, ALibraryNeverTakesAnothersDrivers) {
+    const auto sources = generate(bundle_, program_);
+    ASSERT_TRUE(sources);
+    std::vector<SourceFile> all = sources->drivers;
+    all.push_back(sources->bundle);
+    const auto objects = compile(all, folder_, compiler_);
+    ASSERT_TRUE(objects) << objects.error().text();
+    ASSERT_TRUE(shell("clang-22 -shared *.o -lm -o drivers.so && nm -D --defined-only drivers.so > names"));
+    EXPECT_EQ(read("names").find("trimtab_driver"), std::string::npos) << read("names");
+}
+
 TEST_F(Bundles, WithoutDriversStillCarryTheDescriptions) {
     bundle_.kernels.erase(bundle_.kernels.begin());
     const auto sources = generate(bundle_, program_);
@@ -138,7 +150,7 @@ TEST_F(Bundles, CompilerTroubleIsOneLine) {
     EXPECT_EQ(failed.error().text().find('\n'), std::string::npos);
     compiler_.command = "no-such-compiler";
     EXPECT_EQ(compile({&wrong, 1}, folder_, compiler_).error().text(),
-              "the C compiler no-such-compiler does not start: No such file or directory");
+              "no-such-compiler: the C compiler cannot be started: No such file or directory");
     EXPECT_FALSE(compile({&wrong, 1}, "/proc/nowhere", compiler_));
 }
 

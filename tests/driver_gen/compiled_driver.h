@@ -20,7 +20,8 @@ class CompiledDriver {
         if (mkdtemp(folder.data()) == nullptr) return;
         folder_ = folder;
         const CCompiler c{.command = compiler,
-                          .flags = {"-Wall", "-Wextra", "-Wno-overlength-strings"},
+                          .flags = {"-Wall", "-Wextra", "-Wno-overlength-strings",
+                                    "-DTRIMTAB_DRIVER_VISIBILITY=\"default\""},
                           .include_folder = std::string(TRIMTAB_SOURCE_DIR) + "/include"};
         const SourceFile source{.name = "kernel.driver.c", .content = text};
         const auto objects = compile({&source, 1}, folder_, c);
