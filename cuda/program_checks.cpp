@@ -12,7 +12,7 @@ namespace trimtab::cuda {
 namespace {
 
 const char* report_file() {
-    const char* name = std::getenv("TRIMTAB_CHECK_REPORT");
+    const char* name = secure_getenv("TRIMTAB_CHECK_REPORT");
     return name == nullptr || *name == '\0' ? nullptr : name;
 }
 
@@ -38,7 +38,7 @@ void say_reports() {
 }  // namespace
 
 std::unique_ptr<check::Checker> checker_of_environment(State& state) {
-    const char* const text = std::getenv("TRIMTAB_CHECK");
+    const char* const text = secure_getenv("TRIMTAB_CHECK");
     if (text == nullptr || *text == '\0') return nullptr;
     const auto checks = check::parse_checks(text);
     if (!checks) {

@@ -20,7 +20,7 @@ State& State::instance() {
 }
 
 State::State() {
-    const char* slugs = std::getenv("TRIMTAB_DEVICE");
+    const char* slugs = secure_getenv("TRIMTAB_DEVICE");
     auto made = make_devices(slugs == nullptr ? "" : slugs);
     if (made) {
         devices = std::move(*made);

@@ -26,7 +26,7 @@ class TrimtabPass : public llvm::PassInfoMixin<TrimtabPass> {
     // LLVM names this entry point.
     llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& /*analyses*/) {
         if (module.getTargetTriple().isNVPTX()) {
-            if (const char* path = std::getenv("TRIMTAB_KERNEL_SOURCES"); path != nullptr && *path != '\0')
+            if (const char* path = secure_getenv("TRIMTAB_KERNEL_SOURCES"); path != nullptr && *path != '\0')
                 trimtab::pass::write_kernel_sources(module, path);
             bool changed = trimtab::pass::mark_managed_variables(module);
             changed |= trimtab::pass::mark_cluster_dimensions(module);

@@ -1,17 +1,20 @@
 #include "runtime/log.h"
 
 #include <spdlog/logger.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
 
 namespace trimtab::runtime {
 namespace {
 
+// What is printed is decided by LogLevel, which has a level more than spdlog has between warnings and
+// information.
 spdlog::level::level_enum spdlog_level(LogLevel level) {
     switch (level) {
         case LogLevel::off:
             return spdlog::level::off;
         case LogLevel::warn:
             return spdlog::level::warn;
+        case LogLevel::summary:
         case LogLevel::info:
             return spdlog::level::info;
         case LogLevel::debug:
@@ -25,8 +28,10 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
 Log::Log(LogLevel level)
     : level_(level),
       logger_(
-          std::make_shared<spdlog::logger>("trimtab", std::make_shared<spdlog::sinks::stderr_sink_mt>())) {
-    logger_->set_pattern("trimtab: %v");
+          // In colour on a terminal alone.
+          std::make_shared<spdlog::logger>("trimtab",
+                                           std::make_shared<spdlog::sinks::stderr_color_sink_mt>())) {
+    logger_->set_pattern("%^trimtab:%$ %v");
     logger_->set_level(spdlog_level(level));
 }
 Log::~Log() = default;
@@ -34,8 +39,11 @@ Log::~Log() = default;
 void Log::warn(std::string_view line) {
     logger_->log(spdlog::level::warn, "{}", line);
 }
+void Log::summary(std::string_view line) {
+    if (wants(LogLevel::summary)) logger_->log(spdlog::level::info, "{}", line);
+}
 void Log::info(std::string_view line) {
-    logger_->log(spdlog::level::info, "{}", line);
+    if (wants(LogLevel::info)) logger_->log(spdlog::level::info, "{}", line);
 }
 void Log::debug(std::string_view line) {
     logger_->log(spdlog::level::debug, "{}", line);

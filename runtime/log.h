@@ -25,6 +25,7 @@ class Log {
     [[nodiscard]] bool wants(LogLevel level) const { return level <= level_; }
     void warn(std::string_view line);
     void warn_once(const std::string& line);  // the same line is said once in the life of the process
+    void summary(std::string_view line);
     void info(std::string_view line);
     void debug(std::string_view line);
 

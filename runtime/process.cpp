@@ -1,5 +1,7 @@
 #include "runtime/process.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "runtime/pending_error.h"
@@ -7,7 +9,8 @@
 namespace trimtab::runtime {
 
 Process& Process::instance() {
-    static Process& process = *new Process(read_settings([](const char* name) { return std::getenv(name); }));
+    static Process& process =
+        *new Process(read_settings([](const char* name) { return secure_getenv(name); }));
     return process;
 }
 
@@ -17,6 +20,7 @@ Process::Process(ReadSettings read)
       bundles_(log_),
       report_(settings_.report_path, log_) {
     for (const std::string& warning : read.warnings) log_.warn(warning);
+    for (const std::string& warning : unknown_variables(environ)) log_.warn(warning);
     preload_real_runtime(settings_);
 }
 

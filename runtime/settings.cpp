@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "base/nearest_name.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -25,10 +29,11 @@ constexpr Variable<ModulesMode, 4> modules_variable{"TRIMTAB_MODULES",
                                                       {"wait", ModulesMode::wait},
                                                       {"cached", ModulesMode::cached},
                                                       {"off", ModulesMode::off}}}};
-constexpr Variable<LogLevel, 4> log_variable{"TRIMTAB_LOG",
-                                             "off, warn, info or debug",
+constexpr Variable<LogLevel, 5> log_variable{"TRIMTAB_LOG",
+                                             "off, warn, summary, info or debug",
                                              {{{"off", LogLevel::off},
                                                {"warn", LogLevel::warn},
+                                               {"summary", LogLevel::summary},
                                                {"info", LogLevel::info},
                                                {"debug", LogLevel::debug}}}};
 
@@ -47,7 +52,37 @@ void read(const Variable<Value, count>& variable, const std::function<const char
                                    variable.allowed, default_name));
 }
 
+// Of programs, tools and scripts, as docs/command-line.md lists them.
+constexpr std::string_view known_variables[] = {"TRIMTAB",
+                                                "TRIMTAB_CHECK",
+                                                "TRIMTAB_CHECK_REPORT",
+                                                "TRIMTAB_CHOICES",
+                                                "TRIMTAB_DEVICE",
+                                                "TRIMTAB_EMULATOR",
+                                                "TRIMTAB_JIT_DUMP",
+                                                "TRIMTAB_JOBS",
+                                                "TRIMTAB_KERNEL_SOURCES",
+                                                "TRIMTAB_LOG",
+                                                "TRIMTAB_MODULES",
+                                                "TRIMTAB_REPORT",
+                                                "TRIMTAB_REPORT_BLOCKS",
+                                                "TRIMTAB_FORCE_CUDA_WHEELS",
+                                                "TRIMTAB_VERIFY"};
+
 }  // namespace
+
+std::vector<std::string> unknown_variables(const char* const* environment) {
+    std::vector<std::string> warnings;
+    for (; environment != nullptr && *environment != nullptr; ++environment) {
+        std::string_view name = *environment;
+        name = name.substr(0, name.find('='));
+        if (name != "TRIMTAB" && !name.starts_with("TRIMTAB_")) continue;
+        if (std::ranges::find(known_variables, name) == std::end(known_variables))
+            warnings.push_back(fmt::format("{} is no variable of Trimtab's{}", name,
+                                           base::suggestion(name, known_variables)));
+    }
+    return warnings;
+}
 
 ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
     ReadSettings out;
@@ -60,14 +95,6 @@ ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
     if (const char* device = get("TRIMTAB_DEVICE")) out.settings.device = device;
     if (const char* choices = get("TRIMTAB_CHOICES")) out.settings.choices_path = choices;
     if (const char* verify = get("TRIMTAB_VERIFY")) out.settings.verify = verify;
-    for (const char* name : {"TRIMTAB_CROSSCHECK", "TRIMTAB_LEARN", "TRIMTAB_CAPTURE"}) {
-        const char* given = get(name);
-        if (given == nullptr || *given == '\0' || std::string_view(given) == "off" ||
-            std::string_view(given) == "0")
-            continue;
-        out.warnings.push_back(
-            fmt::format("{}={}: this version of Trimtab does not have it; it changes nothing", name, given));
-    }
     return out;
 }
 

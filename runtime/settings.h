@@ -21,7 +21,7 @@ enum class ModulesMode : std::uint8_t {
     cached,      // the cache alone
     off          // such modules are launched as written
 };
-enum class LogLevel : std::uint8_t { off, warn, info, debug };
+enum class LogLevel : std::uint8_t { off, warn, summary, info, debug };
 
 struct Settings {
     Mode mode = Mode::on;
@@ -39,8 +39,12 @@ struct ReadSettings {
     std::vector<std::string> warnings;  // one line each, naming the variable
 };
 
-// `get` is std::getenv, or a test's own. A variable with a bad value keeps its default and gives a warning;
+// `get` is secure_getenv, or a test's own. A variable with a bad value keeps its default and gives a warning;
 // an empty one counts as unset.
 [[nodiscard]] ReadSettings read_settings(const std::function<const char*(const char*)>& get);
+
+// A warning for each variable TRIMTAB or TRIMTAB_... of `environment` ("NAME=value", null at the end) that
+// nothing of Trimtab reads.
+[[nodiscard]] std::vector<std::string> unknown_variables(const char* const* environment);
 
 }  // namespace trimtab::runtime

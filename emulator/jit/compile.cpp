@@ -115,7 +115,7 @@ void compile(const CompileRequest& request, CompiledObject& object) {
         function.addFnAttr("prefer-vector-width", "512");
         function.addFnAttr("min-legal-vector-width", "512");
     }
-    const char* dump = std::getenv("TRIMTAB_JIT_DUMP");
+    const char* dump = secure_getenv("TRIMTAB_JIT_DUMP");
     if (dump != nullptr) module.print(llvm::errs(), nullptr);
     if (llvm::verifyModule(module, &llvm::errs())) {
         object.error = "the code made of it is not well-formed";

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "code_hash.h"
 #include "emulator/exec/address_resolution.h"
 #include "emulator/exec/block.h"
 #include "emulator/exec/handlers.h"
@@ -40,7 +41,7 @@ constexpr std::uint64_t long_run = 50;
 constexpr std::uint32_t most_instructions = 20'000;
 
 bool is_log_level(std::string_view wanted) {
-    const char* level = std::getenv("TRIMTAB_LOG");
+    const char* level = secure_getenv("TRIMTAB_LOG");
     return level != nullptr && level == wanted;
 }
 
@@ -60,8 +61,6 @@ bool is_processor_supported() {
 // Beside this library or program, or where libraries of the programs beside it are.
 void* open_library(std::string& error) {
     std::vector<std::filesystem::path> places;
-    if (const char* given = std::getenv("TRIMTAB_JIT"); given != nullptr && *given != 0)
-        places.emplace_back(given);
     Dl_info own{};
     if (dladdr(reinterpret_cast<const void*>(&mode_of_environment), &own) != 0 && own.dli_fname != nullptr) {
         std::error_code ignored;
@@ -162,13 +161,12 @@ std::uint64_t layout_hash() {
                                 sizeof(InstructionCount),
                                 sizeof(Services),
                                 sizeof(LastRequests::Request),
-                                offsetof(LastRequests, requests),
-                                code_version};
+                                offsetof(LastRequests, requests)};
     return XXH3_64bits(&layout, sizeof layout) ^ (XXH3_64bits(more, sizeof more) << 1);
 }
 
 Mode mode_of_environment() {
-    const char* given = std::getenv("TRIMTAB_EMULATOR");
+    const char* given = secure_getenv("TRIMTAB_EMULATOR");
     const std::string_view mode = given == nullptr ? "" : given;
     if (mode == "compiled") return Mode::compiled;
     return mode == "interpreter" ? Mode::interpreter : Mode::automatic;
@@ -214,8 +212,9 @@ std::string Variant::key(bool is_for_long_runs) const {
     }
     const std::uint64_t own = XXH3_64bits_digest(state);
     XXH3_freeState(state);
-    return fmt::format("{}-{:016x}-{:016x}-{}{}", ptx::kernel_hash(program_.module(), kernel_.function()),
-                       own, layout_hash(), processor_hash(), is_for_long_runs ? "-long" : "");
+    return fmt::format("{}-{:016x}-{:016x}-{}-{}{}", ptx::kernel_hash(program_.module(), kernel_.function()),
+                       own, layout_hash(), processor_hash(), TRIMTAB_CODE_HASH,
+                       is_for_long_runs ? "-long" : "");
 }
 
 std::string Variant::install(std::span<const std::byte> object) {

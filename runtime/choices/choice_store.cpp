@@ -111,9 +111,11 @@ void ChoiceStore::add(const ChoiceOwner& owner, std::span<const std::uint64_t> k
 }
 
 void ChoiceStore::flush() {
-    const std::lock_guard lock(mutex_);
     for (int attempt = 0; attempt < flush_attempts; ++attempt) {
-        if (flush_locked()) return;
+        {
+            const std::lock_guard lock(mutex_);
+            if (flush_locked()) return;
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
 }

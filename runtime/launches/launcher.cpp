@@ -35,7 +35,7 @@ Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles&
       store_(settings.choices_path, log),
       verification_(settings.verify, calls, log),
       reports_blocks_(settings.report_blocks && report.is_open()),
-      tells_(report.is_open() || log.wants(LogLevel::info) || verification_.is_on()),
+      tells_(report.is_open() || log.wants(LogLevel::summary) || verification_.is_on()),
       calls_(calls),
       bundles_(bundles),
       modules_(modules),
@@ -328,9 +328,14 @@ void Launcher::verify(const RegisteredKernel& kernel, const LaunchShape& shape, 
     }
 }
 
+void Launcher::finish() {
+    store_.flush();
+    if (const std::string totals = totals_.text(); !totals.empty()) log_.summary(totals);
+}
+
 void Launcher::tell(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
                     const Decision& decision) noexcept {
-    if (!report_.is_open() && !log_.wants(LogLevel::info)) return;
+    if (!report_.is_open() && !log_.wants(LogLevel::summary)) return;
     try {
         const std::shared_ptr<const KnownDevice> device = devices_.device(devices_.current());
         LaunchRecord record{.kernel = kernel.name,
@@ -350,6 +355,11 @@ void Launcher::tell(const RegisteredKernel& kernel, const LaunchShape& shape, co
             record.decision.reason = "TRIMTAB=observe: launched as written";
         }
         report_.add(record);
+        const Decision& told = record.decision;
+        const bool is_changed =
+            mode_ == Mode::on && (!same(told.grid, shape.grid) || !same(told.block, shape.block) ||
+                                  told.dynamic_shared_bytes != shape.dynamic_shared_bytes);
+        totals_.add(record.kernel, told, is_changed);
         if (log_.wants(LogLevel::info)) log_.info(log_line(record));
     } catch (const std::exception&) {
         return;  // A line less in the log is no reason to fail a launch.

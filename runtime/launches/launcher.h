@@ -19,6 +19,7 @@
 #include "runtime/report.h"
 #include "runtime/settings.h"
 #include "runtime/stand_in/backend.h"
+#include "runtime/totals.h"
 
 namespace trimtab::runtime {
 
@@ -46,7 +47,7 @@ class Launcher {
     [[nodiscard]] const analysis::KernelDescription* description_of(RegisteredKernel& kernel) noexcept;
 
     // The process is ending.
-    void finish() { store_.flush(); }
+    void finish();
 
   private:
     // One launch on its way.
@@ -98,6 +99,7 @@ class Launcher {
     RunTimeModules* const modules_;
     Report& report_;
     Log& log_;
+    Totals totals_;
     KnownDevices devices_;
     std::mutex plans_mutex_;
     std::deque<KernelPlan> plans_;  // never shrinks: a launch may hold one

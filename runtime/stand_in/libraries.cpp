@@ -31,7 +31,7 @@ void* open_if_real(const std::string& path, int flags) {
 std::vector<std::string> driver_folders() {
     std::vector<std::string> folders;
     // Named by the user, as where `trimtab run` has put its own folder before them.
-    if (const char* listed = std::getenv("LD_LIBRARY_PATH"); listed != nullptr) {
+    if (const char* listed = secure_getenv("LD_LIBRARY_PATH"); listed != nullptr) {
         std::string_view rest = listed;
         while (!rest.empty()) {
             const std::size_t colon = rest.find(':');
@@ -48,7 +48,7 @@ std::vector<std::string> driver_folders() {
 std::vector<std::string> toolkit_folders() {
     std::vector<std::string> folders;
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-        if (const char* root = std::getenv(variable); root != nullptr && *root != '\0')
+        if (const char* root = secure_getenv(variable); root != nullptr && *root != '\0')
             folders.push_back(std::string(root) + "/lib64");
     }
     folders.insert(folders.end(), {TRIMTAB_CUDA_LIBRARY_FOLDER, "/usr/local/cuda/lib64", "/opt/cuda/lib64",
@@ -114,7 +114,7 @@ std::string find_own_program(const std::string& name) {
         folders.push_back(folder + "/../bin");
         folders.push_back(folder);
     }
-    const char* path = std::getenv("PATH");
+    const char* path = secure_getenv("PATH");
     std::string_view rest = path == nullptr ? "" : path;
     while (!rest.empty()) {
         const std::size_t colon = rest.find(':');

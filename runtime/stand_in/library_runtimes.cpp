@@ -44,7 +44,7 @@ bool is_stand_in(const link_map& object) {
 }
 
 void warn(const link_map& object, const char* what) {
-    const char* level = std::getenv("TRIMTAB_LOG");
+    const char* level = secure_getenv("TRIMTAB_LOG");
     if (level != nullptr && std::string_view(level) == "off") return;
     std::fprintf(stderr, "trimtab: %s: %s\n", object.l_name, what);
 }

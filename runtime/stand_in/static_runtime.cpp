@@ -15,7 +15,7 @@ namespace trimtab::runtime {
 namespace {
 
 bool is_preloaded() {
-    const char* list = std::getenv("LD_PRELOAD");
+    const char* list = secure_getenv("LD_PRELOAD");
     return list != nullptr && std::string_view(list).contains("libtrimtab.so");
 }
 

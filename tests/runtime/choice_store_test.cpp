@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <thread>
 
 #include "tests/runtime/fake_backend.h"
 #include "tests/runtime/fake_process.h"
@@ -151,6 +153,27 @@ TEST_F(ChoiceStoreTest, ProcessesShareTheFile) {
     for (std::uint64_t c = 0; c < 4; ++c)
         for (std::uint64_t n = 0; n < 200; ++n) found += is_there(store, 1000 * c + n) ? 1 : 0;
     EXPECT_EQ(found, 800u);
+}
+
+TEST_F(ChoiceStoreTest, WaitingForTheFileKeepsNoLaunchWaiting) {
+    ChoiceStore store(path_, log_);
+    store.add(owner, key_of(1), choice_of(1));
+    store.flush();
+    sqlite3* other = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &other), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+    store.add(owner, key_of(2), choice_of(2));
+    std::jthread flusher([&] { store.flush(); });
+    // Were the store locked while flush() waits, one of these would wait until it has given up.
+    for (std::uint64_t n = 3; n < 8; ++n) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        store.add(owner, key_of(n), choice_of(n));
+    }
+    ASSERT_EQ(sqlite3_exec(other, "COMMIT", nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(other);
+    flusher.join();
+    ChoiceStore later(path_, log_);
+    EXPECT_TRUE(is_there(later, 2));
 }
 
 TEST_F(ChoiceStoreTest, WhatWasCommittedSurvivesKill) {

@@ -74,8 +74,6 @@ fi
 expect choices '' TRIMTAB_CHOICES="$work/choices.sqlite"
 TRIMTAB_CHOICES=$work/choices.sqlite TRIMTAB_REPORT=report.jsonl ./program "${arguments[@]}" on.bin >on.txt 2>log.txt
 grep -q '"reason":"chosen by an earlier process"' report.jsonl || fail "a kept choice is not taken: $(cat report.jsonl)"
-for later in TRIMTAB_CROSSCHECK=top:3 TRIMTAB_LEARN=1 TRIMTAB_CAPTURE=gemm; do
-    expect "$later" 'this version of Trimtab does not have it' "$later"
-done
+expect misspelt "TRIMTAB_REPROT is no variable of Trimtab's; did you mean \"TRIMTAB_REPORT\"?" TRIMTAB_REPROT=report.jsonl
 expect bad-mode 'TRIMTAB=maybe is not understood' TRIMTAB=maybe
 echo "$checked faults, and the same bytes"

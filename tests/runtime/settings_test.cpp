@@ -3,8 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <regex>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace trimtab::runtime {
 namespace {
@@ -37,14 +43,56 @@ TEST(Settings, ReadsEveryValue) {
     EXPECT_EQ(read({{"TRIMTAB_DEVICE", "k20c,h100"}}).settings.device, "k20c,h100");
 }
 
-TEST(Settings, WhatIsNotThereYetIsSaid) {
-    const ReadSettings out =
-        read({{"TRIMTAB_CROSSCHECK", "top:3"}, {"TRIMTAB_LEARN", "1"}, {"TRIMTAB_CAPTURE", "gemm:2"}});
-    ASSERT_EQ(out.warnings.size(), 3u);
-    for (const std::string& warning : out.warnings)
-        EXPECT_THAT(warning, HasSubstr("this version of Trimtab does not have it"));
-    EXPECT_TRUE(read({{"TRIMTAB_CROSSCHECK", "off"}, {"TRIMTAB_LEARN", "0"}, {"TRIMTAB_CAPTURE", ""}})
-                    .warnings.empty());
+TEST(Settings, WhatNothingReadsIsSaid) {
+    const char* const environment[] = {"HOME=/root",          "TRIMTAB=on",    "TRIMTAB_REPROT=x",
+                                       "TRIMTAB_LEARN=1",     "TRIMTABLE=oak", "TRIMTAB_LOG=info",
+                                       "TRIMTAB_CAPTURE=k:3", nullptr};
+    EXPECT_THAT(
+        unknown_variables(environment),
+        testing::ElementsAre("TRIMTAB_REPROT is no variable of Trimtab's; did you mean \"TRIMTAB_REPORT\"?",
+                             HasSubstr("TRIMTAB_LEARN is no variable of Trimtab's"),
+                             HasSubstr("TRIMTAB_CAPTURE is no variable of Trimtab's")));
+    EXPECT_TRUE(unknown_variables(nullptr).empty());
+}
+
+std::set<std::string> variables_in(const std::string& text, const std::regex& pattern) {
+    std::set<std::string> names;
+    for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at)
+        names.insert((*at)[1]);
+    return names;
+}
+
+std::string read_file(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// What the sources read, what the manual lists and what is not warned of are one and the same.
+TEST(Settings, TheManualListsEveryVariableThatIsRead) {
+    namespace fs = std::filesystem;
+    const fs::path root = TRIMTAB_SOURCE_DIR;
+    const std::regex in_code("(?:getenv|get|setenv|read_variable)\\(\"(TRIMTAB(?:_[A-Z_]+)?)\""),
+        in_table("\"(TRIMTAB(?:_[A-Z_]+)?)\",\\s*\"[a-z]"), in_scripts("\\$\\{(TRIMTAB_[A-Z_]+):-"),
+        in_manual("`(TRIMTAB(?:_[A-Z_]+)?)`");
+    std::set<std::string> read;
+    for (const char* room : {"base", "model", "ptx", "analysis", "emulator", "cuda", "profiler", "driver_gen",
+                             "pipeline", "runtime", "pass", "tools"})
+        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / room)) {
+            if (entry.path().extension() != ".cpp") continue;
+            const std::string text = read_file(entry.path());
+            read.merge(variables_in(text, in_code));
+            read.merge(variables_in(text, in_table));
+        }
+    for (const fs::directory_entry& entry : fs::directory_iterator(root / "scripts"))
+        if (entry.is_regular_file()) read.merge(variables_in(read_file(entry.path()), in_scripts));
+    EXPECT_GE(read.size(), 14u);
+    EXPECT_EQ(read, variables_in(read_file(root / "docs" / "command-line.md"), in_manual));
+    std::vector<std::string> texts;
+    std::vector<const char*> environment;
+    for (const std::string& name : read) texts.push_back(name + "=x");
+    for (const std::string& text : texts) environment.push_back(text.c_str());
+    environment.push_back(nullptr);
+    EXPECT_THAT(unknown_variables(environment.data()), testing::IsEmpty());
 }
 
 TEST(Settings, ABadValueGivesOneLineAndTheDefault) {
