@@ -128,7 +128,7 @@ TEST_F(Command, HelpAndVersionAreAnswers) {
 
 TEST_F(Command, WrongUsageIsTwo) {
     expect_failure("", 2, "subcommand is required");
-    expect_failure("slect program", 2, "did you mean select?");
+    expect_failure("slect program", 2, "did you mean \"select\"?");
     expect_failure("devices --bogus", 2, "--bogus");
     expect_failure("inspect", 2, "BINARY is required");
     expect_failure("inspect program --driver --json", 2, "excludes");
@@ -195,7 +195,7 @@ TEST_F(Command, InspectTellsWhatIsKnownAndWhyAKernelIsLeftAlone) {
     EXPECT_EQ(fitted, 2u);
     EXPECT_EQ(trimtab("inspect program --kernel row_sums --json").json()["kernels"].size(), 1u);
     EXPECT_THAT(trimtab("inspect program --kernel row_sums --profile").out, HasSubstr("held out"));
-    expect_failure("inspect program --kernel row_sum", 3, "did you mean row_sums?");
+    expect_failure("inspect program --kernel row_sum", 3, "did you mean \"row_sums\"?");
     expect_failure("inspect /bin/true", 1, "holds no CUDA kernels");
 }
 
@@ -290,11 +290,11 @@ TEST_F(Command, SelectProfilesWhatHasNoProfile) {
 TEST_F(Command, SelectSaysWhatIsWrong) {
     const std::string scale = "select program --kernel scale --device gtx1080ti ";
     expect_failure(scale + "--arg columns=3000", 3, "give --arg rows=VALUE");
-    expect_failure(scale + "--arg colums=3000", 3, "did you mean columns?");
+    expect_failure(scale + "--arg colums=3000", 3, "did you mean \"columns\"?");
     expect_failure(scale + "--arg columns=many --arg rows=3", 3, "\"many\" is no");
     expect_failure(scale + "--arg columns=3 --arg rows=3 --extent 3,0", 3, "--extent");
     expect_failure(scale + "--arg columns=3 --arg rows=3 --candidates 3,b", 3, "--candidates");
-    expect_failure("select program --kernel scal --device h100", 3, "did you mean scale?");
+    expect_failure("select program --kernel scal --device h100", 3, "did you mean \"scale\"?");
     expect_failure("select program --kernel scale --device h10", 3, "did you mean \"h100\"?");
     expect_failure("select program --device h100", 3, "say which with --kernel");
     const std::string fixed = "select program --kernel block_sums --arg n=1000 --extent 1024";
@@ -362,6 +362,50 @@ TEST_F(Command, RunSaysWhatIsWrong) {
     expect_failure("run -- ./kernels.cu", 3, "no such program");  // not executable
     expect_failure("run --device h10 -- ./program", 3, "did you mean \"h100\"?");
     EXPECT_EQ(trimtab("run -- /bin/sh -c 'exit 9'").code, 9);
+    const Outcome killed = trimtab("run -- /bin/sh -c 'kill -SEGV $$'");
+    EXPECT_EQ(killed.code, 128 + 11);
+    EXPECT_THAT(killed.err, HasSubstr("trimtab: /bin/sh: was ended by signal 11 (Segmentation fault)"));
+    // Before the program runs.
+    for (const char* kind :
+         {"run --report /nowhere/r.html", "run --report /nowhere/r.jsonl",
+          "run --check=memory --report /nowhere/r.json", "verify --report /nowhere/r.json"}) {
+        expect_failure(std::string(kind) + " -- /bin/sh -c 'touch it-ran'", 3,
+                       "the report cannot be written: No such file or directory");
+        EXPECT_FALSE(fs::exists(folder_ / "it-ran")) << kind;
+    }
+    EXPECT_THAT(
+        shell("TMPDIR=/nowhere " TRIMTAB_BINARY_DIR "/bin/trimtab run --report r.html -- ./program").err,
+        StartsWith("trimtab: /nowhere: no temporary folder can be made here: No such file or directory"));
+    expect_failure("inspect program --kernel banana", 3,
+                   "has no kernel banana; it has scale, row_sums, block_sums");
+    expect_failure("devices banana", 3, "is not known; `trimtab devices` lists those that are");
+}
+
+TEST_F(Command, ReportsStandApartFromWhatTheProgramPrints) {
+    const Outcome checked = trimtab("run --check=memory --json -- ./program");
+    EXPECT_EQ(checked.code, 0) << checked.err;
+    EXPECT_FALSE(checked.json().is_discarded()) << checked.out;
+    EXPECT_THAT(checked.err, HasSubstr("no error"));
+    const Outcome to_file = trimtab("run --check=memory --report check.json -- ./program");
+    EXPECT_THAT(to_file.out, HasSubstr("no error"));
+    EXPECT_FALSE(Json::parse(text_of(folder_ / "check.json"), nullptr, false).is_discarded());
+    const Outcome verified = trimtab("verify --blocks 1 --launches 1 --json -- ./program");
+    EXPECT_EQ(verified.code, 0) << verified.err;
+    EXPECT_TRUE(verified.json().is_object()) << verified.out;
+    const Outcome in_file = trimtab("verify --blocks 1 --launches 1 --report verified.json -- ./program");
+    EXPECT_THAT(in_file.out, HasSubstr("no error"));
+    EXPECT_EQ(Json::parse(text_of(folder_ / "verified.json"), nullptr, false)["kernels"],
+              verified.json()["kernels"]);
+}
+
+TEST_F(Command, TotalsAreSaidAtTheEnd) {
+    const Outcome outcome = shell("TRIMTAB_LOG=summary TRIMTAB_DEVICE=gtx1080ti ./program");
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(
+        outcome.err,
+        MatchesRegex("trimtab: 2 launches of 2 kernels, [01] changed; predicted [0-9.]+ ms instead of "
+                     "[0-9.]+ ms, -?[0-9.]+ % less \\(of 1 launches that have a prediction\\)\n"));
+    EXPECT_THAT(shell("TRIMTAB_LOG=summary TRIMTAB=off ./program").err, testing::IsEmpty());
 }
 
 }  // namespace

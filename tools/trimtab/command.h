@@ -28,6 +28,7 @@ void add_run(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 
 // "trimtab: <message>" on stderr.
+void say(std::string_view message);
 int fail(ExitCode code, std::string_view message);
 int fail(const Error& error);  // ExitCode::bad_input
 [[nodiscard]] inline int code(ExitCode exit_code) {

@@ -4,7 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "model/nearest_name.h"
+#include "base/nearest_name.h"
+#include "base/terminal.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/documentation.h"
 
@@ -17,16 +18,18 @@ std::string usage_message(const CLI::App& app, int argc, char** argv, const CLI:
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
         std::vector<std::string> names;
         for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-        return fmt::format("there is no subcommand {}; did you mean {}?", argv[1],
-                           model::nearest_name(argv[1], names));
+        return fmt::format("there is no subcommand {}{}", argv[1], base::suggestion(argv[1], names));
     }
     return error.what();
 }
 
 }  // namespace
 
+void say(std::string_view message) {
+    fmt::print(stderr, "{} {}\n", base::in_colour(stderr, base::Colour::red, "trimtab:"), message);
+}
 int fail(ExitCode exit_code, std::string_view message) {
-    fmt::print(stderr, "trimtab: {}\n", message);
+    say(message);
     return code(exit_code);
 }
 int fail(const Error& error) {

@@ -9,11 +9,14 @@
 #include <string_view>
 #include <utility>
 
+#include "base/installation.h"
+#include "base/process.h"
+#include "base/temporary_folder.h"
 #include "emulator/check/checks.h"
 #include "emulator/check/report.h"
 #include "model/device.h"
 #include "tools/trimtab/command.h"
-#include "tools/trimtab/process.h"
+#include "tools/trimtab/user_program.h"
 
 namespace trimtab::tools {
 namespace {
@@ -27,12 +30,12 @@ class Symbolizer {
   public:
     Symbolizer() {
         for (const char* name : {"llvm-symbolizer-22", "llvm-symbolizer"}) {
-            if (const auto found = find_program(name)) {
+            if (const auto found = base::find_program(name)) {
                 command_ = {*found, "--output-style=GNU", "-f", "-s", "-p", "-i", "-e"};
                 return;
             }
         }
-        if (const auto found = find_program("addr2line"))
+        if (const auto found = base::find_program("addr2line"))
             command_ = {*found, "-f", "-C", "-s", "-p", "-i", "-e"};
     }
     // "main at a.cu:12".
@@ -43,7 +46,8 @@ class Symbolizer {
         std::vector<std::string> command = command_;
         command.push_back(frame.module);
         command.push_back(fmt::format("0x{:x}", frame.offset));
-        std::string text = run_program(command, Capture::output).captured;
+        const auto outcome = base::run({.words = command}, base::Capture::output);
+        std::string text = outcome ? outcome->captured : "";
         // Calls that were inlined are lines of their own.
         while (text.ends_with('\n')) text.pop_back();
         for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) text.replace(at, 1, ",");
@@ -71,24 +75,25 @@ int run_checked(const std::vector<std::string>& command, const CheckOptions& opt
     const auto checks = emulator::check::parse_checks(options.checks);
     if (!checks) return fail(ExitCode::usage, "--check: " + checks.error().text());
     if (asks_for_gpu()) return fail(ExitCode::usage, "--check runs on the emulator, not on a GPU");
-    const TemporaryFolder folder;
-    const std::string file = folder.file("reports.json");
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return fail(folder.error());
+    const std::string file = folder->file("reports.json");
     setenv("TRIMTAB_CHECK", emulator::check::text_of(*checks).c_str(), 1);
     setenv("TRIMTAB_CHECK_REPORT", file.c_str(), 1);
     // Where a GPU is present, a device must be named for the emulator to play; kernels are watched as the
     // program launches them.
     setenv("TRIMTAB_DEVICE", std::string(model::default_device).c_str(), 0);
     setenv("TRIMTAB", "off", 0);
-    const Outcome outcome = run_program(command, Capture::nothing);
-    if (!outcome.started) return fail(Error{.message = "cannot be run", .file = command.front()});
+    const bool prints_json = options.json && options.report.empty();
+    const auto outcome = run_user_program(command, prints_json);
+    if (!outcome) return fail(outcome.error());
     std::ifstream lines(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(lines), std::istreambuf_iterator<char>()};
     auto reports = text.empty() ? std::vector<Report>{} : emulator::check::reports_of_json(text);
     if (!reports) return fail(reports.error());
     if (text.empty()) {
-        const std::string why = outcome.exit_code == 0
-                                    ? "did not use the emulated CUDA runtime"
-                                    : fmt::format("ended with status {} early", outcome.exit_code);
+        const std::string why =
+            outcome->is_success() ? "did not use the emulated CUDA runtime" : outcome->text();
         return fail(ExitCode::bad_input, fmt::format("{} {}: nothing was checked", command.front(), why));
     }
     Symbolizer symbolizer;
@@ -96,15 +101,18 @@ int run_checked(const std::vector<std::string>& command, const CheckOptions& opt
         name_frames(report.allocated, symbolizer);
         name_frames(report.freed, symbolizer);
     }
-    if (options.json) {
-        fmt::print("{}", emulator::check::to_json(emulator::check::text_of(*checks), *reports));
+    const std::string json = emulator::check::to_json(emulator::check::text_of(*checks), *reports);
+    if (!options.report.empty())
+        if (const auto written = write_report(options.report, json); !written) return fail(written.error());
+    if (prints_json) {
+        fmt::print("{}", json);
     } else {
         for (const Report& report : *reports) fmt::print(stderr, "{}", emulator::check::text_of(report));
         fmt::print(stderr, "trimtab: {} of {} found\n",
                    reports->empty() ? std::string("nothing") : fmt::format("{} defects", reports->size()),
                    emulator::check::text_of(*checks));
     }
-    return reports->empty() ? outcome.exit_code : code(ExitCode::no);
+    return reports->empty() ? outcome->exit_code : code(ExitCode::no);
 }
 
 }  // namespace trimtab::tools

@@ -8,7 +8,8 @@ namespace trimtab::tools {
 
 struct CheckOptions {
     std::string checks;  // "memory,race": emulator/check/checks.h
-    bool json = false;
+    std::string report;  // a file for what is found, as JSON; empty: it is printed
+    bool json = false;   // printed as JSON on stdout, which the program then does not write on
 };
 
 // Runs `command` (its first word a path) to the end and prints what was found. Its exit code: 1 where

@@ -1,20 +1,19 @@
 // trimtab run: a program with its launches chosen for a device, and a report of them.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "base/installation.h"
+#include "base/temporary_folder.h"
 #include "tools/trimtab/command.h"
-#include "tools/trimtab/process.h"
 #include "tools/trimtab/program_check.h"
 #include "tools/trimtab/program_setup.h"
 #include "tools/trimtab/report_html.h"
+#include "tools/trimtab/user_program.h"
 
 namespace trimtab::tools {
 
@@ -23,23 +22,33 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-    std::string device, report;
-    CheckOptions check;
+    std::string device, report, checks;
+    bool json = false;
     std::vector<std::string> program;
 };
 
-int write_page(const std::string& page_path, const std::string& lines_path,
-               const std::vector<std::string>& command) {
-    std::ifstream lines(lines_path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(lines), std::istreambuf_iterator<char>()};
-    std::ofstream page(page_path, std::ios::binary);
-    if (!(page << report_page(text, command)) || !page.flush())
-        return fail(Error{.message = "the report cannot be written", .file = page_path});
-    return code(ExitCode::ok);
+std::string read_text(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Its own file, whatever the program prints.
+int run_with_page(const std::vector<std::string>& command, const Options& options) {
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return fail(folder.error());
+    const std::string lines = folder->file("report.jsonl");
+    setenv("TRIMTAB_REPORT", lines.c_str(), 1);
+    setenv("TRIMTAB_REPORT_BLOCKS", "1", 1);
+    const auto outcome = run_user_program(command);
+    if (!outcome) return fail(outcome.error());
+    const auto written = write_report(options.report, report_page(read_text(lines), options.program));
+    if (!written) fail(written.error());
+    if (!outcome->is_success()) return outcome->exit_code;
+    return code(written ? ExitCode::ok : ExitCode::bad_input);
 }
 
 int run(const Options& options) {
-    const auto program = find_program(options.program.front());
+    const auto program = base::find_program(options.program.front());
     if (!program) return fail(Error{.message = "no such program", .file = options.program.front()});
     if (!options.device.empty()) {
         const auto device = checked_device(options.device);
@@ -47,25 +56,17 @@ int run(const Options& options) {
         setenv("TRIMTAB_DEVICE", device->c_str(), 1);
     }
     if (const auto error = preload_runtime(*program)) return fail(*error);
+    if (!options.report.empty())
+        if (const auto error = cannot_write(options.report)) return fail(*error);
     std::vector<std::string> command = options.program;
     command.front() = *program;
-    if (!options.check.checks.empty()) return run_checked(command, options.check);
-    if (options.report.ends_with(".html")) {
-        const TemporaryFolder folder;
-        const std::string lines = folder.file("report.jsonl");
-        setenv("TRIMTAB_REPORT", lines.c_str(), 1);
-        setenv("TRIMTAB_REPORT_BLOCKS", "1", 1);
-        const Outcome outcome = run_program(command, Capture::nothing);
-        if (!outcome.started) return fail(Error{.message = "cannot be run", .file = *program});
-        const int written = write_page(options.report, lines, options.program);
-        return outcome.exit_code != 0 ? outcome.exit_code : written;
-    }
+    if (!options.checks.empty())
+        return run_checked(command,
+                           {.checks = options.checks, .report = options.report, .json = options.json});
+    if (options.report.ends_with(".html")) return run_with_page(command, options);
     if (!options.report.empty()) setenv("TRIMTAB_REPORT", fs::absolute(options.report).c_str(), 1);
-    std::vector<char*> arguments;
-    for (std::string& argument : command) arguments.push_back(argument.data());
-    arguments.push_back(nullptr);
-    execv(program->c_str(), arguments.data());
-    return fail(Error{.message = std::strerror(errno), .file = *program});
+    const auto outcome = run_user_program(command);
+    return outcome ? outcome->exit_code : fail(outcome.error());
 }
 
 }  // namespace
@@ -78,15 +79,18 @@ void add_run(CLI::App& app, Action& action) {
     command->add_option(
         "--device", options->device,
         "gpu, or the GPU to emulate: slug, name, or a description in JSON; several with commas");
-    auto* report = command->add_option(
+    command->add_option(
         "--report", options->report,
-        "Write what was chosen for every launch: a page (.html), else one JSON object a line");
+        "Write what was chosen for every launch: a page (.html), else one JSON object a line; with "
+        "--check, what it finds, as JSON");
     auto* check = command->add_option(
-        "--check", options->check.checks,
+        "--check", options->checks,
         "Run on the emulator and look for defects of the kernels: memory, race, init, sync (several with "
         "commas), or all; exits with 1 if there are any");
-    command->add_flag("--json", options->check.json, "What --check finds as JSON on stdout")->needs(check);
-    check->excludes(report);
+    command
+        ->add_flag("--json", options->json,
+                   "What --check finds as JSON on stdout; what the program writes there goes to stderr")
+        ->needs(check);
     command->add_option("PROGRAM", options->program, "After --: the program and its arguments")
         ->required()
         ->expected(-1);

@@ -13,10 +13,12 @@
 #include <optional>
 
 #include "analysis/description.h"
+#include "base/installation.h"
+#include "base/temporary_folder.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/kernel_file.h"
-#include "tools/trimtab/process.h"
 #include "tools/trimtab/program_setup.h"
+#include "tools/trimtab/user_program.h"
 #include "tools/trimtab/verification_report.h"
 
 namespace trimtab::tools {
@@ -27,7 +29,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct Options {
-    std::string device = "rtx2070super", blocks = "8", launches = "4", output = ".";
+    std::string device = "rtx2070super", blocks = "8", launches = "4", output = ".", report;
     std::uint64_t seed = 1;
     bool json = false;
     std::vector<std::string> program;
@@ -98,9 +100,12 @@ int tell(const Options& options, const VerificationReport& report) {
             return fail(Error{.message = "the bug report cannot be written", .file = path});
         files.push_back(path);
     }
-    if (options.json) {
-        Json json = to_json(report);
-        json["bug_reports"] = files;
+    Json json = to_json(report);
+    json["bug_reports"] = files;
+    if (!options.report.empty())
+        if (const auto written = write_report(options.report, json.dump(2) + "\n"); !written)
+            return fail(written.error());
+    if (options.json && options.report.empty()) {
         fmt::print("{}\n", json.dump(2));
     } else {
         fmt::print("{}", to_text(report));
@@ -110,7 +115,7 @@ int tell(const Options& options, const VerificationReport& report) {
 }
 
 int verify(const Options& options) {
-    const auto program = find_program(options.program.front());
+    const auto program = base::find_program(options.program.front());
     if (!program) return fail(Error{.message = "no such program", .file = options.program.front()});
     const auto blocks = count_of(options.blocks), launches = count_of(options.launches);
     if (!blocks) return fail(ExitCode::usage, "--blocks wants a number above 0, or all");
@@ -119,21 +124,23 @@ int verify(const Options& options) {
     if (!device) return fail(device.error());
     if (device->contains("gpu")) return fail(ExitCode::usage, "verify runs on the emulator: name a device");
     if (const auto error = preload_runtime(*program)) return fail(*error);
-    const TemporaryFolder folder;
-    const std::string lines = folder.file("verify.jsonl");
+    if (!options.report.empty())
+        if (const auto error = cannot_write(options.report)) return fail(*error);
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return fail(folder.error());
+    const std::string lines = folder->file("verify.jsonl");
     const Json plan = {{"file", lines}, {"blocks", *blocks}, {"launches", *launches}, {"seed", options.seed}};
     setenv("TRIMTAB_VERIFY", plan.dump().c_str(), 1);
     setenv("TRIMTAB_DEVICE", device->c_str(), 1);
     setenv("TRIMTAB", "on", 1);
     std::vector<std::string> command = options.program;
     command.front() = *program;
-    const Outcome outcome = run_program(command, Capture::nothing);
-    if (!outcome.started) return fail(Error{.message = "cannot be run", .file = *program});
+    const auto outcome = run_user_program(command, options.json && options.report.empty());
+    if (!outcome) return fail(outcome.error());
     std::fflush(stdout);
     const int result = tell(options, read_verification(read_text(lines)));
-    if (result != code(ExitCode::ok) || outcome.exit_code == 0) return result;
-    return fail(Error{.message = fmt::format("the program ended with status {}", outcome.exit_code),
-                      .file = *program});
+    if (result != code(ExitCode::ok) || outcome->is_success()) return result;
+    return fail(Error{.message = "the program " + outcome->text(), .file = *program});
 }
 
 }  // namespace
@@ -158,7 +165,9 @@ void add_verify(CLI::App& app, Action& action) {
     command->add_option("-o,--output", options->output, "The folder that bug reports are written to")
         ->check(CLI::ExistingDirectory)
         ->capture_default_str();
-    command->add_flag("--json", options->json, "Print JSON");
+    command->add_option("--report", options->report, "Write the result as JSON to this file");
+    command->add_flag("--json", options->json,
+                      "Print JSON; what the program writes on stdout goes to stderr");
     command->add_option("PROGRAM", options->program, "After --: the program and its arguments")
         ->required()
         ->expected(-1);

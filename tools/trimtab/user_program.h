@@ -1,0 +1,22 @@
+// Running the user's program, and the file that what is found out about it goes to.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/process.h"
+#include "trimtab/error.h"
+
+namespace trimtab::tools {
+
+// To its end. Says so where a signal ended it. `output_on_stderr`: stdout is for a report alone.
+[[nodiscard]] std::expected<base::Outcome, Error> run_user_program(const std::vector<std::string>& command,
+                                                                   bool output_on_stderr = false);
+
+// Before the program runs, which may take long: why the report could not be written, if so.
+[[nodiscard]] std::optional<Error> cannot_write(const std::string& report);
+[[nodiscard]] std::expected<void, Error> write_report(const std::string& report, const std::string& text);
+
+}  // namespace trimtab::tools
