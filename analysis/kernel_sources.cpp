@@ -1,54 +1,47 @@
 // The JSON that the LLVM pass writes beside the PTX: names, types and lines of kernels
 // (docs/maintainers/house.md).
-#include <fmt/format.h>
-
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "analysis/describe.h"
-#include "ptx/file_names.h"
+#include "base/json_value.h"
 
 namespace trimtab::analysis {
 namespace {
 
-using nlohmann::json;
+using base::JsonValue;
 
-std::string text_member(const json& object, const char* key) {
+std::string text_in(const JsonValue& object, const char* key) {
     const auto member = object.find(key);
-    return member != object.end() && member->is_string() ? member->get<std::string>() : std::string();
+    return member ? member->text() : std::string();
 }
 
-std::expected<KernelSource, Error> read_kernel(const std::string& path, const std::string& name,
-                                               const json& object) {
-    const auto fail = [&](std::string_view what) {
-        return std::unexpected(Error{.message = fmt::format("kernel '{}' {}", name, what), .file = path});
-    };
-    if (!object.is_object()) return fail("is no object");
+std::uint32_t line_in(const JsonValue& object) {
+    const auto line = object.find("line");
+    return line ? line->count() : 0;
+}
+
+KernelSource kernel_from(const JsonValue& value) {
     KernelSource source;
-    source.demangled = text_member(object, "demangled");
-    source.file = ptx::decode_file_name(text_member(object, "file"));
-    if (const auto line = object.find("line"); line != object.end()) {
-        if (!line->is_number_unsigned() || line->get<std::uint64_t>() > UINT32_MAX)
-            return fail("has no line number in \"line\"");
-        source.line = line->get<std::uint32_t>();
-    }
-    if (const auto annotations = object.find("annotations"); annotations != object.end()) {
-        if (!annotations->is_array()) return fail("has no list in \"annotations\"");
-        for (const json& annotation : *annotations) {
-            if (!annotation.is_object()) return fail("has an annotation that is no object");
-            source.annotations.push_back({.text = text_member(annotation, "text"),
-                                          .file = text_member(annotation, "file"),
-                                          .line = annotation.value("line", 0u)});
-        }
-    }
-    const auto parameters = object.find("parameters");
-    if (parameters == object.end()) return source;
-    if (!parameters->is_array()) return fail("has no list in \"parameters\"");
-    for (const json& parameter : *parameters) {
-        if (!parameter.is_object()) return fail("has a parameter that is no object");
-        source.parameters.push_back({text_member(parameter, "name"), text_member(parameter, "type")});
-    }
+    source.demangled = text_in(value, "demangled");
+    source.file = text_in(value, "file");
+    source.line = line_in(value);
+    if (const auto annotations = value.find("annotations"))
+        for (const JsonValue& annotation : annotations->list())
+            source.annotations.push_back({.text = text_in(annotation, "text"),
+                                          .file = text_in(annotation, "file"),
+                                          .line = line_in(annotation)});
+    if (const auto parameters = value.find("parameters"))
+        for (const JsonValue& parameter : parameters->list())
+            source.parameters.push_back({text_in(parameter, "name"), text_in(parameter, "type")});
     return source;
+}
+
+KernelSources sources_from(const JsonValue& value) {
+    KernelSources sources;
+    for (const auto& [name, kernel] : value["kernels"].members()) sources.emplace(name, kernel_from(kernel));
+    return sources;
 }
 
 }  // namespace
@@ -56,18 +49,10 @@ std::expected<KernelSource, Error> read_kernel(const std::string& path, const st
 std::expected<KernelSources, Error> read_kernel_sources(const std::string& json_path) {
     std::ifstream file(json_path, std::ios::binary);
     if (!file) return std::unexpected(Error{.message = "cannot be read", .file = json_path});
-    const json object = json::parse(file, nullptr, false);
-    if (object.is_discarded()) return std::unexpected(Error{.message = "is no JSON", .file = json_path});
-    const auto kernels = object.is_object() ? object.find("kernels") : object.end();
-    if (!object.is_object() || kernels == object.end() || !kernels->is_object())
-        return std::unexpected(Error{.message = "has no object \"kernels\"", .file = json_path});
-    KernelSources sources;
-    for (const auto& [name, kernel] : kernels->items()) {
-        auto source = read_kernel(json_path, name, kernel);
-        if (!source) return std::unexpected(std::move(source.error()));
-        sources.emplace(name, std::move(*source));
-    }
-    return sources;
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const auto json = base::parse_json(text, json_path);
+    if (!json) return std::unexpected(json.error());
+    return base::read_json(*json, "kernel sources", json_path, sources_from);
 }
 
 }  // namespace trimtab::analysis

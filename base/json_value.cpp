@@ -52,6 +52,13 @@ std::optional<JsonValue> JsonValue::find(const char* key) const {
     return JsonValue(*found, *document_);
 }
 
+std::vector<std::pair<std::string, JsonValue>> JsonValue::members() const {
+    if (!json_->is_object()) fail("is not an object");
+    std::vector<std::pair<std::string, JsonValue>> values;
+    for (const auto& [key, value] : json_->items()) values.emplace_back(key, JsonValue(value, *document_));
+    return values;
+}
+
 std::vector<JsonValue> JsonValue::list() const {
     if (!json_->is_array()) fail("is not a list");
     std::vector<JsonValue> values;

@@ -40,9 +40,10 @@ class JsonValue {
     [[nodiscard]] std::string where() const;              // "fits.data[0]"
     [[noreturn]] void fail(std::string_view what) const;  // "<where> <what>"
 
-    // A member that must be there; one that may be; those of a list.
+    // A member that must be there; one that may be; all of an object; those of a list.
     [[nodiscard]] JsonValue operator[](const char* key) const;
     [[nodiscard]] std::optional<JsonValue> find(const char* key) const;
+    [[nodiscard]] std::vector<std::pair<std::string, JsonValue>> members() const;
     [[nodiscard]] std::vector<JsonValue> list() const;
     [[nodiscard]] std::vector<JsonValue> list(std::size_t length) const;  // of just so many
     // An object with each of these members and no other; one that is near to what it has is named.

@@ -14,8 +14,8 @@ enum class Colour { red = 31, yellow = 33, cyan = 36 };
 
 // `text` in bold and that colour where `stream` is a terminal that has colours and NO_COLOR is not set.
 [[nodiscard]] inline std::string in_colour(std::FILE* stream, Colour colour, std::string_view text) {
-    const char* terminal = std::getenv("TERM");
-    const char* none = std::getenv("NO_COLOR");
+    const char* terminal = secure_getenv("TERM");
+    const char* none = secure_getenv("NO_COLOR");
     const bool shows = isatty(fileno(stream)) != 0 && terminal != nullptr &&
                        std::string_view(terminal) != "dumb" && (none == nullptr || *none == '\0');
     if (!shows) return std::string(text);

@@ -37,6 +37,10 @@ MAX_LINES = 600  # about 500: a file that grows past this has more than one job
 HEAVY_HEADERS = re.compile(r"nlohmann/json\.hpp|spdlog/|CLI/|sqlite3\.h|llvm/|lapacke\.h|tbb/")
 HEAVY_ALLOWED_IN = ["pass"]  # a plugin's interface is LLVM's
 
+# Code that runs inside users' programs: where such a program has more rights than its user, no variable may steer it.
+INSIDE_PROGRAMS = ["base", "ptx", "model", "analysis", "emulator", "cuda", "runtime", "pass"]
+PLAIN_GETENV = re.compile(r"(?<!secure_)\bgetenv\(")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -115,6 +119,12 @@ def main():
             lines = file.read().splitlines()
         if len(lines) > MAX_LINES:
             findings.append(f"{name}:{MAX_LINES + 1}: {len(lines)} lines, more than {MAX_LINES}: it has more than one job")
+        if room in INSIDE_PROGRAMS:
+            findings += [
+                f"{name}:{number}: secure_getenv() in {room}/, which runs inside programs"
+                for number, line in enumerate(lines, 1)
+                if PLAIN_GETENV.search(line)
+            ]
         matches = [(number, INCLUDE.match(line)) for number, line in enumerate(lines, 1)]
         includes[name] = [(number, *match.groups()) for number, match in matches if match]
         for number, quote, target in includes[name]:

@@ -211,12 +211,12 @@ TEST(KernelSources, FaultsNameTheFile) {
         EXPECT_FALSE(sources.has_value());
         return sources ? std::string() : sources.error().text();
     };
-    EXPECT_THAT(error_of("{"), HasSubstr("bad.json: is no JSON"));
-    EXPECT_THAT(error_of("[]"), HasSubstr("bad.json: has no object \"kernels\""));
-    EXPECT_THAT(error_of(R"({"kernels": {"k": 3}})"), HasSubstr("kernel 'k' is no object"));
-    EXPECT_THAT(error_of(R"({"kernels": {"k": {"line": -1}}})"), HasSubstr("kernel 'k' has no line number"));
+    EXPECT_THAT(error_of("{"), HasSubstr("bad.json:1:1: not valid JSON"));
+    EXPECT_THAT(error_of("[]"), HasSubstr("bad.json: kernel sources is not an object"));
+    EXPECT_THAT(error_of(R"({"kernels": {"k": 3}})"), HasSubstr("kernel sources.kernels.k is not an object"));
+    EXPECT_THAT(error_of(R"({"kernels": {"k": {"line": -1}}})"), HasSubstr("kernel sources.kernels.k.line is not a whole number from 0 on"));
     EXPECT_THAT(error_of(R"({"kernels": {"k": {"parameters": [1]}}})"),
-                HasSubstr("kernel 'k' has a parameter that is no object"));
+                HasSubstr("kernel sources.kernels.k.parameters[0] is not an object"));
     const auto missing = read_kernel_sources("/nowhere/kernels.json");
     ASSERT_FALSE(missing.has_value());
     EXPECT_EQ(missing.error().text(), "/nowhere/kernels.json: cannot be read");

@@ -1,9 +1,15 @@
 #include "base/cache_path.h"
 
 #include <gtest/gtest.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+
+#include "base/process.h"
 
 namespace trimtab::base {
 namespace {
@@ -30,6 +36,30 @@ TEST_F(CachePath, IsNeverRelativeToWhereAProgramHappensToRun) {
     EXPECT_EQ(cache_path("code"), "");
     set("./cache", "home");
     EXPECT_EQ(cache_path("code"), "");
+}
+
+// Variables of a user must not say whose code a program runs that has more rights than the user.
+TEST_F(CachePath, IsNotTheUsersToNameWhereAProgramHasMoreRights) {
+    set("/cache", "/home/ada");
+    if (getauxval(AT_SECURE) != 0) {  // the copy that is started below
+        EXPECT_EQ(cache_path("code"), "");
+        return;
+    }
+    if (geteuid() != 0 || std::getenv("IS_THE_COPY") != nullptr)
+        GTEST_SKIP() << "only root can make a program with another's rights, where the file system has such";
+    namespace fs = std::filesystem;
+    const std::string copy = testing::TempDir() + "/base_test_setuid";
+    fs::copy_file("/proc/self/exe", copy, fs::copy_options::overwrite_existing);
+    constexpr uid_t nobody = 65534;
+    ASSERT_EQ(chown(copy.c_str(), nobody, nobody), 0);
+    ASSERT_EQ(chmod(copy.c_str(), 04755), 0);
+    const auto outcome =
+        run({.words = {copy, "--gtest_filter=CachePath.IsNotTheUsersToNameWhereAProgramHasMoreRights"},
+             .environment = {{"IS_THE_COPY", "1"}}},
+            Capture::output);
+    ASSERT_TRUE(outcome);
+    EXPECT_TRUE(outcome->is_success()) << outcome->captured;
+    fs::remove(copy);
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST(Fits, MalformedJsonIsNamed) {
               "gemm: fits.metrics[1].pieces has no piece for everywhere else");
     EXPECT_EQ(message("/variables/0", {{"kind", "data"}}), "gemm: fits.variables[0] names no data parameter");
     EXPECT_EQ(message("/ranges/y", 3), "gemm: fits.ranges.y is not an object");
-    EXPECT_EQ(message("/profiled", nlohmann::json::array()), "gemm: fits.profiled is not a list of 2");
+    EXPECT_EQ(message("/profiled", nlohmann::json::array()), "gemm: fits.profiled is not a list of 3");
     EXPECT_FALSE(fits_from_json(nlohmann::json::parse("[1, 2]"), "x"));
 }
 

@@ -102,7 +102,7 @@ TEST(Settings, ABadValueGivesOneLineAndTheDefault) {
     ASSERT_EQ(out.warnings.size(), 2u);
     EXPECT_THAT(out.warnings[0], HasSubstr("TRIMTAB=ON  is not understood"));
     EXPECT_THAT(out.warnings[1], HasSubstr("TRIMTAB_LOG=verbose is not understood"));
-    EXPECT_THAT(out.warnings[1], HasSubstr("off, warn, info or debug"));
+    EXPECT_THAT(out.warnings[1], HasSubstr("off, warn, summary, info or debug"));
 }
 
 }  // namespace

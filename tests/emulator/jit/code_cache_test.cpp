@@ -14,7 +14,7 @@
 #include "emulator/jit/variants.h"
 #include "tests/emulator/fixture.h"
 
-namespace trimtab::emulator {
+namespace trimtab::emulator::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -134,4 +134,4 @@ TEST_F(CodeCacheTest, KeepsToItsBounds) {
 }
 
 }  // namespace
-}  // namespace trimtab::emulator
+}  // namespace trimtab::emulator::test
