@@ -377,7 +377,7 @@ TEST_F(Command, RunSaysWhatIsWrong) {
         shell("TMPDIR=/nowhere " TRIMTAB_BINARY_DIR "/bin/trimtab run --report r.html -- ./program").err,
         StartsWith("trimtab: /nowhere: no temporary folder can be made here: No such file or directory"));
     expect_failure("inspect program --kernel banana", 3,
-                   "has no kernel banana; it has scale, row_sums, block_sums");
+                   "has no kernel banana; it has row_sums, block_sums, scale");
     expect_failure("devices banana", 3, "is not known; `trimtab devices` lists those that are");
 }
 
