@@ -147,7 +147,7 @@ void* open_real_driver() {
 }
 
 void offer_driver() {
-    const char* device = std::getenv("TRIMTAB_DEVICE");
+    const char* device = secure_getenv("TRIMTAB_DEVICE");
     const std::string_view wanted = device == nullptr ? "" : device;
     if ((wanted.empty() || wanted == "gpu") && kernel_driver_is_there()) return;
     // A name without a folder is answered by what is loaded under it, wherever that lies.
