@@ -214,7 +214,8 @@ TEST(KernelSources, FaultsNameTheFile) {
     EXPECT_THAT(error_of("{"), HasSubstr("bad.json:1:1: not valid JSON"));
     EXPECT_THAT(error_of("[]"), HasSubstr("bad.json: kernel sources is not an object"));
     EXPECT_THAT(error_of(R"({"kernels": {"k": 3}})"), HasSubstr("kernel sources.kernels.k is not an object"));
-    EXPECT_THAT(error_of(R"({"kernels": {"k": {"line": -1}}})"), HasSubstr("kernel sources.kernels.k.line is not a whole number from 0 on"));
+    EXPECT_THAT(error_of(R"({"kernels": {"k": {"line": -1}}})"),
+                HasSubstr("kernel sources.kernels.k.line is not a whole number from 0 on"));
     EXPECT_THAT(error_of(R"({"kernels": {"k": {"parameters": [1]}}})"),
                 HasSubstr("kernel sources.kernels.k.parameters[0] is not an object"));
     const auto missing = read_kernel_sources("/nowhere/kernels.json");
