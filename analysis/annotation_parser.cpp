@@ -130,12 +130,7 @@ class Parser {
         return leaf;
     }
     static Expression node(std::string_view operation, std::vector<Expression> arguments) {
-        Expression result;
-        result.kind = Expression::Kind::operation;
-        result.operation = operation;
-        result.type = decode_operation(operation)->result;
-        result.arguments = std::move(arguments);
-        return result;
+        return applied(decode_operation(operation).value(), std::move(arguments));
     }
     static Expression predicate(Expression value) {
         if (value.type == ptx::Type::pred) return value;
@@ -289,7 +284,7 @@ class Parser {
         }
         if (name == "ceil") {
             Expression inside = std::move(arguments(name, 1)[0]);
-            if (inside.kind != Expression::Kind::operation || inside.operation != "div.s64") {
+            if (inside.kind != Expression::Kind::operation || inside.operation.op != Operator::div) {
                 at_ = start;
                 fail("ceil takes a division");
                 return inside;

@@ -109,7 +109,8 @@ std::expected<void, Error> annotate(KernelDescription& description,
     const bool says_more =
         !parsed->grid.empty() || parsed->dynamic_shared || std::ranges::any_of(parsed->block, reads_extent);
     if (description.keeps_grid() && says_more) {
-        description.grid_stays = {};
+        for (DimensionUse& use : description.dimensions)
+            if (use.index == Index::in_block) use.index = Index::global;
         description.annotated_grid = {};
         description.strides.clear();
         description.stride_accesses.clear();
@@ -120,13 +121,9 @@ std::expected<void, Error> annotate(KernelDescription& description,
             description.annotated_block = std::move(condition);
             continue;
         }
-        Expression both;
-        both.kind = Expression::Kind::operation;
-        both.operation = "and.pred";
-        both.type = ptx::Type::pred;
-        both.arguments.push_back(std::move(*description.annotated_block));
-        both.arguments.push_back(std::move(condition));
-        description.annotated_block = std::move(both);
+        description.annotated_block =
+            applied(*operation_of(Operator::and_, ptx::Type::pred),
+                    {std::move(*description.annotated_block), std::move(condition)});
     }
     if (!description.keeps_grid())
         for (std::size_t d = 0; d < parsed->grid.size(); d++)

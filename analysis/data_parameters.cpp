@@ -85,7 +85,7 @@ class Finder {
                 // Where the total is read the index runs on: the extent says nothing of the bound.
                 auto& tied = use(atom).bounds;
                 const auto d = bound ? static_cast<std::size_t>(bound->dimension) : 0;
-                if (ties && !proof_.reads_total[d] && !proof_.grid_stays[d])
+                if (ties && proof_.dimensions[d].index == Index::global)
                     tied = std::min(tied.value_or(bound->dimension), bound->dimension);
             });
         }
@@ -219,11 +219,10 @@ class Finder {
     }
 
     void visit_operation(const Atom& atom, unsigned role) {
-        const auto operation = decode_operation(atom.text);
+        const Operator op = atom.operation.op;
         // Division and remainder take an index apart as strides put it together; a shift may hide a product.
-        const bool scales = operation && (operation->op == Operator::div || operation->op == Operator::rem ||
-                                          operation->op == Operator::mul_hi ||
-                                          operation->op == Operator::shl || operation->op == Operator::shr);
+        const bool scales = op == Operator::div || op == Operator::rem || op == Operator::mul_hi ||
+                            op == Operator::shl || op == Operator::shr;
         for (const Symbolic& operand : atom.operands)
             reach(operand, role == offset && scales ? stride : role);
     }
@@ -369,7 +368,7 @@ std::vector<DataParameter> data_parameters(const SymbolTable& table, const Proof
         }
     }
     for (std::size_t d = 0; d < 3; d++) {
-        if (!proof.dimensions[d]) continue;
+        if (proof.dimensions[d].index == Index::none) continue;
         DataParameter extent;
         extent.name = fmt::format("extent.{}", dimension_names[d]);
         extent.is_extent = true;

@@ -67,14 +67,8 @@ std::string kernel_location(const ptx::Module& module, const ptx::Function& kern
     return {};
 }
 
-Expression combined(const char* operation, ptx::Type type, Expression a, Expression b) {
-    Expression result;
-    result.kind = Expression::Kind::operation;
-    result.operation = operation;
-    result.type = type;
-    result.arguments.push_back(std::move(a));
-    result.arguments.push_back(std::move(b));
-    return result;
+Expression combined(Operator op, ptx::Type type, Expression a, Expression b) {
+    return applied(*operation_of(op, type), {std::move(a), std::move(b)});
 }
 
 // ceil(extent / block), and the grid as written where it stays: an extent counts blocks there.
@@ -88,13 +82,13 @@ void state_grid(KernelDescription& description) {
             return result;
         };
         Expression extent = leaf(Expression::Kind::extent);
-        if (!description.grid_stays[d]) {
+        if (!description.grid_stays(d)) {
             Expression one = leaf(Expression::Kind::constant);
             one.bits = 1;
-            extent = combined("div.s64", ptx::Type::s64,
-                              combined("add.s64", ptx::Type::s64, std::move(extent),
-                                       combined("sub.s64", ptx::Type::s64, leaf(Expression::Kind::block_size),
-                                                std::move(one))),
+            extent = combined(Operator::div, ptx::Type::s64,
+                              combined(Operator::add, ptx::Type::s64, std::move(extent),
+                                       combined(Operator::sub, ptx::Type::s64,
+                                                leaf(Expression::Kind::block_size), std::move(one))),
                               leaf(Expression::Kind::block_size));
         }
         description.annotated_grid[d] = std::move(extent);
@@ -117,9 +111,6 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
     description.data = data_parameters(table, proof, description.parameters);
     infer_pointees(table, proof, description.parameters);
     description.dimensions = proof.dimensions;
-    description.reads_total = proof.reads_total;
-    description.block_stays_one = proof.block_stays_one;
-    if (proof.verdict != Verdict::fixed) description.grid_stays = proof.grid_stays;
     if (description.keeps_grid()) state_grid(description);
     if (proof.most_threads != 0) {
         std::uint32_t& most = description.images.front().max_threads;
@@ -147,7 +138,8 @@ std::vector<Guard> guards_of(const std::vector<Guard>& guards, Dimension dimensi
 std::optional<Expression> any_of(const std::vector<Guard>& guards) {
     std::optional<Expression> result;
     for (const Guard& guard : guards)
-        result = result ? combined("or.pred", ptx::Type::pred, std::move(*result), guard.exits) : guard.exits;
+        result =
+            result ? combined(Operator::or_, ptx::Type::pred, std::move(*result), guard.exits) : guard.exits;
     return result;
 }
 
@@ -161,7 +153,7 @@ std::vector<Guard> common_guards(const std::vector<Guard>& a, const std::vector<
             if (std::ranges::any_of(right, [&](const Guard& other) { return other.exits == guard.exits; }))
                 result.push_back(guard);
         if (result.size() > before || left.empty() || right.empty()) continue;
-        result.push_back({dimension, combined("and.pred", ptx::Type::pred, *any_of(left), *any_of(right)),
+        result.push_back({dimension, combined(Operator::and_, ptx::Type::pred, *any_of(left), *any_of(right)),
                           left.front().source});
     }
     return result;
@@ -172,8 +164,9 @@ void conjoin_strides(KernelDescription& description, KernelDescription& other) {
     const auto append = [](auto& to, auto& from) {
         to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
     };
-    if (description.reads_total != other.reads_total || description.strides.empty() ||
-        other.strides.empty()) {
+    const auto index = [](const DimensionUse& use) { return use.index; };
+    if (!std::ranges::equal(description.dimensions, other.dimensions, {}, index, index) ||
+        description.strides.empty() || other.strides.empty()) {
         description.strides.clear();
         description.stride_accesses.clear();
         return;
@@ -193,11 +186,13 @@ void conjoin(KernelDescription& description, KernelDescription other) {
                          description.images.front().architecture, description.images.back().architecture)});
         return;
     }
-    if (description.grid_stays != other.grid_stays) {
+    const auto in_block = [](const DimensionUse& use) { return use.index == Index::in_block; };
+    if (!std::ranges::equal(description.dimensions, other.dimensions, {}, in_block, in_block)) {
         // What one image takes for an index in the grid is one in the block to the other.
         for (KernelDescription* image : {&description, &other}) {
             if (!image->keeps_grid()) continue;
-            image->grid_stays = {};
+            for (DimensionUse& use : image->dimensions)
+                if (in_block(use)) use.index = Index::global;
             image->annotated_grid = {};
             image->strides.clear();
             image->stride_accesses.clear();
@@ -211,11 +206,13 @@ void conjoin(KernelDescription& description, KernelDescription other) {
     description.guards = common_guards(description.guards, other.guards);
     conjoin_strides(description, other);
     for (std::size_t d = 0; d < 3; d++) {
-        // What one image takes for the index is the index of the other too where the block is 1; what one has
-        // no index in has one thread.
-        description.block_stays_one[d] = description.block_stays_one[d] || other.block_stays_one[d];
-        description.dimensions[d] = description.dimensions[d] && other.dimensions[d];
-        description.reads_total[d] = description.reads_total[d] || other.reads_total[d];
+        // What one has no index in has one thread; what one reads the total of, or takes a width of the block
+        // for granted in, is so for all.
+        DimensionUse &mine = description.dimensions[d], &its = other.dimensions[d];
+        if (mine.index != its.index)
+            mine.index =
+                mine.index == Index::none || its.index == Index::none ? Index::none : Index::of_total;
+        if (its.block == BlockWidth::one || mine.block == BlockWidth::any) mine.block = its.block;
     }
     description.race_free_proved = description.race_free_proved && other.race_free_proved;
     description.uses_float_atomics = description.uses_float_atomics || other.uses_float_atomics;

@@ -57,7 +57,7 @@ std::vector<std::uint32_t> KernelDescription::parameter_offsets() const {
 
 std::array<std::uint64_t, 3> KernelDescription::counted_extent(trimtab_dim3 grid, trimtab_dim3 block) const {
     const auto along = [this](std::size_t d, std::uint64_t blocks, std::uint64_t threads) {
-        return grid_stays[d] ? blocks : blocks * threads;
+        return grid_stays(d) ? blocks : blocks * threads;
     };
     return {along(0, grid.x, block.x), along(1, grid.y, block.y), along(2, grid.z, block.z)};
 }

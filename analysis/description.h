@@ -16,7 +16,7 @@
 
 namespace trimtab::analysis {
 
-inline constexpr unsigned description_abi = 1;
+inline constexpr unsigned description_abi = 2;
 
 struct KernelImage {
     std::string architecture;     // "sm_75"
@@ -78,6 +78,25 @@ struct GridStrideAccess {
     friend bool operator==(const GridStrideAccess&, const GridStrideAccess&) = default;
 };
 
+// How a kernel goes over one dimension of its launches. It says what "g" is there, and what an extent counts.
+enum class Index : std::uint8_t {
+    none,      // not read: one thread, as written and after
+    global,    // g is the global index, the extent counts threads
+    of_total,  // the same, and their number is read: it stays as it is, unless `strides` says otherwise
+    in_block   // loops over a block's threads, for (k = threadIdx.d; k < n; k += blockDim.d): g is threadIdx,
+               // "row" is blockIdx, the grid stays as written, and the extent counts blocks
+};
+enum class BlockWidth : std::uint8_t {
+    any,
+    one,   // as written, and after: blockIdx is read, and threadIdx is not
+    warps  // whole warps, as written and after: what each warp does is its own
+};
+struct DimensionUse {
+    Index index = Index::none;
+    BlockWidth block = BlockWidth::any;
+    friend bool operator==(const DimensionUse&, const DimensionUse&) = default;
+};
+
 enum class Verdict : std::uint8_t {
     covering,   // any block whose covering grid the guards admit, checked at launch with the actual arguments
     dividing,   // only blocks that divide the extent exactly
@@ -99,35 +118,32 @@ struct KernelDescription {
     std::string source;  // "file:line" of its definition; may be empty
     std::vector<KernelImage> images;
     std::vector<KernelParameter> parameters;
-    std::array<bool, 3> dimensions{};  // which of x, y, z it reads through g
+    std::array<DimensionUse, 3> dimensions{};
     std::vector<DataParameter> data;
     std::vector<Guard> guards;
-    // The kernel reads the total nctaid * ntid of a dimension: there the new extent must equal the old one,
-    // unless `strides` says otherwise.
-    std::array<bool, 3> reads_total{};
-    // There, the loops that the total does no more than stride: none where it may do more. Whether it is free
-    // in a launch is for free_totals() to say.
+    // In dimensions of Index::of_total the loops that the total does no more than stride, none where it may
+    // do more; in those of Index::in_block the loops over a block's threads. Whether another number of
+    // threads is legal in a launch is for free_totals() to say.
     std::vector<GridStrideLoop> strides;
     std::vector<GridStrideAccess> stride_accesses;
-    // Every block does the work of its blockIdx with any number of threads, by block-stride loops:
-    // for (k = threadIdx.d; k < n; k += blockDim.d). There the grid stays as written, `strides` are those
-    // loops, "g" is threadIdx, "row" is blockIdx, and an extent counts blocks: see counted_extent(). Whether
-    // another block is legal in a launch is for free_totals() to say. annotated_grid states the grid.
-    std::array<bool, 3> grid_stays{};
-    // The kernel reads ctaid (or ntid, or nctaid) of a dimension and never tid: there the block must be 1 as
-    // written, and stays 1.
-    std::array<bool, 3> block_stays_one{};
     Verdict verdict = Verdict::fixed;
     bool race_free_proved = false;  // else assumed
     bool uses_float_atomics = false;
     std::vector<Reason> reasons;  // empty only for covering
-    // Of annotations, the grid of `grid_stays` too (analysis/annotated_launch.h evaluates them): a predicate
-    // of the block, the bytes of dynamic shared memory, the grid.
+    // Of annotations, the grid of Index::in_block too (analysis/annotated_launch.h evaluates them): a
+    // predicate of the block, the bytes of dynamic shared memory, the grid.
     std::optional<Expression> annotated_block, annotated_shared;
     std::array<std::optional<Expression>, 3> annotated_grid;
 
     [[nodiscard]] std::vector<std::uint32_t> parameter_offsets() const;
-    [[nodiscard]] bool keeps_grid() const { return grid_stays[0] || grid_stays[1] || grid_stays[2]; }
+    [[nodiscard]] bool reads(std::size_t d) const { return dimensions[d].index != Index::none; }
+    [[nodiscard]] bool reads_total(std::size_t d) const { return dimensions[d].index == Index::of_total; }
+    [[nodiscard]] bool grid_stays(std::size_t d) const { return dimensions[d].index == Index::in_block; }
+    [[nodiscard]] bool keeps_grid() const { return grid_stays(0) || grid_stays(1) || grid_stays(2); }
+    // Has blocks of other sizes to choose from.
+    [[nodiscard]] bool varies(std::size_t d) const {
+        return reads(d) && dimensions[d].block != BlockWidth::one;
+    }
     // The threads of a launch in each dimension; its blocks, where the grid stays as written.
     [[nodiscard]] std::array<std::uint64_t, 3> counted_extent(trimtab_dim3 grid, trimtab_dim3 block) const;
     [[nodiscard]] std::optional<std::size_t> data_index(std::string_view name) const;

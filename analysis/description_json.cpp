@@ -1,6 +1,7 @@
 // The kernel description as JSON (docs/description.schema.json).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "analysis/description.h"
@@ -25,6 +26,19 @@ json dimension_list(const std::array<bool, 3>& dimensions) {
     for (std::size_t d = 0; d < 3; d++)
         if (dimensions[d]) list.push_back(dimension_name(d));
     return list;
+}
+
+constexpr std::array<std::string_view, 4> index_names{"none", "global", "of_total", "in_block"};
+constexpr std::array<std::string_view, 3> width_names{"any", "one", "warps"};
+
+json to_json(const std::array<DimensionUse, 3>& dimensions) {
+    json object = json::object();
+    for (std::size_t d = 0; d < 3; d++)
+        if (dimensions[d].index != Index::none)
+            object[dimension_name(d)] = {
+                {"index", index_names[static_cast<std::size_t>(dimensions[d].index)]},
+                {"block", width_names[static_cast<std::size_t>(dimensions[d].block)]}};
+    return object;
 }
 
 json to_json(const KernelImage& image) {
@@ -65,6 +79,20 @@ std::array<bool, 3> dimensions_from(const JsonValue& list) {
     std::array<bool, 3> result{};
     for (const JsonValue& name : list.list()) result[static_cast<std::size_t>(dimension_from(name))] = true;
     return result;
+}
+
+std::array<DimensionUse, 3> uses_from(const JsonValue& object) {
+    std::array<DimensionUse, 3> uses{};
+    for (const auto& [name, use] : object.members()) {
+        const std::size_t dimension = name.size() == 1 ? dimension_names.find(name) : std::string_view::npos;
+        if (dimension == std::string_view::npos)
+            object.fail(fmt::format("has \"{}\", which is none of x, y, z", name));
+        // Index::none is told by the absence of the member.
+        uses[dimension] = {
+            static_cast<Index>(1 + use["index"].one_of({index_names.begin() + 1, index_names.end()})),
+            static_cast<BlockWidth>(use["block"].one_of({width_names.begin(), width_names.end()}))};
+    }
+    return uses;
 }
 
 Expression predicate_from(const JsonValue& value) {
@@ -144,10 +172,7 @@ KernelDescription description_from(const JsonValue& value) {
     description.name = value["name"].text();
     description.demangled = value["demangled"].text();
     description.source = value["source"].text();
-    description.dimensions = dimensions_from(value["dimensions"]);
-    description.reads_total = dimensions_from(value["reads_total"]);
-    description.block_stays_one = dimensions_from(value["block_stays_one"]);
-    if (const auto stays = value.find("grid_stays")) description.grid_stays = dimensions_from(*stays);
+    description.dimensions = uses_from(value["dimensions"]);
     description.verdict = verdict_from(value["verdict"]);
     description.race_free_proved = value["race_free"].text() == "proved";
     description.uses_float_atomics = value["float_atomics"].boolean();
@@ -174,7 +199,7 @@ KernelDescription description_from(const JsonValue& value) {
             if (!sizes[d].is_null()) description.annotated_grid[d] = expression_from(sizes[d]);
     }
     if (description.keeps_grid() && !(description.annotated_grid[0] && !description.strides.empty()))
-        value["grid_stays"].fail("states no grid, or has no loops");
+        value["dimensions"].fail("has an index in the block, and there is no grid, or there are no loops");
     return description;
 }
 
@@ -186,13 +211,10 @@ json to_json(const KernelDescription& description) {
                 {"name", description.name},
                 {"demangled", description.demangled},
                 {"source", description.source},
-                {"dimensions", dimension_list(description.dimensions)},
-                {"reads_total", dimension_list(description.reads_total)},
-                {"block_stays_one", dimension_list(description.block_stays_one)},
+                {"dimensions", to_json(description.dimensions)},
                 {"verdict", name(description.verdict)},
                 {"race_free", description.race_free_proved ? "proved" : "assumed"},
                 {"float_atomics", description.uses_float_atomics}};
-    if (description.keeps_grid()) object["grid_stays"] = dimension_list(description.grid_stays);
     for (const char* key : {"images", "parameters", "data", "memo", "data_sources", "guards", "reasons"})
         object[key] = json::array();
     for (const KernelImage& image : description.images) object["images"].push_back(to_json(image));

@@ -56,7 +56,7 @@ std::string_view comparison_sign(ptx::Comparison comparison) {
 }
 
 bool is_plain(const Expression& node) {
-    if (node.kind == Kind::operation && node.operation.starts_with("cvt."))
+    if (node.kind == Kind::operation && node.operation.op == Operator::cvt)
         return is_plain(node.arguments[0]);
     return node.kind != Kind::operation;
 }
@@ -87,9 +87,8 @@ class TextWriter {
             case Kind::operation:
                 break;
         }
-        const auto operation = decode_operation(node.operation);
-        if (!operation || operation->arity != node.arguments.size()) return {node.operation};
-        return write(*operation, node.arguments);
+        if (node.operation.arity != node.arguments.size()) return {mnemonic(node.operation)};
+        return write(node.operation, node.arguments);
     }
 
   private:
@@ -218,23 +217,21 @@ class JsonReader {
     Expression operation(const JsonValue& node, unsigned depth) {
         const std::vector<JsonValue> parts = node.list();
         if (parts.empty()) node.fail("does not begin with an operator: []");
-        Expression result;
-        result.kind = Kind::operation;
-        result.operation = parts[0].text();
-        const auto operation = decode_operation(result.operation);
-        if (!operation) node.fail("has an unknown operator '" + result.operation + "'");
+        const std::string name = parts[0].text();
+        const auto operation = decode_operation(name);
+        if (!operation) node.fail("has an unknown operator '" + name + "'");
         if (parts.size() != operation->arity + 1)
-            node.fail(fmt::format("gives operator '{}' {} operands, which takes {}", result.operation,
-                                  parts.size() - 1, operation->arity));
-        result.type = operation->result;
+            node.fail(fmt::format("gives operator '{}' {} operands, which takes {}", name, parts.size() - 1,
+                                  operation->arity));
+        std::vector<Expression> operands;
         for (unsigned i = 0; i < operation->arity; i++) {
             Expression operand = read(parts[i + 1], depth + 1);
             if (width_bits(operand.type) != width_bits(operation->operand_type(i)))
-                parts[i + 1].fail(fmt::format("has type {}, as an operand of '{}'", type_name(operand.type),
-                                              result.operation));
-            result.arguments.push_back(std::move(operand));
+                parts[i + 1].fail(
+                    fmt::format("has type {}, as an operand of '{}'", type_name(operand.type), name));
+            operands.push_back(std::move(operand));
         }
-        return result;
+        return applied(*operation, std::move(operands));
     }
 
     static Expression leaf(const JsonValue& node) {
@@ -317,9 +314,18 @@ json to_json(const Expression& expression) {
         case Kind::operation:
             break;
     }
-    json list = json::array({expression.operation});
+    json list = json::array({mnemonic(expression.operation)});
     for (const Expression& argument : expression.arguments) list.push_back(to_json(argument));
     return list;
+}
+
+Expression applied(const Operation& operation, std::vector<Expression> arguments) {
+    Expression result;
+    result.kind = Kind::operation;
+    result.operation = operation;
+    result.type = operation.result;
+    result.arguments = std::move(arguments);
+    return result;
 }
 
 Expression expression_from(const JsonValue& node) {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/operation.h"
 #include "ptx/types.h"
 #include "trimtab/driver.h"
 #include "trimtab/error.h"
@@ -38,8 +39,8 @@ struct Expression {
     };
     Kind kind = Kind::constant;
     ptx::Type type = ptx::Type::s32;  // of the value; pred for comparisons
-    std::string operation;            // with its types: "setp.ge.s32"
-    std::uint32_t parameter = 0;      // index, and byte `offset` inside it
+    Operation operation;
+    std::uint32_t parameter = 0;  // index, and byte `offset` inside it
     std::uint32_t offset = 0;
     Dimension dimension = Dimension::x;
     std::uint64_t bits = 0;  // constant, zero-extended from its width
@@ -47,6 +48,8 @@ struct Expression {
 
     friend bool operator==(const Expression&, const Expression&) = default;
 };
+
+[[nodiscard]] Expression applied(const Operation& operation, std::vector<Expression> arguments);
 
 // A kernel's actual arguments: the parameter buffer, laid out by Variable::offset_bytes.
 using ArgumentBytes = std::span<const std::byte>;

@@ -30,10 +30,10 @@ std::optional<std::uint64_t> argument_bits(const Expression& leaf, ArgumentBytes
 
 // The operator and whether the node's operands fit it; expressions made by hand need not.
 std::optional<Operation> checked_operation(const Expression& node) {
-    auto operation = decode_operation(node.operation);
-    if (!operation || operation->arity != node.arguments.size()) return std::nullopt;
-    for (unsigned i = 0; i < operation->arity; i++)
-        if (width_bits(node.arguments[i].type) != width_bits(operation->operand_type(i))) return std::nullopt;
+    const Operation& operation = node.operation;
+    if (operation.arity == 0 || operation.arity != node.arguments.size()) return std::nullopt;
+    for (unsigned i = 0; i < operation.arity; i++)
+        if (width_bits(node.arguments[i].type) != width_bits(operation.operand_type(i))) return std::nullopt;
     return operation;
 }
 

@@ -144,14 +144,14 @@ std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBy
     for (const GridStrideLoop& loop : description.strides) {
         const auto d = static_cast<std::size_t>(loop.dimension);
         const auto bound = bounds.of(loop, most_threads[d]);
-        if (!bound || !(description.reads_total[d] || description.grid_stays[d])) return {};
+        if (!bound || !(description.reads_total(d) || description.grid_stays(d))) return {};
         free[d] = true;
         if (*bound > 0) box[d].last = std::max(box[d].last, *bound - 1);
     }
     for (std::size_t d = 0; d < 3; d++) {
         // A total that does more than stride.
-        if ((description.reads_total[d] || description.grid_stays[d]) && !free[d]) return {};
-        if (description.grid_stays[d])
+        if ((description.reads_total(d) || description.grid_stays(d)) && !free[d]) return {};
+        if (description.grid_stays(d))
             box[d + 3] = {0, std::max<std::uint64_t>(extent[d], 1) - 1};
         else if (!free[d])
             box[d] = {0, std::max<std::uint64_t>(extent[d], 1) - 1};

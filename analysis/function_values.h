@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/description.h"
+#include "analysis/launch_assumptions.h"
 #include "analysis/symbolic.h"
 #include "ptx/control_flow.h"
 #include "ptx/module.h"
@@ -19,12 +21,7 @@ namespace trimtab::analysis {
 // Which of the launch's registers the kernel reads, by dimension, over all functions that it reaches.
 struct LaunchReads {
     std::array<bool, 3> thread_index{}, block_index{}, block_size{}, grid_size{};
-    // Taken to have one thread, whatever is read of it: there every index is 0 and every size is 1.
-    std::array<bool, 3> one_thread{};
-    // Taken to keep their grid: what a block does is followed there as what a grid does elsewhere, with
-    // threadIdx for the global index and blockDim for the total (block-stride loops). blockIdx and gridDim
-    // are what they were, whatever the block is.
-    std::array<bool, 3> grid_stays{};
+    LaunchAssumption assumed;  // of what has one thread nothing counts as read
 
     // No threadIdx: legal where the block is 1 there, and then blockIdx is the global index itself.
     [[nodiscard]] bool block_stays_one(std::size_t dimension) const {
@@ -34,6 +31,10 @@ struct LaunchReads {
         return thread_index[dimension] || block_index[dimension] || block_size[dimension] ||
                grid_size[dimension];
     }
+    [[nodiscard]] bool grid_stays(std::size_t dimension) const {
+        return assumed.of[dimension] == Assumed::grid_stays;
+    }
+    [[nodiscard]] DimensionUse use(std::size_t dimension) const;
 };
 
 // What the proof found in the way, at an instruction of a function.
@@ -123,8 +124,7 @@ class FunctionValues {
     std::vector<Fault> faults_;
 };
 
-// Of the dimensions of `one_thread` nothing is read.
 [[nodiscard]] LaunchReads launch_reads(const std::vector<const ptx::Function*>& functions,
-                                       const std::array<bool, 3>& one_thread);
+                                       const LaunchAssumption& assumed);
 
 }  // namespace trimtab::analysis

@@ -228,14 +228,12 @@ class DimensionProof {
         return false;
     }
     bool is_first_index(const Symbolic& predicate) {
-        const auto index = predicate.single_atom();
-        if (!index || table_.atom(*index).kind != Atom::Kind::operation) return false;
-        const auto operation = decode_operation(table_.atom(*index).text);
-        const std::vector<Symbolic> operands = table_.atom(*index).operands;
-        if (!operation) return false;
-        if (operation->op == Operator::and_)
+        const Atom* made = table_.as_operation(predicate);
+        if (made == nullptr) return false;
+        const std::vector<Symbolic>& operands = made->operands;
+        if (made->operation.op == Operator::and_)
             return std::ranges::any_of(operands, [&](const Symbolic& part) { return is_first_index(part); });
-        if (operation->op != Operator::setp || operation->comparison != ptx::Comparison::eq ||
+        if (made->operation.op != Operator::setp || made->operation.comparison != ptx::Comparison::eq ||
             operands[0].width < 32)
             return false;
         // An index is below 2^31: as a word it is 0 where it is.
@@ -246,12 +244,10 @@ class DimensionProof {
     // The index itself; or it and others, where none has a bit set.
     bool is_zero_where_first(const Symbolic& value) {
         if (value == table_.global_index(dimension_, value.width)) return true;
-        const auto index = value.single_atom();
-        if (!index || table_.atom(*index).kind != Atom::Kind::operation) return false;
-        const auto operation = decode_operation(table_.atom(*index).text);
-        const std::vector<Symbolic> operands = table_.atom(*index).operands;
-        return operation && operation->op == Operator::or_ &&
-               std::ranges::any_of(operands, [&](const Symbolic& part) { return is_zero_where_first(part); });
+        const Atom* made = table_.as_operation(value);
+        return made != nullptr && made->operation.op == Operator::or_ &&
+               std::ranges::any_of(made->operands,
+                                   [&](const Symbolic& part) { return is_zero_where_first(part); });
     }
 
     SymbolTable& table_;
@@ -364,9 +360,7 @@ class Accesses {
                 if (!mentions_index({64, {{{index}, 1}}})) continue;
                 factors++;
                 if (atom.kind != Atom::Kind::operation) continue;
-                const auto operation = decode_operation(atom.text);
-                if (!operation || operation->op != Operator::cvt || !moves_evenly(atom.operands[0]))
-                    return false;
+                if (atom.operation.op != Operator::cvt || !moves_evenly(atom.operands[0])) return false;
             }
             return factors <= 1;
         });

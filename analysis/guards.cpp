@@ -19,15 +19,6 @@ constexpr unsigned max_path_blocks = 256;
 // A counted loop is followed turn by turn, this often.
 constexpr std::uint8_t max_turns = 34;
 
-std::optional<Operation> operation_of(const SymbolTable& table, const Symbolic& value) {
-    const auto index = value.single_atom();
-    if (!index || table.atom(*index).kind != Atom::Kind::operation) return std::nullopt;
-    return decode_operation(table.atom(*index).text);
-}
-const std::vector<Symbolic>& operands_of(const SymbolTable& table, const Symbolic& value) {
-    return table.atom(*value.single_atom()).operands;
-}
-
 // Follows every path from the entry. The result of a block is a list of conditions, each of which is enough
 // to exit without an effect; a constant true alone stands for "always".
 class Walk {
@@ -216,28 +207,30 @@ class Alternatives {
     explicit Alternatives(SymbolTable& table) : table_(table) {}
 
     void split(const Symbolic& predicate, std::vector<Symbolic>& out) {
-        const auto operation = operation_of(table_, predicate);
-        if (operation && out.size() < max_conditions && ++steps_ < max_steps) {
-            const std::vector<Symbolic> operands = operands_of(table_, predicate);
-            if (operation->op == Operator::or_) {
+        const Atom* made = table_.as_operation(predicate);
+        if (made != nullptr && out.size() < max_conditions && ++steps_ < max_steps) {
+            const Operation& operation = made->operation;
+            const std::vector<Symbolic>& operands = made->operands;
+            if (operation.op == Operator::or_) {
                 split(operands[0], out);
                 split(operands[1], out);
                 return;
             }
-            if (operation->op == Operator::not_ && split_negation(operands[0], out)) return;
-            if (operation->op == Operator::setp && split_maximum(*operation, operands, out)) return;
-            if (operation->op == Operator::and_ && split_conjunction(operands, out)) return;
+            if (operation.op == Operator::not_ && split_negation(operands[0], out)) return;
+            if (operation.op == Operator::setp && split_maximum(operation, operands, out)) return;
+            if (operation.op == Operator::and_ && split_conjunction(operands, out)) return;
         }
         if (std::ranges::find(out, predicate) == out.end()) out.push_back(predicate);
     }
 
   private:
     bool split_negation(const Symbolic& inside, std::vector<Symbolic>& out) {
-        const auto operation = operation_of(table_, inside);
-        if (!operation || (operation->op != Operator::and_ && operation->op != Operator::or_)) return false;
-        const std::vector<Symbolic> operands = operands_of(table_, inside);
-        const Symbolic left = table_.negate(operands[0]), right = table_.negate(operands[1]);
-        split(table_.logical(operation->op == Operator::and_ ? Operator::or_ : Operator::and_, left, right),
+        const Atom* made = table_.as_operation(inside);
+        if (made == nullptr || (made->operation.op != Operator::and_ && made->operation.op != Operator::or_))
+            return false;
+        const Symbolic left = table_.negate(made->operands[0]), right = table_.negate(made->operands[1]);
+        split(table_.logical(made->operation.op == Operator::and_ ? Operator::or_ : Operator::and_, left,
+                             right),
               out);
         return true;
     }
@@ -262,11 +255,11 @@ class Alternatives {
         const bool rises_right = comparison.comparison == le || comparison.comparison == lt;
         if (!rises_left && !rises_right) return false;
         for (std::size_t side = 0; side < 2; side++) {
-            const auto inner = operation_of(table_, operands[side]);
+            const Atom* inner = table_.as_operation(operands[side]);
             const Operator wanted = (side == 0) == rises_left ? Operator::max : Operator::min;
-            if (!inner || inner->op != wanted || inner->type != comparison.type) continue;
-            const std::vector<Symbolic> choices = operands_of(table_, operands[side]);
-            for (const Symbolic& choice : choices) {
+            if (inner == nullptr || inner->operation.op != wanted || inner->operation.type != comparison.type)
+                continue;
+            for (const Symbolic& choice : inner->operands) {
                 std::vector<Symbolic> replaced = operands;
                 replaced[side] = choice;
                 split(table_.apply(comparison, replaced), out);

@@ -1,6 +1,4 @@
 // What each instruction's results are worth.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/function_values.h"
@@ -63,16 +61,16 @@ Symbolic FunctionValues::merge(const Symbolic& predicate, const Symbolic& a, con
     if (a.width == 1)
         return table_->logical(Operator::or_, table_->logical(Operator::and_, predicate, left),
                                table_->logical(Operator::and_, table_->negate(predicate), right));
-    const auto select = decode_operation("selp.b" + std::to_string(a.width));
-    if (!select) return unknown(index, Atom::Kind::opaque);
-    return table_->add(table_->apply(*select, {left, right, predicate}), shared);
+    const auto bits = bits_type(a.width);
+    if (!bits) return unknown(index, Atom::Kind::opaque);
+    return table_->add(table_->apply(*operation_of(Operator::selp, *bits), {left, right, predicate}), shared);
 }
 
 Symbolic FunctionValues::fit(const Symbolic& value, unsigned width, bool is_signed) const {
     if (value.width == width || value.width == 1) return value;
     if (value.width > width) return table_->truncate(value, width);
-    const std::string text = fmt::format("cvt.{0}{1}.{0}{2}", is_signed ? 's' : 'u', width, value.width);
-    const auto operation = decode_operation(text);
+    const auto from = integer_type(is_signed, value.width), to = integer_type(is_signed, width);
+    const auto operation = from && to ? conversion(*to, *from) : std::nullopt;
     if (!operation) return value;
     if (const auto wide = table_->polynomial(*operation, {value})) return *wide;
     return table_->is_clean(value) ? table_->apply(*operation, {value}) : Symbolic{};

@@ -74,7 +74,7 @@ std::optional<Operator> operator_of(const ptx::Instruction& instruction) {
 // lo, ls, hi and hs are the unsigned spellings.
 std::optional<Comparison> plain(Comparison comparison, Type& type) {
     const auto unsigned_of = [&type](Comparison same) {
-        if (const auto other = type_from_name("u" + std::to_string(width_bits(type)))) type = *other;
+        if (const auto other = integer_type(false, width_bits(type))) type = *other;
         return same;
     };
     switch (comparison) {
@@ -98,23 +98,6 @@ std::optional<Comparison> plain(Comparison comparison, Type& type) {
     }
 }
 
-unsigned arity(Operator op) {
-    switch (op) {
-        case Operator::not_:
-        case Operator::neg:
-        case Operator::abs:
-        case Operator::cvt:
-            return 1;
-        case Operator::mad_lo:
-        case Operator::mad_hi:
-        case Operator::mad_wide:
-        case Operator::selp:
-            return 3;
-        default:
-            return 2;
-    }
-}
-
 }  // namespace
 
 std::optional<Operation> integer_operation(const ptx::Instruction& instruction) {
@@ -122,15 +105,11 @@ std::optional<Operation> integer_operation(const ptx::Instruction& instruction) 
     const ptx::Modifiers& modifiers = instruction.modifiers;
     if (!op || width_bits(instruction.type) == 0 || modifiers.sat || modifiers.carry_out || modifiers.relu)
         return std::nullopt;
-    Operation operation{.op = *op, .type = instruction.type, .result = instruction.type, .arity = arity(*op)};
-    // Through the mnemonic, so that what the grammar does not have is not made here either.
-    if (*op == Operator::setp) {
-        const auto comparison = plain(modifiers.comparison, operation.type);
-        if (!comparison) return std::nullopt;
-        operation.comparison = *comparison;
-    }
-    if (*op == Operator::cvt) operation.source = instruction.source_type;
-    return decode_operation(mnemonic(operation));
+    if (*op == Operator::cvt) return conversion(instruction.type, instruction.source_type);
+    if (*op != Operator::setp) return operation_of(*op, instruction.type);
+    Type type = instruction.type;
+    const auto comparison = plain(modifiers.comparison, type);
+    return comparison ? operation_of(*op, type, *comparison) : std::nullopt;
 }
 
 }  // namespace trimtab::analysis

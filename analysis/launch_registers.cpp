@@ -53,15 +53,15 @@ std::optional<LaunchRegister> launch_register(ptx::SpecialRegister special) {
 }  // namespace
 
 LaunchReads launch_reads(const std::vector<const ptx::Function*>& functions,
-                         const std::array<bool, 3>& one_thread) {
+                         const LaunchAssumption& assumed) {
     LaunchReads reads;
-    reads.one_thread = one_thread;
-    const auto note = [&reads](const Operand& operand) {
+    reads.assumed = assumed;
+    const auto note = [&](const Operand& operand) {
         const auto found =
             operand.kind == Operand::Kind::special ? launch_register(operand.special) : std::nullopt;
         if (!found) return;
         const auto d = static_cast<std::size_t>(found->dimension);
-        if (reads.one_thread[d]) return;
+        if (assumed.of[d] == Assumed::one_thread) return;
         switch (found->kind) {
             case Atom::Kind::thread_index:
                 reads.thread_index[d] = true;
@@ -86,16 +86,23 @@ LaunchReads launch_reads(const std::vector<const ptx::Function*>& functions,
     return reads;
 }
 
+DimensionUse LaunchReads::use(std::size_t d) const {
+    if (!reads(d)) return {};
+    const Index index = grid_stays(d) ? Index::in_block : grid_size[d] ? Index::of_total : Index::global;
+    return {index, block_stays_one(d) ? BlockWidth::one : BlockWidth::any};
+}
+
 Symbolic FunctionValues::special(ptx::SpecialRegister special, unsigned width) const {
     if (special == ptx::SpecialRegister::warp_size) return SymbolTable::constant(32, width);
     const auto found = launch_register(special);
     if (!found) return {};
     const Dimension dimension = found->dimension;
-    if (reads_.one_thread[static_cast<std::size_t>(dimension)]) {
+    const auto d = static_cast<std::size_t>(dimension);
+    if (reads_.assumed.of[d] == Assumed::one_thread) {
         const bool is_size = found->kind == Atom::Kind::block_size || found->kind == Atom::Kind::grid_size;
         return SymbolTable::constant(is_size ? 1 : 0, width);
     }
-    if (reads_.grid_stays[static_cast<std::size_t>(dimension)]) {
+    if (reads_.grid_stays(d)) {
         switch (found->kind) {
             case Atom::Kind::thread_index:
                 return table_->global_index(dimension, width);
@@ -108,7 +115,7 @@ Symbolic FunctionValues::special(ptx::SpecialRegister special, unsigned width) c
         }
     }
     // In a dimension whose block stays 1, blockIdx is the index itself.
-    const bool one = reads_.block_stays_one(static_cast<std::size_t>(dimension));
+    const bool one = reads_.block_stays_one(d);
     switch (found->kind) {
         case Atom::Kind::thread_index:
             return table_->thread_index(dimension, width);

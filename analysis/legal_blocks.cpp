@@ -196,7 +196,7 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
         const char dimension = dimension_names[d];
         const bool is_other = other_extent != nullptr && (*other_extent)[d] != extent[d];
         if (is_other) {
-            if (!description.reads_total[d] || (*other_extent)[d] == 0)
+            if (!description.reads_total(d) || (*other_extent)[d] == 0)
                 return std::unexpected(
                     fmt::format("the number of threads in {} must stay as it is", dimension));
             extent[d] = (*other_extent)[d];
@@ -205,33 +205,33 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
         if (extent[d] > max_extent)
             return std::unexpected(
                 fmt::format("{} threads in {} are more than 2^31 - 1", extent[d], dimension));
-        if (description.block_stays_one[d] && blocks[d] != 1)
+        const bool has_one = description.dimensions[d].block == BlockWidth::one;
+        if (has_one && blocks[d] != 1)
             return std::unexpected(fmt::format(
                 "the kernel reads blockIdx.{0} without threadIdx.{0}, and the block has {1} threads in {0}",
                 dimension, blocks[d]));
-        if (!description.dimensions[d] && extent[d] != 1)
+        if (!description.reads(d) && extent[d] != 1)
             return std::unexpected(
                 fmt::format("the kernel has no index in {0}, and the launch has {1} threads in {0}",
                             dimension, extent[d]));
-        const bool stays_one = !description.dimensions[d] || description.block_stays_one[d];
-        if (stays_one) {
+        if (!description.varies(d)) {
             limits.max_block[d] = 1;
             continue;
         }
         // The covering grid's last index must stay in range too.
-        may_cover[d] = !description.reads_total[d] && !description.grid_stays[d] &&
-                       extent[d] + limits.max_block[d] <= max_extent;
+        may_cover[d] =
+            description.dimensions[d].index == Index::global && extent[d] + limits.max_block[d] <= max_extent;
     }
     // The user answers for it.
     if (description.verdict == Verdict::annotated) may_cover = {};
     Extents most{};  // that any launch has which is allowed here, or the one written
     for (std::size_t d = 0; d < 3; d++)
-        most[d] = description.grid_stays[d]
+        most[d] = description.grid_stays(d)
                       ? std::max(limits.max_block[d], blocks[d])
                       : std::max(extent[d] + limits.max_block[d] - 1, grids[d] * blocks[d]);
     const std::array<bool, 3> free = totals(description, arguments, extent, most);
     for (std::size_t d = 0; d < 3; d++) {
-        if (!description.grid_stays[d]) continue;
+        if (!description.grid_stays(d)) continue;
         if (!free[d])
             return std::unexpected(
                 fmt::format("its loops over threadIdx.{} are not shown to leave the same results with blocks "

@@ -43,13 +43,10 @@ class Search {
                     roots.bases.insert(index);
                 break;
             case Atom::Kind::operation: {
-                const auto operation = decode_operation(atom.text);
-                if (atom.width != 64 || !operation || operation->op != Operator::selp ||
-                    !seen_.insert(index).second)
+                if (atom.width != 64 || atom.operation.op != Operator::selp || !seen_.insert(index).second)
                     break;
-                const std::vector<Symbolic> choices = atom.operands;
-                roots = of(choices[0]);
-                roots.join(of(choices[1]));
+                roots = of(atom.operands[0]);
+                roots.join(of(atom.operands[1]));
                 break;
             }
             case Atom::Kind::opaque:

@@ -76,6 +76,12 @@ const TypeEntry* entry(Type type) {
     return nullptr;
 }
 
+unsigned arity(Operator op) {
+    for (const OperatorEntry& candidate : operators)
+        if (candidate.op == op) return candidate.arity;
+    return 0;
+}
+
 bool is_logical(Operator op) {
     return op == Operator::and_ || op == Operator::or_ || op == Operator::xor_ || op == Operator::not_;
 }
@@ -156,6 +162,19 @@ std::optional<Type> type_from_name(std::string_view name) {
     return std::nullopt;
 }
 
+std::optional<Type> bits_type(unsigned width) {
+    for (const Type type : {Type::b8, Type::b16, Type::b32, Type::b64})
+        if (width_bits(type) == width) return type;
+    return std::nullopt;
+}
+std::optional<Type> integer_type(bool is_signed, unsigned width) {
+    for (const TypeEntry& candidate : types)
+        if (candidate.bits == width && candidate.is_signed == is_signed && candidate.name[0] != 'b' &&
+            candidate.type != Type::pred)
+            return candidate.type;
+    return std::nullopt;
+}
+
 std::string_view comparison_name(Comparison comparison) {
     for (const ComparisonEntry& candidate : comparisons)
         if (candidate.comparison == comparison) return candidate.name;
@@ -178,53 +197,49 @@ Type Operation::operand_type(unsigned index) const {
     }
 }
 
+std::optional<Operation> operation_of(Operator op, Type type, Comparison comparison) {
+    if (op == Operator::cvt || width_bits(type) == 0) return std::nullopt;
+    // Predicates have the logical operators alone.
+    if (type == Type::pred && !is_logical(op)) return std::nullopt;
+    if (op == Operator::setp && comparison_name(comparison) == "none") return std::nullopt;
+    Operation operation{.op = op, .comparison = comparison, .type = type, .result = type, .arity = arity(op)};
+    if (op == Operator::setp) operation.result = Type::pred;
+    if (op == Operator::mul_wide || op == Operator::mad_wide) {
+        operation.result = wider(type);
+        if (operation.result == Type::none) return std::nullopt;
+    }
+    return operation;
+}
+
+std::optional<Operation> conversion(Type to, Type from) {
+    if (width_bits(to) < 8 || width_bits(from) < 8) return std::nullopt;
+    return Operation{.op = Operator::cvt, .type = to, .source = from, .result = to, .arity = 1};
+}
+
 std::optional<Operation> decode_operation(std::string_view mnemonic) {
-    Operation operation;
-    std::string_view rest;
     for (const OperatorEntry& candidate : operators) {
         if (!mnemonic.starts_with(candidate.name) || mnemonic.size() <= candidate.name.size() ||
             mnemonic[candidate.name.size()] != '.')
             continue;
-        operation.op = candidate.op;
-        operation.arity = candidate.arity;
-        rest = mnemonic.substr(candidate.name.size() + 1);
-        break;
-    }
-    if (rest.empty()) return std::nullopt;
-
-    if (operation.op == Operator::setp || operation.op == Operator::cvt) {
-        const std::size_t dot = rest.find('.');
-        if (dot == std::string_view::npos) return std::nullopt;
-        const std::string_view first = rest.substr(0, dot);
-        rest = rest.substr(dot + 1);
-        if (operation.op == Operator::setp) {
-            for (const ComparisonEntry& candidate : comparisons)
-                if (candidate.name == first) operation.comparison = candidate.comparison;
-            if (operation.comparison == Comparison::none) return std::nullopt;
-        } else {
-            const auto to = type_from_name(first);
-            if (!to || width_bits(*to) < 8) return std::nullopt;
-            operation.type = *to;
+        std::string_view rest = mnemonic.substr(candidate.name.size() + 1), first;
+        if (candidate.op == Operator::setp || candidate.op == Operator::cvt) {
+            const std::size_t dot = rest.find('.');
+            if (dot == std::string_view::npos) return std::nullopt;
+            first = rest.substr(0, dot);
+            rest = rest.substr(dot + 1);
         }
+        const auto type = type_from_name(rest);
+        if (!type) return std::nullopt;
+        if (candidate.op == Operator::cvt) {
+            const auto to = type_from_name(first);
+            return to ? conversion(*to, *type) : std::nullopt;
+        }
+        Comparison comparison = Comparison::none;
+        for (const ComparisonEntry& entry : comparisons)
+            if (entry.name == first) comparison = entry.comparison;
+        return operation_of(candidate.op, *type, comparison);
     }
-    const auto type = type_from_name(rest);
-    if (!type || width_bits(*type) == 0) return std::nullopt;
-    // Predicates have the logical operators alone.
-    if (*type == Type::pred && !is_logical(operation.op)) return std::nullopt;
-
-    if (operation.op == Operator::cvt) {
-        operation.source = *type;
-        operation.result = operation.type;
-        return operation;
-    }
-    operation.type = *type;
-    operation.result = *type;
-    if (operation.op == Operator::setp) operation.result = Type::pred;
-    if (operation.op == Operator::mul_wide || operation.op == Operator::mad_wide) {
-        operation.result = wider(*type);
-        if (operation.result == Type::none) return std::nullopt;
-    }
-    return operation;
+    return std::nullopt;
 }
 
 std::string mnemonic(const Operation& operation) {

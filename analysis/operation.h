@@ -1,4 +1,4 @@
-// The operators of expressions: PTX's pure integer instructions, decoded from their mnemonics.
+// The operators of expressions: PTX's pure integer instructions.
 #pragma once
 
 #include <cstdint>
@@ -47,12 +47,16 @@ struct Operation {
     unsigned arity = 0;
 
     [[nodiscard]] ptx::Type operand_type(unsigned index) const;
+    friend auto operator<=>(const Operation&, const Operation&) = default;
 };
 
-// nullopt: no operator of the grammar.
+// nullopt: the grammar has no such operator, or not of this type. `comparison` is setp's.
+[[nodiscard]] std::optional<Operation> operation_of(Operator op, ptx::Type type,
+                                                    ptx::Comparison comparison = ptx::Comparison::none);
+[[nodiscard]] std::optional<Operation> conversion(ptx::Type to, ptx::Type from);
+// Their names in files: "setp.ge.s32", "cvt.u64.u32".
 [[nodiscard]] std::optional<Operation> decode_operation(std::string_view mnemonic);
-
-[[nodiscard]] std::string mnemonic(const Operation& operation);  // what decode_operation() takes
+[[nodiscard]] std::string mnemonic(const Operation& operation);
 
 // The result's bits, zero-extended from its width; operands likewise. What PTX leaves unspecified (division
 // by zero) gives all ones.
@@ -63,6 +67,9 @@ struct Operation {
 [[nodiscard]] bool is_signed_type(ptx::Type type);
 [[nodiscard]] std::string_view type_name(ptx::Type type);
 [[nodiscard]] std::optional<ptx::Type> type_from_name(std::string_view name);
+// b32, u32 or s32: nullopt where there is no such width.
+[[nodiscard]] std::optional<ptx::Type> bits_type(unsigned width);
+[[nodiscard]] std::optional<ptx::Type> integer_type(bool is_signed, unsigned width);
 [[nodiscard]] std::string_view comparison_name(ptx::Comparison comparison);
 
 [[nodiscard]] constexpr std::uint64_t truncate_bits(std::uint64_t bits, unsigned width) {

@@ -123,9 +123,8 @@ class PrivateSharedFinder {
         const Atom& atom = table_.atom(index);
         if (atom.kind == Atom::Kind::symbol) return shared_variable(atom.text);
         if (atom.kind != Atom::Kind::operation || atom.operands.size() != 1) return nullptr;
-        const auto operation = decode_operation(atom.text);
         const auto inner = atom.operands[0].single_atom();
-        return operation && operation->op == Operator::cvt && inner ? named_by(*inner) : nullptr;
+        return atom.operation.op == Operator::cvt && inner ? named_by(*inner) : nullptr;
     }
 
     Symbolic address(const ptx::Instruction& made, std::uint32_t instruction) const {

@@ -23,34 +23,39 @@ constexpr std::string_view dimension_names = "xyz";
 // A kernel that breaks a rule breaks it often: the first few places are enough to act on.
 constexpr std::ptrdiff_t max_reasons_of_a_rule = 3;
 
+// A kernel with the calls that could be written out in place, and what it calls otherwise.
+struct Code {
+    const ptx::Module& module;
+    const ptx::Function& kernel;
+    Inlined inlined;
+    std::vector<const ptx::Function*> reachable;
+
+    Code(const ptx::Module& of, const ptx::Function& entry)
+        : module(of),
+          kernel(entry),
+          inlined(with_inlined_calls(of, entry)),
+          reachable(reachable_functions(of, inlined.function)) {}
+};
+
+// One try, for launches of which `assumed` holds; with shared memory as each thread's own, where
+// `private_shared`.
 class Prover {
   public:
-    // Proved for launches with one thread in each dimension of `one_thread`, by block-stride loops in those
-    // of `grid_stays`.
-    // With shared memory that is each thread's own, where `private_shared`.
-    Prover(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel,
-           const std::array<bool, 3>& one_thread, const std::array<bool, 3>& grid_stays, bool private_shared)
+    Prover(SymbolTable& table, const Code& code, const LaunchAssumption& assumed, bool private_shared)
         : private_shared_(private_shared),
-          one_thread_(one_thread),
-          grid_stays_(grid_stays),
           table_(table),
-          module_(module),
-          kernel_(kernel),
-          inlined_(with_inlined_calls(module, kernel)),
-          reachable_(reachable_functions(module, inlined_.function)) {}
+          module_(code.module),
+          kernel_(code.kernel),
+          inlined_(code.inlined),
+          reachable_(code.reachable),
+          reads_(launch_reads(code.reachable, assumed)),
+          keeps_grid_(assumed.any(Assumed::grid_stays)) {}
 
     Proof run() {
-        LaunchReads reads = launch_reads(reachable_, one_thread_);
-        proof_.grid_stays = reads.grid_stays = grid_stays_;
-        for (std::size_t d = 0; d < 3; d++) {
-            proof_.dimensions[d] = reads.reads(d);
-            proof_.reads_total[d] = reads.grid_size[d] && !grid_stays_[d];
-            proof_.block_stays_one[d] = reads.block_stays_one(d);
-            proof_.may_keep_grid[d] = reads.thread_index[d] && reads.block_size[d];
-        }
+        for (std::size_t d = 0; d < 3; d++) proof_.dimensions[d] = reads_.use(d);
         check_attributes();
-        if (!simplify(reads)) return std::move(proof_);
-        if (follow(reads)) {
+        if (!simplify()) return std::move(proof_);
+        if (follow()) {
             check_instructions();
             check_loops();
             if (!private_shared_) check_variables();
@@ -110,10 +115,10 @@ class Prover {
     }
 
     // The functions as the proof looks at them: calls written out, stack slots as registers.
-    bool simplify(const LaunchReads& reads) {
+    bool simplify() {
         for (const ptx::Function* function : reachable_) {
             if (function->body.empty()) continue;  // a declaration: refused where it is called
-            if (private_shared_ && !keep_to_threads(reads)) return false;
+            if (private_shared_ && !keep_to_threads()) return false;
             const ptx::Function& whole = private_             ? private_->function
                                          : function->is_entry ? inlined_.function
                                                               : *function;
@@ -126,8 +131,10 @@ class Prover {
         return true;
     }
     // Shared memory as each thread's own.
-    bool keep_to_threads(LaunchReads reads) {
-        reads.grid_stays = {};
+    bool keep_to_threads() {
+        LaunchReads reads = reads_;
+        for (Assumed& what : reads.assumed.of)
+            if (what == Assumed::grid_stays) what = Assumed::nothing;
         if (reachable_.size() == 1) private_ = with_private_shared(table_, module_, inlined_.function, reads);
         if (!private_) {
             refuse(2, kernel_source(), "the kernel shares memory");
@@ -137,10 +144,10 @@ class Prover {
         return true;
     }
 
-    bool follow(const LaunchReads& reads) {
+    bool follow() {
         for (const ptx::Function& function : proof_.rewritten) {
             auto values = FunctionValues::make(table_, function,
-                                               static_cast<std::uint32_t>(proof_.functions.size()), reads);
+                                               static_cast<std::uint32_t>(proof_.functions.size()), reads_);
             if (!values) {
                 refuse(2, fmt::format("ptx:{}", values.error().line), values.error().message);
                 return false;
@@ -171,29 +178,32 @@ class Prover {
     // Nothing stands in the way: which dimensions have a guard?
     void judge() {
         follow_strides();
-        const bool keeps_grid = std::ranges::any_of(grid_stays_, std::identity());
-        if (keeps_grid && stride_fault_) {
+        if (keeps_grid_ && stride_fault_) {
             refuse(
                 1, stride_place_,
                 fmt::format("as a loop over threadIdx by blockDim, for which any block would do, the kernel "
                             "{}",
                             stride_fault_->text));
-            if (!LoopIndices(table_, proof_.functions.front(), grid_stays_).loops().empty())
+            if (!LoopIndices(table_, proof_.functions.front(), strided()).loops().empty())
                 proof_.near_misses = proof_.reasons;
             return;
         }
         // Where the grid stays, threadIdx stands for the index: other blocks have the same.
-        proof_.race_free = !keeps_grid && is_race_free(table_, proof_.functions, proof_.dimensions);
+        proof_.race_free = !keeps_grid_ && is_race_free(table_, proof_.functions, proof_.dimensions);
         // A barrier orders what threads of a block do to memory. It is no matter where no two of them touch
         // what one of them writes; of loops over a block's threads, the launch shows that.
-        if (private_ && private_->had_barriers && !proof_.race_free && proof_.dimensions != grid_stays_) {
+        const bool loops_everywhere = std::ranges::all_of(proof_.dimensions, [](const DimensionUse& use) {
+            return use.index == Index::in_block || use.index == Index::none;
+        });
+        if (private_ && private_->had_barriers && !proof_.race_free && !loops_everywhere) {
             refuse(2, kernel_source(), "the kernel has barriers, and threads may talk through memory");
             return;
         }
         proof_.verdict = Verdict::covering;
         for (std::size_t d = 0; d < 3; d++) {
-            if (!proof_.dimensions[d] || proof_.block_stays_one[d] || grid_stays_[d]) continue;
-            if (proof_.reads_total[d] && stride_fault_) {
+            const auto [index, block] = proof_.dimensions[d];
+            if (index == Index::none || index == Index::in_block || block == BlockWidth::one) continue;
+            if (index == Index::of_total && stride_fault_) {
                 dividing(
                     fmt::format("the kernel reads gridDim.{0}, so that the number of threads in {0} must "
                                 "stay as it is: only blocks that divide it are used; it {1}",
@@ -202,7 +212,7 @@ class Prover {
             }
             const std::size_t before = proof_.guards.size();
             add_guards(static_cast<Dimension>(d));
-            if (proof_.reads_total[d] || proof_.guards.size() > before) continue;
+            if (index == Index::of_total || proof_.guards.size() > before) continue;
             dividing(
                 fmt::format("no test of the index in {0} takes the threads past the end away before the "
                             "first memory access, so that only blocks that divide the launch are used; "
@@ -214,15 +224,22 @@ class Prover {
         proof_.verdict = Verdict::dividing;
         refuse(3, place.empty() ? first_effect() : place, std::move(text));
     }
+    // The dimensions whose total, of the grid or of a block, is read.
+    std::array<bool, 3> strided() const {
+        std::array<bool, 3> result{};
+        for (std::size_t d = 0; d < 3; d++)
+            result[d] = proof_.dimensions[d].index == Index::of_total ||
+                        proof_.dimensions[d].index == Index::in_block;
+        return result;
+    }
     // Does the total do no more than stride loops?
     void follow_strides() {
-        std::array<bool, 3> strided{};
-        for (std::size_t d = 0; d < 3; d++) strided[d] = proof_.reads_total[d] || grid_stays_[d];
-        if (std::ranges::none_of(strided, std::identity())) return;
+        const std::array<bool, 3> strides = strided();
+        if (std::ranges::none_of(strides, std::identity())) return;
         const FunctionValues& kernel = proof_.functions.front();
         auto found = proof_.functions.size() > 1
                          ? std::unexpected(Fault{3, 0, "calls functions that the compiler left as calls"})
-                         : grid_strides(table_, kernel, strided);
+                         : grid_strides(table_, kernel, strides);
         if (found) {
             auto fault = export_strides(kernel, *found);
             if (!fault) return;
@@ -289,62 +306,61 @@ class Prover {
     }
 
     bool private_shared_ = false;
-    std::array<bool, 3> one_thread_{}, grid_stays_{};
     SymbolTable& table_;
     const ptx::Module& module_;
     const ptx::Function& kernel_;
-    Inlined inlined_;
-    std::vector<const ptx::Function*> reachable_;
+    const Inlined& inlined_;
+    const std::vector<const ptx::Function*>& reachable_;
+    LaunchReads reads_;
+    bool keeps_grid_ = false;
     std::optional<PrivateShared> private_;
     std::optional<Fault> stride_fault_;
     std::string stride_place_;
     Proof proof_;
 };
 
-Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel, bool private_shared) {
-    Proof proof = Prover(table, module, kernel, {}, {}, private_shared).run();
-    // Kernels that flatten their index over all dimensions are mostly launched in one or two.
-    const auto breaks_rule_1 = [](const Proof& tried) {
-        return std::ranges::any_of(tried.reasons, [](const Reason& reason) { return reason.rule == 1; }) &&
-               std::ranges::all_of(tried.reasons, [](const Reason& reason) { return reason.rule == 1; });
-    };
-    if (!breaks_rule_1(proof)) return proof;
-    const std::array<bool, 3> reads = proof.dimensions;
-    std::vector<Reason> near_misses;
-    for (const std::array<bool, 3>& one_thread :
-         {std::array{false, false, false}, std::array{false, false, true}, std::array{false, true, true}}) {
-        const bool is_narrower = one_thread[2];
-        if (is_narrower && !(reads[2] || (reads[1] && one_thread[1]))) continue;
-        if (is_narrower) {
-            Proof narrower = Prover(table, module, kernel, one_thread, {}, private_shared).run();
-            if (!breaks_rule_1(narrower)) return narrower;
-        }
-        // Loops over a block's threads: of one dimension, or else of several.
-        for (const unsigned set : {1u, 2u, 4u, 3u, 5u, 6u, 7u}) {
-            std::array<bool, 3> grid_stays{};
-            bool all_read = true;
-            for (std::size_t d = 0; d < 3; d++) {
-                grid_stays[d] = (set >> d & 1) != 0;
-                all_read = all_read && (!grid_stays[d] || (proof.may_keep_grid[d] && !one_thread[d]));
-            }
-            if (!all_read) continue;
-            Proof by_block = Prover(table, module, kernel, one_thread, grid_stays, private_shared).run();
-            if (by_block.verdict != Verdict::fixed) return by_block;
-            if (near_misses.empty()) near_misses = std::move(by_block.near_misses);
-        }
+bool has_reason(const Proof& proof, unsigned rule) {
+    return std::ranges::any_of(proof.reasons, [&](const Reason& reason) { return reason.rule == rule; });
+}
+bool has_other_reason(const Proof& proof, unsigned rule) {
+    return std::ranges::any_of(proof.reasons, [&](const Reason& reason) { return reason.rule != rule; });
+}
+
+// Is there something in the kernel that the assumption could make a difference to?
+bool applies(const LaunchAssumption& assumed, const LaunchReads& reads) {
+    bool narrows = !assumed.any(Assumed::one_thread);
+    for (std::size_t d = 0; d < 3; d++) {
+        narrows |= assumed.of[d] == Assumed::one_thread && reads.reads(d);
+        if (assumed.of[d] == Assumed::grid_stays && !(reads.thread_index[d] && reads.block_size[d]))
+            return false;
     }
-    proof.reasons.insert(proof.reasons.end(), near_misses.begin(), near_misses.end());
-    return proof;
+    return narrows;
+}
+
+Proof prove(SymbolTable& table, const Code& code, bool private_shared) {
+    const LaunchReads reads = launch_reads(code.reachable, {});
+    std::optional<Proof> first;
+    std::vector<Reason> near_misses;
+    for (const LaunchAssumption& assumed : launch_assumptions()) {
+        if (!applies(assumed, reads)) continue;
+        Proof proof = Prover(table, code, assumed, private_shared).run();
+        if (proof.verdict != Verdict::fixed) return proof;
+        if (near_misses.empty()) near_misses = std::move(proof.near_misses);
+        if (!first) first = std::move(proof);
+        // It is the use of indices that assumptions help with.
+        if (!has_reason(*first, 1) || has_other_reason(*first, 1)) return std::move(*first);
+    }
+    first->reasons.insert(first->reasons.end(), near_misses.begin(), near_misses.end());
+    return std::move(*first);
 }
 
 }  // namespace
 
 Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel) {
-    Proof proof = prove(table, module, kernel, false);
-    const bool shares =
-        std::ranges::any_of(proof.reasons, [](const Reason& reason) { return reason.rule == 2; });
-    if (proof.verdict != Verdict::fixed || !shares) return proof;
-    Proof with_private = prove(table, module, kernel, true);
+    const Code code(module, kernel);
+    Proof proof = prove(table, code, false);
+    if (proof.verdict != Verdict::fixed || !has_reason(proof, 2)) return proof;
+    Proof with_private = prove(table, code, true);
     return with_private.verdict != Verdict::fixed ? std::move(with_private) : std::move(proof);
 }
 

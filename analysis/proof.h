@@ -14,7 +14,7 @@ namespace trimtab::analysis {
 
 struct Proof {
     Verdict verdict = Verdict::fixed;
-    std::array<bool, 3> dimensions{}, reads_total{}, block_stays_one{}, grid_stays{};
+    std::array<DimensionUse, 3> dimensions{};
     std::vector<Guard> guards;
     std::vector<GridStrideLoop> strides;
     std::vector<GridStrideAccess> stride_accesses;
@@ -23,8 +23,6 @@ struct Proof {
     bool uses_float_atomics = false;
     // That a block may have, so that what it keeps in shared memory is each thread's own; 0: any number.
     std::uint32_t most_threads = 0;
-    // It reads threadIdx and blockDim, as loops over a block's threads do.
-    std::array<bool, 3> may_keep_grid{};
     // Why loops over a block's threads do not allow other blocks, where it has such loops.
     std::vector<Reason> near_misses;
 

@@ -55,8 +55,9 @@ std::optional<Access> affine_access(const SymbolTable& table, const FunctionValu
 }  // namespace
 
 bool is_race_free(const SymbolTable& table, const std::vector<FunctionValues>& functions,
-                  const std::array<bool, 3>& dimensions) {
-    if (functions.size() != 1 || std::ranges::count(dimensions, true) != 1) return false;
+                  const std::array<DimensionUse, 3>& dimensions) {
+    if (functions.size() != 1 || std::ranges::count(dimensions, Index::none, &DimensionUse::index) != 2)
+        return false;
     const FunctionValues& values = functions.front();
     const auto& body = values.function().body;
     std::vector<Access> accesses;
@@ -79,7 +80,8 @@ bool is_race_free(const SymbolTable& table, const std::vector<FunctionValues>& f
     for (const Access& access : accesses) {
         const Access& other = accesses.front();
         if (access.base != other.base || access.stride != other.stride ||
-            access.dimension != other.dimension || !dimensions[static_cast<std::size_t>(access.dimension)])
+            access.dimension != other.dimension ||
+            dimensions[static_cast<std::size_t>(access.dimension)].index == Index::none)
             return false;
         first = std::min(first, access.first);
         end = std::max(end, access.first + access.bytes);

@@ -9,6 +9,6 @@ namespace trimtab::analysis {
 // two indices never overlap, and every other access is to the thread's own such window, its stack, or memory
 // that the compiler was promised to be read-only. Anything less is no proof.
 [[nodiscard]] bool is_race_free(const SymbolTable& table, const std::vector<FunctionValues>& functions,
-                                const std::array<bool, 3>& dimensions);
+                                const std::array<DimensionUse, 3>& dimensions);
 
 }  // namespace trimtab::analysis

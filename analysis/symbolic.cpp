@@ -16,6 +16,10 @@ constexpr std::size_t max_degree = 6;
 constexpr std::int64_t max_index = 0x7fffffff;
 constexpr std::int64_t max_block_extent = 1024;
 
+Operation truncation(unsigned from, unsigned to) {
+    return *conversion(*integer_type(false, to), *integer_type(false, from));
+}
+
 void sort_terms(Symbolic& a) {
     std::ranges::sort(a.terms);
     std::vector<Term> merged;
@@ -259,22 +263,20 @@ Symbolic SymbolTable::truncate_atom(AtomIndex index, unsigned from, unsigned wid
         return of(narrow);
     }
     if (wide.kind == Kind::operation) {
-        const auto operation = decode_operation(wide.text);
-        if (operation && operation->op == Operator::cvt && wide.operands[0].width <= from) {
+        if (wide.operation.op == Operator::cvt && wide.operands[0].width <= from) {
             Symbolic source = wide.operands[0];
             if (source.width == width) return source;
             if (source.width > width) return truncate(source, width);
         }
     }
-    const std::string text = "cvt.u" + std::to_string(width) + ".u" + std::to_string(from);
-    if (auto choice = through_select(*decode_operation(text), {Symbolic{from, {{{index}, 1}}}}))
-        return *choice;
+    const Operation narrowing = truncation(from, width);
+    if (auto choice = through_select(narrowing, {Symbolic{from, {{{index}, 1}}}})) return *choice;
     if (wide.kind == Kind::tainted) {
         Atom narrow = wide;
         narrow.width = width;
         return of(narrow);
     }
-    return operation_atom(*decode_operation(text), {Symbolic{from, {{{index}, 1}}}});
+    return operation_atom(narrowing, {Symbolic{from, {{{index}, 1}}}});
 }
 
 // Truncation goes through sums and products.
@@ -290,7 +292,7 @@ Symbolic SymbolTable::truncate(const Symbolic& a, unsigned width) {
                 Atom whole;
                 whole.kind = is_clean(a) ? Kind::operation : Kind::tainted;
                 whole.width = width;
-                whole.text = "cvt.u" + std::to_string(width) + ".u" + std::to_string(a.width);
+                whole.operation = truncation(a.width, width);
                 whole.operands = {a};
                 return of(whole);
             }

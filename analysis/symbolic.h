@@ -60,7 +60,7 @@ struct Atom {
         // Bits of one width.
         parameter,  // of the kernel: `parameter`, `offset`
         symbol,     // the address of `text`
-        operation,  // `text` of `operands`, all clean
+        operation,  // `operation` of `operands`, all clean
         opaque,     // value `value` of function `function`: a load's result, a phi, a float ...
         tainted     // as opaque, but made from the launch's registers otherwise than through g: not clean
     };
@@ -70,6 +70,7 @@ struct Atom {
     std::uint32_t parameter = 0, offset = 0;
     std::uint32_t function = 0, value = 0;
     std::string text;
+    Operation operation;
     std::vector<Symbolic> operands;
     friend auto operator<=>(const Atom&, const Atom&) = default;
 
@@ -82,6 +83,11 @@ struct Atom {
 class SymbolTable {
   public:
     [[nodiscard]] const Atom& atom(AtomIndex index) const { return *atoms_[index]; }
+    // The operation, where the value is one and no more; null otherwise. Atoms stay where they are.
+    [[nodiscard]] const Atom* as_operation(const Symbolic& a) const {
+        const auto index = a.single_atom();
+        return index && atom(*index).kind == Atom::Kind::operation ? &atom(*index) : nullptr;
+    }
     AtomIndex intern(const Atom& atom);
 
     [[nodiscard]] static Symbolic constant(std::uint64_t bits, unsigned width);
@@ -157,6 +163,7 @@ class SymbolTable {
     bool fits(const Symbolic& a, bool is_signed);
     AtomIndex exact(Atom::Kind kind, Dimension dimension);
     void normalise(Term& term);
+    const Atom* as_constant_choice(const Symbolic& a) const;  // p ? one constant : another
     std::optional<Symbolic> comparison(const Operation& operation, const std::vector<Symbolic>& operands);
     std::optional<Symbolic> joined_parameter(const Symbolic& high, const Symbolic& low);
     std::optional<Symbolic> through_select(const Operation& operation, const std::vector<Symbolic>& operands);

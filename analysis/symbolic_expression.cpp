@@ -49,12 +49,7 @@ class ExpressionWriter {
         return leaf;
     }
     static Expression node(Operator op, ptx::Type type, std::vector<Expression> arguments) {
-        Expression result;
-        result.kind = Expression::Kind::operation;
-        result.operation = mnemonic({.op = op, .type = type});
-        result.type = type;
-        result.arguments = std::move(arguments);
-        return result;
+        return applied(*operation_of(op, type), std::move(arguments));
     }
 
     std::optional<Expression> predicate(const Symbolic& value) {
@@ -106,18 +101,13 @@ class ExpressionWriter {
             default:
                 return std::nullopt;
         }
-        const auto operation = decode_operation(source.text);
-        if (!operation) return std::nullopt;
-        result.kind = Expression::Kind::operation;
-        result.operation = source.text;
-        result.type = operation->result;
-        for (std::size_t i = 0; i < source.operands.size(); i++) {
-            auto operand =
-                write(source.operands[i], leaf_type(operation->operand_type(static_cast<unsigned>(i))));
+        std::vector<Expression> operands;
+        for (unsigned i = 0; i < source.operands.size(); i++) {
+            auto operand = write(source.operands[i], leaf_type(source.operation.operand_type(i)));
             if (!operand) return std::nullopt;
-            result.arguments.push_back(std::move(*operand));
+            operands.push_back(std::move(*operand));
         }
-        return result;
+        return applied(source.operation, std::move(operands));
     }
 
     // Untyped bits are read as unsigned numbers.

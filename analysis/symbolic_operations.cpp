@@ -25,7 +25,7 @@ Symbolic SymbolTable::operation_atom(const Operation& operation, const std::vect
     Atom atom;
     atom.kind = Kind::operation;
     atom.width = width_bits(operation.result);
-    atom.text = mnemonic(operation);
+    atom.operation = operation;
     atom.operands = operands;
     return of(atom);
 }
@@ -54,10 +54,7 @@ std::optional<Symbolic> SymbolTable::polynomial(const Operation& operation,
                 auto widened = widen(operands[i], is_signed, width);
                 if (!widened) {
                     if (!is_clean(operands[i])) return std::nullopt;
-                    const auto source = operation.type, target = operation.result;
-                    widened = operation_atom(
-                        {.op = Operator::cvt, .type = target, .source = source, .result = target, .arity = 1},
-                        {operands[i]});
+                    widened = operation_atom(*conversion(operation.result, operation.type), {operands[i]});
                 }
                 wide[i] = std::move(*widened);
             }
@@ -107,9 +104,9 @@ std::optional<Symbolic> SymbolTable::joined_parameter(const Symbolic& high, cons
             part.terms[0].coefficient != coefficient)
             return nullptr;
         const Atom& wide = atom(part.terms[0].atoms[0]);
-        const auto operation =
-            wide.kind == Kind::operation ? decode_operation(wide.text) : std::optional<Operation>();
-        if (!operation || operation->op != Operator::cvt || is_signed_type(operation->source)) return nullptr;
+        if (wide.kind != Kind::operation || wide.operation.op != Operator::cvt ||
+            is_signed_type(wide.operation.source))
+            return nullptr;
         const auto inner = wide.operands[0].single_atom();
         return inner && atom(*inner).kind == Kind::parameter ? &atom(*inner) : nullptr;
     };
@@ -125,12 +122,11 @@ std::optional<Symbolic> SymbolTable::joined_parameter(const Symbolic& high, cons
 }
 
 Symbolic SymbolTable::negate(const Symbolic& predicate) {
-    return apply({.op = Operator::not_, .type = ptx::Type::pred, .result = ptx::Type::pred, .arity = 1},
-                 {predicate});
+    return apply(*operation_of(Operator::not_, ptx::Type::pred), {predicate});
 }
 
 Symbolic SymbolTable::logical(Operator op, const Symbolic& a, const Symbolic& b) {
-    return apply({.op = op, .type = ptx::Type::pred, .result = ptx::Type::pred, .arity = 2}, {a, b});
+    return apply(*operation_of(op, ptx::Type::pred), {a, b});
 }
 
 namespace {
@@ -160,7 +156,7 @@ Operation canonical(Operation operation) {
           (operation.op == Operator::setp &&
            (operation.comparison == ptx::Comparison::eq || operation.comparison == ptx::Comparison::ne)));
     if (sign_matters || operation.type == ptx::Type::pred) return operation;
-    const auto bits = type_from_name("b" + std::to_string(width_bits(operation.type)));
+    const auto bits = bits_type(width_bits(operation.type));
     if (operation.result == operation.type) operation.result = *bits;
     operation.type = *bits;
     return operation;
@@ -168,16 +164,20 @@ Operation canonical(Operation operation) {
 
 }  // namespace
 
+const Atom* SymbolTable::as_constant_choice(const Symbolic& a) const {
+    const Atom* made = as_operation(a);
+    const bool is_one = made != nullptr && made->operation.op == Operator::selp &&
+                        made->operands[0].is_constant() && made->operands[1].is_constant();
+    return is_one ? made : nullptr;
+}
+
 // (p ? 1 : 0) != 0, as compilers carry predicates in integer registers.
 std::optional<Symbolic> SymbolTable::comparison(const Operation& operation,
                                                 const std::vector<Symbolic>& operands) {
     for (std::size_t side = 0; side < 2; side++) {
-        const auto index = operands[side].single_atom();
-        if (!index || atom(*index).kind != Kind::operation || !operands[1 - side].is_constant()) continue;
-        const auto inner = decode_operation(atom(*index).text);
-        const std::vector<Symbolic> choice = atom(*index).operands;
-        if (!inner || inner->op != Operator::selp || !choice[0].is_constant() || !choice[1].is_constant())
-            continue;
+        const Atom* inner = as_constant_choice(operands[side]);
+        if (inner == nullptr || !operands[1 - side].is_constant()) continue;
+        const std::vector<Symbolic>& choice = inner->operands;
         std::array<bool, 2> outcome{};
         for (std::size_t i = 0; i < 2; i++) {
             std::array<std::uint64_t, 2> values{choice[i].constant(), operands[1 - side].constant()};
@@ -197,14 +197,13 @@ std::optional<Symbolic> SymbolTable::comparison(const Operation& operation,
 std::optional<Symbolic> SymbolTable::logical_fold(const Operation& operation,
                                                   const std::vector<Symbolic>& operands) {
     if (operation.op == Operator::not_) {
-        const auto index = operands[0].single_atom();
-        if (!index || atom(*index).kind != Kind::operation) return std::nullopt;
-        auto inner = decode_operation(atom(*index).text);
-        const std::vector<Symbolic> inside = atom(*index).operands;
-        if (inner && inner->op == Operator::not_) return inside[0];
-        if (!inner || inner->op != Operator::setp) return std::nullopt;
-        inner->comparison = inverse(inner->comparison);
-        return operation_atom(*inner, inside);
+        const Atom* inner = as_operation(operands[0]);
+        if (inner == nullptr) return std::nullopt;
+        if (inner->operation.op == Operator::not_) return inner->operands[0];
+        if (inner->operation.op != Operator::setp) return std::nullopt;
+        Operation inverted = inner->operation;
+        inverted.comparison = inverse(inverted.comparison);
+        return operation_atom(inverted, inner->operands);
     }
     for (std::size_t i = 0; i < 2; i++) {
         if (!operands[i].is_constant()) continue;
@@ -241,8 +240,8 @@ Symbolic SymbolTable::apply(const Operation& given, const std::vector<Symbolic>&
 std::optional<Symbolic> SymbolTable::through_select(const Operation& operation,
                                                     const std::vector<Symbolic>& operands) {
     const unsigned width = width_bits(operation.result);
-    const auto select = decode_operation("selp.b" + std::to_string(width));
-    if (!select || operation.op == Operator::selp || operation.op == Operator::div ||
+    const auto bits = bits_type(width);
+    if (!bits || operation.op == Operator::selp || operation.op == Operator::div ||
         operation.op == Operator::rem)
         return std::nullopt;
     std::optional<std::size_t> chosen;
@@ -251,12 +250,9 @@ std::optional<Symbolic> SymbolTable::through_select(const Operation& operation,
         if (chosen) return std::nullopt;
         chosen = i;
     }
-    const auto index = chosen ? operands[*chosen].single_atom() : std::nullopt;
-    if (!index || atom(*index).kind != Kind::operation) return std::nullopt;
-    const auto inner = decode_operation(atom(*index).text);
-    const std::vector<Symbolic> choice = atom(*index).operands;
-    if (!inner || inner->op != Operator::selp || !choice[0].is_constant() || !choice[1].is_constant())
-        return std::nullopt;
+    const Atom* inner = chosen ? as_constant_choice(operands[*chosen]) : nullptr;
+    if (inner == nullptr) return std::nullopt;
+    const std::vector<Symbolic>& choice = inner->operands;
     std::array<Symbolic, 2> made;
     for (std::size_t i = 0; i < 2; i++) {
         std::vector<std::uint64_t> values;
@@ -264,7 +260,7 @@ std::optional<Symbolic> SymbolTable::through_select(const Operation& operation,
             values.push_back(o == *chosen ? choice[i].constant() : operands[o].constant());
         made[i] = constant(analysis::apply(operation, values), width);
     }
-    return apply(*select, {made[0], made[1], choice[2]});
+    return apply(*operation_of(Operator::selp, *bits), {made[0], made[1], choice[2]});
 }
 
 bool SymbolTable::is_small(const Symbolic& a) const {
@@ -289,15 +285,14 @@ Symbolic SymbolTable::substituted(const Symbolic& a, const std::map<AtomIndex, S
             if (const auto at = done.find(index); at != done.end()) {
                 factor = at->second;
             } else if (atom(index).kind == Kind::operation) {
-                const Atom operation = atom(index);
+                const Atom& made = atom(index);
                 std::vector<Symbolic> operands;
                 bool changed = false;
-                for (const Symbolic& operand : operation.operands) {
+                for (const Symbolic& operand : made.operands) {
                     operands.push_back(substituted(operand, map, done));
                     changed |= operands.back() != operand;
                 }
-                const auto decoded = decode_operation(operation.text);
-                if (changed && decoded) factor = apply(*decoded, operands);
+                if (changed) factor = apply(made.operation, operands);
                 done[index] = factor;
             }
             auto next = multiply(product, factor);

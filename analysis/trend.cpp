@@ -65,8 +65,7 @@ class TrendFinder {
     }
 
     Trend of_operation(const Atom& atom) {
-        const auto operation = decode_operation(atom.text);
-        if (!operation) return Trend::unknown;
+        const Operation& operation = atom.operation;
         std::array<Trend, 3> trends{};
         bool depends = false;
         for (std::size_t i = 0; i < atom.operands.size(); i++) {
@@ -74,11 +73,10 @@ class TrendFinder {
             depends |= trends[i] != Trend::none;
         }
         if (!depends) return Trend::none;
-        const bool is_predicate = operation->type == ptx::Type::pred;
-        switch (operation->op) {
+        const bool is_predicate = operation.type == ptx::Type::pred;
+        switch (operation.op) {
             case Operator::cvt:
-                return width_bits(operation->type) > width_bits(operation->source) ? trends[0]
-                                                                                   : Trend::unknown;
+                return width_bits(operation.type) > width_bits(operation.source) ? trends[0] : Trend::unknown;
             case Operator::shr:
             case Operator::div:
             case Operator::shl:
@@ -91,7 +89,7 @@ class TrendFinder {
             case Operator::mad_wide:
                 return together(together(trends[0], trends[1]), trends[2]);
             case Operator::setp:
-                return comparison_trend(operation->comparison, trends[0], trends[1]);
+                return comparison_trend(operation.comparison, trends[0], trends[1]);
             case Operator::and_:
             case Operator::or_:
                 return is_predicate ? together(trends[0], trends[1]) : Trend::unknown;
@@ -121,9 +119,8 @@ std::optional<Offset> offset_of(const SymbolTable& table, const Symbolic& value)
     if (!base) return std::nullopt;
     const Atom& atom = table.atom(*base);
     if (atom.kind == Atom::Kind::operation) {
-        const auto operation = decode_operation(atom.text);
-        if (operation && operation->op == Operator::cvt &&
-            width_bits(operation->type) > width_bits(operation->source))
+        if (atom.operation.op == Operator::cvt &&
+            width_bits(atom.operation.type) > width_bits(atom.operation.source))
             return offset_of(table, atom.operands[0]);
         return std::nullopt;
     }
@@ -138,11 +135,9 @@ Trend trend(const SymbolTable& table, const Symbolic& value, Dimension dimension
 }
 
 std::optional<IndexBound> index_bound(const SymbolTable& table, const Symbolic& predicate) {
-    const auto comparison = predicate.single_atom();
-    if (!comparison || table.atom(*comparison).kind != Atom::Kind::operation) return std::nullopt;
-    const auto operation = decode_operation(table.atom(*comparison).text);
-    if (!operation || operation->op != Operator::setp) return std::nullopt;
-    const auto& operands = table.atom(*comparison).operands;
+    const Atom* comparison = table.as_operation(predicate);
+    if (comparison == nullptr || comparison->operation.op != Operator::setp) return std::nullopt;
+    const auto& operands = comparison->operands;
     const auto left = offset_of(table, operands[0]), right = offset_of(table, operands[1]);
     if (!left || !right) return std::nullopt;
     const Atom &a = table.atom(left->base), &b = table.atom(right->base);

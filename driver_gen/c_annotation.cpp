@@ -94,14 +94,15 @@ class Printer {
         std::array<std::string, 3> operands;
         for (std::size_t i = 0; i < expression.arguments.size() && i < 3; ++i)
             operands[i] = print(expression.arguments[i]);
-        if (expression.operation.starts_with("cvt.s64.")) return operands[0];  // leaves are that wide already
-        if (expression.operation == "cvt.u32.s64") return fmt::format("(int64_t)(uint32_t){}", operands[0]);
+        const std::string operation = analysis::mnemonic(expression.operation);
+        if (operation.starts_with("cvt.s64.")) return operands[0];  // leaves are that wide already
+        if (operation == "cvt.u32.s64") return fmt::format("(int64_t)(uint32_t){}", operands[0]);
         for (const auto& [name, text] : operators)
-            if (name == expression.operation)
+            if (name == operation)
                 return fmt::format(fmt::runtime(text), operands[0], operands[1], operands[2]);
         error_ =
             fmt::format("the annotation of kernel {} has an operator {}, which driver programs do not know",
-                        description_.name, expression.operation);
+                        description_.name, operation);
         return "0";
     }
 

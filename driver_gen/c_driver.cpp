@@ -126,7 +126,7 @@ std::expected<std::string, Error> print_driver(const KernelDescription& descript
             has_extent[static_cast<std::size_t>(description.data[i].dimension)] = true;
     }
     for (std::size_t d = 0; d < 3; ++d)
-        if (description.dimensions[d] && !has_extent[d])
+        if (description.reads(d) && !has_extent[d])
             return std::unexpected(
                 Error{.message = fmt::format("kernel {} reads dimension {}, but its extent is "
                                              "no data parameter",

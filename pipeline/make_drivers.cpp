@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 bool has_choice(const analysis::KernelDescription& kernel) {
     if (kernel.verdict == analysis::Verdict::fixed) return false;
     for (std::size_t d = 0; d < kernel.dimensions.size(); ++d)
-        if (kernel.dimensions[d] && !kernel.block_stays_one[d]) return true;
+        if (kernel.varies(d)) return true;
     return false;
 }
 

@@ -95,7 +95,7 @@ std::optional<LinearForm> linear_form(const KernelDescription& description,
 std::array<Indices, 3> active_indices(const KernelDescription& description, const Arguments& arguments) {
     std::array<Indices, 3> out;
     for (std::size_t d = 0; d < 3; ++d) {
-        if (description.dimensions[d])
+        if (description.reads(d))
             out[d] = DimensionGuards(description, arguments, d).indices();
         else
             out[d].end = 1;
@@ -110,7 +110,7 @@ IndexRanges index_ranges(const KernelDescription& description, std::span<const s
         if (description.data[i].is_extent)
             ranges.extent[static_cast<std::size_t>(description.data[i].dimension)] = i;
     for (std::size_t d = 0; d < 3; ++d) {
-        if (!description.dimensions[d]) {
+        if (!description.reads(d)) {
             ranges.end[d].constant = 1;
             ranges.extent[d] = no_data;
             continue;

@@ -33,7 +33,7 @@ class Observer {
             low_[d] = out[d].first;
         }
         for (std::size_t d = 0; d < 3; ++d)
-            if (description_.dimensions[d]) observe(d, out[d]);
+            if (description_.reads(d)) observe(d, out[d]);
         return out;
     }
 

@@ -97,7 +97,7 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
       options_(options),
       roles_(description.data.size(), Role::size),
       scales_(description.data.size(), 1) {
-    for (const bool used : description.dimensions) dimensions_ += used ? 1 : 0;
+    for (std::size_t d = 0; d < 3; ++d) dimensions_ += description.reads(d) ? 1 : 0;
     for (std::size_t i = 0; i < description.data.size(); ++i) {
         const DataParameter& parameter = description.data[i];
         if (parameter.is_extent) {
@@ -141,9 +141,9 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
     for (std::size_t i = 0; i < base.size(); ++i) base[i] = value_at(i, 0);
     const auto bounded = indices(base);
     for (std::size_t d = 0; d < 3; ++d)
-        free_extent_[d] = description.dimensions[d] && extents_[d] &&
+        free_extent_[d] = description.reads(d) && extents_[d] &&
                           (annotation_.states_grid() ? annotation_.reads_extent(d)
-                                                     : !bounded[d].end || description.reads_total[d]);
+                                                     : !bounded[d].end || description.reads_total(d));
     if (annotation_.is_annotated()) set_grid_scale();
 }
 
@@ -180,15 +180,15 @@ bool Planner::halve_sizes() {
 
 bool Planner::must_divide(std::size_t dimension) const {
     if (annotation_.is_promised()) return false;
-    return description_.reads_total[dimension] || description_.verdict == analysis::Verdict::dividing;
+    return description_.reads_total(dimension) || description_.verdict == analysis::Verdict::dividing;
 }
 
 double Planner::value_at(std::size_t parameter, std::size_t level) const {
     const bool one_dimension = dimensions_ == 1;
     bool aligned = whole_sizes_, total = false;
     for (std::size_t d = 0; d < 3; ++d) {
-        aligned = aligned || (description_.dimensions[d] && must_divide(d));
-        total = total || (description_.reads_total[d] && !annotation_.states_grid());
+        aligned = aligned || (description_.reads(d) && must_divide(d));
+        total = total || (description_.reads_total(d) && !annotation_.states_grid());
     }
     const DataParameter& data = description_.data[parameter];
     switch (roles_[parameter]) {
@@ -243,8 +243,8 @@ void Planner::finish(std::vector<double>& data) const {
     for (std::size_t d = 0; d < 3; ++d) {
         if (!extents_[d]) continue;
         double& extent = data[*extents_[d]];
-        if (!description_.dimensions[d]) extent = 1;
-        if (free_extent_[d] || !description_.dimensions[d]) continue;
+        if (!description_.reads(d)) extent = 1;
+        if (free_extent_[d] || !description_.reads(d)) continue;
         if (annotation_.states_grid()) {
             extent = 1;
             continue;
@@ -286,15 +286,14 @@ std::vector<double> Planner::with(std::vector<double> data, std::size_t paramete
 trimtab_dim3 Planner::extent_of(const std::vector<double>& data) const {
     std::array<std::uint32_t, 3> extent{1, 1, 1};
     for (std::size_t d = 0; d < 3; ++d)
-        if (extents_[d] && description_.dimensions[d])
-            extent[d] = static_cast<std::uint32_t>(data[*extents_[d]]);
+        if (extents_[d] && description_.reads(d)) extent[d] = static_cast<std::uint32_t>(data[*extents_[d]]);
     return {extent[0], extent[1], extent[2]};
 }
 
 std::vector<std::size_t> Planner::free_dimensions() const {
     std::vector<std::size_t> free;
     for (std::size_t d = 0; d < 3; ++d)
-        if (description_.dimensions[d] && !description_.block_stays_one[d]) free.push_back(d);
+        if (description_.varies(d)) free.push_back(d);
     return free;
 }
 

@@ -15,12 +15,12 @@ std::expected<CaseLaunches, Error> launches_of(const ListedKernel& listed, const
                                                const model::Device& device, std::uint64_t n,
                                                std::size_t most_launches) {
     const analysis::KernelDescription& description = kernel.record.description;
-    if (description.dimensions[2] || (description.dimensions[1] && listed.extent.size() < 2))
+    if (description.reads(2) || (description.reads(1) && listed.extent.size() < 2))
         return std::unexpected(Error{
             .message = fmt::format("{} reads more dimensions than its extent has", description.demangled)});
     CaseLaunches out;
     out.kernel = &kernel;
-    out.two_dimensional = description.dimensions[1];
+    out.two_dimensional = description.reads(1);
     out.written = {listed.block[0], listed.block.size() > 1 ? listed.block[1] : 1};
     out.image = analysis::to_driver_image(analysis::image_for(description, device.values.compute_capability));
     std::array<std::uint32_t, 3> extent{1, 1, 1};

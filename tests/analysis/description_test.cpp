@@ -271,13 +271,15 @@ TEST(DescriptionJson, FaultsSayWhereTheyLie) {
         return result ? std::string("no error") : result.error().text();
     };
     EXPECT_EQ(error_of([](json&) {}), "no error");
-    EXPECT_EQ(error_of([](json& object) { object["abi"] = 2; }),
-              "gemm.json: kernel description.abi is 2, this is 1");
+    EXPECT_EQ(error_of([](json& object) { object["abi"] = 3; }),
+              "gemm.json: kernel description.abi is 3, this is 2");
     EXPECT_EQ(error_of([](json& object) { object.erase("name"); }),
               "gemm.json: kernel description has no member \"name\"");
     EXPECT_THAT(error_of([](json& object) { object["parameters"][2]["size"] = -1; }),
                 HasSubstr("parameters[2].size is not a whole number from 0 on"));
-    EXPECT_THAT(error_of([](json& object) { object["dimensions"] = {"w"}; }),
+    EXPECT_THAT(error_of([](json& object) {
+                    object["dimensions"] = {{"w", {{"index", "global"}, {"block", "any"}}}};
+                }),
                 HasSubstr("which is none of x, y, z"));
     EXPECT_THAT(error_of([](json& object) { object["guards"][0]["exits"] = json::array({"nonsense"}); }),
                 HasSubstr("unknown operator 'nonsense'"));

@@ -154,15 +154,8 @@ class RandomExpressions {
     std::string typed(unsigned width) {
         return std::string(pick(2) == 0 ? ".s" : ".u") + std::to_string(width);
     }
-    static Expression node(std::string operation, std::vector<Expression> arguments) {
-        Expression result;
-        result.kind = Expression::Kind::operation;
-        const auto decoded = decode_operation(operation);
-        EXPECT_TRUE(decoded.has_value()) << operation;
-        result.type = decoded ? decoded->result : ptx::Type::none;
-        result.operation = std::move(operation);
-        result.arguments = std::move(arguments);
-        return result;
+    static Expression node(const std::string& operation, std::vector<Expression> arguments) {
+        return applied(decode_operation(operation).value(), std::move(arguments));
     }
     Expression leaf(unsigned width) {
         Expression result;

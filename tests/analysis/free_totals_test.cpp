@@ -222,7 +222,7 @@ TEST_F(FreeTotals, DescriptionsKeepThemInJson) {
     const KernelDescription& row = kernel("row");
     const auto read_row = description_from_json(to_json(row), "test");
     ASSERT_TRUE(read_row.has_value()) << read_row.error().text();
-    EXPECT_EQ(read_row->grid_stays, row.grid_stays);
+    EXPECT_EQ(read_row->dimensions, row.dimensions);
     EXPECT_EQ(read_row->stride_accesses, row.stride_accesses);
     nlohmann::json without = to_json(row);
     without.erase("grid");

@@ -165,9 +165,9 @@ TEST_P(GuardProperty, CoveredTailsNeverWork) {
             Launch launch;
             launch.block = {1 + random.pick(8), 1 + random.pick(4), 1 + random.pick(2)};
             launch.grid = {1 + random.pick(8), 1 + random.pick(4), 1 + random.pick(2)};
-            if (!kernel.dimensions[0]) launch.block.x = launch.grid.x = 1;  // a condition that is never true
-            if (!kernel.dimensions[1]) launch.block.y = launch.grid.y = 1;
-            if (!kernel.dimensions[2]) launch.block.z = launch.grid.z = 1;
+            if (!kernel.reads(0)) launch.block.x = launch.grid.x = 1;  // a condition that is never true
+            if (!kernel.reads(1)) launch.block.y = launch.grid.y = 1;
+            if (!kernel.reads(2)) launch.block.z = launch.grid.z = 1;
             const unsigned extent[] = {launch.grid.x * launch.block.x, launch.grid.y * launch.block.y,
                                        launch.grid.z * launch.block.z};
             // Bounds that lie near an extent, and a few that lie nowhere near.
@@ -189,7 +189,7 @@ TEST_P(GuardProperty, CoveredTailsNeverWork) {
                 const unsigned largest = d == 0   ? limits->max_block.x
                                          : d == 1 ? limits->max_block.y
                                                   : limits->max_block.z;
-                const bool covers = (limits->dividing >> d & 1) == 0 && kernel.dimensions[d];
+                const bool covers = (limits->dividing >> d & 1) == 0 && kernel.reads(d);
                 end[d] = covers ? extent[d] + largest - 1 : extent[d];
                 allowed_dimensions += covers ? 1 : 0;
             }

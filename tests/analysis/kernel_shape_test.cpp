@@ -121,7 +121,7 @@ TEST_P(Verdicts, BlockIndexAloneStaysOne) {
         })",
                                   "k");
     EXPECT_EQ(kernel.verdict, Verdict::covering);
-    EXPECT_TRUE(kernel.block_stays_one[1]);
+    EXPECT_EQ(kernel.dimensions[1].block, BlockWidth::one);
     const auto bytes = arguments(kernel, pointer, 1000, 1024);
     EXPECT_EQ(blocks(kernel, bytes, {4, 7, 1}, {256, 1, 1}), "cover");
     EXPECT_THAT(blocks(kernel, bytes, {4, 7, 1}, {128, 2, 1}), HasSubstr("blockIdx.y without threadIdx.y"));
@@ -143,7 +143,7 @@ TEST_P(Verdicts, BlockSizeWithoutThreadIndexIsOne) {
         })",
                                   "k");
     EXPECT_EQ(kernel.verdict, Verdict::dividing);
-    EXPECT_TRUE(kernel.block_stays_one[1]);
+    EXPECT_EQ(kernel.dimensions[1].block, BlockWidth::one);
     const auto bytes = arguments(kernel, pointer, 4000);
     EXPECT_EQ(blocks(kernel, bytes, {4, 4, 1}, {256, 1, 1}), "divide x");
     EXPECT_THAT(blocks(kernel, bytes, {4, 4, 1}, {128, 2, 1}), HasSubstr("without threadIdx.y"));

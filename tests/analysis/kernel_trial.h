@@ -101,8 +101,8 @@ class Trial {
                 put(parameter, pick(5) == 0 ? std::int64_t{pick(7)} : std::int64_t{size - 2 + int(pick(5))});
             }
         }
-        const auto reads = [&](std::size_t d) { return kernel.dimensions[d]; };
-        const auto may_be_wide = [&](std::size_t d) { return reads(d) && !kernel.block_stays_one[d]; };
+        const auto reads = [&](std::size_t d) { return kernel.reads(d); };
+        const auto may_be_wide = [&](std::size_t d) { return kernel.varies(d); };
         block_ = {may_be_wide(0) ? 1 + pick(16) : 1, may_be_wide(1) ? 1 + pick(4) : 1,
                   may_be_wide(2) ? 1 + pick(3) : 1};
         while (block_.x * block_.y * block_.z > max_threads) block_.x--;

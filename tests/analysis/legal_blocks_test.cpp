@@ -17,7 +17,7 @@ using testing::HasSubstr;
 KernelDescription plane() {
     KernelDescription kernel;
     kernel.verdict = Verdict::covering;
-    kernel.dimensions = {true, true, false};
+    kernel.dimensions[0].index = kernel.dimensions[1].index = Index::global;
     for (std::uint32_t i = 0; i < 2; i++) {
         KernelParameter parameter;
         parameter.index = i;
@@ -86,7 +86,7 @@ TEST(LegalBlocks, DivideWhereTheTailWouldWork) {
 
 TEST(LegalBlocks, KeepTheTotalWhereItIsRead) {
     KernelDescription kernel = plane();
-    kernel.reads_total[0] = true;
+    kernel.dimensions[0].index = Index::of_total;
     const auto limits = legal(kernel, 100, 96, {4, 12, 1}, {32, 8, 1});
     ASSERT_TRUE(limits.has_value());
     EXPECT_EQ(limits->dividing, 1u);

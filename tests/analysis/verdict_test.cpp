@@ -86,7 +86,7 @@ TEST_P(Verdicts, GridStrideSumKeepsItsTotal) {
         })",
                                   "k");
     EXPECT_EQ(kernel.verdict, Verdict::dividing);
-    EXPECT_TRUE(kernel.reads_total[0]);
+    EXPECT_TRUE(kernel.reads_total(0));
     EXPECT_EQ(blocks(kernel, arguments(kernel, pointer, 1000, 5000), {10, 1, 1}, {100, 1, 1}), "divide x");
 }
 

@@ -31,7 +31,8 @@ class Search {
         analysis::KernelDescription description;
         description.id = "00000000000000aa";
         description.name = "k";
-        description.dimensions = dimensions;
+        for (std::size_t d = 0; d < 3; ++d)
+            if (dimensions[d]) description.dimensions[d].index = analysis::Index::global;
         KernelFits fits;
         for (int d = 0; d < 3; ++d) {
             description.data.push_back({.name = std::string("extent.") + "xyz"[d],

@@ -28,7 +28,7 @@ analysis::KernelDescription describe() {
     description.name = "_Z4gemmPfiii";
     description.demangled = "gemm(float*, int, int, int) */ /* not a comment";
     description.source = "gemm.cu:6";
-    description.dimensions = {true, true, false};
+    description.dimensions[0].index = description.dimensions[1].index = analysis::Index::global;
     const auto scalar = [](const char* name) {
         return analysis::DataParameter{.name = name, .type = "s32", .bounds = {}};
     };

@@ -56,8 +56,7 @@ TEST(ActiveIndices, AreLinearFormsOfTheGuards) {
             .integer("n")
             .integer("t")
             .guard(Dimension::x,
-                   operation("sub.s32", ptx::Type::s32,
-                             {operation("sub.s32", ptx::Type::s32, {argument(0), argument(1)}), constant(1)}))
+                   operation("sub.s32", {operation("sub.s32", {argument(0), argument(1)}), constant(1)}))
             .guard_below(Dimension::x, constant(3))
             .build();
     const std::vector<std::vector<double>> points{
@@ -76,7 +75,7 @@ TEST(ActiveIndices, WhatIsNotLinearIsTheExtent) {
         KernelBuilder("flat", {true, false, false})
             .integer("w")
             .integer("h")
-            .guard(Dimension::x, operation("mul.lo.s32", ptx::Type::s32, {argument(0), argument(1)}))
+            .guard(Dimension::x, operation("mul.lo.s32", {argument(0), argument(1)}))
             .build();
     const auto found = active_indices(kernel, make_arguments(kernel, std::vector<double>{100, 30, 3000}));
     EXPECT_EQ(found[0].end, 3000u);

@@ -30,13 +30,8 @@ inline Expression constant(std::uint64_t bits) {
     e.bits = bits;
     return e;
 }
-inline Expression operation(const char* text, ptx::Type type, std::vector<Expression> arguments) {
-    Expression e;
-    e.kind = Expression::Kind::operation;
-    e.type = type;
-    e.operation = text;
-    e.arguments = std::move(arguments);
-    return e;
+inline Expression operation(const char* text, std::vector<Expression> arguments) {
+    return analysis::applied(analysis::decode_operation(text).value(), std::move(arguments));
 }
 
 class KernelBuilder {
@@ -44,7 +39,8 @@ class KernelBuilder {
     KernelBuilder(const char* name, std::array<bool, 3> dimensions) {
         d_.id = "00000000000000k1";
         d_.name = name;
-        d_.dimensions = dimensions;
+        for (std::size_t d = 0; d < 3; ++d)
+            if (dimensions[d]) d_.dimensions[d].index = analysis::Index::global;
         d_.verdict = analysis::Verdict::covering;
         d_.images = {{.architecture = "sm_75", .registers = 32, .registers_from = {}}};
     }
@@ -67,23 +63,21 @@ class KernelBuilder {
     }
     // The index of `dimension` exits from `limit` on.
     KernelBuilder& guard(Dimension dimension, Expression limit) {
-        d_.guards.push_back(
-            {.dimension = dimension,
-             .exits = operation("setp.ge.s32", ptx::Type::pred, {index(dimension), std::move(limit)}),
-             .source = {}});
+        d_.guards.push_back({.dimension = dimension,
+                             .exits = operation("setp.ge.s32", {index(dimension), std::move(limit)}),
+                             .source = {}});
         return *this;
     }
     // And below `least`.
     KernelBuilder& guard_below(Dimension dimension, Expression least) {
-        d_.guards.push_back(
-            {.dimension = dimension,
-             .exits = operation("setp.lt.s32", ptx::Type::pred, {index(dimension), std::move(least)}),
-             .source = {}});
+        d_.guards.push_back({.dimension = dimension,
+                             .exits = operation("setp.lt.s32", {index(dimension), std::move(least)}),
+                             .source = {}});
         return *this;
     }
     KernelDescription build() {
         for (std::size_t d = 0; d < 3; ++d)
-            if (d_.dimensions[d])
+            if (d_.reads(d))
                 d_.data.push_back({.name = std::string("extent.") + "xyz"[d],
                                    .is_extent = true,
                                    .dimension = static_cast<Dimension>(d),

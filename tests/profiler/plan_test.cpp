@@ -141,7 +141,7 @@ TEST(Plan, APitchIsAtLeastAsLargeAsTheSizes) {
 TEST(Plan, AGridStrideLoopHasMoreWorkThanThreads) {
     KernelDescription kernel =
         KernelBuilder("stride", {true, false, false}).integer("n").guard(Dimension::x, argument(0)).build();
-    kernel.reads_total[0] = true;
+    kernel.dimensions[0].index = analysis::Index::of_total;
     std::set<double> ratios;
     for (const PlannedPoint& point : Planner(kernel, {}).points()) {
         EXPECT_EQ(point.extent.x % point.block.x, 0u);

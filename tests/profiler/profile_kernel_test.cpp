@@ -140,7 +140,7 @@ TEST(ProfileKernel, FailuresAreOneLine) {
     EXPECT_EQ(profile_kernel(fixed, backend, {}).error().text(),
               "kernel k is left alone: there is no block to choose");
     KernelDescription one = kernel_of({"n"});
-    one.block_stays_one[0] = true;
+    one.dimensions[0].block = analysis::BlockWidth::one;
     EXPECT_EQ(profile_kernel(one, backend, {}).error().text(),
               "kernel k is not profiled: its block cannot change");
     EXPECT_EQ(backend.launches, 0);

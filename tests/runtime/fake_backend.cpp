@@ -116,7 +116,7 @@ analysis::KernelDescription guarded_kernel() {
     };
     kernel.parameters = {parameter(0, "n", 0, 4, "int"), parameter(1, "out", 8, 8, "float *"),
                          parameter(2, "step", 16, 4, "int"), parameter(3, "bound", 20, 4, "int")};
-    kernel.dimensions = {true, false, false};
+    kernel.dimensions[0].index = analysis::Index::global;
     const auto data = [](std::string name, std::uint32_t parameter, bool in_memo, bool coarse) {
         analysis::DataParameter out;
         out.name = std::move(name);
@@ -141,11 +141,7 @@ analysis::KernelDescription guarded_kernel() {
     n.kind = Expression::Kind::parameter;
     n.type = ptx::Type::s32;
     n.parameter = 0;
-    Expression exits;
-    exits.kind = Expression::Kind::operation;
-    exits.type = ptx::Type::pred;
-    exits.operation = "setp.ge.s32";
-    exits.arguments = {index, n};
+    const Expression exits = analysis::applied(analysis::decode_operation("setp.ge.s32").value(), {index, n});
     kernel.guards = {{.dimension = Dimension::x, .exits = exits, .source = "guarded.cu:3"}};
     kernel.verdict = analysis::Verdict::covering;
     kernel.race_free_proved = true;

@@ -54,12 +54,7 @@ analysis::Expression parameter(std::uint32_t index, ptx::Type type) {
     return leaf;
 }
 analysis::Expression operation(const char* name, analysis::Expression a, analysis::Expression b) {
-    analysis::Expression node;
-    node.kind = analysis::Expression::Kind::operation;
-    node.type = ptx::Type::u64;
-    node.operation = name;
-    node.arguments = {std::move(a), std::move(b)};
-    return node;
+    return analysis::applied(analysis::decode_operation(name).value(), {std::move(a), std::move(b)});
 }
 
 // for (i = g; i < n; i += total) out[i] = ...
@@ -67,7 +62,7 @@ class OtherTotals : public ::testing::Test {
   protected:
     OtherTotals() {
         kernel_ = testing::guarded_kernel();
-        kernel_.reads_total = {true, false, false};
+        kernel_.dimensions[0].index = analysis::Index::of_total;
         kernel_.strides = {{analysis::Dimension::x, {kernel_.guards[0].exits}, ""}};
         kernel_.guards.clear();
         analysis::Expression index, four;
@@ -261,7 +256,7 @@ TEST_F(OtherTotals, AStoredTotalThatMakesNoSenseIsNotTaken) {
     EXPECT_FALSE(may({100, 1, 1}, {2048, 1, 1})) << "more threads than a block has";
     EXPECT_FALSE(may({0xffffffff, 1, 1}, {1024, 1, 1})) << "more threads than an index counts";
     EXPECT_FALSE(may({0x7fffffff, 1, 1}, {1, 1, 1})) << "whose loop's index would wrap";
-    kernel_.grid_stays[0] = true;
+    kernel_.dimensions[0].index = analysis::Index::in_block;
     EXPECT_FALSE(may({100, 1, 1}, {128, 1, 1})) << "a kernel of block-stride loops keeps its grid";
 }
 

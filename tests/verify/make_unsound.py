@@ -31,10 +31,10 @@ while (start := data.find(MAGIC, start)) >= 0:
         name = next((name for name in kernels if name in description["name"]), None)
         if name is None:
             continue
-        description.update(verdict="covering", reasons=[], dimensions=["x"], race_free="proved")
-        description.update(reads_total=[], block_stays_one=[], guards=guards[0])
+        description.update(verdict="covering", reasons=[], race_free="proved", guards=guards[0])
+        description.update(dimensions={"x": {"index": "global", "block": "any"}})
         for loop in [of for of_name, of in described.items() if kernels[name] and kernels[name] in of_name]:
-            description.update({key: loop[key] for key in ("guards", "reads_total", "strides", "stride_accesses")})
+            description.update({key: loop[key] for key in ("guards", "dimensions", "strides", "stride_accesses")})
         changed.add(name)
     text = json.dumps(record, separators=(",", ":")).encode()
     assert len(text) <= length, (len(text), length)

@@ -87,11 +87,11 @@ void add_loops(std::string& out, const KernelDescription& kernel) {
             if (std::ranges::find(exits, text) == exits.end()) exits.push_back(std::move(text));
         }
         out += fmt::format("  loop       {}: {}, until {}{}\n", letter(loop.dimension),
-                           kernel.grid_stays[d] ? "block-stride" : "grid-stride", fmt::join(exits, " or "),
+                           kernel.grid_stays(d) ? "block-stride" : "grid-stride", fmt::join(exits, " or "),
                            loop.source.empty() ? "" : "  (" + loop.source + ")");
     }
     for (std::size_t d = 0; d < 3; ++d)
-        if (kernel.grid_stays[d])
+        if (kernel.grid_stays(d))
             out += fmt::format(
                 "             the grid stays as written in {0}, g.{0} is threadIdx.{0}, and extent.{0} "
                 "counts blocks\n",
@@ -104,7 +104,7 @@ void add_interface(std::string& out, const KernelDescription& kernel) {
         parameters.push_back(parameter.name + ": " + parameter.type);
     for (const auto& member : kernel.data) data.push_back(data_text(member));
     for (std::size_t d = 0; d < 3; ++d)
-        if (kernel.dimensions[d]) dimensions.emplace_back(1, "xyz"[d]);
+        if (kernel.reads(d)) dimensions.emplace_back(1, "xyz"[d]);
     out += fmt::format("  parameters {}\n", fmt::join(parameters, ", "));
     out += fmt::format("  dimensions {}\n",
                        dimensions.empty() ? "none" : fmt::format("{}", fmt::join(dimensions, ", ")));

@@ -54,7 +54,7 @@ emulator::BlockBox active_blocks(const analysis::KernelDescription& description,
     const std::array<std::uint64_t, 3> threads{block.x, block.y, block.z};
     const auto indices = profiler::active_indices(description, {.bytes = argument_bytes, .pointers = {}});
     for (std::size_t d = 0; d < 3; ++d) {
-        if (!description.dimensions[d]) continue;
+        if (!description.reads(d)) continue;
         const std::uint64_t first = indices[d].first / threads[d];
         const std::uint64_t end =
             indices[d].end ? std::min(within.count[d], (*indices[d].end + threads[d] - 1) / threads[d])

@@ -37,7 +37,7 @@ Written written_launch(const analysis::KernelDescription& kernel, trimtab_dim3 e
     std::uint32_t grid[3], block[3];
     for (int d = 0; d < 3; ++d) {
         block[d] = 1;
-        while (!kernel.grid_stays[static_cast<std::size_t>(d)] &&
+        while (!kernel.grid_stays(static_cast<std::size_t>(d)) &&
                double(extents[d]) / block[d] > max_grid[d] && extents[d] % (block[d] * 2) == 0)
             block[d] *= 2;
         grid[d] = extents[d] / block[d];
@@ -59,9 +59,7 @@ std::optional<trimtab_dim3> stated_extent(const analysis::KernelDescription& ker
                                &kernel.annotated_grid[1], &kernel.annotated_grid[2]})
         if (*stated && reads_extents(**stated)) return std::nullopt;
     constexpr std::uint32_t most = 1024, ordinary = 128;
-    const auto size = [&](std::size_t d, std::uint32_t limit) {
-        return kernel.dimensions[d] && !kernel.block_stays_one[d] ? limit : 1;
-    };
+    const auto size = [&](std::size_t d, std::uint32_t limit) { return kernel.varies(d) ? limit : 1; };
     std::optional<trimtab_dim3> found;
     for (std::uint32_t z = 1; z <= size(2, 64); ++z)
         for (std::uint32_t y = 1; y <= size(1, most) && y * z <= most; ++y)
@@ -91,10 +89,10 @@ std::expected<trimtab_dim3, Error> extent_of(const Options& options, const Launc
         known[d] = true;
     }
     for (std::size_t d = 0; d < 3; ++d)
-        if (kernel.dimensions[d] && !known[d])
+        if (kernel.reads(d) && !known[d])
             return std::unexpected(
                 Error{.message = fmt::format("how many {} the launch has in {} is not known: give --extent",
-                                             kernel.grid_stays[d] ? "blocks" : "threads", "xyz"[d])});
+                                             kernel.grid_stays(d) ? "blocks" : "threads", "xyz"[d])});
     return trimtab_dim3{extent[0], extent[1], extent[2]};
 }
 
