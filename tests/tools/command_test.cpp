@@ -287,6 +287,18 @@ TEST_F(Command, SelectProfilesWhatHasNoProfile) {
     EXPECT_EQ(from_source["data"]["rows"], 100000);
 }
 
+TEST_F(Command, SelectTakesTheExtentsFromOneBoundOfSeveralIndices) {
+    std::ofstream(folder_ / "square.cu") << R"(
+__global__ void square(float *out, int n) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < n && y < n) out[y * n + x] = x;
+})";
+    const Outcome outcome = trimtab("select square.cu --kernel square --device h100 --arg n=700 --json");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.json()["data"]["extent.x"], 700);
+    EXPECT_EQ(outcome.json()["data"]["extent.y"], 700);
+}
+
 TEST_F(Command, SelectSaysWhatIsWrong) {
     const std::string scale = "select program --kernel scale --device gtx1080ti ";
     expect_failure(scale + "--arg columns=3000", 3, "give --arg rows=VALUE");

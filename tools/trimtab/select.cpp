@@ -9,6 +9,7 @@
 #include "analysis/annotated_launch.h"
 #include "analysis/legal_blocks.h"
 #include "model/performance_model.h"
+#include "profiler/active_indices.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/fitted_kernel.h"
 #include "tools/trimtab/launch_options.h"
@@ -88,11 +89,17 @@ std::expected<trimtab_dim3, Error> extent_of(const Options& options, const Launc
         extent[d] = std::max(extent[d], static_cast<std::uint32_t>(data[i]));
         known[d] = true;
     }
-    for (std::size_t d = 0; d < 3; ++d)
-        if (kernel.reads(d) && !known[d])
+    // One value may bound several indices: i < n && j < n.
+    const auto indices =
+        profiler::active_indices(kernel, {.bytes = question.arguments.bytes, .pointers = {}});
+    for (std::size_t d = 0; d < 3; ++d) {
+        if (!kernel.reads(d) || known[d]) continue;
+        if (!indices[d].end || kernel.reads_total(d))
             return std::unexpected(
                 Error{.message = fmt::format("how many {} the launch has in {} is not known: give --extent",
                                              kernel.grid_stays(d) ? "blocks" : "threads", "xyz"[d])});
+        extent[d] = static_cast<std::uint32_t>(*indices[d].end);
+    }
     return trimtab_dim3{extent[0], extent[1], extent[2]};
 }
 
