@@ -85,7 +85,7 @@ class Finder {
                 // Where the total is read the index runs on: the extent says nothing of the bound.
                 auto& tied = use(atom).bounds;
                 const auto d = bound ? static_cast<std::size_t>(bound->dimension) : 0;
-                if (ties && proof_.dimensions[d].index == Index::global)
+                if (ties && !bound->counts_warps && proof_.dimensions[d].index == Index::global)
                     tied = std::min(tied.value_or(bound->dimension), bound->dimension);
             });
         }
@@ -94,8 +94,10 @@ class Finder {
     }
     bool depends_on_index(const Symbolic& value) const {
         bool found = false;
-        table_.for_each_atom(
-            value, [&](AtomIndex index) { found |= table_.atom(index).kind == Atom::Kind::global_index; });
+        table_.for_each_atom(value, [&](AtomIndex index) {
+            const Atom::Kind kind = table_.atom(index).kind;
+            found |= kind == Atom::Kind::global_index || kind == Atom::Kind::warp_index;
+        });
         return found;
     }
 

@@ -71,27 +71,41 @@ Expression combined(Operator op, ptx::Type type, Expression a, Expression b) {
     return applied(*operation_of(op, type), {std::move(a), std::move(b)});
 }
 
+Expression leaf(Expression::Kind kind, std::size_t dimension, std::uint64_t bits = 0) {
+    Expression result;
+    result.kind = kind;
+    result.type = ptx::Type::s64;
+    result.dimension = static_cast<Dimension>(dimension);
+    result.bits = bits;
+    return result;
+}
+
 // ceil(extent / block), and the grid as written where it stays: an extent counts blocks there.
 void state_grid(KernelDescription& description) {
     for (std::size_t d = 0; d < 3; d++) {
-        const auto leaf = [d](Expression::Kind kind) {
-            Expression result;
-            result.kind = kind;
-            result.type = ptx::Type::s64;
-            result.dimension = static_cast<Dimension>(d);
-            return result;
-        };
-        Expression extent = leaf(Expression::Kind::extent);
+        Expression extent = leaf(Expression::Kind::extent, d);
         if (!description.grid_stays(d)) {
-            Expression one = leaf(Expression::Kind::constant);
-            one.bits = 1;
-            extent = combined(Operator::div, ptx::Type::s64,
-                              combined(Operator::add, ptx::Type::s64, std::move(extent),
-                                       combined(Operator::sub, ptx::Type::s64,
-                                                leaf(Expression::Kind::block_size), std::move(one))),
-                              leaf(Expression::Kind::block_size));
+            extent = combined(
+                Operator::div, ptx::Type::s64,
+                combined(Operator::add, ptx::Type::s64, std::move(extent),
+                         combined(Operator::sub, ptx::Type::s64, leaf(Expression::Kind::block_size, d),
+                                  leaf(Expression::Kind::constant, d, 1))),
+                leaf(Expression::Kind::block_size, d));
         }
         description.annotated_grid[d] = std::move(extent);
+    }
+}
+
+// Blocks of whole warps.
+void state_warps(KernelDescription& description) {
+    for (std::size_t d = 0; d < 3; d++) {
+        if (description.verdict == Verdict::fixed || description.dimensions[d].block != BlockWidth::warps)
+            continue;
+        Expression rest = combined(Operator::rem, ptx::Type::s64, leaf(Expression::Kind::block_size, d),
+                                   leaf(Expression::Kind::constant, d, warp_size));
+        description.annotated_block =
+            applied(*operation_of(Operator::setp, ptx::Type::s64, ptx::Comparison::eq),
+                    {std::move(rest), leaf(Expression::Kind::constant, d, 0)});
     }
 }
 
@@ -118,6 +132,7 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
     }
     description.guards = std::move(proof.guards);
     description.strides = std::move(proof.strides);
+    description.apart = std::move(proof.apart);
     description.stride_accesses = std::move(proof.stride_accesses);
     description.verdict = proof.verdict;
     description.race_free_proved = proof.race_free;
@@ -164,6 +179,7 @@ void conjoin_strides(KernelDescription& description, KernelDescription& other) {
     const auto append = [](auto& to, auto& from) {
         to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
     };
+    append(description.apart, other.apart);
     const auto index = [](const DimensionUse& use) { return use.index; };
     if (!std::ranges::equal(description.dimensions, other.dimensions, {}, index, index) ||
         description.strides.empty() || other.strides.empty()) {
@@ -250,6 +266,7 @@ std::expected<std::vector<KernelDescription>, Error> describe(std::span<const Im
         }
     }
     for (KernelDescription& description : descriptions) {
+        state_warps(description);
         const auto at = sources.find(description.name);
         if (at == sources.end()) continue;
         for (const KernelSource::Annotation& annotation : at->second.annotations)

@@ -86,6 +86,7 @@ enum class Index : std::uint8_t {
     in_block   // loops over a block's threads, for (k = threadIdx.d; k < n; k += blockDim.d): g is threadIdx,
                // "row" is blockIdx, the grid stays as written, and the extent counts blocks
 };
+inline constexpr unsigned warp_size = 32;  // of every GPU that there is; descriptions take it for granted
 enum class BlockWidth : std::uint8_t {
     any,
     one,   // as written, and after: blockIdx is read, and threadIdx is not
@@ -126,6 +127,9 @@ struct KernelDescription {
     // threads is legal in a launch is for free_totals() to say.
     std::vector<GridStrideLoop> strides;
     std::vector<GridStrideAccess> stride_accesses;
+    // Memory that any two threads of a launch must be shown to touch apart, if one of them writes there:
+    // barriers were taken for nothing. See indices_are_apart().
+    std::vector<GridStrideAccess> apart;
     Verdict verdict = Verdict::fixed;
     bool race_free_proved = false;  // else assumed
     bool uses_float_atomics = false;

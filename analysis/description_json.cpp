@@ -164,6 +164,14 @@ GridStrideAccess access_from(const JsonValue& value) {
             once ? dimensions_from(*once) : std::array<bool, 3>{}};
 }
 
+// A member that may be left out.
+std::vector<GridStrideAccess> accesses_from(const JsonValue& value, const char* key) {
+    std::vector<GridStrideAccess> accesses;
+    if (const auto list = value.find(key))
+        for (const JsonValue& access : list->list()) accesses.push_back(access_from(access));
+    return accesses;
+}
+
 KernelDescription description_from(const JsonValue& value) {
     KernelDescription description;
     if (const std::uint32_t abi = value["abi"].count(); abi != description_abi)
@@ -188,9 +196,8 @@ KernelDescription description_from(const JsonValue& value) {
             {reason["rule"].count(), reason["source"].text(), reason["text"].text()});
     if (const auto strides = value.find("strides"))
         for (const JsonValue& loop : strides->list()) description.strides.push_back(loop_from(loop));
-    if (const auto accesses = value.find("stride_accesses"))
-        for (const JsonValue& access : accesses->list())
-            description.stride_accesses.push_back(access_from(access));
+    description.stride_accesses = accesses_from(value, "stride_accesses");
+    description.apart = accesses_from(value, "apart");
     if (const auto block = value.find("block")) description.annotated_block = expression_from(*block);
     if (const auto shared = value.find("shared")) description.annotated_shared = expression_from(*shared);
     if (const auto grid = value.find("grid")) {
@@ -236,12 +243,16 @@ json to_json(const KernelDescription& description) {
                                      {"exits", std::move(exits)},
                                      {"source", loop.source}});
     }
-    for (const GridStrideAccess& access : description.stride_accesses)
-        object["stride_accesses"].push_back({{"address", to_json(access.address)},
-                                             {"bytes", access.bytes},
-                                             {"writes", access.writes},
-                                             {"once", dimension_list(access.once)},
-                                             {"reduction", access.reduction}});
+    const auto add_accesses = [&](const char* key, const std::vector<GridStrideAccess>& accesses) {
+        for (const GridStrideAccess& access : accesses)
+            object[key].push_back({{"address", to_json(access.address)},
+                                   {"bytes", access.bytes},
+                                   {"writes", access.writes},
+                                   {"once", dimension_list(access.once)},
+                                   {"reduction", access.reduction}});
+    };
+    add_accesses("stride_accesses", description.stride_accesses);
+    add_accesses("apart", description.apart);
     for (const Reason& reason : description.reasons)
         object["reasons"].push_back(
             {{"rule", reason.rule}, {"source", reason.source}, {"text", reason.text}});

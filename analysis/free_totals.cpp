@@ -112,11 +112,10 @@ bool may_meet(const Touched& a, const Touched& b, const std::array<bool, 3>& fre
     return false;
 }
 
-bool turns_are_apart(const KernelDescription& description, ArgumentBytes arguments,
-                     std::span<const std::uint32_t> offsets, const std::array<bool, 3>& free,
-                     const IndexBox& box) {
+bool are_apart(std::span<const GridStrideAccess> accesses, ArgumentBytes arguments,
+               std::span<const std::uint32_t> offsets, const std::array<bool, 3>& free, const IndexBox& box) {
     std::vector<Touched> all;
-    for (const GridStrideAccess& access : description.stride_accesses) {
+    for (const GridStrideAccess& access : accesses) {
         const auto found = touched(access, arguments, offsets, box);
         if (!found) return false;
         all.push_back(*found);
@@ -156,8 +155,20 @@ std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBy
         else if (!free[d])
             box[d] = {0, std::max<std::uint64_t>(extent[d], 1) - 1};
     }
-    if (!turns_are_apart(description, arguments, offsets, free, box)) return {};
+    if (!are_apart(description.stride_accesses, arguments, offsets, free, box)) return {};
     return free;
+}
+
+bool indices_are_apart(const KernelDescription& description, ArgumentBytes arguments,
+                       const std::array<std::uint64_t, 3>& extent) {
+    const std::vector<std::uint32_t> offsets = description.parameter_offsets();
+    std::array<bool, 3> all{};
+    IndexBox box{};
+    for (std::size_t d = 0; d < 3; d++) {
+        all[d] = description.reads(d);
+        box[d].last = std::max<std::uint64_t>(extent[d], 1) - 1;
+    }
+    return are_apart(description.apart, arguments, offsets, all, box);
 }
 
 std::array<std::uint64_t, 3> loop_turns(const KernelDescription& description, ArgumentBytes arguments) {

@@ -16,6 +16,11 @@ namespace trimtab::analysis {
                                               const std::array<std::uint64_t, 3>& extent,
                                               const std::array<std::uint64_t, 3>& most_threads);
 
+// Does no thread touch memory of `apart` that another one of the launch touches too, where one of them
+// writes it? `extent` as above.
+[[nodiscard]] bool indices_are_apart(const KernelDescription& description, ArgumentBytes arguments,
+                                     const std::array<std::uint64_t, 3>& extent);
+
 // How many indices the loops of each dimension work on, over all threads; 0 where there are none, or where it
 // is not known.
 [[nodiscard]] std::array<std::uint64_t, 3> loop_turns(const KernelDescription& description,

@@ -57,6 +57,8 @@ class FunctionValues {
     [[nodiscard]] const ptx::Ssa& ssa() const { return ssa_; }
     [[nodiscard]] std::uint32_t index() const { return index_; }
     [[nodiscard]] const std::vector<Fault>& faults() const { return faults_; }
+    // Is what the threads of one warp do together the same in every block?
+    [[nodiscard]] bool warps_are_units() const { return reads_.assumed.any(Assumed::whole_warps); }
     [[nodiscard]] bool is_reachable(std::uint32_t instruction) const;
 
     [[nodiscard]] const Symbolic& value(ptx::ValueIndex index) const { return values_[index]; }
@@ -106,6 +108,7 @@ class FunctionValues {
     void fault(std::uint32_t instruction, const Symbolic& value);
     Symbolic unknown(ptx::ValueIndex index, Atom::Kind kind) const;
     Symbolic special(ptx::SpecialRegister special, unsigned width) const;
+    Symbolic lane_register(ptx::SpecialRegister special, unsigned width) const;
     Symbolic operand_value(const ptx::Operand& operand, ptx::ValueIndex value, unsigned width) const;
     Symbolic fit(const Symbolic& value, unsigned width, bool is_signed) const;
     [[nodiscard]] unsigned register_width(ptx::RegisterIndex reg) const;
@@ -123,6 +126,9 @@ class FunctionValues {
     std::set<ptx::ValueIndex> tainted_phis_;
     std::vector<Fault> faults_;
 };
+
+// %laneid and the masks of lanes.
+[[nodiscard]] bool is_lane_register(ptx::SpecialRegister special);
 
 [[nodiscard]] LaunchReads launch_reads(const std::vector<const ptx::Function*>& functions,
                                        const LaunchAssumption& assumed);

@@ -7,6 +7,7 @@
 #include "analysis/guards.h"
 #include "analysis/instruction_rules.h"
 #include "analysis/memory_roots.h"
+#include "analysis/turn_sums.h"
 #include "analysis/turn_values.h"
 
 namespace trimtab::analysis {
@@ -61,6 +62,8 @@ class DimensionProof {
     struct Checked {
         StridedLoop found;
         std::vector<BlockIndex> tested_heads;  // blocks that only turns below the bound reach
+        std::vector<BlockIndex> last_parts;    // blocks that only turns reach after which there is another
+        std::map<BlockIndex, bool> exits;      // by block that leaves the loop: is the turn done there?
         bool ends = false;                     // every turn meets a test
         bool tests_next = false;               // before another turn is begun
         bool tests_first = false;              // before the first turn
@@ -130,9 +133,28 @@ class DimensionProof {
             flow_.loops[l].latches, [&](BlockIndex latch) { return flow_.dominates(block, latch); });
         checked.ends |= is_always_met;
         checked.tests_next |= is_always_met && tests_next;
-        if (tests_next) return;
-        for (const BlockIndex to : flow_.blocks[block].successors)
-            if (is_in(l, to) && flow_.blocks[to].predecessors.size() == 1) checked.tested_heads.push_back(to);
+        checked.exits[block] = tests_next;
+        for (const BlockIndex to : flow_.blocks[block].successors) {
+            if (!is_in(l, to)) continue;
+            if (tests_next)
+                add_rest_of_turn(l, to, checked.last_parts);
+            else if (flow_.blocks[to].predecessors.size() == 1)
+                checked.tested_heads.push_back(to);
+        }
+    }
+    // The block and what is reached from it in the same turn.
+    void add_rest_of_turn(std::uint32_t l, BlockIndex from, std::vector<BlockIndex>& blocks) const {
+        std::vector<BlockIndex> work{from};
+        while (!work.empty()) {
+            const BlockIndex block = work.back();
+            work.pop_back();
+            if (block == flow_.loops[l].header || !is_in(l, block) ||
+                std::ranges::find(blocks, block) != blocks.end())
+                continue;
+            blocks.push_back(block);
+            work.insert(work.end(), flow_.blocks[block].successors.begin(),
+                        flow_.blocks[block].successors.end());
+        }
     }
 
     // A predicate of the index alone: which index, the loop's or g, it is of becomes one here.
@@ -144,7 +166,8 @@ class DimensionProof {
         table_.for_each_atom(test, [&](AtomIndex at) {
             const Atom& atom = table_.atom(at);
             other_index |= (atom.kind == Atom::Kind::global_index && atom.dimension != dimension_) ||
-                           atom.kind == Atom::Kind::row_index;
+                           atom.kind == Atom::Kind::row_index || atom.kind == Atom::Kind::warp_index ||
+                           atom.kind == Atom::Kind::lane;
         });
         if (other_index) return false;
         if (std::ranges::find(checked.found.exits, test) == checked.found.exits.end())
@@ -184,26 +207,38 @@ class DimensionProof {
         const ptx::Instruction& made = kernel_.function().body[instruction];
         const bool is_once = l == TurnValues::outside && is_of_first_thread(block);
         if (is_once) (*once_)[instruction][static_cast<std::size_t>(dimension_)] = true;
-        if (l == TurnValues::outside && made.opcode != Opcode::ld && !is_once)
+        const bool is_sum =
+            l == TurnValues::outside && is_sum_of_turns(kernel_, values_, parts_, instruction);
+        if (l == TurnValues::outside && made.opcode != Opcode::ld && !is_once && !is_sum)
             return refuse(instruction, fmt::format("has {} outside the loop, once a thread", made.mnemonic));
-        if (values_.uses(instruction).on_launch)
+        if (values_.uses(instruction).on_launch && !is_sum)
             return refuse(
                 instruction,
                 fmt::format("has {} with values that depend on more than the loop's index", made.mnemonic));
         for (const auto& [branch, ways] : control_.deciding(block)) {
             if (l != TurnValues::outside && is_in(l, branch)) continue;  // checked with the loop
             const auto entry = entries_.find(branch);
-            if (is_same_for_all(branch) || (entry != entries_.end() && entry->second == ways)) continue;
+            // Who makes no turn of the one loop has no sum either.
+            const bool may_skip = !is_sum || loops_.size() == 1;
+            if (is_same_for_all(branch) || (may_skip && entry != entries_.end() && entry->second == ways))
+                continue;
             if (is_once && first_thread_goes_to(branch, block)) continue;
             return refuse(last_of(branch), "decides by the thread whether it works");
         }
         if (l == TurnValues::outside) return;
-        const Checked& checked = loops_.at(l);
-        const bool below_the_bound = (checked.tests_first && checked.tests_next) ||
-                                     std::ranges::any_of(checked.tested_heads, [&](BlockIndex head) {
-                                         return flow_.dominates(head, block);
-                                     });
-        if (!below_the_bound) refuse(instruction, "works before it tests the loop's index");
+        if (!is_below_the_bound(block)) refuse(instruction, "works before it tests the loop's index");
+        if (is_of_last_part(block))
+            refuse(instruction, "works only in turns after which there is another one");
+    }
+    bool is_of_last_part(BlockIndex block) const {
+        const auto& blocks = loops_.at(values_.home(block)).last_parts;
+        return std::ranges::find(blocks, block) != blocks.end();
+    }
+    bool is_below_the_bound(BlockIndex block) const {
+        const Checked& checked = loops_.at(values_.home(block));
+        return (checked.tests_first && checked.tests_next) ||
+               std::ranges::any_of(checked.tested_heads,
+                                   [&](BlockIndex head) { return flow_.dominates(head, block); });
     }
 
     // if (g == 0): there is one such thread whatever the total is, and all that it does there comes in the
@@ -259,6 +294,16 @@ class DimensionProof {
     TurnValues values_;
     std::map<std::uint32_t, Checked> loops_;
     std::map<BlockIndex, std::uint8_t> entries_;
+    TurnParts parts_{.counts =
+                         [this](BlockIndex block) {
+                             return values_.home(block) != TurnValues::outside && is_below_the_bound(block) &&
+                                    !is_of_last_part(block);
+                         },
+                     .turn_is_done = [this](BlockIndex block) -> std::optional<bool> {
+                         const auto& exits = loops_.at(values_.home(block)).exits;
+                         const auto at = exits.find(block);
+                         return at == exits.end() ? std::nullopt : std::optional(at->second);
+                     }};
     Once* once_ = nullptr;
     std::optional<Fault> fault_;
 };
@@ -267,16 +312,23 @@ class DimensionProof {
 // known.
 class Accesses {
   public:
+    // A stack outlives a turn, and belongs to a thread. What is read past the coherent caches is written by
+    // nobody, where no barrier was there to order it.
     Accesses(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
-             const DimensionProof::Once& once)
-        : table_(table), kernel_(kernel), indices_(indices), once_(once) {}
+             const DimensionProof::Once& once, bool may_keep_stack, bool trusts_read_only)
+        : table_(table),
+          kernel_(kernel),
+          indices_(indices),
+          once_(once),
+          may_keep_stack_(may_keep_stack),
+          trusts_read_only_(trusts_read_only) {}
 
     std::expected<std::vector<StridedAccess>, Fault> run() {
         const auto& body = kernel_.function().body;
         for (std::uint32_t i = 0; i < body.size(); i++) {
             if (!kernel_.is_reachable(i)) continue;
             // What is not a register by now is memory that outlives a turn.
-            if (kernel_.is_frame_access(i) && body[i].opcode == Opcode::ld)
+            if (!may_keep_stack_ && kernel_.is_frame_access(i) && body[i].opcode == Opcode::ld)
                 return std::unexpected(Fault{3, i, std::string(keeps_a_stack)});
             if (!has_effect(kernel_, i)) continue;
             if (auto fault = add(i)) return std::unexpected(std::move(*fault));
@@ -307,8 +359,11 @@ class Accesses {
             default:
                 return Fault{3, i, fmt::format("has {} in the loop", made.mnemonic)};
         }
-        if (reads_constant_memory(kernel_, i)) return std::nullopt;
+        const bool is_global = made.modifiers.space == ptx::Space::global || made.modifiers.nc;
+        if (reads_constant_memory(kernel_, i) && (trusts_read_only_ || !is_global)) return std::nullopt;
         const MemoryRoots roots = memory_roots(table_, kernel_, i);
+        if (roots.is_private && may_keep_stack_ && roots.bases.empty() && !roots.is_unknown)
+            return std::nullopt;
         if (roots.is_private) return Fault{3, i, std::string(keeps_a_stack)};
         const bool is_load = ptx::is_load(made);
         StridedAccess access;
@@ -347,7 +402,8 @@ class Accesses {
         bool found = false;
         table_.for_each_atom(value, [&](AtomIndex index) {
             const Atom::Kind kind = table_.atom(index).kind;
-            found |= kind == Atom::Kind::global_index || kind == Atom::Kind::row_index;
+            found |= kind == Atom::Kind::global_index || kind == Atom::Kind::row_index ||
+                     kind == Atom::Kind::warp_index || kind == Atom::Kind::lane;
         });
         return found;
     }
@@ -374,6 +430,7 @@ class Accesses {
     const FunctionValues& kernel_;
     const LoopIndices& indices_;
     const DimensionProof::Once& once_;
+    bool may_keep_stack_ = false, trusts_read_only_ = false;
     std::vector<StridedAccess> accesses_;
     std::optional<Fault> unknown_;
 };
@@ -391,7 +448,7 @@ std::uint32_t first_read_of_total(const FunctionValues& kernel, std::size_t dime
 }  // namespace
 
 std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const FunctionValues& kernel,
-                                               const std::array<bool, 3>& reads_total) {
+                                               const std::array<bool, 3>& reads_total, bool orders_nothing) {
     GridStrides result;
     if (!kernel.flow().reducible) return std::unexpected(Fault{3, 0, "has loops with several entries"});
     const LoopIndices indices(table, kernel, reads_total);
@@ -408,10 +465,15 @@ std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const Functio
         DimensionProof proof(table, kernel, indices, control, static_cast<Dimension>(d));
         if (auto fault = proof.run(result.loops, once)) return std::unexpected(std::move(*fault));
     }
-    auto accesses = Accesses(table, kernel, indices, once).run();
+    auto accesses = Accesses(table, kernel, indices, once, false, !orders_nothing).run();
     if (!accesses) return std::unexpected(std::move(accesses.error()));
     result.accesses = std::move(*accesses);
     return result;
+}
+
+std::expected<std::vector<StridedAccess>, Fault> all_accesses(SymbolTable& table,
+                                                              const FunctionValues& kernel) {
+    return Accesses(table, kernel, LoopIndices(table, kernel, {}), {}, true, false).run();
 }
 
 }  // namespace trimtab::analysis

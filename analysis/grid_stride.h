@@ -39,7 +39,14 @@ struct GridStrides {
 };
 
 // The fault says what ties the kernel to the total, of the dimensions in `reads_total`.
+// Where `orders_nothing`, barriers were taken out: what is read past the coherent caches counts as well.
 [[nodiscard]] std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const FunctionValues& kernel,
-                                                             const std::array<bool, 3>& reads_total);
+                                                             const std::array<bool, 3>& reads_total,
+                                                             bool orders_nothing);
+
+// All that the threads of a kernel touch, what is read past the coherent caches too. The fault is at what is
+// not known.
+[[nodiscard]] std::expected<std::vector<StridedAccess>, Fault> all_accesses(SymbolTable& table,
+                                                                            const FunctionValues& kernel);
 
 }  // namespace trimtab::analysis

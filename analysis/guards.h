@@ -35,6 +35,7 @@ enum class Trend : std::uint8_t { none, rises, falls, unknown };
 struct IndexBound {
     Dimension dimension = Dimension::x;
     AtomIndex parameter = 0;
+    bool counts_warps = false;  // it is the index of a warp
 };
 [[nodiscard]] std::optional<IndexBound> index_bound(const SymbolTable& table, const Symbolic& predicate);
 

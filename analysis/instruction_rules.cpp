@@ -180,10 +180,35 @@ bool is_store(const ptx::Instruction& instruction) {
     return class_of(instruction) == OpcodeClass::store || class_of(instruction) == OpcodeClass::surface_store;
 }
 
+// Of those with masks: without, which lanes take part is up to the machine, as for activemask.
+bool is_warp_exchange(const ptx::Instruction& instruction) {
+    const auto has = [&](std::string_view suffix) {
+        return std::ranges::find(instruction.suffixes, suffix) != instruction.suffixes.end();
+    };
+    switch (instruction.opcode) {
+        case Opcode::shfl:
+        case Opcode::vote:
+        case Opcode::match:
+        case Opcode::redux:
+            return has("sync");
+        case Opcode::bar:
+        case Opcode::barrier:
+            return has("warp") && has("sync");
+        default:
+            break;
+    }
+    const auto asks_lane = [](const Operand& operand) {
+        return operand.kind == Operand::Kind::special && is_lane_register(operand.special);
+    };
+    return instruction.opcode == Opcode::mov && instruction.operands.size() == 2 &&
+           asks_lane(instruction.operands[1]);
+}
+
 std::optional<std::string> refusal(const FunctionValues& values, const ptx::Module& module,
                                    std::uint32_t index) {
     const ptx::Function& function = values.function();
     const ptx::Instruction& instruction = function.body[index];
+    if (values.warps_are_units() && is_warp_exchange(instruction)) return std::nullopt;
     if (auto text = special_refusal(instruction)) return text;
     if (is_shared(instruction.modifiers.space) || is_shared(instruction.modifiers.to_space) ||
         names_shared_variable(instruction, function, module))

@@ -13,6 +13,9 @@ namespace trimtab::analysis {
 // returns too.
 [[nodiscard]] bool is_pure(const ptx::Instruction& instruction);
 
+// Does it no more than have the threads of a warp tell each other something, or ask which lane it is?
+[[nodiscard]] bool is_warp_exchange(const ptx::Instruction& instruction);
+
 // Why the instruction refuses the kernel; nothing where it is on the list.
 [[nodiscard]] std::optional<std::string> refusal(const FunctionValues& values, const ptx::Module& module,
                                                  std::uint32_t instruction);

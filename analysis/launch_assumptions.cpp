@@ -3,7 +3,8 @@
 namespace trimtab::analysis {
 namespace {
 
-constexpr Assumed all = Assumed::nothing, one = Assumed::one_thread, own = Assumed::grid_stays;
+constexpr Assumed all = Assumed::nothing, one = Assumed::one_thread, own = Assumed::grid_stays,
+                  warps = Assumed::whole_warps;
 
 // Loops over a block's threads: of one dimension first, then of several.
 constexpr LaunchAssumption assumptions[] = {
@@ -21,6 +22,9 @@ constexpr LaunchAssumption assumptions[] = {
     {"one thread in z, loops over threadIdx.x and y", {own, own, one}},
     {"one thread in y and z", {all, one, one}},
     {"one thread in y and z, loops over threadIdx.x", {own, one, one}},
+    {"whole warps", {warps, all, all}},
+    {"whole warps, one thread in z", {warps, all, one}},
+    {"whole warps, one thread in y and z", {warps, one, one}},
 };
 
 }  // namespace

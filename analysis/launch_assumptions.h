@@ -18,7 +18,12 @@ enum class Assumed : std::uint8_t {
     // The grid stays as written. What a block does is followed as what a grid does elsewhere, with threadIdx
     // for the global index and blockDim for the total (block-stride loops); blockIdx and gridDim are what
     // they were, whatever the block is.
-    grid_stays
+    grid_stays,
+    // Blocks are of whole warps, as written and after: multiples of 32 threads. threadIdx is 32 times the
+    // warp's number in its block plus the lane, and blockDim 32 times the number of warps. What is made of
+    // the warp's number among all warps and of the lane is the same in any block, and so is what the threads
+    // of one warp tell each other.
+    whole_warps
 };
 
 struct LaunchAssumption {

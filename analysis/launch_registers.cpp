@@ -52,6 +52,12 @@ std::optional<LaunchRegister> launch_register(ptx::SpecialRegister special) {
 
 }  // namespace
 
+bool is_lane_register(ptx::SpecialRegister special) {
+    using enum ptx::SpecialRegister;
+    return special == laneid || special == lanemask_eq || special == lanemask_lt || special == lanemask_le ||
+           special == lanemask_ge || special == lanemask_gt;
+}
+
 LaunchReads launch_reads(const std::vector<const ptx::Function*>& functions,
                          const LaunchAssumption& assumed) {
     LaunchReads reads;
@@ -89,11 +95,42 @@ LaunchReads launch_reads(const std::vector<const ptx::Function*>& functions,
 DimensionUse LaunchReads::use(std::size_t d) const {
     if (!reads(d)) return {};
     const Index index = grid_stays(d) ? Index::in_block : grid_size[d] ? Index::of_total : Index::global;
+    if (assumed.of[d] == Assumed::whole_warps) return {index, BlockWidth::warps};
     return {index, block_stays_one(d) ? BlockWidth::one : BlockWidth::any};
 }
 
+// The lane, and masks of it, where warps are units.
+Symbolic FunctionValues::lane_register(ptx::SpecialRegister special, unsigned width) const {
+    using enum ptx::SpecialRegister;
+    const Symbolic lane = table_->of(Atom::Kind::lane, Dimension::x, width);
+    if (special == laneid) return lane;
+    const auto bits = bits_type(width);
+    if (!bits) return {};
+    const auto above = [&](std::uint64_t ones) {  // ones << lane
+        return table_->apply(
+            *operation_of(Operator::shl, *bits),
+            {SymbolTable::constant(ones, width), table_->of(Atom::Kind::lane, Dimension::x, 32)});
+    };
+    const Symbolic one = SymbolTable::constant(1, width);
+    switch (special) {
+        case lanemask_eq:
+            return above(1);
+        case lanemask_lt:
+            return table_->subtract(above(1), one);
+        case lanemask_le:
+            return table_->subtract(above(2), one);
+        case lanemask_ge:
+            return above(~std::uint64_t{0});
+        case lanemask_gt:
+            return above(~std::uint64_t{1});
+        default:
+            return {};
+    }
+}
+
 Symbolic FunctionValues::special(ptx::SpecialRegister special, unsigned width) const {
-    if (special == ptx::SpecialRegister::warp_size) return SymbolTable::constant(32, width);
+    if (warps_are_units() && is_lane_register(special)) return lane_register(special, width);
+    if (special == ptx::SpecialRegister::warp_size) return SymbolTable::constant(warp_size, width);
     const auto found = launch_register(special);
     if (!found) return {};
     const Dimension dimension = found->dimension;
@@ -112,6 +149,22 @@ Symbolic FunctionValues::special(ptx::SpecialRegister special, unsigned width) c
                 return table_->row_index(dimension, width);
             default:
                 return table_->row_count(dimension, width);
+        }
+    }
+    if (reads_.assumed.of[d] == Assumed::whole_warps) {
+        const auto part = [&](Atom::Kind kind) { return table_->of(kind, dimension, width); };
+        const Symbolic block = part(Atom::Kind::block_index), warps = part(Atom::Kind::block_warps);
+        switch (found->kind) {
+            case Atom::Kind::thread_index: {
+                const Symbolic first = *table_->multiply(block, warps);
+                return table_->add(
+                    SymbolTable::scaled(table_->subtract(part(Atom::Kind::warp_index), first), warp_size),
+                    part(Atom::Kind::lane));
+            }
+            case Atom::Kind::block_size:
+                return SymbolTable::scaled(warps, warp_size);
+            default:
+                return part(found->kind);
         }
     }
     // In a dimension whose block stays 1, blockIdx is the index itself.
@@ -159,12 +212,14 @@ void FunctionValues::fault(std::uint32_t instruction, const Symbolic& value) {
         std::string name;
         switch (atom.kind) {
             case Atom::Kind::thread_index:
+            case Atom::Kind::thread_warp:
                 name = "threadIdx";
                 break;
             case Atom::Kind::block_index:
                 name = "blockIdx";
                 break;
             case Atom::Kind::block_size:
+            case Atom::Kind::block_warps:
                 name = "blockDim";
                 break;
             case Atom::Kind::grid_size:

@@ -210,6 +210,12 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
             return std::unexpected(fmt::format(
                 "the kernel reads blockIdx.{0} without threadIdx.{0}, and the block has {1} threads in {0}",
                 dimension, blocks[d]));
+        if (description.dimensions[d].block == BlockWidth::warps &&
+            (blocks[d] % warp_size != 0 || limits.warp_size != warp_size))
+            return std::unexpected(fmt::format(
+                "what its warps do is their own, and the block has {} threads in {}, which are no "
+                "whole warps",
+                blocks[d], dimension));
         if (!description.reads(d) && extent[d] != 1)
             return std::unexpected(
                 fmt::format("the kernel has no index in {0}, and the launch has {1} threads in {0}",
@@ -222,6 +228,9 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
         may_cover[d] =
             description.dimensions[d].index == Index::global && extent[d] + limits.max_block[d] <= max_extent;
     }
+    if (!indices_are_apart(description, arguments, extent))
+        return std::unexpected(
+            "it has barriers, and its threads are not shown to touch memory apart, for these arguments");
     // The user answers for it.
     if (description.verdict == Verdict::annotated) may_cover = {};
     Extents most{};  // that any launch has which is allowed here, or the one written

@@ -66,19 +66,23 @@ class Prover {
     }
 
   private:
-    void refuse(unsigned rule, std::string source, std::string text) {
+    void refuse(unsigned rule, std::string source, std::string text, bool is_of_warps = false) {
+        (rule == 1     ? proof_.obstacles.indices
+         : is_of_warps ? proof_.obstacles.warps
+                       : proof_.obstacles.others) = true;
         const bool known =
             std::ranges::any_of(proof_.reasons, [&](const Reason& reason) { return reason.text == text; });
         if (known || std::ranges::count(proof_.reasons, rule, &Reason::rule) >= max_reasons_of_a_rule) return;
         proof_.reasons.push_back({rule, std::move(source), std::move(text)});
     }
-    void refuse(const FunctionValues& values, const Fault& fault) {
+    void refuse(const FunctionValues& values, const Fault& fault, bool is_of_warps = false) {
         const ptx::Function* written =
             values.function().is_entry ? inlined_.origins[fault.instruction].function : &values.function();
         refuse(fault.rule, place_of(values, fault.instruction),
                written == &kernel_ ? "the kernel " + fault.text
                                    : fmt::format("function '{}', which the kernel calls, {}",
-                                                 demangle(written->name), fault.text));
+                                                 demangle(written->name), fault.text),
+               is_of_warps);
     }
     std::string place_of(const FunctionValues& values, std::uint32_t instruction) const {
         const ptx::Function& function = values.function();
@@ -162,7 +166,8 @@ class Prover {
             const auto& body = values.function().body;
             for (std::uint32_t i = 0; i < body.size(); i++) {
                 if (!values.is_reachable(i)) continue;
-                if (auto text = refusal(values, module_, i)) refuse(values, {2, i, std::move(*text)});
+                if (auto text = refusal(values, module_, i))
+                    refuse(values, {2, i, std::move(*text)}, is_warp_exchange(body[i]));
                 proof_.uses_float_atomics |= is_float_reduction(body[i]);
             }
             for (const Fault& fault : values.faults()) refuse(values, fault);
@@ -171,8 +176,12 @@ class Prover {
 
     void check_loops() {
         const MemoryRoots written = written_memory(table_, proof_.functions);
-        for (const FunctionValues& values : proof_.functions)
+        for (std::size_t f = 0; f < proof_.functions.size(); f++) {
+            const FunctionValues& values = proof_.functions[f];
             for (const Fault& fault : spinning_loops(table_, values, written)) refuse(values, fault);
+            for (const Fault& fault : waiting_by_recursion(table_, proof_.functions, f, written))
+                refuse(values, fault);
+        }
     }
 
     // Nothing stands in the way: which dimensions have a guard?
@@ -195,7 +204,8 @@ class Prover {
         const bool loops_everywhere = std::ranges::all_of(proof_.dimensions, [](const DimensionUse& use) {
             return use.index == Index::in_block || use.index == Index::none;
         });
-        if (private_ && private_->had_barriers && !proof_.race_free && !loops_everywhere) {
+        if (private_ && private_->had_barriers && !loops_everywhere &&
+            !(proof_.race_free && export_apart())) {
             refuse(2, kernel_source(), "the kernel has barriers, and threads may talk through memory");
             return;
         }
@@ -239,7 +249,7 @@ class Prover {
         const FunctionValues& kernel = proof_.functions.front();
         auto found = proof_.functions.size() > 1
                          ? std::unexpected(Fault{3, 0, "calls functions that the compiler left as calls"})
-                         : grid_strides(table_, kernel, strides);
+                         : grid_strides(table_, kernel, strides, private_ && private_->had_barriers);
         if (found) {
             auto fault = export_strides(kernel, *found);
             if (!fault) return;
@@ -262,15 +272,26 @@ class Prover {
             }
             proof_.strides.push_back(std::move(result));
         }
-        for (const StridedAccess& access : found.accesses) {
+        if (!export_accesses(found.accesses, proof_.stride_accesses))
+            return Fault{3, 0, "has an address that is too large to write out"};
+        return std::nullopt;
+    }
+    bool export_accesses(const std::vector<StridedAccess>& found, std::vector<GridStrideAccess>& to) {
+        for (const StridedAccess& access : found) {
             auto address = to_expression(table_, access.address, ptx::Type::u64);
-            if (!address) return Fault{3, 0, "has an address that is too large to write out"};
+            if (!address) return false;
             GridStrideAccess result{std::move(*address), access.bytes, access.writes, access.reduction,
                                     access.once};
-            if (std::ranges::find(proof_.stride_accesses, result) == proof_.stride_accesses.end())
-                proof_.stride_accesses.push_back(std::move(result));
+            if (std::ranges::find(to, result) == to.end()) to.push_back(std::move(result));
         }
-        return std::nullopt;
+        return true;
+    }
+    // What the proof that there are no races took for read-only, for the launch to look at: a pointer that is
+    // const and __restrict__ may point to what another thread writes all the same, and the barrier is gone
+    // that put the one before the other.
+    bool export_apart() {
+        const auto found = all_accesses(table_, proof_.functions.front());
+        return found && export_accesses(*found, proof_.apart);
     }
     std::string first_effect() const {
         const FunctionValues& kernel = proof_.functions.front();
@@ -319,49 +340,52 @@ class Prover {
     Proof proof_;
 };
 
-bool has_reason(const Proof& proof, unsigned rule) {
-    return std::ranges::any_of(proof.reasons, [&](const Reason& reason) { return reason.rule == rule; });
-}
-bool has_other_reason(const Proof& proof, unsigned rule) {
-    return std::ranges::any_of(proof.reasons, [&](const Reason& reason) { return reason.rule != rule; });
-}
-
 // Is there something in the kernel that the assumption could make a difference to?
 bool applies(const LaunchAssumption& assumed, const LaunchReads& reads) {
     bool narrows = !assumed.any(Assumed::one_thread);
     for (std::size_t d = 0; d < 3; d++) {
         narrows |= assumed.of[d] == Assumed::one_thread && reads.reads(d);
-        if (assumed.of[d] == Assumed::grid_stays && !(reads.thread_index[d] && reads.block_size[d]))
-            return false;
+        const bool needs_block =
+            assumed.of[d] == Assumed::grid_stays || assumed.of[d] == Assumed::whole_warps;
+        if (needs_block && !(reads.thread_index[d] && reads.block_size[d])) return false;
     }
     return narrows;
 }
 
-Proof prove(SymbolTable& table, const Code& code, bool private_shared) {
+// The first proof that stands, of assumptions with warps as units or of those without; else the one that
+// takes the least for granted. Nothing: no such assumption makes a difference.
+std::optional<Proof> attempt(SymbolTable& table, const Code& code, bool of_warps, bool private_shared) {
     const LaunchReads reads = launch_reads(code.reachable, {});
     std::optional<Proof> first;
     std::vector<Reason> near_misses;
     for (const LaunchAssumption& assumed : launch_assumptions()) {
-        if (!applies(assumed, reads)) continue;
+        if (assumed.any(Assumed::whole_warps) != of_warps || !applies(assumed, reads)) continue;
         Proof proof = Prover(table, code, assumed, private_shared).run();
         if (proof.verdict != Verdict::fixed) return proof;
         if (near_misses.empty()) near_misses = std::move(proof.near_misses);
         if (!first) first = std::move(proof);
-        // It is the use of indices that assumptions help with.
-        if (!has_reason(*first, 1) || has_other_reason(*first, 1)) return std::move(*first);
+        // It is the use of indices that other assumptions help with.
+        if (first->obstacles.warps || first->obstacles.others) return first;
     }
-    first->reasons.insert(first->reasons.end(), near_misses.begin(), near_misses.end());
-    return std::move(*first);
+    if (first) first->reasons.insert(first->reasons.end(), near_misses.begin(), near_misses.end());
+    return first;
 }
 
 }  // namespace
 
 Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel) {
     const Code code(module, kernel);
-    Proof proof = prove(table, code, false);
-    if (proof.verdict != Verdict::fixed || !has_reason(proof, 2)) return proof;
-    Proof with_private = prove(table, code, true);
-    return with_private.verdict != Verdict::fixed ? std::move(with_private) : std::move(proof);
+    Proof proof = *attempt(table, code, false, false);
+    const auto stands = [](const std::optional<Proof>& tried) {
+        return tried && tried->verdict != Verdict::fixed;
+    };
+    if (proof.verdict != Verdict::fixed) return proof;
+    if (proof.obstacles.warps || proof.obstacles.others)
+        if (auto with_private = attempt(table, code, false, true); stands(with_private))
+            return std::move(*with_private);
+    if (!proof.obstacles.others)
+        if (auto of_warps = attempt(table, code, true, false); stands(of_warps)) return std::move(*of_warps);
+    return proof;
 }
 
 bool is_user_source(const ptx::Module& module, const ptx::SourceLocation& location) {

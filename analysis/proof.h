@@ -17,8 +17,12 @@ struct Proof {
     std::array<DimensionUse, 3> dimensions{};
     std::vector<Guard> guards;
     std::vector<GridStrideLoop> strides;
-    std::vector<GridStrideAccess> stride_accesses;
+    std::vector<GridStrideAccess> stride_accesses, apart;
     std::vector<Reason> reasons;
+    // What the reasons are about: the use of indices, exchange within warps, anything else.
+    struct Obstacles {
+        bool indices = false, warps = false, others = false;
+    } obstacles;
     bool race_free = false;
     bool uses_float_atomics = false;
     // That a block may have, so that what it keeps in shared memory is each thread's own; 0: any number.

@@ -113,6 +113,56 @@ MemoryRoots written_memory(const SymbolTable& table, const std::vector<FunctionV
     return written;
 }
 
+namespace {
+
+// What calls lead to, the function itself only where it comes back to itself.
+std::vector<bool> called_from(const std::vector<FunctionValues>& functions, std::size_t function) {
+    std::vector<bool> reached(functions.size());
+    std::vector<std::size_t> work{function};
+    while (!work.empty()) {
+        const FunctionValues& values = functions[work.back()];
+        work.pop_back();
+        const auto& body = values.function().body;
+        for (std::uint32_t i = 0; i < body.size(); i++) {
+            if (!values.is_reachable(i) || body[i].opcode != Opcode::call) continue;
+            for (const ptx::Operand& operand : body[i].operands)
+                for (std::size_t f = 0; f < functions.size(); f++)
+                    if (!reached[f] && operand.text == functions[f].function().name) {
+                        reached[f] = true;
+                        work.push_back(f);
+                    }
+        }
+    }
+    return reached;
+}
+
+}  // namespace
+
+// Any load of it, or of what it calls: as an argument or as a result it may decide.
+std::vector<Fault> waiting_by_recursion(const SymbolTable& table,
+                                        const std::vector<FunctionValues>& functions, std::size_t function,
+                                        const MemoryRoots& written) {
+    bool is_of_cycle = called_from(functions, function)[function];
+    for (std::size_t f = 0; f < functions.size() && !is_of_cycle; f++) {
+        const auto reached = called_from(functions, f);
+        is_of_cycle = reached[f] && reached[function];
+    }
+    if (!is_of_cycle) return {};
+    const FunctionValues& values = functions[function];
+    const auto& body = values.function().body;
+    for (std::uint32_t i = 0; i < body.size(); i++) {
+        const bool reads = body[i].opcode == Opcode::ld || body[i].opcode == Opcode::suld;
+        if (!values.is_reachable(i) || !reads || reads_constant_memory(values, i) ||
+            !may_be_written(memory_roots(table, values, i), written))
+            continue;
+        return {{2, i,
+                 "loads memory that the kernel writes, in a recursion that may go on until it has a certain "
+                 "value: other threads may have to run first; write it as a loop with a bound that its "
+                 "arguments or constants set"}};
+    }
+    return {};
+}
+
 std::vector<Fault> spinning_loops(const SymbolTable& table, const FunctionValues& values,
                                   const MemoryRoots& written) {
     std::vector<Fault> faults;

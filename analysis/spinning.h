@@ -10,6 +10,12 @@ namespace trimtab::analysis {
 [[nodiscard]] MemoryRoots written_memory(const SymbolTable& table,
                                          const std::vector<FunctionValues>& functions);
 
+// Faults in functions that may come back to themselves by calls: whether they do it once more may depend on
+// what they load.
+[[nodiscard]] std::vector<Fault> waiting_by_recursion(const SymbolTable& table,
+                                                      const std::vector<FunctionValues>& functions,
+                                                      std::size_t function, const MemoryRoots& written);
+
 // One fault for each loop whose exit depends on memory that may be in `written`.
 [[nodiscard]] std::vector<Fault> spinning_loops(const SymbolTable& table, const FunctionValues& values,
                                                 const MemoryRoots& written);

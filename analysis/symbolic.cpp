@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+
+#include "analysis/description.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -43,6 +46,7 @@ AtomIndex SymbolTable::intern(const Atom& atom) {
 }
 
 AtomIndex SymbolTable::exact(Kind kind, Dimension dimension) {
+    if (kind == Kind::lane) exact(Kind::global_index, dimension);  // for with_global_index()
     Atom atom;
     atom.kind = kind;
     atom.dimension = dimension;
@@ -109,13 +113,17 @@ Symbolic SymbolTable::subtract(const Symbolic& a, const Symbolic& b) const {
 // nctaid * ntid is the total, whatever else stands in the product.
 void SymbolTable::normalise(Term& term) {
     for (const Dimension dimension : {Dimension::x, Dimension::y, Dimension::z}) {
-        const AtomIndex block = exact(Kind::block_size, dimension), grid = exact(Kind::grid_size, dimension);
-        for (;;) {
-            const auto at_block = std::ranges::find(term.atoms, block);
-            const auto at_grid = std::ranges::find(term.atoms, grid);
-            if (at_block == term.atoms.end() || at_grid == term.atoms.end()) break;
-            *at_block = exact(Kind::total, dimension);
-            term.atoms.erase(at_grid);
+        const AtomIndex grid = exact(Kind::grid_size, dimension);
+        for (const auto& [part, whole] :
+             {std::pair(Kind::block_size, Kind::total), std::pair(Kind::block_warps, Kind::warp_total)}) {
+            const AtomIndex block = exact(part, dimension);
+            for (;;) {
+                const auto at_block = std::ranges::find(term.atoms, block);
+                const auto at_grid = std::ranges::find(term.atoms, grid);
+                if (at_block == term.atoms.end() || at_grid == term.atoms.end()) break;
+                *at_block = exact(whole, dimension);
+                term.atoms.erase(at_grid);
+            }
         }
     }
     std::ranges::sort(term.atoms);
@@ -159,7 +167,7 @@ std::optional<SymbolTable::Range> SymbolTable::term_range(const Term& term) cons
         range.lo *= lo;  // all factors are at least zero
         return !__builtin_mul_overflow(range.hi, static_cast<__int128>(hi), &range.hi);
     };
-    std::array<unsigned, 3> block_indices{}, block_sizes{};
+    std::array<unsigned, 3> block_indices{}, block_sizes{}, block_warps{};
     for (const AtomIndex index : term.atoms) {
         const Atom& factor = atom(index);
         const auto d = static_cast<std::size_t>(factor.dimension);
@@ -175,6 +183,18 @@ std::optional<SymbolTable::Range> SymbolTable::term_range(const Term& term) cons
             case Kind::grid_size:
                 fits = times(1, max_index);
                 break;
+            case Kind::warp_index:
+                fits = times(0, max_index / warp_size);
+                break;
+            case Kind::warp_total:
+                fits = times(1, max_index / warp_size);
+                break;
+            case Kind::lane:
+                fits = times(0, warp_size - 1);
+                break;
+            case Kind::thread_warp:
+                fits = times(0, max_block_extent / warp_size - 1);
+                break;
             case Kind::thread_index:
                 fits = times(0, max_block_extent - 1);
                 break;
@@ -184,15 +204,27 @@ std::optional<SymbolTable::Range> SymbolTable::term_range(const Term& term) cons
             case Kind::block_size:
                 block_sizes[d]++;
                 break;
+            case Kind::block_warps:
+                block_warps[d]++;
+                break;
             default:
                 return std::nullopt;
         }
         if (!fits) return std::nullopt;
     }
     for (std::size_t d = 0; d < 3; d++) {
-        // ctaid * ntid is the index of a block's first thread, and so below the total.
-        for (; block_indices[d] > 0; block_indices[d]--, block_sizes[d] -= block_sizes[d] > 0 ? 1 : 0)
+        // ctaid * ntid is the index of a block's first thread, and so below the total; so it is of warps.
+        for (; block_indices[d] > 0; block_indices[d]--) {
+            if (block_warps[d] > 0) {
+                block_warps[d]--;
+                if (!times(0, max_index / warp_size)) return std::nullopt;
+                continue;
+            }
+            block_sizes[d] -= block_sizes[d] > 0 ? 1 : 0;
             if (!times(0, max_index)) return std::nullopt;
+        }
+        for (; block_warps[d] > 0; block_warps[d]--)
+            if (!times(1, max_block_extent / warp_size)) return std::nullopt;
         for (; block_sizes[d] > 0; block_sizes[d]--)
             if (!times(1, max_block_extent)) return std::nullopt;
     }
@@ -225,20 +257,88 @@ std::optional<Symbolic> SymbolTable::with_thread_index(const Symbolic& a) {
         Symbolic index{a.width, {{{exact(Kind::thread_index, dimension)}, 1}}};
         const auto first = multiply(block_index(dimension, a.width), block_size(dimension, a.width));
         map[exact(Kind::global_index, dimension)] = add(index, *first);
+        const auto first_warp =
+            multiply(block_index(dimension, a.width), of(Kind::block_warps, dimension, a.width));
+        map[exact(Kind::warp_index, dimension)] = add(of(Kind::thread_warp, dimension, a.width), *first_warp);
     }
     return substitute(a, map);
 }
 
 bool SymbolTable::fits(const Symbolic& a, bool is_signed) {
     const __int128 size = static_cast<__int128>(1) << a.width;
-    const __int128 end = is_signed ? size / 2 : size, begin = end - size;
+    const __int128 end = is_signed ? size / 2 : size;
+    return lies_in(a, {end - size, end - 1});
+}
+
+bool SymbolTable::lies_in(const Symbolic& a, const Range& whole) {
     const auto inside = [&](const std::optional<Range>& range) {
-        return range && range->lo >= begin && range->hi < end;
+        return range && range->lo >= whole.lo && range->hi <= whole.hi;
     };
     if (inside(range(a))) return true;
     if (is_clean(a)) return false;
     const auto in_thread_indices = with_thread_index(a);
     return in_thread_indices && inside(range(*in_thread_indices));
+}
+
+Symbolic SymbolTable::with_global_index(const Symbolic& a) const {
+    Symbolic result = a;
+    for (Term& term : result.terms) {
+        if (term.atoms.size() != 1 || atom(term.atoms[0]).kind != Kind::lane) continue;
+        const Dimension dimension = atom(term.atoms[0]).dimension;
+        for (Term& other : result.terms) {
+            if (other.atoms.size() != 1 || atom(other.atoms[0]).kind != Kind::warp_index ||
+                atom(other.atoms[0]).dimension != dimension ||
+                other.coefficient != truncate_bits(term.coefficient * warp_size, a.width))
+                continue;
+            other.coefficient = 0;
+            Atom index;
+            index.kind = Kind::global_index;
+            index.dimension = dimension;
+            term.atoms[0] = indices_.at(index);
+        }
+    }
+    sort_terms(result);
+    return result;
+}
+
+// Of sums whose terms are multiples of 2^bits, and the rest.
+SymbolTable::Parts SymbolTable::parts(const Symbolic& a, unsigned bits) {
+    Parts result{{a.width, {}}, {a.width, {}}};
+    for (const Term& term : a.terms)
+        (truncate_bits(term.coefficient, bits) == 0 ? result.high : result.low).terms.push_back(term);
+    return result;
+}
+
+// a / 2^bits as a polynomial: 32 * w + lane by 32. Of what is not clean the quotient of a clean rest may
+// stay.
+std::optional<Symbolic> SymbolTable::quotient(const Symbolic& a, unsigned bits, bool is_signed) {
+    if (bits == 0 || bits >= a.width || !fits(a, is_signed)) return std::nullopt;
+    auto [high, low] = parts(a, bits);
+    const auto rest = range(low);
+    if (!rest || rest->lo < 0) return std::nullopt;
+    for (Term& term : high.terms)
+        term.coefficient = truncate_bits(
+            static_cast<std::uint64_t>(sign_extend(term.coefficient, a.width) >> bits), a.width);
+    if (rest->hi < (static_cast<__int128>(1) << bits)) return high;
+    const auto type = integer_type(false, a.width);
+    if (!type || is_clean(a) || !is_clean(low)) return std::nullopt;
+    return add(high, apply(*operation_of(Operator::shr, *type), {low, constant(bits, 32)}));
+}
+
+// a & mask likewise, where the mask takes all of the low bits, or all but them.
+std::optional<Symbolic> SymbolTable::masked(const Symbolic& a, std::uint64_t mask) {
+    const auto is_low = [](std::uint64_t bits) { return bits != 0 && (bits & (bits + 1)) == 0; };
+    const std::uint64_t low_mask = is_low(mask) ? mask : truncate_bits(~mask, a.width);
+    if (!is_low(low_mask) || low_mask == truncate_bits(~std::uint64_t{0}, a.width)) return std::nullopt;
+    Symbolic low = parts(a, static_cast<unsigned>(std::popcount(low_mask))).low;
+    const auto rest = range(low);
+    if (!rest || rest->lo < 0) return std::nullopt;
+    if (rest->hi > static_cast<__int128>(low_mask)) {
+        const auto type = bits_type(a.width);
+        if (!type || is_clean(a) || !is_clean(low)) return std::nullopt;
+        low = apply(*operation_of(Operator::and_, *type), {low, constant(low_mask, a.width)});
+    }
+    return low_mask == mask ? low : subtract(a, low);
 }
 
 std::optional<Symbolic> SymbolTable::widen(const Symbolic& a, bool is_signed, unsigned width) {

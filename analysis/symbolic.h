@@ -53,10 +53,15 @@ struct Atom {
         loop_index,    // of a grid-stride loop: g, g + total, g + 2 * total ... (grid_stride.h)
         row_index,     // ctaid of a dimension whose grid stays as written; there tid is the global index
         row_count,     // nctaid of such a dimension; there ntid is the total
+        warp_index,    // of blocks of whole warps: the warp's number in the dimension, g / 32
+        lane,          // g % 32 there
+        warp_total,    // the total / 32 there
         block_index,   // ctaid: not clean
         block_size,    // ntid: not clean
         grid_size,     // nctaid: not clean
-        thread_index,  // tid: not clean; nowhere but in range() and messages
+        block_warps,   // ntid / 32, of blocks of whole warps: not clean
+        thread_warp,   // tid / 32: not clean; nowhere but in range() and messages, as
+        thread_index,  // tid: not clean
         // Bits of one width.
         parameter,  // of the kernel: `parameter`, `offset`
         symbol,     // the address of `text`
@@ -93,6 +98,10 @@ class SymbolTable {
     [[nodiscard]] static Symbolic constant(std::uint64_t bits, unsigned width);
     Symbolic of(const Atom& atom, unsigned width);  // an exact atom, at any width
     Symbolic of(const Atom& atom) { return of(atom, atom.width); }
+    // An exact integer of one dimension.
+    Symbolic of(Atom::Kind kind, Dimension dimension, unsigned width) {
+        return {width, {{{exact(kind, dimension)}, 1}}};
+    }
     Symbolic global_index(Dimension dimension, unsigned width);
     Symbolic total(Dimension dimension, unsigned width);
     Symbolic loop_index(Dimension dimension, unsigned width);
@@ -122,6 +131,8 @@ class SymbolTable {
     // `operation` as a polynomial, of operands that need not be clean. Nothing: it is none, or not shown to
     // be one. Operands have the widths that the operation takes.
     std::optional<Symbolic> polynomial(const Operation& operation, const std::vector<Symbolic>& operands);
+    // 32 * warp_index + lane as the global index again: what a value says is the same.
+    [[nodiscard]] Symbolic with_global_index(const Symbolic& a) const;
     // `operation` of clean operands: a polynomial where it is one, folded where its operands are constant,
     // else an atom.
     Symbolic apply(const Operation& operation, const std::vector<Symbolic>& operands);
@@ -161,10 +172,17 @@ class SymbolTable {
     std::optional<Range> range(const Symbolic& a) const;
     std::optional<Range> term_range(const Term& term) const;
     bool fits(const Symbolic& a, bool is_signed);
+    bool lies_in(const Symbolic& a, const Range& whole);  // as an integer
     AtomIndex exact(Atom::Kind kind, Dimension dimension);
     void normalise(Term& term);
     const Atom* as_constant_choice(const Symbolic& a) const;  // p ? one constant : another
     std::optional<Symbolic> comparison(const Operation& operation, const std::vector<Symbolic>& operands);
+    struct Parts {
+        Symbolic high, low;  // high is a multiple of the power of two
+    };
+    static Parts parts(const Symbolic& a, unsigned bits);
+    std::optional<Symbolic> quotient(const Symbolic& a, unsigned bits, bool is_signed);
+    std::optional<Symbolic> masked(const Symbolic& a, std::uint64_t mask);
     std::optional<Symbolic> joined_parameter(const Symbolic& high, const Symbolic& low);
     std::optional<Symbolic> through_select(const Operation& operation, const std::vector<Symbolic>& operands);
     std::optional<Symbolic> logical_fold(const Operation& operation, const std::vector<Symbolic>& operands);

@@ -8,7 +8,8 @@ class ExpressionWriter {
   public:
     explicit ExpressionWriter(const SymbolTable& table) : table_(table) {}
 
-    std::optional<Expression> write(const Symbolic& value, ptx::Type type) {
+    std::optional<Expression> write(const Symbolic& given, ptx::Type type) {
+        const Symbolic value = table_.with_global_index(given);
         // Shared operands are written out each time: what explodes is no guard.
         if (++nodes_ > max_nodes) return std::nullopt;
         if (value.width == 1) return predicate(value);
@@ -84,6 +85,9 @@ class ExpressionWriter {
                 // An index is narrower than 32 bits only by truncation, which the grammar spells out.
                 if (width_bits(type) < 32) return std::nullopt;
                 return result;
+            case Atom::Kind::warp_index:
+            case Atom::Kind::lane:
+                return part_of_index(source, type);
             case Atom::Kind::row_index:
                 result.kind = Expression::Kind::block_index;
                 result.dimension = source.dimension;
@@ -108,6 +112,19 @@ class ExpressionWriter {
             operands.push_back(std::move(*operand));
         }
         return applied(source.operation, std::move(operands));
+    }
+
+    // g >> 5 and g & 31.
+    static std::optional<Expression> part_of_index(const Atom& source, ptx::Type type) {
+        if (width_bits(type) < 32) return std::nullopt;
+        Expression index, count;
+        index.kind = Expression::Kind::global_index;
+        index.dimension = source.dimension;
+        index.type = width_bits(type) == 64 ? ptx::Type::u64 : ptx::Type::u32;
+        const bool is_lane = source.kind == Atom::Kind::lane;
+        count = constant(is_lane ? 31 : 5, is_lane ? index.type : ptx::Type::u32);
+        return node(is_lane ? Operator::and_ : Operator::shr, index.type,
+                    {std::move(index), std::move(count)});
     }
 
     // Untyped bits are read as unsigned numbers.
@@ -138,7 +155,8 @@ bool is_expressible(const SymbolTable& table, const Symbolic& value) {
     table.for_each_atom(value, [&](AtomIndex index) {
         const Atom::Kind kind = table.atom(index).kind;
         good &= kind == Atom::Kind::global_index || kind == Atom::Kind::row_index ||
-                kind == Atom::Kind::parameter || kind == Atom::Kind::operation;
+                kind == Atom::Kind::warp_index || kind == Atom::Kind::lane || kind == Atom::Kind::parameter ||
+                kind == Atom::Kind::operation;
     });
     return good;
 }

@@ -1,6 +1,7 @@
 // Operations on polynomials: what stays one, what folds, and what becomes an atom.
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "analysis/symbolic.h"
 
@@ -74,6 +75,26 @@ std::optional<Symbolic> SymbolTable::polynomial(const Operation& operation,
             for (std::size_t i = 0; i < 2; i++)
                 if (auto whole = joined_parameter(operands[i], operands[1 - i])) return whole;
             return std::nullopt;
+        case Operator::and_:
+            for (std::size_t i = 0; i < 2; i++)
+                if (operands[i].is_constant())
+                    if (auto part = masked(operands[1 - i], operands[i].constant())) return part;
+            return std::nullopt;
+        case Operator::shr:
+            if (!operands[1].is_constant()) return std::nullopt;
+            return quotient(operands[0],
+                            static_cast<unsigned>(std::min<std::uint64_t>(operands[1].constant(), 64)),
+                            is_signed);
+        case Operator::div:
+        case Operator::rem: {
+            // By a power of two, of what is not negative.
+            const std::uint64_t by = operands[1].is_constant() ? operands[1].constant() : 0;
+            const Range not_negative{0, (static_cast<__int128>(1) << (width - 1)) - 1};
+            if (!std::has_single_bit(by) || (is_signed && !lies_in(operands[0], not_negative)))
+                return std::nullopt;
+            if (operation.op == Operator::rem) return masked(operands[0], by - 1);
+            return quotient(operands[0], static_cast<unsigned>(std::countr_zero(by)), is_signed);
+        }
         case Operator::xor_:
             for (std::size_t i = 0; i < 2; i++)
                 if (operands[i].is_constant() &&

@@ -41,7 +41,7 @@ class TrendFinder {
 
     Trend of(const Symbolic& value) {
         Trend sum = Trend::none;
-        for (const Term& term : value.terms) {
+        for (const Term& term : table_.with_global_index(value).terms) {
             Trend product = Trend::none;
             for (const AtomIndex index : term.atoms) product = together(product, of_atom(index));
             // Of a parameter's sign nothing is known before the launch: it is taken for positive here, and
@@ -58,7 +58,11 @@ class TrendFinder {
         if (const auto at = known_.find(index); at != known_.end()) return at->second;
         const Atom& atom = table_.atom(index);
         Trend result = Trend::none;
-        if (atom.kind == Atom::Kind::global_index && atom.dimension == dimension_) result = Trend::rises;
+        if (atom.dimension == dimension_) {
+            if (atom.kind == Atom::Kind::global_index || atom.kind == Atom::Kind::warp_index)
+                result = Trend::rises;
+            if (atom.kind == Atom::Kind::lane) result = Trend::unknown;
+        }
         if (atom.kind == Atom::Kind::operation) result = of_operation(atom);
         known_[index] = result;
         return result;
@@ -111,7 +115,7 @@ struct Offset {
 };
 std::optional<Offset> offset_of(const SymbolTable& table, const Symbolic& value) {
     std::optional<AtomIndex> base;
-    for (const Term& term : value.terms) {
+    for (const Term& term : table.with_global_index(value).terms) {
         if (term.atoms.empty()) continue;
         if (base || term.atoms.size() != 1 || term.coefficient != 1) return std::nullopt;
         base = term.atoms[0];
@@ -141,10 +145,13 @@ std::optional<IndexBound> index_bound(const SymbolTable& table, const Symbolic& 
     const auto left = offset_of(table, operands[0]), right = offset_of(table, operands[1]);
     if (!left || !right) return std::nullopt;
     const Atom &a = table.atom(left->base), &b = table.atom(right->base);
-    if (a.kind == Atom::Kind::global_index && b.kind == Atom::Kind::parameter)
-        return IndexBound{a.dimension, right->base};
-    if (b.kind == Atom::Kind::global_index && a.kind == Atom::Kind::parameter)
-        return IndexBound{b.dimension, left->base};
+    const auto is_index = [](const Atom& atom) {
+        return atom.kind == Atom::Kind::global_index || atom.kind == Atom::Kind::warp_index;
+    };
+    if (is_index(a) && b.kind == Atom::Kind::parameter)
+        return IndexBound{a.dimension, right->base, a.kind == Atom::Kind::warp_index};
+    if (is_index(b) && a.kind == Atom::Kind::parameter)
+        return IndexBound{b.dimension, left->base, b.kind == Atom::Kind::warp_index};
     return std::nullopt;
 }
 

@@ -178,7 +178,7 @@ bool TurnValues::crosses(ValueIndex value, BlockIndex to) const {
     const std::uint32_t from = home(block_of(kernel_.ssa().values[value]));
     return dependences_[value].on_index && from != outside && from != home(to);
 }
-Dependence TurnValues::with_crossing(ValueIndex value, BlockIndex to) const {
+Dependence TurnValues::read(ValueIndex value, BlockIndex to) const {
     Dependence result = dependences_[value];
     result.on_launch |= crosses(value, to);
     return result;
@@ -192,6 +192,9 @@ Dependence TurnValues::of(const Symbolic& value) const {
             switch (atom.kind) {
                 case Atom::Kind::global_index:
                 case Atom::Kind::total:
+                case Atom::Kind::warp_index:
+                case Atom::Kind::warp_total:
+                case Atom::Kind::lane:
                     result.on_launch |= atom.dimension == dimension_;
                     break;
                 case Atom::Kind::loop_index:
@@ -224,7 +227,7 @@ Dependence TurnValues::made_phi(const ptx::Value& phi) const {
     // Carried from turn to turn, and no function of the index.
     if (at_home != outside && flow.loops[at_home].header == phi.block) result.on_launch = true;
     for (const ValueIndex incoming : phi.incoming)
-        if (incoming != no_index) result.join(with_crossing(incoming, phi.block));
+        if (incoming != no_index) result.join(read(incoming, phi.block));
     // Which of them it is, is decided by branches.
     for (const BlockIndex branch : merging_branches_[phi.block]) {
         Dependence decides = uses(flow.blocks[branch].last - 1);
@@ -286,7 +289,7 @@ Dependence TurnValues::made(ValueIndex index) const {
     if (value.kind != ptx::Value::Kind::instruction) return result;
     if (is_itself) {
         result.join(uses(value.instruction));
-        if (value.previous != no_index) result.join(with_crossing(value.previous, block));
+        if (value.previous != no_index) result.join(read(value.previous, block));
     } else {
         for (const ptx::Ssa::Use& use : kernel_.ssa().uses[value.instruction])
             result.on_launch |= use.value != no_index && crosses(use.value, block);
@@ -299,7 +302,7 @@ Dependence TurnValues::uses(std::uint32_t instruction) const {
     Dependence result;
     const BlockIndex block = kernel_.flow().block_of[instruction];
     for (const ptx::Ssa::Use& use : kernel_.ssa().uses[instruction])
-        if (use.value != no_index) result.join(with_crossing(use.value, block));
+        if (use.value != no_index) result.join(read(use.value, block));
     const ptx::Instruction& made = kernel_.function().body[instruction];
     for (std::size_t i = 0; i < made.operands.size(); i++) {
         const ptx::Operand& operand = made.operands[i];

@@ -66,13 +66,14 @@ class TurnValues {
     // Everything that the instruction reads, its guard and its address too.
     [[nodiscard]] Dependence uses(std::uint32_t instruction) const;
     [[nodiscard]] Dependence of(const Symbolic& value) const;
+    // Of the value, where the block reads it.
+    [[nodiscard]] Dependence read(ptx::ValueIndex value, ptx::BlockIndex to) const;
 
   private:
     [[nodiscard]] Dependence made(ptx::ValueIndex value) const;
     [[nodiscard]] Dependence made_phi(const ptx::Value& phi) const;
     [[nodiscard]] std::vector<ptx::BlockIndex> merging_branches(ptx::BlockIndex block) const;
     [[nodiscard]] bool crosses(ptx::ValueIndex value, ptx::BlockIndex to) const;
-    [[nodiscard]] Dependence with_crossing(ptx::ValueIndex value, ptx::BlockIndex to) const;
     [[nodiscard]] ptx::BlockIndex block_of(const ptx::Value& value) const;
 
     SymbolTable& table_;

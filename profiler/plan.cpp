@@ -183,11 +183,16 @@ bool Planner::must_divide(std::size_t dimension) const {
     return description_.reads_total(dimension) || description_.verdict == analysis::Verdict::dividing;
 }
 
+// Its launches are of whole warps.
+bool Planner::of_warps(std::size_t dimension) const {
+    return description_.dimensions[dimension].block == analysis::BlockWidth::warps;
+}
+
 double Planner::value_at(std::size_t parameter, std::size_t level) const {
     const bool one_dimension = dimensions_ == 1;
     bool aligned = whole_sizes_, total = false;
     for (std::size_t d = 0; d < 3; ++d) {
-        aligned = aligned || (description_.reads(d) && must_divide(d));
+        aligned = aligned || (description_.reads(d) && (must_divide(d) || of_warps(d)));
         total = total || (description_.reads_total(d) && !annotation_.states_grid());
     }
     const DataParameter& data = description_.data[parameter];
@@ -257,6 +262,7 @@ void Planner::finish(std::vector<double>& data) const {
                 extent = data[i];
         extent = std::max(extent, 1.0);
         if (must_divide(d)) extent = rounded(extent, 32);
+        if (of_warps(d)) extent = std::ceil(extent / 32) * 32;
     }
     if (!annotation_.states_grid()) return;
     // As some block would have been written.

@@ -73,6 +73,7 @@ class Planner {
     [[nodiscard]] std::vector<trimtab_dim3> annotated_blocks(const std::vector<double>& data,
                                                              const trimtab_dim3& extent) const;
     [[nodiscard]] bool must_divide(std::size_t dimension) const;
+    [[nodiscard]] bool of_warps(std::size_t dimension) const;
     [[nodiscard]] std::vector<std::vector<double>> data_points(std::size_t& held_out_from) const;
 
     const analysis::KernelDescription& description_;

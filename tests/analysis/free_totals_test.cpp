@@ -52,6 +52,21 @@ constexpr std::string_view source = R"(
         int y = gy();
         if (y < rows) for (int k = threadIdx.x; k < d; k += blockDim.x) o[y * d + k] = 1;
     }
+    __global__ void after_a_barrier(float* __restrict__ o, const float* __restrict__ a, int n) {
+        int i = gx();
+        if (i < n) o[i] = 1;
+        __syncthreads();
+        if (i < n) o[i] += a[i + 1];
+    }
+    __global__ void row_after_a_barrier(float* __restrict__ o, const float* __restrict__ a, int d) {
+        for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] = 1;
+        __syncthreads();
+        for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] += a[k];
+    }
+    __global__ void row_of_a_warp(float* o, int rows) {
+        int row = gx() / 32;
+        if (row < rows) o[gx()] = row + threadIdx.x % 32;
+    }
 )";
 
 class FreeTotals : public testing::Test {
@@ -115,6 +130,36 @@ TEST_F(FreeTotals, TurnsThatMeet) {
     EXPECT_EQ(free("both", pointer, 1000), "x");
     EXPECT_EQ(blocks(kernel("next"), arguments(kernel("next"), pointer, 1000), {10, 1, 1}, {100, 1, 1}),
               "divide x");
+}
+
+// What const and __restrict__ promise is not enough where a barrier stood between a store and a load.
+TEST_F(FreeTotals, BarriersThatAreTakenForNothing) {
+    const auto judge = [](const std::string& name, std::uint64_t from) {
+        const KernelDescription& of = kernel(name);
+        return blocks(of, arguments(of, pointer, from, 1000), {10, 1, 1}, {100, 1, 1});
+    };
+    EXPECT_EQ(judge("after_a_barrier", other_pointer), "cover");
+    EXPECT_EQ(judge("after_a_barrier", pointer + 4 * 1000), "cover") << "one after the other";
+    EXPECT_EQ(judge("after_a_barrier", pointer - 4), "cover") << "each reads what it writes";
+    EXPECT_THAT(judge("after_a_barrier", pointer), testing::HasSubstr("touch memory apart"));
+    EXPECT_EQ(judge("row_after_a_barrier", other_pointer), "cover");
+    EXPECT_THAT(judge("row_after_a_barrier", pointer + 4), testing::HasSubstr("loops over threadIdx.x"));
+}
+
+TEST_F(FreeTotals, BlocksOfWholeWarps) {
+    const KernelDescription& of = kernel("row_of_a_warp");
+    EXPECT_EQ(of.dimensions[0].block, BlockWidth::warps);
+    const auto bytes = arguments(of, pointer, 20);
+    EXPECT_EQ(blocks(of, bytes, {5, 1, 1}, {128, 1, 1}), "cover");
+    EXPECT_EQ(blocks(of, bytes, {4, 1, 1}, {128, 1, 1}), "divide x") << "four rows would be done more";
+    EXPECT_THAT(blocks(of, bytes, {20, 1, 1}, {48, 1, 1}), testing::HasSubstr("no whole warps"));
+    const auto limits = legal(of, bytes, {5, 1, 1}, {128, 1, 1});
+    ASSERT_TRUE(limits.has_value());
+    const LaunchConfiguration written{.grid = {5, 1, 1}, .block = {128, 1, 1}};
+    EXPECT_TRUE(launch_with_block(of, bytes, *limits, written, {96, 1, 1}).has_value());
+    trimtab_limits any = *limits;
+    any.thread_multiple = 1;
+    EXPECT_FALSE(launch_with_block(of, bytes, any, written, {48, 1, 1}).has_value());
 }
 
 TEST_F(FreeTotals, BoundsThatDiffer) {

@@ -105,7 +105,14 @@ class Trial {
         const auto may_be_wide = [&](std::size_t d) { return kernel.varies(d); };
         block_ = {may_be_wide(0) ? 1 + pick(16) : 1, may_be_wide(1) ? 1 + pick(4) : 1,
                   may_be_wide(2) ? 1 + pick(3) : 1};
+        if (kernel.dimensions[0].block == BlockWidth::warps)
+            block_ = {warp_size * (1 + pick(max_threads / warp_size)), 1, 1};
         while (block_.x * block_.y * block_.z > max_threads) block_.x--;
+        if (kernel.dimensions[0].block == BlockWidth::warps) {
+            grid_ = {1 + static_cast<unsigned>(size) * warp_size / block_.x, reads(1) ? 1 + pick(8) : 1,
+                     reads(2) ? 1 + pick(3) : 1};
+            return;
+        }
         grid_ = {reads(0) ? 1 + static_cast<unsigned>(size) / block_.x : 1,
                  reads(1) ? 1 + pick(50) / block_.y : 1, reads(2) ? 1 + pick(8) / block_.z : 1};
     }

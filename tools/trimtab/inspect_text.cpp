@@ -60,9 +60,12 @@ void add_proof(std::string& out, const KernelDescription& kernel) {
                            kernel.race_free_proved ? "proved free of them" : "assumed free of them",
                            kernel.uses_float_atomics ? "; floating-point atomics add in any order" : "");
     const auto names = parameter_names(kernel);
+    const bool of_warps = std::ranges::any_of(kernel.dimensions, [](const analysis::DimensionUse& use) {
+        return use.block == analysis::BlockWidth::warps;
+    });
     if (kernel.annotated_block)
-        out +=
-            fmt::format("  annotation blocks with {}\n", analysis::to_text(*kernel.annotated_block, names));
+        out += fmt::format("  {} blocks with {}\n", of_warps ? "warps     " : "annotation",
+                           analysis::to_text(*kernel.annotated_block, names));
     std::vector<std::string> grid;
     for (const auto& blocks : kernel.annotated_grid)
         if (blocks && !kernel.keeps_grid()) grid.push_back(analysis::to_text(*blocks, names));

@@ -260,3 +260,15 @@ __global__ void goes_on_from_where_another_loop_ended(int* o, int n) {
     for (; ended < n; ended += blockDim.x);
     for (; k < n; k = ended + blockDim.x) o[blockIdx.x * n + k] = k;
 }
+//= fixed 1 ""
+__global__ void all_turns_of_the_row_but_the_last(int* o, int* p, int d) {
+    int k = threadIdx.x;
+    if (k >= d) return;
+    for (;;) {
+        o[blockIdx.x * d + k] = 1;
+        const int next = k + blockDim.x;
+        if (next >= d) break;
+        p[blockIdx.x * d + k] = 2;
+        k = next;
+    }
+}

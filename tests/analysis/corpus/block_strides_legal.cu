@@ -134,3 +134,9 @@ __global__ void rows_in_128_bits(uint64_t* o, const uint64_t* __restrict__ a, ui
         o[blockIdx.x * d + k] = sum >> 64;
     }
 }
+//= covering
+__global__ void sum_of_each_row(int* sums, const int* __restrict__ a, int d) {
+    int s = 0;
+    FOR_THREADS(k, d) s += a[blockIdx.x * d + k];
+    atomicAdd(sums + blockIdx.x, s);
+}

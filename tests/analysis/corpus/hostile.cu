@@ -74,7 +74,7 @@ __global__ void row_of_threads(float* o, int w) {
 __device__ __noinline__ int lane() {
     return threadIdx.x & 31;
 }
-//= fixed 1 "threadIdx.x"
+//= covering
 __global__ void lane_in_a_function(int* o, int n) {
     if (GX < n) o[GX] = lane();
 }
@@ -147,14 +147,14 @@ __global__ void warp_synchronous(float* o, int n) {
     if (threadIdx.x < 16) s[threadIdx.x] += s[threadIdx.x + 16];
     if (threadIdx.x == 0) o[blockIdx.x] = s[0];
 }
-//= fixed 2 "within a warp"
+//= dividing 3 "no test of the index in x"
 __global__ void shuffle(float* o, int n) {
     int i = GX;
     float v = i < n ? o[i] : 0;
     v += __shfl_xor_sync(~0u, v, 1);
     if (i < n) o[i] = v;
 }
-//= fixed 2 "within a warp"
+//= dividing 3 "no test of the index in x"
 __global__ void ballot(unsigned* o, int n) {
     int i = GX;
     unsigned votes = __ballot_sync(~0u, i < n);
@@ -165,13 +165,13 @@ __global__ void active_lanes(unsigned* o, int n) {
     int i = GX;
     if (i < n) o[i] = __activemask();
 }
-//= covering; -O0 fixed
+//= covering; -O0 dividing
 __global__ void warp_barrier(int* o, int n) {
     int i = GX;
     if (i < n) o[i] = 1;
     __syncwarp();
 }
-//= fixed 2 "which lane, warp or multiprocessor"
+//= covering
 __global__ void asm_lane(unsigned* o, int n) {
     unsigned lane;
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
@@ -530,4 +530,27 @@ __global__ void thread_by_carry(int* o, int n) {
     int i = GX;
     CARRY_OF_SUM(upper, threadIdx.x, 0xfffffff0u);
     if (i < n) o[i] = upper;
+}
+__device__ __noinline__ unsigned waits_once_more(const unsigned* flag, unsigned depth) {
+    const unsigned seen = __ldcg(flag);
+    return seen != 0 ? seen : waits_once_more(flag, depth * 5 + 1) * 3u ^ depth;
+}
+//= fixed 2 "other threads may have to run first"
+__global__ void waits_by_recursion(unsigned* o, unsigned* flags, int n) {
+    if (GX >= n) return;
+    flags[GX] = 1;
+    o[GX] = waits_once_more(flags + (GX ^ 1), 0);
+}
+__device__ unsigned waits_by_turns(const unsigned* flag, unsigned seen);
+__device__ __noinline__ unsigned looks_again(const unsigned* flag) {
+    return waits_by_turns(flag, __ldcg(flag)) * 7u ^ 1u;
+}
+__device__ __noinline__ unsigned waits_by_turns(const unsigned* flag, unsigned seen) {
+    return seen > 8 ? seen : looks_again(flag) * 3u ^ seen;
+}
+//= fixed 2 "other threads may have to run first"
+__global__ void waits_by_two_functions(unsigned* o, unsigned* flags, int n) {
+    if (GX >= n) return;
+    flags[GX] = 9;
+    o[GX] = waits_by_turns(flags + (GX ^ 1), 0);
 }

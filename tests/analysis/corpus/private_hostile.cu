@@ -142,14 +142,14 @@ __global__ void talks_through_other_memory(int* a, int* b, int n) {
     __syncthreads();
     if (i < n) b[i] = a[n - 1 - i];
 }
-//= fixed 2 ""
+//= dividing 3 "no test of the index in x" alone
 __global__ void talks_in_its_warp(int* m, int n) {
     const int i = GX;
     if (i < n) m[i] = i;
     __syncwarp();
     if (i < n && i > 0) m[i + 5000] = m[i - 1];
 }
-//= fixed 2 ""
+//= dividing 3 "no test of the index in x" alone
 __global__ void waits_for_some(int* __restrict__ o, const int* __restrict__ a, int n) {
     const int i = GX;
     if (i < n) o[i] = a[i];
@@ -212,4 +212,19 @@ __global__ void row_through_a_slot(float* o, const float* __restrict__ a, int d)
     s[threadIdx.x] = v;
     KEPT();
     FOR_THREADS(k, d) o[blockIdx.x * d + k] = s[threadIdx.x];
+}
+//= covering; -O0 fixed
+__global__ void reads_past_the_caches(float* __restrict__ o, const float* __restrict__ a, int n) {
+    const int i = GX;
+    if (i < n) o[i] = 1;
+    __syncthreads();
+    if (i < n) o[i] += a[i + 1];
+}
+//= fixed 2 ""
+__global__ void gathers_past_the_caches(float* __restrict__ o, const float* __restrict__ a,
+                                        const int* __restrict__ from, int n) {
+    const int i = GX;
+    if (i < n) o[i] = 1;
+    __syncthreads();
+    if (i < n) o[i] += a[from[i]];
 }

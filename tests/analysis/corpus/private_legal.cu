@@ -62,7 +62,7 @@ __global__ void plane_of_slots(float* o, const float* a, int w, int h) {
     KEPT();
     o[y * w + x] = s[t] * s[t];
 }
-//= covering; -O0 fixed
+//= covering; -O0 dividing
 __global__ void waits_for_its_warp(int* __restrict__ o, const int* __restrict__ a, int n) {
     const int i = GX;
     int v = i < n ? a[i] : 0;

@@ -165,3 +165,63 @@ __global__ void sums_in_128_bits(uint64_t* o, const uint64_t* __restrict__ x, ui
         o[i] = (uint64_t)(sum >> 64) ^ (uint64_t)sum;
     }
 }
+// Sums over turns that end in one atomic.
+//= covering
+__global__ void sum_of_all(int* sum, const int* __restrict__ x, int n) {
+    int s = 0;
+    for (int i = GX; i < n; i += TX) s += x[i];
+    atomicAdd(sum, s);
+}
+//= covering
+__global__ void counts_of_two_kinds(unsigned* counts, const int* __restrict__ x, int n) {
+    unsigned few = 0, many = 0;
+    for (int i = GX; i < n; i += TX) {
+        if (x[i] < 4) few++;
+        if (x[i] > 11) many += 2;
+    }
+    atomicAdd(counts, few);
+    atomicAdd(counts + 1, many);
+}
+//= covering
+__global__ void largest_and_smallest(int* of, const int* __restrict__ x, int n) {
+    int most = -2147483647 - 1, least = 2147483647;
+    for (int i = GX; i < n; i += TX) {
+        most = max(most, x[i] - i);
+        least = min(least, x[i] + i);
+    }
+    atomicMax(of, most);
+    atomicMin(of + 1, least);
+}
+//= covering
+__global__ void bits_of_all(unsigned* bits, const unsigned* __restrict__ x, int n) {
+    unsigned any = 0, odd = 0;
+    for (int i = GX; i < n; i += TX) {
+        any |= 1u << (x[i] & 31);
+        odd ^= x[i] * 77u;
+    }
+    atomicOr(bits, any);
+    atomicXor(bits + 1, odd);
+}
+//= covering
+__global__ void wide_sum_of_products(unsigned long long* sum, const int* __restrict__ a,
+                                     const int* __restrict__ b, int n) {
+    unsigned long long s = 0;
+    for (int i = GX; i < n; i += TX) s += (unsigned long long)(unsigned)a[i] * (unsigned)b[i];
+    atomicAdd(sum, s);
+}
+//= covering
+__global__ void sum_of_inner_turns(int* sum, const int* __restrict__ x, int n) {
+    int s = 0;
+    for (int i = GX; i < n; i += TX)
+        for (int k = 0; k < 5; k++) s += x[i] ^ k;
+    atomicAdd(sum, s);
+}
+//= covering
+__global__ void sum_and_squares(int* __restrict__ o, int* __restrict__ sum, const int* __restrict__ x, int n) {
+    int s = 0;
+    for (int i = GX; i < n; i += TX) {
+        o[i] = x[i] * x[i];
+        s -= x[i];
+    }
+    atomicAdd(sum, s);
+}

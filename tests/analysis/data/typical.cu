@@ -30,7 +30,7 @@ __global__ void atomic_kernel(int*h,const int*x,int n){int i=GX;if(i<n)atomicAdd
 __global__ void fatomic_kernel(float*s,const float*x,int n){int i=GX;if(i<n)atomicAdd(s,x[i]);}  // covering
 __global__ void cas_kernel(int*l,int n){int i=GX;if(i<n)while(atomicCAS(l,0,1)!=0);}  // fixed
 __global__ void shared_kernel(float*o){__shared__ float s[256];s[threadIdx.x]=o[GX];__syncthreads();o[GX]=s[blockDim.x-1-threadIdx.x];}  // fixed
-__global__ void shfl_kernel(float*o,int n){int i=GX;float v=i<n?o[i]:0;for(int d=16;d;d/=2)v+=__shfl_down_sync(~0u,v,d);if(i<n)o[i]=v;}  // fixed
+__global__ void shfl_kernel(float*o,int n){int i=GX;float v=i<n?o[i]:0;for(int d=16;d;d/=2)v+=__shfl_down_sync(~0u,v,d);if(i<n)o[i]=v;}  // dividing
 __global__ void clock_kernel(long long*o,int n){int i=GX;if(i<n)o[i]=clock64();}  // fixed
 __global__ void printf_kernel(int n){int i=GX;if(i<n)printf("%d\n",i);}  // fixed
 __global__ void switch_kernel(int*o,int mode,int n){int i=GX;if(i>=n)return;switch(mode){case 0:o[i]=1;break;case 1:o[i]+=i;break;case 2:o[i]*=3;break;case 5:o[i]=-o[i];break;case 7:o[i]^=i;break;default:o[i]=0;}}  // covering
@@ -55,7 +55,7 @@ __global__ void nbody_kernel(float4*p,float4*v,float dt,int n){int i=GX;if(i>=n)
 __global__ void monte_kernel(float*o,unsigned seed,int n,int it){int i=GX;if(i>=n)return;unsigned s=seed^i;float a=0;for(int k=0;k<it;k++){s=s*1664525u+1013904223u;a+=s*2.3e-10f;}o[i]=a;}  // covering
 __global__ void threadlinear_kernel(float*o,int n){int i=blockIdx.x*blockDim.x*blockDim.y+threadIdx.y*blockDim.x+threadIdx.x;if(i<n)o[i]=1;}  // covering
 __global__ void bid2d_kernel(float*o,int n){int b=blockIdx.y*gridDim.x+blockIdx.x;int i=b*blockDim.x+threadIdx.x;if(i<n)o[i]=1;}  // dividing
-__global__ void warp_kernel(float*o,int n){int w=GX/32,l=threadIdx.x%32;if(w<n)o[w*32+l]=1;}  // fixed
+__global__ void warp_kernel(float*o,int n){int w=GX/32,l=threadIdx.x%32;if(w<n)o[w*32+l]=1;}  // covering
 __global__ void le_kernel(float*o,int n){int i=GX+1;if(i<=n)o[i-1]=1;}  // covering
 __global__ void neg_kernel(float*o,int n){int i=n-1-(int)(GX);if(i>=0)o[i]=1;}  // covering
 __global__ void uchar_kernel(unsigned char*o,const uchar3*im,int w,int h){int x=GX,y=GY;if(x<w&&y<h){uchar3 p=im[y*w+x];o[y*w+x]=(unsigned char)(.3f*p.x+.6f*p.y+.1f*p.z);}}  // covering

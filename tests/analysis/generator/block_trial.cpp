@@ -168,15 +168,20 @@ class BlockTrial {
     void draw_shape() {
         written_ = {};
         constexpr std::array<unsigned, 14> widths = {1, 2, 3, 5, 7, 8, 16, 24, 31, 32, 32, 33, 64, 64};
-        const auto wide = [&](std::size_t d) { return kernel_.dimensions[d] && !kernel_.block_stays_one[d]; };
-        if (wide(0)) written_.block.x = draw_.of(widths);
-        if (wide(1)) written_.block.y = 1 + draw_.below(5);
-        if (wide(2)) written_.block.z = 1 + draw_.below(3);
-        while (written_.block.x * written_.block.y * written_.block.z > max_threads) written_.block.x--;
-        const unsigned most_blocks = kernel_.dimensions[1] ? 4 : 6;
-        if (kernel_.dimensions[0]) written_.grid.x = 1 + draw_.below(most_blocks);
-        if (kernel_.dimensions[1]) written_.grid.y = 1 + draw_.below(3);
-        if (kernel_.dimensions[2]) written_.grid.z = 1 + draw_.below(2);
+        const unsigned step = kernel_.dimensions[0].block == BlockWidth::warps ? warp_size : 1;
+        if (kernel_.varies(0)) written_.block.x = step == 1 ? draw_.of(widths) : step * (1 + draw_.below(2));
+        if (kernel_.varies(1)) written_.block.y = 1 + draw_.below(5);
+        if (kernel_.varies(2)) written_.block.z = 1 + draw_.below(3);
+        while (written_.block.x * written_.block.y * written_.block.z > max_threads) {
+            if (written_.block.x > step)
+                written_.block.x -= step;
+            else
+                written_.block.y = written_.block.z = 1;
+        }
+        const unsigned most_blocks = kernel_.reads(1) ? 4 : 6;
+        if (kernel_.reads(0)) written_.grid.x = 1 + draw_.below(most_blocks);
+        if (kernel_.reads(1)) written_.grid.y = 1 + draw_.below(3);
+        if (kernel_.reads(2)) written_.grid.z = 1 + draw_.below(2);
     }
 
     std::uint64_t scalar(unsigned bytes) {
@@ -276,7 +281,7 @@ class BlockTrial {
         if (!limits) return {};
         trimtab_limits any_threads = *limits;
         any_threads.thread_multiple = 1;
-        std::vector<trimtab_dim3> candidates = blocks_like(kernel_.dimensions);
+        std::vector<trimtab_dim3> candidates = blocks_like(kernel_);
         shuffle(candidates);
         std::vector<Shape> shapes;
         for (const trimtab_dim3& candidate : candidates) {
@@ -289,7 +294,7 @@ class BlockTrial {
         return shapes;
     }
 
-    static const std::vector<trimtab_dim3>& blocks_like(const std::array<bool, 3>& dimensions) {
+    static const std::vector<trimtab_dim3>& blocks_like(const KernelDescription& kernel) {
         static const std::array<std::vector<trimtab_dim3>, 3> lists = [] {
             std::array<std::vector<trimtab_dim3>, 3> made;
             for (const trimtab_dim3& block : all_blocks(max_threads)) {
@@ -299,7 +304,7 @@ class BlockTrial {
             }
             return made;
         }();
-        return lists[dimensions[2] ? 2 : dimensions[1] ? 1 : 0];
+        return lists[kernel.reads(2) ? 2 : kernel.reads(1) ? 1 : 0];
     }
 
     void add_other_totals(const std::vector<trimtab_dim3>& candidates, unsigned most,

@@ -1,0 +1,258 @@
+#include "analysis/turn_sums.h"
+
+#include <algorithm>
+
+#include "analysis/instruction_rules.h"
+#include "analysis/integer_operations.h"
+
+namespace trimtab::analysis {
+namespace {
+
+using ptx::BlockIndex;
+using ptx::no_index;
+using ptx::ValueIndex;
+
+// What an atomic does to memory, and what changes nothing there.
+struct Reduction {
+    Operator op = Operator::add;
+    bool is_signed = false;
+    unsigned width = 0;
+    std::uint64_t identity = 0;
+};
+
+std::optional<Reduction> reduction_of(const ptx::Instruction& made) {
+    const unsigned width = width_bits(made.type);
+    if (!is_reduction(made) || (width != 32 && width != 64) || made.modifiers.vector_width > 1)
+        return std::nullopt;
+    const bool is_signed = is_signed_type(made.type);
+    const std::uint64_t ones = truncate_bits(~std::uint64_t{0}, width), top = std::uint64_t{1} << (width - 1);
+    switch (made.modifiers.atomic) {
+        case ptx::AtomicOp::add:
+            return Reduction{Operator::add, is_signed, width, 0};
+        case ptx::AtomicOp::min:
+            return Reduction{Operator::min, is_signed, width, is_signed ? top - 1 : ones};
+        case ptx::AtomicOp::max:
+            return Reduction{Operator::max, is_signed, width, is_signed ? top : 0};
+        case ptx::AtomicOp::and_:
+            return Reduction{Operator::and_, is_signed, width, ones};
+        case ptx::AtomicOp::or_:
+            return Reduction{Operator::or_, is_signed, width, 0};
+        case ptx::AtomicOp::xor_:
+            return Reduction{Operator::xor_, is_signed, width, 0};
+        default:
+            return std::nullopt;
+    }
+}
+
+class Sums {
+  public:
+    Sums(const FunctionValues& kernel, const TurnValues& turns, const TurnParts& parts,
+         const Reduction& reduction)
+        : kernel_(kernel),
+          flow_(kernel.flow()),
+          turns_(turns),
+          parts_(parts),
+          reduction_(reduction),
+          visited_(kernel.ssa().values.size()) {}
+
+    // Outside the loops: nothing as yet, or what a loop added to such a sum.
+    bool is_sum(ValueIndex index) {
+        if (index == no_index) return false;
+        if (is_identity(index)) return true;
+        if (visited_[index]) return false;
+        visited_[index] = true;
+        const ptx::Value& value = value_of(index);
+        if (home(index) != TurnValues::outside) {
+            const auto from = carried(index, only_exit(home(index)));
+            return from && is_sum(*from);
+        }
+        if (value.kind == ptx::Value::Kind::phi) return merges(value);
+        if (value.kind != ptx::Value::Kind::instruction || value.previous != no_index) return false;
+        const ptx::Instruction& made = kernel_.function().body[value.instruction];
+        return made.opcode == ptx::Opcode::mov && made.destination_count == 1 && made.operands.size() == 2 &&
+               made.operands[1].kind == ptx::Operand::Kind::reg && is_sum(used(value.instruction, 1));
+    }
+
+  private:
+    const ptx::Value& value_of(ValueIndex index) const { return kernel_.ssa().values[index]; }
+    BlockIndex block_of(ValueIndex index) const {
+        const ptx::Value& value = value_of(index);
+        if (value.kind == ptx::Value::Kind::phi) return value.block;
+        return value.kind == ptx::Value::Kind::instruction ? flow_.block_of[value.instruction] : 0;
+    }
+    std::uint32_t home(ValueIndex index) const { return turns_.home(block_of(index)); }
+    bool is_identity(ValueIndex index) const {
+        const Symbolic& known = kernel_.value(index);
+        return known.width == reduction_.width && known.is_constant() &&
+               known.constant() == reduction_.identity;
+    }
+    bool is_same(ValueIndex a, ValueIndex b) const {
+        return a == b || (a != no_index && b != no_index && is_identity(a) && is_identity(b));
+    }
+
+    // Ways from one loop, and past it: a thread that goes past it has what the loop would have begun with.
+    bool merges(const ptx::Value& phi) {
+        const auto& predecessors = flow_.blocks[phi.block].predecessors;
+        std::optional<ValueIndex> first, other;
+        std::optional<std::uint32_t> loop;
+        for (std::size_t i = 0; i < phi.incoming.size(); i++) {
+            const ValueIndex incoming = phi.incoming[i];
+            if (incoming == no_index) return false;
+            const std::uint32_t from = turns_.home(predecessors[i]);
+            if (from == TurnValues::outside) {
+                if (other && !is_same(*other, incoming)) return false;
+                other = incoming;
+                continue;
+            }
+            const auto carried_in = carried(incoming, predecessors[i]);
+            if (!carried_in || (loop && *loop != from) || (first && !is_same(*first, *carried_in)))
+                return false;
+            loop = from;
+            first = carried_in;
+        }
+        if (first && other && !is_same(*first, *other)) return false;
+        return is_sum(first ? *first : other.value_or(no_index));
+    }
+
+    BlockIndex only_exit(std::uint32_t loop) const {
+        BlockIndex found = no_index;
+        for (const BlockIndex block : flow_.loops[loop].blocks)
+            for (const BlockIndex to : flow_.blocks[block].successors)
+                if (turns_.home(to) != loop && found != block) {
+                    if (found != no_index) return no_index;
+                    found = block;
+                }
+        return found;
+    }
+
+    // What a loop's sum began with, if the value is that sum as it is where `exit` leaves the loop: with all
+    // turns in it, each once.
+    std::optional<ValueIndex> carried(ValueIndex index, BlockIndex exit) const {
+        if (exit == no_index) return std::nullopt;
+        const auto is_done = parts_.turn_is_done(exit);
+        if (!is_done) return std::nullopt;
+        const std::uint32_t l = turns_.home(exit);
+        const BlockIndex header = flow_.loops[l].header;
+        const auto& predecessors = flow_.blocks[header].predecessors;
+        for (const ValueIndex phi : kernel_.phis(header)) {
+            const std::vector<bool> sums = sums_of_turn(phi, l);
+            std::optional<ValueIndex> before, after;
+            bool good = true;
+            for (std::size_t p = 0; p < predecessors.size() && good; p++) {
+                auto& found = turns_.home(predecessors[p]) == l ? after : before;
+                const ValueIndex incoming = value_of(phi).incoming[p];
+                good = incoming != no_index && (!found || is_same(*found, incoming));
+                found = incoming;
+            }
+            if (!good || !before || !after || !sums[*after]) continue;
+            if (index == (*is_done ? *after : phi)) return before;
+        }
+        return std::nullopt;
+    }
+
+    // The values of a turn that are the sum as the turn found it and what the turn added so far. All of the
+    // turn's values are taken for such at first; what is none makes none of others, until those that are left
+    // agree.
+    std::vector<bool> sums_of_turn(ValueIndex carried, std::uint32_t loop) const {
+        std::vector<bool> sums(kernel_.ssa().values.size());
+        std::vector<ValueIndex> open;
+        for (ValueIndex v = 0; v < sums.size(); v++) {
+            const ptx::Value& value = value_of(v);
+            const bool is_of_other_turn =
+                value.kind == ptx::Value::Kind::phi && value.block == flow_.loops[loop].header;
+            if (v != carried &&
+                (home(v) != loop || is_of_other_turn || value.kind == ptx::Value::Kind::undefined))
+                continue;
+            sums[v] = true;
+            if (v != carried) open.push_back(v);
+        }
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (const ValueIndex v : open) {
+                if (!sums[v] || holds(v, sums)) continue;
+                sums[v] = false;
+                changed = true;
+            }
+        }
+        return sums;
+    }
+    bool holds(ValueIndex index, const std::vector<bool>& sums) const {
+        const auto contains = [&](ValueIndex v) { return v != no_index && sums[v]; };
+        const ptx::Value& value = value_of(index);
+        // Which of them it is, the turn decides: so do all branches in the loop that do not leave it.
+        if (value.kind == ptx::Value::Kind::phi) return std::ranges::all_of(value.incoming, contains);
+        const std::uint32_t i = value.instruction;
+        const ptx::Instruction& made = kernel_.function().body[i];
+        if (value.kind != ptx::Value::Kind::instruction || made.destination_count != 1 ||
+            !made.operands[0].elements.empty())
+            return false;
+        if (value.previous != no_index &&
+            (!contains(value.previous) || !is_turns_own(kernel_.ssa().guard(i), i)))
+            return false;
+        if (made.opcode == ptx::Opcode::mov)
+            return made.operands[1].kind == ptx::Operand::Kind::reg && contains(used(i, 1));
+        const auto operation = integer_operation(made);
+        if (!operation || width_bits(operation->result) != reduction_.width) return false;
+        const bool adds = reduction_.op == Operator::add;
+        switch (operation->op) {
+            case Operator::selp:
+                return contains(used(i, 1)) && contains(used(i, 2)) && is_turns_own(used(i, 3), i);
+            case Operator::mad_lo:
+                return adds && contains(used(i, 3)) && is_of_turn(i, 1) && is_of_turn(i, 2);
+            case Operator::sub:
+                return adds && contains(used(i, 1)) && is_of_turn(i, 2);
+            case Operator::min:
+            case Operator::max:
+                if (is_signed_type(operation->type) != reduction_.is_signed) return false;
+                break;
+            default:
+                break;
+        }
+        return operation->op == reduction_.op &&
+               ((contains(used(i, 1)) && is_of_turn(i, 2)) || (contains(used(i, 2)) && is_of_turn(i, 1)));
+    }
+
+    ValueIndex used(std::uint32_t instruction, std::uint16_t operand) const {
+        const ptx::Operand& read = kernel_.function().body[instruction].operands[operand];
+        return read.negated || read.kind != ptx::Operand::Kind::reg ? no_index
+                                                                    : kernel_.ssa().use(instruction, operand);
+    }
+    bool is_turns_own(ValueIndex value, std::uint32_t instruction) const {
+        const BlockIndex block = flow_.block_of[instruction];
+        return value != no_index && parts_.counts(block) && !turns_.read(value, block).on_launch;
+    }
+    bool is_of_turn(std::uint32_t instruction, std::uint16_t operand) const {
+        if (kernel_.function().body[instruction].operands[operand].kind == ptx::Operand::Kind::immediate)
+            return parts_.counts(flow_.block_of[instruction]);
+        return is_turns_own(used(instruction, operand), instruction);
+    }
+
+    const FunctionValues& kernel_;
+    const ptx::ControlFlow& flow_;
+    const TurnValues& turns_;
+    const TurnParts& parts_;
+    const Reduction& reduction_;
+    std::vector<bool> visited_;  // by value
+};
+
+}  // namespace
+
+bool is_sum_of_turns(const FunctionValues& kernel, const TurnValues& turns, const TurnParts& parts,
+                     std::uint32_t instruction) {
+    const ptx::Instruction& made = kernel.function().body[instruction];
+    const auto reduction = reduction_of(made);
+    const BlockIndex block = kernel.flow().block_of[instruction];
+    if (!reduction || made.guard != no_index || turns.home(block) != TurnValues::outside) return false;
+    // It takes the address and the value; a result is not used.
+    if (made.operands.size() != made.destination_count + 2u) return false;
+    const auto at = static_cast<std::uint16_t>(made.destination_count),
+               what = static_cast<std::uint16_t>(at + 1);
+    if (made.operands[at].kind != ptx::Operand::Kind::address ||
+        made.operands[what].kind != ptx::Operand::Kind::reg || made.operands[what].negated)
+        return false;
+    const ValueIndex address = kernel.ssa().use(instruction, at);
+    if (address != no_index && turns.read(address, block) != Dependence{}) return false;
+    return Sums(kernel, turns, parts, *reduction).is_sum(kernel.ssa().use(instruction, what));
+}
+
+}  // namespace trimtab::analysis
