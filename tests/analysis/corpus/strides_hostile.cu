@@ -446,7 +446,8 @@ __global__ void sum_behind_the_test(int* sum, const int* __restrict__ x, int n) 
     atomicAdd(sum, s);
 }
 //= dividing 3 "gridDim.x"
-__global__ void sum_that_is_told(int* __restrict__ o, int* __restrict__ sum, const int* __restrict__ x, int n) {
+__global__ void sum_that_is_told(int* __restrict__ o, int* __restrict__ sum, const int* __restrict__ x,
+                                 int n) {
     int s = 0;
     for (int i = GX; i < n; i += TX) o[i] = s += x[i];
     atomicAdd(sum, s);

@@ -217,7 +217,8 @@ __global__ void sum_of_inner_turns(int* sum, const int* __restrict__ x, int n) {
     atomicAdd(sum, s);
 }
 //= covering
-__global__ void sum_and_squares(int* __restrict__ o, int* __restrict__ sum, const int* __restrict__ x, int n) {
+__global__ void sum_and_squares(int* __restrict__ o, int* __restrict__ sum, const int* __restrict__ x,
+                                int n) {
     int s = 0;
     for (int i = GX; i < n; i += TX) {
         o[i] = x[i] * x[i];

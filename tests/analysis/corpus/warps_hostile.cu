@@ -1,4 +1,5 @@
-// Kernels that work by warps, and whose results depend on which warps make a block, or on how many: see README.md.
+// Kernels that work by warps, and whose results depend on which warps make a block, or on how many: see
+// README.md.
 #define G (blockIdx.x * blockDim.x + threadIdx.x)
 #define ALL 0xffffffffu
 
@@ -84,7 +85,8 @@ __global__ void waits_for_the_warp_before(int* o, int* done, int rows) {
     const int row = G / 32;
     if (row >= rows) return;
     if (row > 0)
-        while (__shfl_sync(ALL, __ldcg(done + row - 1), 0) == 0) {}
+        while (__shfl_sync(ALL, __ldcg(done + row - 1), 0) == 0) {
+        }
     o[G] = row;
     done[row] = 1;
 }

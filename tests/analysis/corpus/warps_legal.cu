@@ -46,7 +46,8 @@ __global__ void counts_by_votes(int* o, const int* a, int rows, int d) {
     const int row = G / 32, lane = G % 32;
     if (row >= rows) return;
     int count = 0;
-    for (int k = 0; k < d; k += 32) count += __popc(__ballot_sync(ALL, k + lane < d && a[row * d + k + lane] > 4));
+    for (int k = 0; k < d; k += 32)
+        count += __popc(__ballot_sync(ALL, k + lane < d && a[row * d + k + lane] > 4));
     if (lane == 0) o[row] = count;
 }
 //= covering
