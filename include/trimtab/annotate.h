@@ -3,8 +3,9 @@
  *
  *     #include <trimtab/annotate.h>
  *
- *     __global__ void TRIMTAB_TUNE(block(ispow2(bx), bx >= 64), grid(ceil(n / (2 * bx))), dynamic_shared(4 *
- * bx)) block_sum(const float *in, float *out, int n) { ... }
+ *     __global__ void
+ *     TRIMTAB_TUNE(block(ispow2(bx), bx >= 64), grid(ceil(n / (2 * bx))), dynamic_shared(4 * bx))
+ *     block_sum(const float *in, float *out, int n) { ... }
  *
  * docs/annotations.md has the grammar and what each clause promises. Macros in it are expanded. Every other
  * compiler than clang sees nothing of it, so that nvcc and g++ build the same source.

@@ -22,49 +22,94 @@ typedef struct trimtab_dim3 {
     uint32_t x, y, z;
 } trimtab_dim3;
 
-/* H: a device description as the models read it. model/devices/README.md gives each value's meaning and unit.
+/* H: a device description as the models read it. A cycle is one period of sm_clock_hz. Where a value is from,
+ * and how it is measured: model/devices/README.md.
  */
 typedef struct trimtab_device {
     uint32_t struct_bytes;       /* sizeof(trimtab_device) of whoever filled it in */
-    uint32_t compute_capability; /* 75 for 7.5 */
-    double sm_count, sm_clock_hz, memory_clock_hz;
-    double dram_bytes, dram_bytes_per_s, dram_bus_bits, l2_bytes, l1_bytes, l1_caches_global_loads;
-    double shared_bytes_per_sm, shared_bytes_per_block, shared_bytes_per_block_optin,
-        shared_reserved_bytes_per_block, shared_allocation_bytes;
-    double registers_per_sm, registers_per_block, max_registers_per_thread, register_allocation_unit,
-        warp_allocation_granularity;
-    double max_threads_per_sm, max_threads_per_block, max_blocks_per_sm, max_warps_per_sm;
-    double max_block_x, max_block_y, max_block_z, max_grid_x, max_grid_y, max_grid_z;
-    double warp_size, schedulers_per_sm, fp32_lanes_per_sm, fp64_lanes_per_sm, int32_lanes_per_sm,
-        special_function_lanes_per_sm, load_store_units_per_sm, shared_bytes_per_clock, constant_bytes,
-        instruction_cache_bytes;
-    double latency_fp32_cycles, latency_shared_cycles, latency_l1_cycles, latency_l2_cycles,
-        latency_dram_cycles, departure_delay_coalesced_cycles, departure_delay_uncoalesced_cycles,
-        launch_overhead_ns;
-    double concurrent_kernels, copy_engines, pcie_bytes_per_s;
-    double l2_bytes_per_clock; /* to all SMs together */
+    uint32_t compute_capability; /* 10 * major + minor: 75 for 7.5 */
+
+    double sm_count;        /* streaming multiprocessors (SMs) */
+    double sm_clock_hz;     /* Hz, under load */
+    double memory_clock_hz; /* Hz: dram_bytes_per_s = 2 * memory_clock_hz * dram_bus_bits / 8 */
+
+    double dram_bytes;             /* bytes of device memory, nominal */
+    double dram_bytes_per_s;       /* bytes a second, peak */
+    double dram_bus_bits;          /* bits */
+    double l2_bytes;               /* bytes, of the whole device */
+    double l1_bytes;               /* bytes an SM that global loads use by default; 0 where they bypass it */
+    double l1_caches_global_loads; /* 1: they are cached there by default, else 0 */
+
+    double shared_bytes_per_sm;             /* bytes, at most */
+    double shared_bytes_per_block;          /* bytes a block gets without opting in */
+    double shared_bytes_per_block_optin;    /* bytes a block gets at most */
+    double shared_reserved_bytes_per_block; /* bytes that the system takes in each resident block */
+    double shared_allocation_bytes;         /* bytes: a block's are rounded up to a multiple of it */
+
+    double registers_per_sm;            /* registers of 32 bits */
+    double registers_per_block;         /* registers of 32 bits */
+    double max_registers_per_thread;    /* registers of 32 bits */
+    double register_allocation_unit;    /* registers: a warp's are rounded up to a multiple of it */
+    double warp_allocation_granularity; /* warps: a block's are rounded up to a multiple of it */
+
+    double max_threads_per_sm;    /* threads that can be resident */
+    double max_threads_per_block; /* threads */
+    double max_blocks_per_sm;     /* blocks that can be resident */
+    double max_warps_per_sm;      /* warps that can be resident */
+
+    double max_block_x; /* threads */
+    double max_block_y; /* threads */
+    double max_block_z; /* threads */
+    double max_grid_x;  /* blocks */
+    double max_grid_y;  /* blocks */
+    double max_grid_z;  /* blocks */
+
+    double warp_size;                     /* threads */
+    double schedulers_per_sm;             /* warp instructions that an SM can start a cycle */
+    double fp32_lanes_per_sm;             /* fused multiply-adds a cycle, of threads */
+    double fp64_lanes_per_sm;             /* fused multiply-adds a cycle, of threads */
+    double int32_lanes_per_sm;            /* additions a cycle, of threads */
+    double special_function_lanes_per_sm; /* approximations (reciprocal, sine ...) a cycle, of threads */
+    double load_store_units_per_sm;       /* addresses a cycle */
+    double shared_bytes_per_clock;        /* bytes a cycle and SM, without bank conflicts */
+    double constant_bytes;                /* bytes of constant memory a module */
+    double instruction_cache_bytes;       /* bytes of the first instruction cache that a whole SM shares */
+
+    double latency_fp32_cycles;              /* cycles from a fused multiply-add to one that depends on it */
+    double latency_shared_cycles;            /* cycles of a load from shared memory */
+    double latency_l1_cycles;                /* cycles of a load that hits L1 */
+    double latency_l2_cycles;                /* cycles of a load that hits L2 */
+    double latency_dram_cycles;              /* cycles of a load that misses L2 and hits the TLB */
+    double departure_delay_coalesced_cycles; /* least cycles between two coalesced requests */
+    double departure_delay_uncoalesced_cycles; /* least cycles between parts of one request */
+    double launch_overhead_ns;                 /* ns of an empty kernel between two events */
+
+    double concurrent_kernels; /* grids resident at once */
+    double copy_engines;       /* copies at once beside kernels */
+    double pcie_bytes_per_s;   /* bytes a second of the host link, one direction */
+    double l2_bytes_per_clock; /* bytes a cycle, to all SMs together */
 } trimtab_device;
 
 /* What the compiler decided for the image of the kernel that the device runs. */
 typedef struct trimtab_image {
-    double registers_per_thread, static_shared_bytes, local_bytes_per_thread;
-    double max_threads_per_block; /* launch bounds and the function's attribute; 0: no limit of its own */
+    double registers_per_thread;   /* registers of 32 bits */
+    double static_shared_bytes;    /* bytes a block */
+    double local_bytes_per_thread; /* bytes */
+    double max_threads_per_block;  /* threads: launch bounds, function attribute; 0: no limit of its own */
 } trimtab_image;
 
 /* The blocks that this very launch may use: what the proof allows for its arguments, and the device's limits.
  */
 typedef struct trimtab_limits {
-    trimtab_dim3 extent; /* threads of the launch as written, by dimension: grid * block; where the grid stays
-                            whatever the block is, the largest block */
-    trimtab_dim3 max_block; /* largest block by dimension; 1 in a dimension that must stay 1 */
-    trimtab_dim3 max_grid;
+    /* Threads of the launch as written, by dimension: grid * block; where the grid stays whatever the block is,
+     * the largest block. */
+    trimtab_dim3 extent;
+    trimtab_dim3 max_block;   /* threads, by dimension; 1 in a dimension that must stay 1 */
+    trimtab_dim3 max_grid;    /* blocks, by dimension */
     uint32_t max_threads;     /* threads a block, over all dimensions */
-    uint32_t thread_multiple; /* threads a block must be a multiple of this: the warp size, unless the launch
-                                 as written is smaller */
-    uint32_t
-        dividing; /* bit d (x: 1, y: 2, z: 4): the block must divide the extent of that dimension exactly */
-    uint32_t
-        max_dynamic_shared_bytes; /* a block; for kernels whose annotation states dynamic shared memory */
+    uint32_t thread_multiple; /* threads: a block's are a multiple of it (the warp size, mostly) */
+    uint32_t dividing;        /* bit d (x: 1, y: 2, z: 4): the block must divide the extent exactly */
+    uint32_t max_dynamic_shared_bytes; /* bytes a block; where an annotation states them */
 } trimtab_limits;
 
 typedef struct trimtab_prediction {
@@ -76,10 +121,12 @@ typedef struct trimtab_prediction {
 } trimtab_prediction;
 
 typedef struct trimtab_choice {
-    trimtab_dim3 block, grid;
-    double predicted_ns, relative_error;
+    trimtab_dim3 block;  /* threads, by dimension */
+    trimtab_dim3 grid;   /* blocks, by dimension */
+    double predicted_ns; /* as in trimtab_prediction, like the next two */
+    double relative_error;
     uint32_t uncertain;
-    uint32_t reserved;
+    uint32_t reserved; /* 0 */
 } trimtab_choice;
 
 typedef struct trimtab_driver {
@@ -87,9 +134,8 @@ typedef struct trimtab_driver {
     uint32_t struct_bytes; /* sizeof(trimtab_driver) */
     const char* id;        /* of the kernel description: 16 hex digits */
     const char* kernel;    /* the mangled name */
-    uint32_t
-        data_count; /* D, in the order of data_names; launch extents are named extent.x, extent.y, extent.z */
-    uint32_t metric_count;
+    uint32_t data_count;   /* D, in the order of data_names; extents are named extent.x, extent.y, extent.z */
+    uint32_t metric_count; /* in the order of metric_names */
     const char* const* data_names;
     const char* const* metric_names;
     /* 0, or a negative number where the block cannot be launched on the device (it does not fit) or D is no
@@ -110,11 +156,10 @@ typedef struct trimtab_driver {
 typedef struct trimtab_bundle {
     uint32_t abi;
     uint32_t driver_count;       /* kernels that are left alone have a description and no driver */
-    const char* fat_binary_hash; /* 16 hex digits: a kernel is (fat binary, name), for two static kernels may
-                                    share a name */
+    const char* fat_binary_hash; /* 16 hex digits: two static kernels of one name are in two fat binaries */
     const trimtab_driver* const* drivers;
-    const char* json; /* one record, see section.h */
-    uint64_t json_bytes;
+    const char* json;    /* one record, see section.h */
+    uint64_t json_bytes; /* of it, in bytes */
 } trimtab_bundle;
 
 /* Exported by libtrimtab; called by the bundles' constructors through a weak reference, so that an object

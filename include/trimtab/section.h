@@ -4,9 +4,12 @@
 //     bytes 8..15  length of the JSON in bytes, little-endian
 //     then the JSON, then zero bytes up to a multiple of 8
 //
-// One record is one fat binary: {"abi": 1, "compiler": "trimtab++ 0.1.0", "input": "gemm.cu", "fat_binary":
-// "<16 hex digits>", "kernels": [{"description": {...}, "profile": {...}, "fits": {...}, "driver_source":
-// "..."}]}; a kernel that is left alone, or whose profile failed, has a description (with the reasons) alone.
+// One record is one fat binary:
+//
+//     {"abi": 1, "compiler": "trimtab++ 0.1.0", "input": "gemm.cu", "fat_binary": "<16 hex digits>",
+//      "kernels": [{"description": {...}, "profile": {...}, "fits": {...}, "driver_source": "..."}]}
+//
+// A kernel that is left alone, or whose profile failed, has a description (with the reasons) alone.
 #pragma once
 
 namespace trimtab {
