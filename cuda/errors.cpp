@@ -28,6 +28,12 @@ const Entry& entry_of(cudaError_t code) {
 
 }  // namespace
 
+std::vector<cudaError_t> all_errors() {
+    std::vector<cudaError_t> codes;
+    for (const Entry& entry : table) codes.push_back(entry.code);
+    return codes;
+}
+
 const char* error_name(cudaError_t code) {
     return entry_of(code).name;
 }

@@ -3,12 +3,15 @@
 
 #include <driver_types.h>
 
+#include <vector>
+
 #include "cuda/machine.h"
 
 namespace trimtab::cuda {
 
 [[nodiscard]] const char* error_name(cudaError_t code);
 [[nodiscard]] const char* error_text(cudaError_t code);
+[[nodiscard]] std::vector<cudaError_t> all_errors();
 
 // The error that CUDA reports for a fault of this kind.
 [[nodiscard]] cudaError_t error_of(Fault::Kind kind);

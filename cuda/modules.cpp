@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/device_runtime.h"
 #include "cuda/image_choice.h"
 #include "cuda/linked_image.h"
 #include "cuda/registers.h"
@@ -144,7 +145,9 @@ std::expected<LoadedModule*, LoadError> Modules::load(Module& module, int device
     if (!chosen) return fail(std::move(chosen.error()));
     loaded->ptx_architecture = chosen->architecture;
     loaded->resources = std::move(chosen->resources);
-    auto program = load_program(std::move(chosen->module));
+    auto whole = with_device_runtime(std::move(chosen->module));
+    if (!whole) return fail({.code = cudaErrorInvalidKernelImage, .line = whole.error().text()});
+    auto program = load_program(std::move(*whole));
     if (!program) return fail({.code = cudaErrorInvalidKernelImage, .line = program.error().text()});
     loaded->program = std::move(*program);
     for (const ptx::Variable& variable : module_of(*loaded->program).variables) {

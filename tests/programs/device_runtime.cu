@@ -7,6 +7,11 @@ __global__ void add(int* values, int amount) {
     values[threadIdx.x] += amount;
 }
 
+__device__ bool is(const char* text, const char* wanted) {
+    while (*text != 0 && *text == *wanted) ++text, ++wanted;
+    return *text == *wanted;
+}
+
 __global__ void parent(int* from, int* to, int* facts) {
     if (threadIdx.x != 0) return;
     int device = -1, warp = 0, processors = 0;
@@ -38,6 +43,9 @@ __global__ void parent(int* from, int* to, int* facts) {
     cudaEventDestroy(event);
     cudaStreamDestroy(stream);
     facts[8] = cudaGetLastError();
+    facts[9] = is(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue");
+    facts[10] = is(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory");
+    facts[11] = is(cudaGetErrorString(static_cast<cudaError_t>(123456)), "unrecognized error code");
 }
 
 int main() {
@@ -49,8 +57,8 @@ int main() {
     memset(to, 0, 128 * sizeof(int));
     parent<<<1, 32>>>(from, to, facts);
     bool ok = cudaDeviceSynchronize() == cudaSuccess;
-    const int expected[] = {0, 32, 1, 1, 0, 0, 0, 0, 0};
-    for (int i = 0; i < 9; ++i) ok &= facts[i] == expected[i];
+    const int expected[] = {0, 32, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1};
+    for (int i = 0; i < 12; ++i) ok &= facts[i] == expected[i];
     for (int i = 0; i < 64; ++i) ok &= to[i] == i + 7 && from[i] == 0x01010101 + 1;
     for (int i = 0; i < 8; ++i) ok &= to[64 + i] == i / 4 * 8 + i % 4 + 7;
     printf("%s\n", ok ? "PASS" : "FAIL");
