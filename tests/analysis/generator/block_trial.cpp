@@ -290,7 +290,7 @@ class BlockTrial {
                                                 {.grid = written_.grid, .block = written_.block}, candidate);
             if (with) shapes.push_back({with->grid, with->block});
         }
-        add_other_totals(candidates, most / 4, shapes);
+        add_other_totals(candidates, image, most / 4, shapes);
         return shapes;
     }
 
@@ -307,8 +307,8 @@ class BlockTrial {
         return lists[kernel.reads(2) ? 2 : kernel.reads(1) ? 1 : 0];
     }
 
-    void add_other_totals(const std::vector<trimtab_dim3>& candidates, unsigned most,
-                          std::vector<Shape>& shapes) {
+    void add_other_totals(const std::vector<trimtab_dim3>& candidates, const trimtab_image& image,
+                          unsigned most, std::vector<Shape>& shapes) {
         if (kernel_.keeps_grid()) return;
         const std::array<std::uint64_t, 3> grid{written_.grid.x, written_.grid.y, written_.grid.z};
         std::array<std::uint64_t, 3> extent{}, most_threads{};
@@ -329,7 +329,14 @@ class BlockTrial {
                     fits &= grid[d] * blocks[d] == extent[d];
             }
             if (!fits) continue;
-            shapes.push_back({{other[0], other[1], other[2]}, block});
+            // As the runtime asks.
+            auto limits = legal_blocks_of_total(kernel_, arguments_, written_.grid, written_.block,
+                                                trial_device(max_threads), image,
+                                                {other[0] * block.x, other[1] * block.y, other[2] * block.z});
+            if (!limits) continue;
+            limits->thread_multiple = 1;
+            if (!is_legal(*limits, block)) continue;
+            shapes.push_back({covering_grid(*limits, block), block});
             most--;
         }
     }
