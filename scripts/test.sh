@@ -74,8 +74,7 @@ own_sources() {
     if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
         git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.c' '*.cu' '*.cuh'
     else
-        find ptx model analysis emulator profiler driver_gen runtime pass tools include samples tests bench \
-            -regex '.*\.\(h\|cpp\|c\|cu\|cuh\)'
+        find . -name '.?*' -prune -o -name 'build*' -type d -prune -o -regex '.*\.\(h\|cpp\|c\|cu\|cuh\)' -print
     fi | grep -v '/data/' | while read -r file; do [[ ! -f $file ]] || printf '%s\n' "$file"; done
 }
 
