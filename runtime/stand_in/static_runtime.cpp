@@ -1,6 +1,6 @@
 // Programs that nvcc links hold a copy of CUDA's runtime of their own. Where libtrimtab.so is preloaded into
 // such a program, each function of that copy is made to jump to ours of the same name, before the program's
-// constructors call the first of them. Libraries' copies: runtime/audit/library_runtimes.cpp.
+// constructors call the first of them. Libraries' copies: stand_in/library_runtimes.cpp.
 #include <dlfcn.h>
 #include <link.h>
 

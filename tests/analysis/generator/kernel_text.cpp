@@ -237,7 +237,9 @@ class Mutation {
     bool guard() {
         std::string& text = line();
         const std::string name = any("%p");
-        if (name.empty() || text.contains('@') || text.contains("setp")) return false;
+        if (name.empty() || text.contains('@') || text.contains("setp") || text.contains("call") ||
+            text.contains("param"))
+            return false;
         const std::size_t at = text.find_first_not_of(" \t");
         text.insert(at, (draw_.chance(50) ? "@" : "@!") + name + " ");
         return true;
