@@ -129,7 +129,7 @@ SealedFile::~SealedFile() {
 std::expected<std::optional<SealedFile>, Error> read_sealed(const std::string& path, std::size_t most_bytes,
                                                             std::string_view purpose) {
     Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (!file.is_open() && errno == ENOENT) return std::nullopt;
+    if (!file.is_open() && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
     struct stat status{};
     if (!file.is_open() || fstat(file.number(), &status) != 0) return system_error(path);
     if (!S_ISREG(status.st_mode)) return refused("is no file", path);

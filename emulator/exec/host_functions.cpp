@@ -18,12 +18,12 @@ namespace {
 constexpr std::size_t max_string_bytes = std::size_t{1} << 20;
 
 std::optional<std::string> read_string(Warp& w, unsigned lane, std::uint64_t address) {
-    std::string text;
-    while (text.size() < max_string_bytes) {
-        const std::byte* host = w.worker->host_address(w, lane, address + text.size(), 1);
+    std::optional<std::string> text(std::in_place);
+    while (text->size() < max_string_bytes) {
+        const std::byte* host = w.worker->host_address(w, lane, address + text->size(), 1);
         if (host == nullptr) return std::nullopt;
-        if (*host == std::byte{0}) return text;
-        text += static_cast<char>(*host);
+        if (*host == std::byte{0}) break;
+        *text += static_cast<char>(*host);
     }
     return text;
 }

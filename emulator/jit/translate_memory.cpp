@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "emulator/jit/load_order.h"
 #include "emulator/jit/translator.h"
 
 namespace trimtab::emulator::jit {
@@ -169,6 +170,7 @@ void Translator::finish_slow(const Access& access, std::uint32_t index, llvm::Ba
 
 bool Translator::translate_load(const Instruction& instruction, std::uint32_t index) {
     const auto elements = elements_of(instruction.operands[0]);
+    if (elements.size() > 1 && is_ordered(instruction)) return false;  // seen at once: the interpreter's
     for (const Operand* element : elements) {
         if (element->kind == Operand::Kind::reg && slots_[element->reg] == nullptr) return false;
     }
@@ -211,6 +213,7 @@ bool Translator::translate_load(const Instruction& instruction, std::uint32_t in
 bool Translator::translate_store(const Instruction& instruction, std::uint32_t index) {
     const auto elements = elements_of(instruction.operands[1]);
     if (instruction.modifiers.space == ptx::Space::param) return false;
+    if (elements.size() > 1 && is_ordered(instruction)) return false;
     std::vector<Value> values;
     for (const Operand* element : elements) {
         unsigned bytes = ptx::size_bytes(instruction.type);

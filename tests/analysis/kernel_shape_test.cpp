@@ -227,7 +227,7 @@ TEST_P(Verdicts, AtomicsByWhatBecomesOfTheirResult) {
 TEST_P(Verdicts, CallsAreFollowed) {
     describe(R"(
         __device__ __attribute__((noinline)) float half(const float* x, int i) { return x[i] * 0.5f; }
-        __device__ __attribute__((noinline)) int lane() { return threadIdx.x % 32; }
+        __device__ __attribute__((noinline)) int lane() { return threadIdx.x % 24; }
         extern "C" __device__ int printf(const char*, ...);
         __global__ void plain(float* o, const float* x, int n) {
             int g = blockIdx.x * blockDim.x + threadIdx.x;

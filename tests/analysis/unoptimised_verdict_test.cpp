@@ -65,7 +65,7 @@ TEST_F(VerdictsUnoptimised, WhatIsWrittenThroughAPointerIsNotKnown) {
 
 TEST_F(VerdictsUnoptimised, ThreadIndexThroughTheStackRefuses) {
     const auto& kernel = describe(R"(
-        __device__ __attribute__((noinline)) int lane(int t) { return t & 31; }
+        __device__ __attribute__((noinline)) int lane(int t) { return t % 24; }
         __global__ void k(int* o, int n) {
             int t = threadIdx.x;
             int g = blockIdx.x * blockDim.x + t;

@@ -53,7 +53,7 @@ TEST(Process, BadEnvironmentIsToldOnceAndHarmless) {
     EXPECT_EQ(
         outcome.output,
         "trimtab: TRIMTAB=maybe is not understood: it takes on, off or observe; taken as on\n"
-        "trimtab: TRIMTAB_LOG=loud is not understood: it takes off, warn, info or debug; taken as warn\n"
+        "trimtab: TRIMTAB_LOG=loud is not understood: it takes off, warn, summary, info or debug; taken as warn\n"
         "Tesla K20c\n");
 }
 

@@ -26,7 +26,7 @@ class Bundles : public ::testing::Test {
         left_alone_.name = "_Z4alone\"\\\n\xc3\xa9";  // anything may stand in a name
         for (const char* name : {"n", "extent.x"})
             fitted_.data.push_back({.name = name, .is_extent = name[0] == 'e', .type = "s32", .bounds = {}});
-        fitted_.dimensions = {true, false, false};
+        fitted_.dimensions[0].index = analysis::Index::global;
         fits_.data_names = {"n", "extent.x"};
         fits_.profiled = {{64, 256, true}, {64, 256, true}};
         FittedMetric fit;

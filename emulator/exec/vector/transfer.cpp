@@ -27,6 +27,60 @@ template <class T>
         __builtin_memcpy(host, &value, sizeof value);
 }
 
+// PTX promises nothing of a vector's elements together, yet programs hand a value and its state over in 16 aligned
+// bytes, which GPUs make visible at once (CUB's tile descriptors). One host access is as whole: on x86 processors
+// with AVX it is never torn (Intel's manual, volume 3, 9.1.1; AMD's, volume 2, 7.3.2).
+using Sixteen [[gnu::vector_size(16), gnu::may_alias, gnu::aligned(1)]] = u64;
+using Eight [[gnu::may_alias]] = u64;
+
+bool is_whole(const MemoryInfo& info) {
+    return info.is_ordered && info.element_count > 1 && (info.total_bytes == 16 || info.total_bytes == 8);
+}
+std::byte* lane_host(const Warp& w, Shape shape, unsigned lane, unsigned total_bytes) {
+    if (shape == Shape::uniform) return w.at.host;
+    if (shape == Shape::contiguous) return w.at.host + std::size_t{lane} * total_bytes;
+    return reinterpret_cast<std::byte*>(w.at.address[lane] + w.at.delta);
+}
+
+template <class M, class R>
+void load_whole(Warp& w, const MemoryInfo& info, Shape shape) {
+    for (u32 rest = w.mask; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+        const std::byte* host = lane_host(w, shape, lane, info.total_bytes);
+        M elements[16 / sizeof(M)];
+        if (info.total_bytes == 16) {
+            const Sixteen value = *reinterpret_cast<const volatile Sixteen*>(host);
+            __builtin_memcpy(elements, &value, sizeof value);
+        } else {
+            const Eight value = __atomic_load_n(reinterpret_cast<const Eight*>(host), __ATOMIC_ACQUIRE);
+            __builtin_memcpy(elements, &value, sizeof value);
+        }
+        for (unsigned element = 0; element < info.element_count; element++) {
+            if (info.elements[element] == no_operand) continue;
+            w.lanes<R>(info.elements[element])[lane] = static_cast<R>(elements[element]);
+        }
+    }
+}
+template <class M, class R>
+void store_whole(Warp& w, const MemoryInfo& info, Shape shape) {
+    for (u32 rest = w.mask; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+        std::byte* host = lane_host(w, shape, lane, info.total_bytes);
+        M elements[16 / sizeof(M)] = {};
+        for (unsigned element = 0; element < info.element_count; element++)
+            elements[element] = static_cast<M>(w.lanes<R>(info.elements[element])[lane]);
+        if (info.total_bytes == 16) {
+            Sixteen value;
+            __builtin_memcpy(&value, elements, sizeof value);
+            *reinterpret_cast<volatile Sixteen*>(host) = value;
+        } else {
+            Eight value;
+            __builtin_memcpy(&value, elements, sizeof value);
+            __atomic_store_n(reinterpret_cast<Eight*>(host), value, __ATOMIC_RELEASE);
+        }
+    }
+}
+
 // M: what lies in memory, signed where it is extended by sign; R: the register's width.
 template <class M, class R>
 const Op* load(Warp& w, const Op* op) {
@@ -34,6 +88,10 @@ const Op* load(Warp& w, const Op* op) {
     const Shape shape = info.resolve(w, op);
     if (shape == Shape::fault) return nullptr;
     if (info.is_ordered) w.spun(spin_of_load);
+    if (is_whole(info)) {
+        load_whole<M, R>(w, info, shape);
+        return op + 1;
+    }
     const u32 mask = w.mask;
     const std::int32_t* m = w.lane_mask;
     for (unsigned element = 0; element < info.element_count; element++) {
@@ -80,6 +138,10 @@ const Op* store(Warp& w, const Op* op) {
     const Shape shape = info.resolve(w, op);
     if (shape == Shape::fault) return nullptr;
     if (info.is_ordered) w.spins = 0;
+    if (is_whole(info)) {
+        store_whole<M, R>(w, info, shape);
+        return op + 1;
+    }
     const u32 mask = w.mask;
     for (unsigned element = 0; element < info.element_count; element++) {
         const R* s = w.lanes<R>(info.elements[element]);
