@@ -74,7 +74,7 @@ inline cudaMemsetParams to_runtime(const CUDA_MEMSET_NODE_PARAMS& p) {
 inline std::expected<cudaGraphNodeParams, cudaError_t> to_runtime(const CUgraphNodeParams& p) {
     static_assert(sizeof(CUgraphNodeParams) == sizeof(cudaGraphNodeParams));
     cudaGraphNodeParams out{};
-    std::memcpy(&out, &p, sizeof out);
+    std::memcpy(static_cast<void*>(&out), &p, sizeof out);
     if (p.type == CU_GRAPH_NODE_TYPE_KERNEL) {
         const cudaKernelNodeParams kernel = to_runtime(p.kernel);
         out.kernel = {.func = kernel.func,

@@ -29,7 +29,7 @@ void write(Handle& handle, const Content& content) {
 template <typename Content, typename Handle>
 Content read(const Handle& handle) {
     Content content;
-    std::memcpy(&content, &handle, sizeof content);
+    std::memcpy(static_cast<void*>(&content), &handle, sizeof content);
     return content;
 }
 
