@@ -271,7 +271,8 @@ TEST_F(FreeTotals, DescriptionsKeepThemInJson) {
     EXPECT_EQ(read_row->stride_accesses, row.stride_accesses);
     nlohmann::json without = to_json(row);
     without.erase("grid");
-    EXPECT_THAT(description_from_json(without, "test").error().message, testing::HasSubstr("there is no grid"));
+    EXPECT_THAT(description_from_json(without, "test").error().message,
+                testing::HasSubstr("there is no grid"));
 }
 
 }  // namespace

@@ -50,11 +50,11 @@ TEST(Process, AnUnknownDeviceGetsOneLineAndNoDevice) {
 TEST(Process, BadEnvironmentIsToldOnceAndHarmless) {
     const Outcome outcome = run("TRIMTAB_DEVICE=k20c TRIMTAB=maybe TRIMTAB_LOG=loud", "scale");
     EXPECT_EQ(outcome.status, 0);
-    EXPECT_EQ(
-        outcome.output,
-        "trimtab: TRIMTAB=maybe is not understood: it takes on, off or observe; taken as on\n"
-        "trimtab: TRIMTAB_LOG=loud is not understood: it takes off, warn, summary, info or debug; taken as warn\n"
-        "Tesla K20c\n");
+    EXPECT_EQ(outcome.output,
+              "trimtab: TRIMTAB=maybe is not understood: it takes on, off or observe; taken as on\n"
+              "trimtab: TRIMTAB_LOG=loud is not understood: it takes off, warn, summary, info or debug; "
+              "taken as warn\n"
+              "Tesla K20c\n");
 }
 
 TEST(Process, AProgramThatMakesNoCallLoadsNoBackend) {
