@@ -1,6 +1,6 @@
 // Where inlined code stands in its user's source. A .loc names the place that the instruction comes from,
 // which may be in a header of the compiler's own, and the calls by which it got there: nvcc as attributes,
-// clang in the comment behind it.
+// clang in the comment behind it (in PTX files: the fat binary drops comments).
 #pragma once
 
 #include <cstdint>
