@@ -22,6 +22,7 @@
 
 #include <string>
 
+#include "model/gpuperf_equations.h"
 #include "model/launch_terms.h"
 
 namespace trimtab::model {
@@ -33,17 +34,19 @@ constexpr auto judged = "a round number: results move little with it";
 
 class GpuPerf : LaunchTerms {
   public:
-    GpuPerf() : LaunchTerms("gpuperf") {}
+    explicit GpuPerf(std::string name) : LaunchTerms(std::move(name)) {}
     RationalProgram build() &&;
+    RationalProgram build_benefits() &&;
 
   private:
     void departures();
     void last_level_cache();
+    void l1_cache();
     void memory_latency();
     Value wave_cycles(Value blocks, std::string_view wave);
 
     Value delay_per_transaction_ = zero_, departure_cycles_ = zero_;
-    Value dram_bytes_ = zero_, miss_ratio_ = zero_, amat_ = one_;
+    Value dram_bytes_ = zero_, miss_ratio_ = zero_, l1_hits_ = zero_, amat_ = one_;
 };
 
 // The slots of the SM that a warp's requests take to depart.
@@ -105,6 +108,15 @@ void GpuPerf::last_level_cache() {
     miss_ratio_ = share(dram_bytes_ / asked).named("miss_ratio", "", "of (12)");
 }
 
+void GpuPerf::l1_cache() {
+    // L1 is counted on only where all that the SM's blocks touch stays in it; stores stream through it.
+    const Value l1 = device("l1_bytes");
+    const Value first = share(sm_bytes_ / max(load_bytes_ * warps_ * blocks_on_sm_, one_));
+    const Value fits_l1 = smooth_step(sm_bytes_ / max(number(0.5, judged) * l1, one_));
+    l1_hits_ = select(zero_ < device("l1_caches_global_loads"), (one_ - first) * fits_l1, zero_)
+                   .named("L1_hit_ratio", "", "footprint of the SM's blocks against L1");
+}
+
 void GpuPerf::memory_latency() {
     const Value l2_latency = device("latency_l2_cycles");
     const Value transactions = (sectors_ / rounds_or_one_).named("avg_trans_warp", "sectors", "of a round");
@@ -113,13 +125,7 @@ void GpuPerf::memory_latency() {
         (device("latency_dram_cycles") + queued).named("avg_DRAM_lat", "cycles", "(13)");
     const Value behind_l1 =
         (l2_latency + queued) * (one_ - miss_ratio_) + max(dram_latency, l2_latency) * miss_ratio_;
-    // L1 is counted on only where all that the SM's blocks touch stays in it; stores stream through it.
-    const Value l1 = device("l1_bytes");
-    const Value first = share(sm_bytes_ / max(load_bytes_ * warps_ * blocks_on_sm_, one_));
-    const Value fits_l1 = smooth_step(sm_bytes_ / max(number(0.5, judged) * l1, one_));
-    const Value l1_hits = select(zero_ < device("l1_caches_global_loads"), (one_ - first) * fits_l1, zero_)
-                              .named("L1_hit_ratio", "", "footprint of the SM's blocks against L1");
-    amat_ = max(device("latency_l1_cycles") * l1_hits + behind_l1 * (one_ - l1_hits), one_)
+    amat_ = max(device("latency_l1_cycles") * l1_hits_ + behind_l1 * (one_ - l1_hits_), one_)
                 .named("AMAT", "cycles", "(12), two levels of cache");
 }
 
@@ -168,6 +174,7 @@ RationalProgram GpuPerf::build() && {
     departures();
     footprints();
     last_level_cache();
+    l1_cache();
     memory_latency();
 
     const Value sms = device("sm_count"), clock = device("sm_clock_hz");
@@ -196,10 +203,66 @@ RationalProgram GpuPerf::build() && {
     return std::move(b_).finish(ns, unlaunchable());
 }
 
+// The equations as published, on this program's terms.
+RationalProgram GpuPerf::build_benefits() && {
+    launch_shape();
+    computation();
+    requests();
+    departures();
+    footprints();
+    last_level_cache();
+    l1_cache();
+
+    const Value active_sms = min(blocks_, device("sm_count")).named("active_SMs", "SMs", "GPUPerf, table 2");
+    const Value warp_size = device("warp_size");
+    // A warp of which some lanes are idle because branches parted it would take as many fewer instructions.
+    const Value idle =
+        one_ - clamped(b_.metric(Metric::active_lanes, bx_, by_, bz_), one_, warp_size) / warp_size;
+    const Value diverging = select(zero_ < count(Metric::divergent_branches), insts_ * idle, zero_);
+    const Value transaction = line_bytes_;
+    const GpuPerfTerms terms = gpuperf_equations(
+        b_,
+        {.insts = insts_,
+         .mem_insts = loads_ + stores_ + atomics_ + local_,
+         .sync_insts = barriers_,
+         .sfu_insts = count(Metric::special_function_instructions),
+         .fp_insts = count(Metric::fp32_instructions) + count(Metric::fp64_instructions),
+         .divergence_insts = diverging,
+         .bank_conflicts = max(count(Metric::shared_wavefronts) - shared_requests_, zero_),
+         .total_warps = blocks_ * warps_,
+         .active_sms = active_sms,
+         .n = min(occ_, ceil(blocks_ / active_sms)) * warps_,
+         .avg_trans_warp = max(lines_ / requests_, one_),
+         .avg_inst_lat = device("latency_fp32_cycles"),
+         .miss_ratio = miss_ratio_,
+         .size_of_data = launch_bytes_ / transaction / active_sms,
+         .ilp = ilp_,
+         .mlp = max(requests_ / rounds_or_one_, one_),
+         .warp_size = warp_size,
+         .simd_width = device("fp32_lanes_per_sm"),
+         .sfu_width = device("special_function_lanes_per_sm"),
+         .freq_hz = device("sm_clock_hz"),
+         .mem_peak_bandwidth = device("dram_bytes_per_s"),
+         .transaction_bytes = transaction,
+         .dram_lat = device("latency_dram_cycles"),
+         .departure_delay = device("departure_delay_coalesced_cycles"),
+         .fp_lat = device("latency_fp32_cycles"),
+         .hit_lat = device("latency_l1_cycles") * l1_hits_ + device("latency_l2_cycles") * (one_ - l1_hits_),
+         .pass_cycles = max(warp_size / device("load_store_units_per_sm"),
+                            warp_size * number(4, "bytes a lane") / device("shared_bytes_per_clock"))});
+    const Value ns =
+        (terms.t_exec / device("sm_clock_hz") * number(1e9, "ns in a second")).named("time", "ns", "");
+    return std::move(b_).finish(ns, unlaunchable());
+}
+
 }  // namespace
 
 RationalProgram build_gpuperf() {
-    return GpuPerf{}.build();
+    return GpuPerf("gpuperf").build();
+}
+
+RationalProgram build_gpuperf_benefits() {
+    return GpuPerf("gpuperf-benefits").build_benefits();
 }
 
 }  // namespace trimtab::model

@@ -9,6 +9,7 @@
 #include "base/nearest_name.h"
 #include "model/device_fields.h"
 #include "model/gpuperf.h"
+#include "model/gpuperf_equations.h"
 #include "model/hong_kim.h"
 #include "model/sector_sum.h"
 #include "model/trimtab_model.h"
@@ -78,6 +79,7 @@ std::expected<const RationalProgram*, Error> performance_model(std::string_view 
     static const std::vector<RationalProgram> programs = [] {
         std::vector<RationalProgram> list;
         for (const ModelEntry& entry : model_table) list.push_back(entry.build());
+        list.push_back(build_gpuperf_benefits());
         for (const NamedTerm& term : trimtab_terms()) {
             TrimtabTerms terms;
             terms.*term.member = false;

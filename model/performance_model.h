@@ -15,7 +15,7 @@ namespace trimtab::model {
 inline constexpr std::string_view default_model = "trimtab";
 
 [[nodiscard]] const std::vector<std::string_view>& performance_model_names();
-// Also "trimtab-without-<term>" (trimtab_model.h). Built once, kept for the life of the process.
+// Also "trimtab-without-<term>" (trimtab_model.h) and "gpuperf-benefits" (gpuperf_equations.h), which explain. Built once, kept for the life of the process.
 [[nodiscard]] std::expected<const RationalProgram*, Error> performance_model(std::string_view name);
 
 // One launch, in the terms of the programs' inputs.

@@ -115,12 +115,15 @@ class RationalProgramBuilder {
     Value constant(double value, std::string_view origin);
     Value input(std::string_view name);
     Value metric(Metric metric, Value x, Value y, Value z);
+    // finish() leaves out what neither of its results needs, but for what was kept.
+    void keep(Value value) { kept_.push_back(value.index()); }
     [[nodiscard]] RationalProgram finish(Value time_ns, Value unlaunchable) &&;
 
   private:
     friend class Value;
     Value emit(Node node);  // equal nodes are shared
     RationalProgram program_;
+    std::vector<NodeIndex> kept_;
 };
 
 }  // namespace trimtab::model

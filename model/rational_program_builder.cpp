@@ -80,6 +80,7 @@ RationalProgram RationalProgramBuilder::finish(Value time_ns, Value unlaunchable
     std::vector<Node>& nodes = program_.nodes;
     std::vector<bool> wanted(nodes.size());
     wanted[time_ns.index()] = wanted[unlaunchable.index()] = true;
+    for (const NodeIndex index : kept_) wanted[index] = true;
     for (std::size_t i = nodes.size(); i-- > 0;)
         if (wanted[i] && has_operands(nodes[i].op))
             wanted[nodes[i].a] = wanted[nodes[i].b] = wanted[nodes[i].c] = true;
