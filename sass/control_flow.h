@@ -1,0 +1,38 @@
+// Basic blocks and loops of a function of SASS.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sass/disassembly.h"
+
+namespace trimtab::sass {
+
+using BlockIndex = std::uint32_t;
+inline constexpr std::uint32_t no_index = 0xffffffffu;
+
+struct Block {
+    std::uint32_t first = 0, last = 0;  // instructions [first, last)
+    std::vector<BlockIndex> successors, predecessors;
+};
+
+struct Loop {
+    BlockIndex header = 0;
+    std::vector<BlockIndex> blocks;  // ascending, inner loops' too
+    std::uint32_t parent = no_index;
+    std::uint32_t depth = 1;
+};
+
+struct ControlFlow {
+    std::vector<Block> blocks;                  // in the order of the code; block 0 is the entry
+    std::vector<Loop> loops;                    // outer loops before inner ones
+    std::vector<std::uint32_t> innermost_loop;  // by block; no_index: none
+    std::vector<bool> reachable;                // by block
+    bool complete = true;                       // no branch through a register
+};
+
+// A call returns behind itself; what a subroutine does is in no loop of its caller's. ptxas ends the code with
+// a branch to itself and padding, which nothing reaches.
+[[nodiscard]] ControlFlow control_flow(const Function& function);
+
+}  // namespace trimtab::sass

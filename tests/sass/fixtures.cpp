@@ -1,0 +1,24 @@
+#include "tests/sass/fixtures.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace trimtab::sass {
+
+std::string data_text(const std::string& name) {
+    std::ifstream file(TRIMTAB_SOURCE_DIR "/tests/sass/data/" + name, std::ios::binary);
+    EXPECT_TRUE(file) << name;
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Disassembly gather(unsigned architecture) {
+    const std::string name = fmt::format("gather.sm_{}.sass", architecture);
+    auto read = read_disassembly(data_text(name), name);
+    EXPECT_TRUE(read) << (read ? "" : read.error().text());
+    return read ? std::move(*read) : Disassembly{};
+}
+
+}  // namespace trimtab::sass
