@@ -11,7 +11,8 @@ usage: scripts/setup.sh [--check] [--cuda-wheels]
 Installs the compilers and libraries that Trimtab is built with (Debian 12, as root or through sudo) and, where no
 CUDA toolkit of version 13.0 or later is found (CUDA_HOME, /usr/local/cuda, nvcc on PATH), NVIDIA's wheels of
 CUDA 13.0 from PyPI as a toolkit in .toolchain/cuda. Does nothing, quickly, where all is there. On another
-system it names what is missing and exits 3.
+system it names what is missing and exits 3. nvdisasm, which reads what ptxas made of a kernel, is put in
+.toolchain/nvdisasm where no toolkit has it; without a network Trimtab does without.
 
   --check         install nothing: exit 0 if all is there, 1 if not
   --cuda-wheels   lay out .toolchain/cuda even where another toolkit is found (also: TRIMTAB_FORCE_CUDA_WHEELS=1)
@@ -172,6 +173,32 @@ setup_cuda() {
     install_cuda_wheels
 }
 
+# Optional: whatever goes wrong leaves things as they are.
+setup_nvdisasm() {
+    local prefix=$root/.toolchain/nvdisasm stage=$root/.toolchain/stage-nvdisasm
+    if cmp -s "$root/scripts/nvdisasm-wheel.txt" "$prefix/wheel.txt"; then return 0; fi
+    if command -v nvdisasm >/dev/null || [[ -x $(find_cuda)/bin/nvdisasm ]]; then return 0; fi
+    if $check; then return 0; fi
+    rm -rf "$stage"
+    mkdir -p "$stage"
+    if python3 -m venv "$stage/venv" >"$stage/log" 2>&1 &&
+        "$stage/venv/bin/python" -m pip --disable-pip-version-check --timeout 15 --retries 1 install --quiet --no-deps \
+            --no-compile --only-binary=:all: --require-hashes --target "$stage/site" -r "$root/scripts/nvdisasm-wheel.txt" \
+            >>"$stage/log" 2>&1 &&
+        [[ -e $stage/site/nvidia/cu13/bin/nvdisasm ]]; then
+        rm -rf "$prefix"
+        mkdir -p "$prefix/bin"
+        mv "$stage/site/nvidia/cu13/bin/nvdisasm" "$prefix/bin/"
+        chmod +x "$prefix/bin/nvdisasm"
+        find "$stage/site" -iname 'license*' -type f -exec cp {} "$prefix/" \;
+        cp "$root/scripts/nvdisasm-wheel.txt" "$prefix/wheel.txt"
+    else
+        say "no nvdisasm (NVIDIA's wheel could not be had): predictions are made from PTX"
+    fi
+    rm -rf "$stage"
+}
+
 setup_packages
 setup_cuda
+setup_nvdisasm
 say "ready: $(clang++-22 --version | head -n 1), CUDA in $(find_cuda)"
