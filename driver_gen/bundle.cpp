@@ -7,6 +7,7 @@
 
 #include "driver_gen/c_driver.h"
 #include "driver_gen/c_text.h"
+#include "driver_gen/record.h"
 #include "trimtab/section.h"
 
 namespace trimtab::driver_gen {
@@ -50,8 +51,9 @@ std::string literal_lines(std::string_view text) {
     return out.empty() ? "\"\"\n" : out;
 }
 
-std::string bundle_text(const Bundle& bundle, const std::vector<std::string>& ids, const std::string& json) {
-    const std::size_t padded = (json.size() + 7) / 8 * 8;
+std::string bundle_text(const Bundle& bundle, const std::vector<std::string>& ids,
+                        const PackedRecord& record) {
+    const std::string bytes = record.bytes();
     std::string text =
         c_comment(fmt::format("The driver programs of the kernels of {}, and what `trimtab inspect` "
                               "reads.",
@@ -60,11 +62,8 @@ std::string bundle_text(const Bundle& bundle, const std::vector<std::string>& id
     const bool registers = bundle.delivery == Delivery::registers_itself;
     if (registers) text += "#pragma weak trimtab_register_bundle\n#pragma weak trimtab_unregister_bundle\n\n";
     text += fmt::format(
-        "static const struct {{\n    char magic[8];\n    uint64_t json_bytes;\n    char json[{0}];\n}} "
-        "record\n"
-        "    __attribute__((used, retain, section(\"{1}\"), aligned(8))) = {{\n"
-        "    \"{2}\", {3}u,\n{4}}};\n\n",
-        std::max<std::size_t>(padded, 8), section_name, record_magic, json.size(), literal_lines(json));
+        "static const char record[{}] __attribute__((used, retain, section(\"{}\"), aligned(8))) =\n{};\n\n",
+        bytes.size(), section_name, literal_lines(bytes));
     for (const std::string& id : ids)
         text += fmt::format(
             "extern const trimtab_driver trimtab_driver_{} __attribute__((visibility(\"hidden\")));\n", id);
@@ -72,9 +71,9 @@ std::string bundle_text(const Bundle& bundle, const std::vector<std::string>& id
     for (const std::string& id : ids) text += fmt::format("\n    &trimtab_driver_{},", id);
     text += ids.empty() ? " 0 };\n" : "\n};\n";
     text += fmt::format(
-        "{} = {{TRIMTAB_DRIVER_ABI, {}u, {}, drivers, record.json, {}u}};\n",
+        "{} = {{TRIMTAB_DRIVER_ABI, {}u, {}, drivers, record + {}, {}u}};\n",
         registers ? "static const trimtab_bundle bundle" : "const trimtab_bundle trimtab_module_bundle",
-        ids.size(), c_string(bundle.fat_binary_hash), json.size());
+        ids.size(), c_string(bundle.fat_binary_hash), record_header_bytes, record.json.size());
     if (!registers) return text;
     text +=
         "\n__attribute__((constructor)) static void register_drivers(void) {\n"
@@ -101,8 +100,10 @@ std::expected<GeneratedSources, Error> generate(const Bundle& bundle, const mode
         sources.drivers.push_back(
             {.name = file_name(*kernel.description, names), .content = std::move(*text)});
     }
-    sources.json = record_json(bundle, texts).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    sources.bundle = {.name = "trimtab_bundle.c", .content = bundle_text(bundle, ids, sources.json)};
+    nlohmann::json record = record_json(bundle, texts);
+    sources.json = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    sources.bundle = {.name = "trimtab_bundle.c",
+                      .content = bundle_text(bundle, ids, pack(std::move(record)))};
     return sources;
 }
 

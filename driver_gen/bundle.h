@@ -45,7 +45,7 @@ struct SourceFile {
 struct GeneratedSources {
     std::vector<SourceFile> drivers;  // one per kernel with fits
     SourceFile bundle;                // "trimtab_bundle.c"
-    std::string json;                 // the record's JSON, as the bundle holds it
+    std::string json;                 // the record with its details, which the bundle holds apart
 };
 
 // `program` is the performance model. An error names the kernel whose fits do not match its description.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <expected>
 #include <nlohmann/json.hpp>
 
@@ -14,29 +13,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t record_header_bytes = 16;  // section.h: the magic and the length
-
-// Members that only tools read, and that are most of the text.
-bool is_for_tools(std::string_view key) {
-    return key == "profile" || key == "fits" || key == "driver_source";
-}
-
-std::string_view record_text(const trimtab_bundle& bundle) {
-    std::string_view text(bundle.json, bundle.json_bytes);
-    if (text.starts_with(record_magic) && text.size() > record_header_bytes)
-        text.remove_prefix(record_header_bytes);
-    while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
-    return text;
-}
-
 std::expected<json, Error> read_record(const trimtab_bundle& bundle, const std::string& origin) {
     if (bundle.json == nullptr || bundle.json_bytes == 0)
         return std::unexpected(Error{.message = "it has no record", .file = origin});
-    const json::parser_callback_t keep = [](int, json::parse_event_t event, const json& parsed) {
-        return event != json::parse_event_t::key || !parsed.is_string() ||
-               !is_for_tools(parsed.get_ref<const std::string&>());
-    };
-    json record = json::parse(record_text(bundle), keep, /*allow_exceptions=*/false);
+    json record =
+        json::parse(bundle.json, bundle.json + bundle.json_bytes, nullptr, /*allow_exceptions=*/false);
     if (!record.is_object())
         return std::unexpected(Error{.message = "its record is not a JSON object", .file = origin});
     const auto abi = record.find("abi");

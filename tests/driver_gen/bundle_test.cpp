@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 
+#include "driver_gen/record.h"
 #include "model/performance_model.h"
 
 namespace trimtab::driver_gen {
@@ -87,23 +89,40 @@ int main(void) { return 0; }
     EXPECT_EQ(read("out"), std::to_string(TRIMTAB_DRIVER_ABI) +
                                " 1 feedfacefeedface 00000000000000b1 extent.x 1\ngone 1\n");
 
-    // The section holds exactly the record: magic, length, JSON, zeros up to a multiple of 8.
+    // The section holds exactly one record.
     ASSERT_TRUE(shell("objcopy --dump-section trimtab_data=record main scratch"));
     const std::string record = read("record");
-    ASSERT_GE(record.size(), 16u);
-    EXPECT_EQ(record.size() % 8, 0u);
-    EXPECT_EQ(record.substr(0, 8), "TRIMTAB1");
-    std::uint64_t bytes = 0;
-    for (int i = 7; i >= 0; --i) bytes = bytes << 8 | static_cast<unsigned char>(record[8 + i]);
-    ASSERT_EQ(bytes, sources->json.size());
-    EXPECT_EQ(record.substr(16, bytes), sources->json);
-    const auto json = nlohmann::json::parse(record.substr(16, bytes));
+    const auto unpacked = unpack(std::as_bytes(std::span(record)));
+    ASSERT_TRUE(unpacked) << unpacked.error();
+    EXPECT_EQ(unpacked->bytes, record.size());
+    const nlohmann::json& json = unpacked->json;
+    EXPECT_EQ(json, nlohmann::json::parse(sources->json));
     EXPECT_EQ(json["input"], "k.cu");
     EXPECT_EQ(json["kernels"][1]["description"]["name"], left_alone_.name);
     EXPECT_FALSE(json["kernels"][1].contains("fits"));
     EXPECT_EQ(json["kernels"][0]["driver_source"], sources->drivers[0].content);
     EXPECT_EQ(*fits_from_json(json["kernels"][0]["fits"], "k"), fits_);
     EXPECT_EQ(*profiler::profile_from_json(json["kernels"][0]["profile"], "k"), profile_);
+}
+
+TEST_F(Bundles, DamageToARecordIsSaid) {
+    const auto sources = generate(bundle_, program_);
+    ASSERT_TRUE(sources);
+    const PackedRecord packed = pack(nlohmann::json::parse(sources->json));
+    const std::string whole = packed.bytes();
+    const auto error = [](std::string bytes) {
+        const auto unpacked = unpack(std::as_bytes(std::span(bytes)));
+        return unpacked ? std::string() : unpacked.error();
+    };
+    EXPECT_EQ(error(whole), "");
+    const std::size_t used = record_header_bytes + packed.json.size() + packed.details.size();
+    for (std::size_t at = 0; at < used; at += 7) EXPECT_NE(error(whole.substr(0, at)), "") << at;
+    std::string damaged = whole;
+    damaged[record_header_bytes + packed.json.size() + packed.details.size() / 2] ^= 1;
+    EXPECT_EQ(error(damaged), "the record's details are not those that it names");
+    // Another fat binary's details, and none.
+    const std::string other = PackedRecord{.json = packed.json, .details = {}}.bytes();
+    EXPECT_EQ(error(other), "the record's details are not those that it names");
 }
 
 TEST_F(Bundles, LinkWithoutTheRuntimeAndTwiceInOneProgram) {

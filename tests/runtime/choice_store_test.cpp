@@ -255,7 +255,7 @@ TEST_F(ChoiceStoreTest, ALaterProcessTakesTheChoiceUnlessTheBuildIsAnother) {
     EXPECT_EQ(launch_in_new_process(path_, description, fat_binary, bundle).x, 128u);
     EXPECT_EQ(script.selects, 1);
     testing::FakeBundle rebuilt{description, fat_binary.hash(),
-                                [](std::string& json) { json.replace(json.find("/* C */"), 7, "/* D */"); }};
+                                [](std::string& json) { json.replace(json.find("c0\""), 2, "d0"); }};
     EXPECT_EQ(launch_in_new_process(path_, description, fat_binary, rebuilt).x, 256u);
     EXPECT_EQ(script.selects, 2);
     EXPECT_EQ(launch_in_new_process("/dev/null/none", description, fat_binary, rebuilt).x, 256u);

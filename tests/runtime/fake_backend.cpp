@@ -4,6 +4,7 @@
 
 #include "model/device.h"
 #include "ptx/binary.h"
+#include "trimtab/section.h"
 
 namespace trimtab::runtime::testing {
 namespace {
@@ -182,14 +183,12 @@ trimtab_driver fake_driver(const analysis::KernelDescription& description) {
 FakeBundle::FakeBundle(const analysis::KernelDescription& description, const std::string& fat_binary_hash,
                        const std::function<void(std::string& json)>& edit)
     : hash_(fat_binary_hash), driver_(fake_driver(description)), drivers_{&driver_} {
-    const nlohmann::json record{{"abi", 1},
+    const nlohmann::json record{{"abi", record_abi},
                                 {"compiler", "trimtab++ test"},
                                 {"input", "guarded.cu"},
                                 {"fat_binary", hash_},
-                                {"kernels",
-                                 {{{"description", analysis::to_json(description)},
-                                   {"profile", {{"points", {1, 2, 3}}}},
-                                   {"driver_source", "/* C */"}}}}};
+                                {"kernels", {{{"description", analysis::to_json(description)}}}},
+                                {"details", "00000000000000c0"}};
     json_ = record.dump();
     if (edit) edit(json_);
     bundle_ = {.abi = TRIMTAB_DRIVER_ABI,

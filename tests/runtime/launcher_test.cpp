@@ -436,7 +436,7 @@ TEST_F(LauncherTest, SpoiledBundlesLeaveLaunchesAlone) {
         });
     };
     edit("not a JSON object", "{", "[");
-    edit("another version", R"("abi":1,"compiler")", R"("abi":2,"compiler")");
+    edit("another version", R"("abi":2,"compiler")", R"("abi":1,"compiler")");
     edit("no list of kernels", R"("kernels")", R"("colonels")");
     edit("setp", "setp.ge.s32", "setp.ge.s33");
     edit("", "_Z7guardediPfii", "_Z7another_iPfii");

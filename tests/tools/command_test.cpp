@@ -12,6 +12,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "trimtab/section.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -20,6 +22,7 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
+using trimtab::record_magic;
 
 constexpr const char* kernels_source = R"(
 #include <cstdio>
@@ -151,9 +154,9 @@ TEST_F(Command, BadFilesAreThree) {
         expect_failure("inspect cut", 3, "cut: ");
     }
     std::string damaged = program;
-    const std::size_t magic = damaged.find("TRIMTAB1");
+    const std::size_t magic = damaged.find(record_magic);
     ASSERT_NE(magic, std::string::npos);
-    damaged[magic + 20] = '\x01';
+    damaged[magic + 28] = '\x01';
     std::ofstream(folder_ / "damaged", std::ios::binary) << damaged;
     expect_failure("inspect damaged", 3,
                    "damaged: section trimtab_data, byte 0: the record is no JSON object");

@@ -30,7 +30,7 @@ analysis::KernelDescription description(std::string name) {
 }
 
 Json record(const std::string& kernel) {
-    return {{"abi", 1},
+    return {{"abi", record_abi},
             {"compiler", "trimtab++ 0.1.0"},
             {"input", kernel + ".cu"},
             {"fat_binary", "00000000000000aa"},
@@ -39,11 +39,11 @@ Json record(const std::string& kernel) {
 
 std::vector<std::byte> framed(const Json& json) {
     const std::string text = json.dump();
-    std::vector<std::byte> bytes(16 + (text.size() + 7) / 8 * 8);
+    std::vector<std::byte> bytes(24 + (text.size() + 7) / 8 * 8);
     std::memcpy(bytes.data(), record_magic, 8);
     const std::uint64_t length = text.size();
     std::memcpy(bytes.data() + 8, &length, 8);
-    std::memcpy(bytes.data() + 16, text.data(), text.size());
+    std::memcpy(bytes.data() + 24, text.data(), text.size());
     return bytes;
 }
 
@@ -87,12 +87,16 @@ TEST(Records, DamageIsOneLineWithTheByte) {
     broken[second + 15] = std::byte{0xff};
     EXPECT_THAT(error_of(broken), HasSubstr("the record says"));
     broken = two_records();
-    broken[20] = std::byte{0xff};
+    broken[28] = std::byte{0xff};
     EXPECT_THAT(error_of(broken), HasSubstr("byte 0: the record is no JSON object"));
+    broken = two_records();
+    broken[7] = std::byte{'1'};
+    EXPECT_THAT(error_of(broken), HasSubstr("byte 0: the record is of another version"));
     EXPECT_THAT(error_of(framed({{"abi", 7}})), HasSubstr("another version"));
-    EXPECT_THAT(error_of(framed({{"abi", 1}})), HasSubstr("no list of kernels"));
-    EXPECT_THAT(error_of(framed({{"abi", 1}, {"kernels", {5}}})), HasSubstr("no object"));
-    EXPECT_THAT(error_of(framed({{"abi", 1}, {"kernels", {Json::object()}}})), HasSubstr("no description"));
+    EXPECT_THAT(error_of(framed({{"abi", record_abi}})), HasSubstr("no list of kernels"));
+    EXPECT_THAT(error_of(framed({{"abi", record_abi}, {"kernels", {5}}})), HasSubstr("no object"));
+    EXPECT_THAT(error_of(framed({{"abi", record_abi}, {"kernels", {Json::object()}}})),
+                HasSubstr("no description"));
 }
 
 TEST(Records, CutAnywhereIsAnErrorAndNoCrash) {

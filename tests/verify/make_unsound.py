@@ -9,14 +9,14 @@ import json
 import struct
 import sys
 
-MAGIC = b"TRIMTAB1"
+MAGIC = b"TRIMTAB2"
 path, sound = sys.argv[1:3]
 kernels = dict((argument.split("=") + [None])[:2] for argument in sys.argv[3:])
 data = bytearray(open(path, "rb").read())
 changed, start = set(), 0
 while (start := data.find(MAGIC, start)) >= 0:
     length = struct.unpack_from("<Q", data, start + 8)[0]
-    first = start + 16
+    first = start + 24
     start += 8
     if length > len(data) - first:
         continue

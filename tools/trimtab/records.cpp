@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "driver_gen/record.h"
 #include "trimtab/section.h"
 
 namespace trimtab::tools {
@@ -13,19 +12,6 @@ namespace trimtab::tools {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::size_t magic_bytes = 8, header_bytes = 16, alignment = 8;
-
-std::unexpected<Error> damaged(const std::string& path, std::size_t offset, std::string_view what) {
-    return std::unexpected(
-        Error{.message = fmt::format("section {}, byte {}: {}", section_name, offset, what), .file = path});
-}
-
-std::uint64_t little_endian(std::span<const std::byte> bytes) {
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < 8; ++i) value |= std::uint64_t(bytes[i]) << (8 * i);
-    return value;
-}
 
 std::string text_member(const Json& object, const char* name) {
     const auto found = object.find(name);
@@ -66,24 +52,13 @@ std::expected<std::vector<Json>, Error> read_record_json(std::span<const std::by
             ++offset;
             continue;
         }
-        const auto rest = section.subspan(offset);
-        if (rest.size() < header_bytes) return damaged(path, offset, "cut short in a record's header");
-        if (std::memcmp(rest.data(), record_magic, magic_bytes) != 0)
-            return damaged(path, offset, "no record begins here");
-        const std::uint64_t length = little_endian(rest.subspan(magic_bytes));
-        if (length > rest.size() - header_bytes)
-            return damaged(
-                path, offset,
-                fmt::format("the record says {} bytes, {} are left", length, rest.size() - header_bytes));
-        const auto text = rest.subspan(header_bytes, length);
-        const auto* first = reinterpret_cast<const char*>(text.data());
-        Json json = Json::parse(first, first + text.size(), nullptr, false);
-        if (!json.is_object()) return damaged(path, offset, "the record is no JSON object");
-        const auto abi = json.find("abi");
-        if (abi == json.end() || *abi != record_abi)
-            return damaged(path, offset, "the record is of another version of Trimtab");
-        records.push_back(std::move(json));
-        offset += header_bytes + (length + alignment - 1) / alignment * alignment;
+        auto record = driver_gen::unpack(section.subspan(offset));
+        if (!record)
+            return std::unexpected(
+                Error{.message = fmt::format("section {}, byte {}: {}", section_name, offset, record.error()),
+                      .file = path});
+        records.push_back(std::move(record->json));
+        offset += record->bytes;
     }
     return records;
 }
