@@ -1,0 +1,416 @@
+#include "sass/match.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "sass/flow_counts.h"
+#include "sass/ptx_blocks.h"
+
+namespace trimtab::sass {
+namespace {
+
+constexpr double little = 1e-9;
+
+bool leaves(const Instruction& i) {
+    return i.base() == "EXIT" || i.base() == "RET" || i.base() == "KILL";
+}
+
+// What SASS makes of an anchor; moves, address arithmetic and conversions with its line do not count.
+bool is_anchor(const Instruction& i) {
+    if (i.access() != Access::none) return i.space() != Space::constant;
+    switch (i.pipe()) {
+        case Pipe::fp32:
+        case Pipe::fp64:
+        case Pipe::fp16:
+        case Pipe::tensor:
+            return true;
+        case Pipe::special_function:
+            return i.base() == "MUFU";
+        default:
+            return i.base() == "BAR" || i.base() == "SHFL";
+    }
+}
+
+// What a block of SASS is: a block of PTX, so many times.
+struct Origin {
+    std::uint32_t block = no_index;
+    double copies = 1;
+    double anchors = 0;  // instructions that say so
+};
+
+class Matcher {
+  public:
+    Matcher(const Function& function, const ControlFlow& flow, std::span<const PtxCounts> counts,
+            double warps)
+        : code_(function.instructions),
+          function_(function),
+          flow_(flow),
+          ptx_(ptx_blocks(counts, warps)),
+          warps_(warps),
+          origins_(flow.blocks.size()),
+          executions_(flow.blocks.size()),
+          known_(flow.blocks.size()),
+          by_(flow.blocks.size(), CountedBy::nothing) {}
+
+    Match run() {
+        for (BlockIndex b = 0; b < flow_.blocks.size(); ++b)
+            if (flow_.reachable[b]) origins_[b] = origin_of(b);
+        find_loops();
+        count_loops();
+        count_straight();
+        follow_flow(CountedBy::flow);
+        share_copies();
+        follow_flow(CountedBy::flow);
+        guess();
+        return result();
+    }
+
+  private:
+    // The block of PTX that most anchors are of. An access under a guard that its PTX has not was a branch's.
+    [[nodiscard]] Origin origin_of(BlockIndex b) const {
+        std::map<std::uint32_t, std::map<std::uint32_t, int>> copies;  // by PTX block and line
+        for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; ++i) {
+            const PtxLine* line = ptx_.at(code_[i].line);
+            if (line == nullptr || !is_anchor(code_[i]) || !sass::is_anchor(*line->instruction)) continue;
+            if (code_[i].access() != Access::none && !is_access(*line->instruction)) continue;  // a spill
+            if (code_[i].guard.is_there && line->instruction->guard == ptx::no_index) continue;
+            ++copies[line->block][code_[i].line];
+        }
+        Origin origin;
+        for (const auto& [block, lines] : copies) {
+            double anchors = 0;
+            std::map<int, int> frequency;
+            for (const auto& [line, count] : lines) {
+                anchors += count;
+                ++frequency[count];
+            }
+            if (anchors <= origin.anchors) continue;
+            const auto most = std::ranges::max_element(
+                frequency, [](const auto& a, const auto& c) { return a.second < c.second; });
+            origin = {.block = block, .copies = static_cast<double>(most->first), .anchors = anchors};
+        }
+        return origin;
+    }
+
+    // The PTX loop that a SASS loop is: whose branch back its own branch back was made of.
+    void find_loops() {
+        loop_of_.assign(flow_.loops.size(), no_index);
+        for (std::uint32_t l = 0; l < flow_.loops.size(); ++l) {
+            const Loop& loop = flow_.loops[l];
+            for (const BlockIndex b : loop.blocks) {
+                const auto& next = flow_.blocks[b].successors;
+                if (std::ranges::find(next, loop.header) == next.end()) continue;
+                const PtxLine* line = ptx_.at(code_[flow_.blocks[b].last - 1].line);
+                if (line != nullptr && ptx_.loop_of(line->block) != no_index)
+                    loop_of_[l] = ptx_.loop_of(line->block);
+            }
+            if (loop_of_[l] != no_index) continue;
+            // ptxas may have turned it round: the loop of most of its own anchors.
+            std::map<std::uint32_t, double> votes;
+            for (const BlockIndex b : loop.blocks)
+                if (flow_.innermost_loop[b] == l && origins_[b].block != no_index &&
+                    ptx_.loop_of(origins_[b].block) != no_index)
+                    votes[ptx_.loop_of(origins_[b].block)] += origins_[b].anchors;
+            for (double most = 0; const auto& [candidate, weight] : votes)
+                if (weight > most) {
+                    most = weight;
+                    loop_of_[l] = candidate;
+                }
+        }
+    }
+
+    // Blocks that do turns of one PTX loop together: a SASS loop, or straight code.
+    struct Group {
+        std::uint32_t loop = no_index;  // of the SASS
+        std::vector<BlockIndex> blocks;
+        double copies = 0;  // turns at once
+        double turns = 0;   // of it, for each entry of the PTX loop
+    };
+
+    // The SASS loop around the block that is this PTX loop.
+    [[nodiscard]] std::uint32_t own_loop(BlockIndex b, std::uint32_t ptx_loop) const {
+        for (std::uint32_t l = flow_.innermost_loop[b]; l != no_index; l = flow_.loops[l].parent)
+            if (loop_of_[l] == ptx_loop) return l;
+        return no_index;
+    }
+
+    void count_loops() {
+        for (std::uint32_t l = 0; l < ptx_.loops.size(); ++l) count_loop(l);
+    }
+
+    void count_loop(std::uint32_t ptx_loop) {
+        // Which block stands for a turn: of those that each turn passes, the one with most anchors.
+        std::map<std::uint32_t, double> anchors;
+        std::vector<BlockIndex> members;
+        for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
+            const std::uint32_t block = origins_[b].block;
+            if (block == no_index || ptx_.loop_of(block) != ptx_loop) continue;
+            anchors[block] += origins_[b].anchors;
+            members.push_back(b);
+        }
+        if (members.empty()) return;
+        const double turns = ptx_.blocks[ptx_.loops[ptx_loop].header].executions;
+        std::uint32_t marker = no_index;
+        for (double most = 0; const auto& [block, weight] : anchors) {
+            const bool every_turn = ptx_.blocks[block].executions >= turns * (1 - 1e-6);
+            const double counts = every_turn ? weight + 1e9 : weight;
+            if (counts <= most) continue;
+            most = counts;
+            marker = block;
+        }
+        std::vector<Group> groups = groups_of(ptx_loop, marker, members);
+        const double entries = std::max(ptx_.loops[ptx_loop].entries, little);
+        share_turns(groups, ptx_.blocks[marker].executions / entries);
+        for (const Group& group : groups) settle(group, marker, entries);
+        settle_rest(groups, marker, members, entries);
+    }
+
+    [[nodiscard]] std::vector<Group> groups_of(std::uint32_t ptx_loop, std::uint32_t marker,
+                                               const std::vector<BlockIndex>& members) const {
+        std::vector<Group> groups;
+        for (const BlockIndex b : members) {
+            const std::uint32_t loop = own_loop(b, ptx_loop);
+            const bool marks = origins_[b].block == marker;
+            auto found = groups.end();
+            if (loop != no_index) found = std::ranges::find(groups, loop, &Group::loop);
+            if (found == groups.end()) {
+                // Straight copies come one at a time.
+                if (loop == no_index && !marks) continue;
+                found = groups.insert(groups.end(), Group{.loop = loop, .blocks = {}});
+            }
+            found->blocks.push_back(b);
+            if (marks) found->copies += origins_[b].copies;
+        }
+        for (Group& group : groups) group.copies = std::max(group.copies, 1.0);
+        return groups;
+    }
+
+    // `turns` of the PTX loop for each entry: the largest copies take what they can, straight ones once.
+    static void share_turns(std::vector<Group>& groups, double turns) {
+        std::ranges::sort(groups, [](const Group& a, const Group& b) {
+            if (a.copies != b.copies) return a.copies > b.copies;
+            const bool straight = a.loop == no_index;
+            return straight != (b.loop == no_index) ? straight : a.blocks[0] < b.blocks[0];
+        });
+        double left = turns;
+        for (std::size_t g = 0; g < groups.size();) {
+            const bool straight = groups[g].loop == no_index;
+            std::size_t end = g + 1;  // loops alike are the same loop at several places
+            while (!straight && end < groups.size() && groups[end].loop != no_index &&
+                   groups[end].copies == groups[g].copies)
+                ++end;
+            const double places = static_cast<double>(end - g);
+            double taken = std::floor(left / groups[g].copies + little);
+            if (straight) taken = std::min(taken, 1.0);
+            for (std::size_t i = g; i < end; ++i) groups[i].turns = taken / places;
+            left -= taken * groups[g].copies;
+            g = end;
+        }
+        if (left <= little * turns || groups.empty()) return;
+        // A mean of turns that is no whole number, or copies of which only some run.
+        Group* rest = &groups.back();
+        for (Group& group : groups)
+            if (group.loop != no_index) rest = &group;
+        rest->turns += left / rest->copies;
+    }
+
+    void set(BlockIndex b, double executions) {
+        executions_[b] = executions;
+        known_[b] = true;
+        by_[b] = CountedBy::lines;
+    }
+
+    void settle(const Group& group, std::uint32_t marker, double entries) {
+        std::map<std::uint32_t, double> copies;  // by PTX block, in this group
+        for (const BlockIndex b : group.blocks) copies[origins_[b].block] += origins_[b].copies;
+        const double marked = std::max(ptx_.blocks[marker].executions, little);
+        const double share = group.turns * group.copies * entries / marked;
+        for (const BlockIndex b : group.blocks) {
+            const std::uint32_t block = origins_[b].block;
+            set(b, block == marker ? group.turns * entries
+                                   : share * ptx_.blocks[block].executions / copies[block]);
+        }
+    }
+
+    // Straight blocks of a turn that do not mark it.
+    void settle_rest(const std::vector<Group>& groups, std::uint32_t marker,
+                     const std::vector<BlockIndex>& members, double entries) {
+        double straight = 0;
+        for (const Group& group : groups)
+            if (group.loop == no_index) straight += group.turns * group.copies * entries;
+        const double share = straight / std::max(ptx_.blocks[marker].executions, little);
+        std::map<std::uint32_t, double> copies;
+        for (const BlockIndex b : members)
+            if (!known_[b]) copies[origins_[b].block] += origins_[b].copies;
+        for (const BlockIndex b : members)
+            if (!known_[b])
+                set(b, share * ptx_.blocks[origins_[b].block].executions / copies[origins_[b].block]);
+    }
+
+    // Blocks of no loop, of which there is one copy.
+    void count_straight() {
+        std::map<std::uint32_t, std::vector<BlockIndex>> copies;
+        for (BlockIndex b = 0; b < flow_.blocks.size(); ++b)
+            if (origins_[b].block != no_index && !known_[b]) copies[origins_[b].block].push_back(b);
+        for (const auto& [block, list] : copies)
+            if (list.size() == 1)
+                set(list[0], ptx_.blocks[block].executions / std::max(1.0, origins_[list[0]].copies));
+    }
+
+    // Several copies, of which the flow does not tell: alike.
+    void share_copies() {
+        std::map<std::uint32_t, std::pair<double, double>> left;  // executions known, copies unknown
+        for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
+            if (origins_[b].block == no_index) continue;
+            auto& [known, copies] = left[origins_[b].block];
+            (known_[b] ? known : copies) += known_[b] ? executions_[b] : origins_[b].copies;
+        }
+        for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
+            if (origins_[b].block == no_index || known_[b]) continue;
+            const auto& [known, copies] = left[origins_[b].block];
+            set(b, std::max(0.0, ptx_.blocks[origins_[b].block].executions - known) / copies);
+            by_[b] = CountedBy::guess;
+        }
+    }
+
+    void follow_flow(CountedBy how) {
+        ptx::Graph successors(flow_.blocks.size());
+        std::vector<bool> leaks(flow_.blocks.size());
+        for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
+            successors[b] = flow_.blocks[b].successors;
+            leaks[b] = leaves(code_[flow_.blocks[b].last - 1]);
+        }
+        // Nothing runs into a subroutine: it is known once its calls are.
+        std::vector<BlockIndex> subroutines;
+        for (const std::uint32_t address : function_.subroutines)
+            for (BlockIndex b = 0; b < flow_.blocks.size(); ++b)
+                if (flow_.blocks[b].first == address / instruction_bytes) subroutines.push_back(b);
+        std::vector<double> blocks = executions_;
+        std::vector<bool> known = known_;
+        for (const BlockIndex b : subroutines) known[b] = true;
+        FlowCounts solved = conserve_flow(successors, leaks, warps_, blocks, known);
+        if (!subroutines.empty()) {
+            for (const BlockIndex b : subroutines)
+                blocks[b] = calls_of(flow_.blocks[b].first * instruction_bytes, solved.blocks);
+            solved = conserve_flow(successors, leaks, warps_, std::move(blocks), std::move(known));
+        }
+        for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
+            if (known_[b] || !solved.known[b]) continue;
+            executions_[b] = solved.blocks[b];
+            known_[b] = true;
+            by_[b] = how;
+        }
+    }
+
+    [[nodiscard]] double calls_of(std::uint32_t address, const std::vector<double>& blocks) const {
+        double calls = 0;
+        for (BlockIndex b = 0; b < flow_.blocks.size(); ++b)
+            for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; ++i)
+                if (code_[i].base() == "CALL" && code_[i].target == address) calls += blocks[b];
+        return calls;
+    }
+
+    // What the flow leaves open, the least first: ptxas moves what it may to where it runs less, so a block runs
+    // no more than any of its lines, nor than what leads to it.
+    void guess() {
+        for (;;) {
+            double least = INFINITY;
+            std::vector<std::pair<BlockIndex, double>> open;
+            for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
+                if (known_[b] || !flow_.reachable[b]) continue;
+                const double most = std::min(most_by_lines(b), most_by_flow(b));
+                if (!std::isfinite(most)) continue;
+                open.emplace_back(b, most);
+                least = std::min(least, most);
+            }
+            if (open.empty()) return;
+            for (const auto& [b, most] : open) {
+                if (most > least) continue;
+                executions_[b] = most;
+                known_[b] = true;
+                by_[b] = CountedBy::guess;
+            }
+            follow_flow(CountedBy::guess);
+        }
+    }
+
+    [[nodiscard]] double most_by_lines(BlockIndex b) const {
+        double least = INFINITY;
+        for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; ++i)
+            if (const PtxLine* line = ptx_.at(code_[i].line))
+                least = std::min(least, ptx_.blocks[line->block].executions);
+        return least;
+    }
+
+    [[nodiscard]] double most_by_flow(BlockIndex b) const {
+        double sum = 0;
+        for (const BlockIndex before : flow_.blocks[b].predecessors) {
+            if (!known_[before]) return INFINITY;
+            sum += executions_[before];
+        }
+        return sum;
+    }
+
+    Match result() {
+        Match out{.executions = executions_, .by = by_, .loops = {}};
+        double all = 0, counted = 0;
+        for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
+            const Block& block = flow_.blocks[b];
+            const double executed = executions_[b] * (block.last - block.first);
+            all += executed;
+            if (by_[b] == CountedBy::lines || by_[b] == CountedBy::flow) counted += executed;
+            for (std::uint32_t i = block.first; i < block.last; ++i) {
+                const PtxLine* line = ptx_.at(code_[i].line);
+                if (line == nullptr || !is_access(*line->instruction) || code_[i].access() == Access::none)
+                    continue;
+                out.sass_accesses += code_[i].guard.is_there && code_[i].guard.reg.count > 0
+                                         ? std::min(executions_[b], line->executions)
+                                         : executions_[b];
+            }
+        }
+        for (const auto& [number, line] : ptx_.lines)
+            if (is_access(*line.instruction)) out.ptx_accesses += line.executions;
+        out.counted_share = all > 0 ? counted / all : 0;
+        for (std::uint32_t l = 0; l < flow_.loops.size(); ++l) out.loops.push_back(loop_match(l));
+        return out;
+    }
+
+    [[nodiscard]] LoopMatch loop_match(std::uint32_t l) const {
+        const Loop& loop = flow_.loops[l];
+        LoopMatch out{.loop = l};
+        out.turns = executions_[loop.header];
+        for (const BlockIndex before : flow_.blocks[loop.header].predecessors)
+            if (std::ranges::find(loop.blocks, before) == loop.blocks.end())
+                out.entries += std::min(executions_[before], out.turns);
+        out.entries = std::min(out.entries, out.turns);
+        if (loop_of_[l] == no_index) return out;
+        out.line = ptx_.loops[loop_of_[l]].line;
+        std::map<std::uint32_t, double> copies;
+        for (const BlockIndex b : loop.blocks)
+            if (origins_[b].block != no_index && ptx_.loop_of(origins_[b].block) == loop_of_[l])
+                copies[origins_[b].block] += origins_[b].copies;
+        for (const auto& [block, count] : copies) out.copies = std::max(out.copies, count);
+        return out;
+    }
+
+    const std::vector<Instruction>& code_;
+    const Function& function_;
+    const ControlFlow& flow_;
+    PtxBlocks ptx_;
+    double warps_;
+    std::vector<Origin> origins_;
+    std::vector<std::uint32_t> loop_of_;  // by SASS loop: the PTX loop
+    std::vector<double> executions_;
+    std::vector<bool> known_;
+    std::vector<CountedBy> by_;
+};
+
+}  // namespace
+
+Match match(const Function& function, const ControlFlow& flow, std::span<const PtxCounts> counts,
+            double warps) {
+    return Matcher(function, flow, counts, warps).run();
+}
+
+}  // namespace trimtab::sass

@@ -1,0 +1,127 @@
+// Against what the code does, worked out by hand: gather's loop does four turns at a time while more than three
+// are left, then two, then one.
+#include "sass/match.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sass/execution.h"
+#include "sass/flow_counts.h"
+#include "tests/sass/fixtures.h"
+
+namespace trimtab::sass {
+namespace {
+
+struct Gather {
+    ptx::Module module;
+    Disassembly code;
+    ControlFlow flow;
+    explicit Gather(unsigned architecture) : code(gather(architecture)) {
+        auto parsed = ptx::parse(data_text("gather.ptx"), "gather.ptx");
+        EXPECT_TRUE(parsed);
+        if (parsed) module = std::move(*parsed);
+        flow = control_flow(code.functions.at(0));
+    }
+    // Warps that each do so many turns of the loop; it begins on line 18 and ends on line 30.
+    [[nodiscard]] Match matched(double warps, double turns) const {
+        const ptx::Function& kernel = *module.function("gather");
+        PtxCounts counts{.function = &kernel, .executions = {}};
+        for (const ptx::Instruction& i : kernel.body)
+            counts.executions.push_back(i.line >= 18 && i.line <= 30 ? warps * turns : warps);
+        return match(code.functions.at(0), flow, std::span(&counts, 1), warps);
+    }
+};
+
+TEST(SassMatch, TurnsOfAnUnrolledLoop) {
+    const Gather kernel(75);
+    constexpr double warps = 6;
+    for (int turns = 1; turns < 40; ++turns) {
+        const Match found = kernel.matched(warps, turns);
+        // Blocks as in control_flow_test: 3 the loop, 5 the pair, 7 the single turn.
+        EXPECT_DOUBLE_EQ(found.executions[3], warps * (turns / 4)) << turns;
+        EXPECT_DOUBLE_EQ(found.executions[5], warps * (turns % 4 / 2)) << turns;
+        EXPECT_DOUBLE_EQ(found.executions[7], warps * (turns % 2)) << turns;
+        EXPECT_DOUBLE_EQ(found.executions[0], warps);
+        EXPECT_DOUBLE_EQ(found.executions[8], warps);
+        EXPECT_DOUBLE_EQ(found.executions[9], 0) << "padding";
+        EXPECT_NEAR(found.sass_accesses, found.ptx_accesses, 1e-6) << turns;
+        EXPECT_DOUBLE_EQ(found.ptx_accesses, warps * (3 * turns + 1));
+    }
+    const Match found = kernel.matched(warps, 11);
+    EXPECT_EQ(found.by[3], CountedBy::lines);
+    // How many skip the loop, the counts of the PTX's blocks do not tell.
+    EXPECT_EQ(found.by[4], CountedBy::guess);
+    EXPECT_DOUBLE_EQ(found.executions[4], warps);
+    EXPECT_GT(found.counted_share, 0.85);
+    ASSERT_EQ(found.loops.size(), 1u);
+    EXPECT_EQ(found.loops[0].copies, 4);
+    EXPECT_EQ(found.loops[0].line, 18u);
+    EXPECT_DOUBLE_EQ(found.loops[0].turns, 2 * warps);
+}
+
+// A mean of turns: none is lost.
+TEST(SassMatch, TurnsOnTheMean) {
+    const Gather kernel(90);
+    for (const double turns : {0.5, 3.75, 17.3, 1536.0}) {
+        const Match found = kernel.matched(10, turns);
+        EXPECT_NEAR(found.sass_accesses, 10 * (3 * turns + 1), 1e-6) << turns;
+        EXPECT_GT(found.counted_share, turns < 4 ? 0.5 : 0.85);
+    }
+}
+
+TEST(SassMatch, LoopThatNeverRuns) {
+    const Match found = Gather(75).matched(4, 0);
+    EXPECT_DOUBLE_EQ(found.executions[3], 0);
+    EXPECT_DOUBLE_EQ(found.executions[8], 4);
+}
+
+TEST(SassMatch, LinesOfAnotherTextMatchNothing) {
+    const Gather kernel(75);
+    auto parsed =
+        ptx::parse("\n\n.version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n", "k");
+    ASSERT_TRUE(parsed);
+    const PtxCounts counts{.function = parsed->function("k"), .executions = {3}};
+    const Match found = match(kernel.code.functions.at(0), kernel.flow, std::span(&counts, 1), 3);
+    EXPECT_EQ(found.sass_accesses, 0);
+    EXPECT_EQ(found.loops.at(0).line, 0u);
+    EXPECT_EQ(found.by[3], CountedBy::nothing);
+    for (const double executions : found.executions) EXPECT_TRUE(std::isfinite(executions));
+}
+
+// One pass of the loop: the four indices and the weight that follows them are asked for, then the first index is
+// waited for; the values behind it are the second wait.
+TEST(SassExecution, WaitsAndMixOfGather) {
+    const Gather kernel(75);
+    const Function& code = kernel.code.functions.at(0);
+    const Match found = kernel.matched(1, 400);
+    const Execution executed = execution(code, kernel.flow, found.executions, 1);
+    EXPECT_DOUBLE_EQ(executed.global_loads, 1200);
+    EXPECT_DOUBLE_EQ(executed.global_stores, 1);
+    EXPECT_DOUBLE_EQ(executed.pipe(Pipe::fp32), 400);
+    EXPECT_DOUBLE_EQ(executed.local_loads + executed.local_stores + executed.shared_accesses, 0);
+    EXPECT_NEAR(executed.memory_waits, 200, 2);
+    EXPECT_NEAR(executed.loads_in_flight(), 6, 0.1);
+    // 39 instructions a turn of the unrolled loop, which issues no more than one a cycle.
+    EXPECT_NEAR(executed.instructions, 3900, 60);
+    EXPECT_GT(executed.issue_cycles, executed.instructions);
+    double sum = 0;
+    for (const double one : executed.by_pipe) sum += one;
+    EXPECT_DOUBLE_EQ(sum, executed.instructions);
+}
+
+TEST(FlowCounts, FollowsWhatIsKnown) {
+    // 0 -> 1 | 2, 1 -> 1 | 3, 2 -> 3; 3 ends. The loop ran 50 times.
+    const FlowCounts solved = conserve_flow({{1, 2}, {1, 3}, {3}, {}}, {false, false, false, false}, 10,
+                                            {0, 50, 4, 0}, {false, true, true, false});
+    EXPECT_EQ(solved.blocks, (std::vector<double>{10, 50, 4, 10}));
+    EXPECT_EQ(solved.known, std::vector<bool>(4, true));
+    EXPECT_EQ(solved.edges[1], (std::vector<double>{44, 6}));
+    // What leaves from block 0 is not known: nor is what goes on.
+    const FlowCounts leaking = conserve_flow({{1}, {}}, {true, false}, 10, {0, 0}, {false, false});
+    EXPECT_TRUE(leaking.known[0]);
+    EXPECT_FALSE(leaking.known[1]);
+}
+
+}  // namespace
+}  // namespace trimtab::sass
