@@ -15,7 +15,7 @@ import sys
 
 MAX_COLUMNS = 120
 ROOMS = ("analysis", "base", "bench", "cmake", "cuda", "docs", "driver_gen", "emulator", "include/trimtab", "model", "pass",
-         "pipeline", "profiler", "ptx", "runtime", "samples", "scripts", "tests", "tools")
+         "pipeline", "profiler", "ptx", "runtime", "samples", "schedule", "scripts", "tests", "tools")
 SOURCE_SUFFIXES = (".h", ".cpp", ".c", ".cu", ".cuh", ".py", ".sh", ".txt", ".cmake")
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")  # the text before it may have begun on the line above

@@ -21,13 +21,14 @@ ROOMS = {
     "model": ["base"],
     "analysis": ["model", "ptx"],
     "emulator": ["analysis"],
+    "schedule": ["emulator"],
     "cuda": ["emulator"],
     "profiler": ["emulator", "sass"],
     "driver_gen": ["profiler"],
     "pipeline": ["driver_gen"],
     "runtime": ["cuda"],
     "pass": ["include"],
-    "tools": ["runtime", "pipeline", "pass"],
+    "tools": ["runtime", "pipeline", "pass", "schedule"],
 }
 # Read everything, and nothing reads them.
 OUTER_FOLDERS = ["tests", "bench", "samples"]

@@ -7,6 +7,7 @@
 
 #include "emulator/exec/describe.h"
 #include "emulator/exec/handlers.h"
+#include "emulator/exec/observer.h"
 #include "emulator/exec/register_slots.h"
 #include "emulator/exec/rounds.h"
 #include "ptx/opcodes.h"
@@ -194,7 +195,7 @@ void Lowering::begin_region(std::uint32_t index) {
     region_ = &out_.regions.emplace_back();
     region_->slot = out_.instruction_base + index;
     region_->function = &function_;
-    emit(run::count_region).info = region_;
+    emit(kernel_.observed ? run::observe_region : run::count_region).info = region_;
 }
 
 // What stands before an instruction's own ops: where lanes come together, where compiled code may take over.
@@ -255,7 +256,7 @@ void Lowering::lower_guarded(std::uint32_t index) {
         region.function = &function_;
         region.count = 1;
         out_.counted_at[index] = region.slot;
-        emit(run::count_guarded).info = &region;
+        emit(kernel_.observed ? run::observe_guarded : run::count_guarded).info = &region;
     }
     lower_unguarded(index);
     emit(run::unguard);

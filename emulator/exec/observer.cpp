@@ -1,5 +1,6 @@
 #include "emulator/exec/observer.h"
 
+#include "emulator/exec/handlers.h"
 #include "emulator/exec/worker.h"
 
 namespace trimtab::emulator {
@@ -16,6 +17,16 @@ namespace run {
 const Op* observe_fence(Warp& w, const Op* op) {
     w.worker->launch().request.observer->fence(w);
     return op + 1;
+}
+
+const Op* observe_region(Warp& w, const Op* op) {
+    w.worker->launch().request.observer->enters(w, *static_cast<const RegionInfo*>(op->info));
+    return count_region(w, op);
+}
+
+const Op* observe_guarded(Warp& w, const Op* op) {
+    w.worker->launch().request.observer->enters(w, *static_cast<const RegionInfo*>(op->info));
+    return count_guarded(w, op);
 }
 
 }  // namespace run

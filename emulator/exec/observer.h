@@ -13,6 +13,7 @@
 namespace trimtab::emulator {
 
 class Block;
+struct RegionInfo;
 
 // Called on one host thread: an observed launch has no others.
 class LaunchObserver {
@@ -30,6 +31,11 @@ class LaunchObserver {
     // shape, or `fault` after it has called Worker::address_fault. Local memory and parameters excepted.
     [[nodiscard]] virtual LaneAddresses::Shape accesses(Warp& w, const Op* op,
                                                         LaneAddresses::Shape shape) = 0;
+    // The path's lanes are at the top of a region; under a guard, those of Warp::mask. Counted launches alone.
+    virtual void enters(Warp& w, const RegionInfo& region) {
+        (void)w;
+        (void)region;
+    }
     virtual void fence(const Warp& w) = 0;
     // The path's lanes meet a barrier of the block.
     virtual void meets_barrier(const Warp& w, const Op* op, unsigned number, std::uint32_t threads) = 0;
@@ -47,6 +53,8 @@ class LaunchObserver {
 
 namespace run {
 const Op* observe_fence(Warp& w, const Op* op);
-}
+const Op* observe_region(Warp& w, const Op* op);
+const Op* observe_guarded(Warp& w, const Op* op);
+}  // namespace run
 
 }  // namespace trimtab::emulator

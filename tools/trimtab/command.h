@@ -23,6 +23,7 @@ void add_devices(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_select(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
+void add_emulate(CLI::App& app, Action& action);
 void add_prepare(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);

@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "analysis/annotated_launch.h"
 #include "analysis/legal_blocks.h"
+#include "analysis/operation.h"
 #include "emulator/exec/memory.h"
 #include "tools/trimtab/assembler.h"
 
@@ -68,6 +70,28 @@ std::expected<LaunchQuestion, Error> look_up(const LaunchOptions& options) {
                           .arguments = std::move(*arguments),
                           .image = analysis::to_driver_image(image),
                           .registers_from = image.registers_from};
+}
+
+std::expected<void, Error> require_scalars(const analysis::KernelDescription& kernel,
+                                           const LaunchArguments& arguments) {
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+        const auto& parameter = kernel.parameters[i];
+        const auto type = analysis::type_from_name(parameter.ptx_type);
+        if (parameter.is_pointer || arguments.given[i] || !type || ptx::is_float(*type)) continue;
+        return std::unexpected(
+            Error{.message = fmt::format("argument {} of {} is missing: give --arg {}=VALUE", parameter.name,
+                                         kernel.demangled, parameter.name)});
+    }
+    return require_data(kernel, arguments);
+}
+
+double shared_bytes_of(const LaunchOptions& options, const LaunchQuestion& question, trimtab_dim3 grid,
+                       trimtab_dim3 block) {
+    const double given = options.dynamic_shared_bytes;
+    if (given != 0 || !question.description().annotated_shared) return given;
+    const auto stated = analysis::stated_launch(question.description(), question.arguments.bytes,
+                                                {.grid = grid, .block = block}, block);
+    return stated ? static_cast<double>(stated->dynamic_shared_bytes) : 0;
 }
 
 }  // namespace trimtab::tools

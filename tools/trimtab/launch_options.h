@@ -40,4 +40,12 @@ struct LaunchQuestion {
 };
 [[nodiscard]] std::expected<LaunchQuestion, Error> look_up(const LaunchOptions& options);
 
+// Emulation runs the code, so every number that may steer it must be known: an error names the first that the
+// command line does not give. What a floating-point scalar is hardly matters to its time.
+[[nodiscard]] std::expected<void, Error> require_scalars(const analysis::KernelDescription& kernel,
+                                                         const LaunchArguments& arguments);
+// As given, else what the kernel's annotation states.
+[[nodiscard]] double shared_bytes_of(const LaunchOptions& options, const LaunchQuestion& question,
+                                     trimtab_dim3 grid, trimtab_dim3 block);
+
 }  // namespace trimtab::tools

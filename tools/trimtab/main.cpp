@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
     add_inspect(app, action);
     add_select(app, action);
     add_predict(app, action);
+    add_emulate(app, action);
     add_prepare(app, action);
     add_run(app, action);
     add_verify(app, action);

@@ -24,14 +24,6 @@ constexpr std::uint64_t most_samples = 24;
 
 using emulator::SparseMemory;
 
-SparseMemory::Fill fill_of(const std::string& pointee) {
-    if (pointee.contains("double")) return SparseMemory::Fill::f64;
-    if (pointee.contains("float")) return SparseMemory::Fill::f32;
-    if (pointee.contains("half")) return SparseMemory::Fill::f16;
-    // Unknown contents as small integers: as indices they stay inside the arrays.
-    return SparseMemory::Fill::integer;
-}
-
 // Spread evenly over the launch. Steps of the golden ratio fall into no rhythm with the grid's rows: equal
 // steps would meet some columns, those at an edge perhaps, again and again, and others never.
 std::set<std::uint64_t> spread(std::uint64_t total, std::uint64_t count) {
@@ -83,6 +75,14 @@ std::vector<emulator::BlockBox> affordable_boxes(const std::vector<emulator::Blo
 }
 
 }  // namespace
+
+SparseMemory::Fill fill_of(const std::string& pointee) {
+    if (pointee.contains("double")) return SparseMemory::Fill::f64;
+    if (pointee.contains("float")) return SparseMemory::Fill::f32;
+    if (pointee.contains("half")) return SparseMemory::Fill::f16;
+    // Unknown contents as small integers: as indices they stay inside the arrays.
+    return SparseMemory::Fill::integer;
+}
 
 std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& question, trimtab_dim3 grid,
                                                     trimtab_dim3 block, std::uint32_t dynamic_shared_bytes,

@@ -4,6 +4,7 @@
 #include <expected>
 #include <string>
 
+#include "emulator/exec/memory.h"
 #include "model/metrics.h"
 #include "model/rational_program.h"
 #include "tools/trimtab/launch_options.h"
@@ -19,6 +20,9 @@ struct MeasuredLaunch {
 
 // Warp instructions that a prediction may cost: some seconds.
 inline constexpr std::uint64_t default_instruction_budget = 40'000'000;
+
+// What an array whose contents the command line does not give is filled with, by its type in the source.
+[[nodiscard]] emulator::SparseMemory::Fill fill_of(const std::string& pointee);
 
 // Footprints are measured of those boxes that the default model asks for, where that is affordable. Arrays
 // are where the command line says, else in regions of their own, filled deterministically. An error where the

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/annotated_launch.h"
-#include "analysis/operation.h"
 #include "model/occupancy.h"
 #include "model/performance_model.h"
 #include "tools/trimtab/command.h"
@@ -31,21 +30,6 @@ struct Prediction {
     std::uint64_t blocks_run = 0;
     std::vector<std::pair<model::Metric, double>> metrics;
 };
-
-// Emulation runs the code, so every number that may steer it must be known; what a floating-point scalar is
-// hardly matters to its time.
-std::expected<void, Error> require_scalars(const analysis::KernelDescription& kernel,
-                                           const LaunchArguments& arguments) {
-    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-        const auto& parameter = kernel.parameters[i];
-        const auto type = analysis::type_from_name(parameter.ptx_type);
-        if (parameter.is_pointer || arguments.given[i] || !type || ptx::is_float(*type)) continue;
-        return std::unexpected(
-            Error{.message = fmt::format("argument {} of {} is missing: give --arg {}=VALUE", parameter.name,
-                                         kernel.demangled, parameter.name)});
-    }
-    return require_data(kernel, arguments);
-}
 
 std::expected<Prediction, Error> predict(const Options& options, const LaunchQuestion& question,
                                          trimtab_dim3 grid, trimtab_dim3 block, double dynamic_shared_bytes,
@@ -134,16 +118,6 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
                occupancy.fraction * 100, occupancy.blocks_per_sm, model::name(occupancy.limiter));
 }
 
-// As given, else what the kernel's annotation states.
-double shared_bytes_of(const Options& options, const LaunchQuestion& question, trimtab_dim3 grid,
-                       trimtab_dim3 block) {
-    const double given = options.launch.dynamic_shared_bytes;
-    if (given != 0 || !question.description().annotated_shared) return given;
-    const auto stated = analysis::stated_launch(question.description(), question.arguments.bytes,
-                                                {.grid = grid, .block = block}, block);
-    return stated ? static_cast<double>(stated->dynamic_shared_bytes) : 0;
-}
-
 int run(const Options& options) {
     const auto grid = parse_dim3(options.grid, "--grid");
     if (!grid) return fail(grid.error());
@@ -165,7 +139,7 @@ int run(const Options& options) {
             return refuse("more than 2^32 - 1 threads in a dimension");
     if (threads > question->device.values.max_threads_per_block)
         return refuse(fmt::format("{} threads in a block", threads));
-    const double dynamic_shared_bytes = shared_bytes_of(options, *question, *grid, *block);
+    const double dynamic_shared_bytes = shared_bytes_of(options.launch, *question, *grid, *block);
     const model::Occupancy occupancy = model::occupancy(
         question->device.values, question->image, static_cast<std::uint32_t>(threads), dynamic_shared_bytes);
     if (occupancy.blocks_per_sm == 0)

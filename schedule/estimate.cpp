@@ -1,0 +1,176 @@
+#include "schedule/estimate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <thread>
+#include <tuple>
+
+#include "schedule/recorder.h"
+
+namespace trimtab::schedule {
+
+namespace {
+
+constexpr std::uint16_t few_turns = kept_turns / 2;
+// Waves that are emulated whole; of more, one and what each further adds.
+constexpr std::uint64_t most_whole_waves = 3;
+
+// What grows with turns and blocks.
+struct Totals {
+    double cycles = 0, warp_instructions = 0;
+    std::array<double, resource_count> admitted_cycles{};
+
+    // this += factor * (b - a)
+    void add(double factor, const Totals& b, const Totals& a) {
+        cycles += factor * (b.cycles - a.cycles);
+        warp_instructions += factor * (b.warp_instructions - a.warp_instructions);
+        for (std::size_t r = 0; r < resource_count; ++r)
+            admitted_cycles[r] += factor * (b.admitted_cycles[r] - a.admitted_cycles[r]);
+    }
+};
+
+Totals totals_of(const Outcome& outcome) {
+    return {.cycles = outcome.cycles,
+            .warp_instructions = static_cast<double>(outcome.warp_instructions),
+            .admitted_cycles = outcome.admitted_cycles};
+}
+
+class Estimation {
+  public:
+    Estimation(const TracedLaunch& launch, const Change* change) : launch_(launch), change_(change) {}
+
+    Estimate run() {
+        const std::uint64_t blocks = launch_.blocks_on_sm, resident = launch_.resident;
+        Totals totals;
+        if (blocks <= most_whole_waves * resident) {
+            totals = of_blocks(static_cast<std::uint32_t>(blocks));
+        } else {
+            const auto wave = static_cast<std::uint32_t>(resident);
+            const auto rest = static_cast<std::uint32_t>(blocks % resident);
+            const Totals one = of_blocks(wave), two = of_blocks(2 * wave);
+            totals = rest == 0 ? one : of_blocks(wave + rest);
+            totals.add(static_cast<double>(blocks / resident - 1), two, one);
+        }
+        Estimate out;
+        const double ratio = launch_.work_ratio;
+        out.cycles = totals.cycles * ratio;
+        out.warp_instructions = totals.warp_instructions * ratio;
+        out.time_ns = out.cycles / launch_.sm_clock_hz * 1e9 + launch_.launch_overhead_ns;
+        const double cycles = std::max(1.0, totals.cycles);
+        for (std::size_t r = 0; r < resource_count; ++r)
+            out.utilisation[r] = std::clamp(totals.admitted_cycles[r] / cycles, 0.0, 1.0);
+        out.issue_utilisation = std::min(1.0, totals.warp_instructions / cycles / launch_.machine.schedulers);
+        out.emulated_warp_instructions = emulated_;
+        return out;
+    }
+
+  private:
+    Outcome emulate_with(std::uint32_t blocks, const Caps& caps) {
+        Outcome outcome = emulate(launch_.machine, {.trace = &launch_.trace,
+                                                    .resident = launch_.resident,
+                                                    .blocks = blocks,
+                                                    .caps = caps,
+                                                    .change = change_});
+        emulated_ += outcome.warp_instructions;
+        return outcome;
+    }
+
+    // So many blocks, with all turns of their loops.
+    Totals of_blocks(std::uint32_t blocks) {
+        const std::size_t loops = launch_.trace.code.loops.size();
+        Caps caps(loops, few_turns);
+        const Outcome base = emulate_with(blocks, caps);
+        Totals totals = totals_of(base);
+        std::vector<double> left(loops, 0);
+        for (std::uint32_t b = 0; b < blocks; ++b)
+            for (const WarpTrace& warp : launch_.trace.blocks[b % launch_.trace.blocks.size()].warps)
+                for (std::size_t l = 0; l < loops; ++l) left[l] += static_cast<double>(warp.turns[l]);
+        for (std::size_t l = 0; l < loops; ++l) left[l] -= static_cast<double>(base.turns[l]);
+        // Outer loops come first: a turn of theirs holds turns of those within.
+        for (std::size_t l = 0; l < loops; ++l) {
+            if (left[l] < 0.5) continue;
+            caps[l] = kept_turns;
+            const Outcome more = emulate_with(blocks, caps);
+            caps[l] = few_turns;
+            const double turns = static_cast<double>(more.turns[l]) - static_cast<double>(base.turns[l]);
+            if (turns <= 0) continue;
+            const double factor = left[l] / turns;
+            totals.add(factor, totals_of(more), totals_of(base));
+            for (std::size_t m = 0; m < loops; ++m)
+                left[m] -= factor * (static_cast<double>(more.turns[m]) - static_cast<double>(base.turns[m]));
+        }
+        return totals;
+    }
+
+    const TracedLaunch& launch_;
+    const Change* change_;
+    std::uint64_t emulated_ = 0;
+};
+
+constexpr double raise = 1.1;  // each number, in turn
+constexpr std::size_t most_in_regions = 3;
+
+}  // namespace
+
+Estimate estimate(const TracedLaunch& launch, const Change* change) {
+    return Estimation(launch, change).run();
+}
+
+std::vector<TimelineEntry> timeline(const TracedLaunch& launch, std::size_t count) {
+    std::vector<TimelineEntry> entries;
+    entries.reserve(count);
+    (void)emulate(
+        launch.machine,
+        {.trace = &launch.trace,
+         .resident = launch.resident,
+         .blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.blocks_on_sm, launch.resident)),
+         .caps = Caps(launch.trace.code.loops.size(), few_turns),
+         .timeline = &entries});
+    return entries;
+}
+
+Bottleneck sensitivities(const TracedLaunch& launch, const Estimate& base, unsigned threads, double least) {
+    const auto answer = [&](std::vector<Sensitivity>& asked) {
+        std::atomic<std::size_t> next = 0;
+        const auto work = [&] {
+            for (std::size_t i = next++; i < asked.size(); i = next++) {
+                Sensitivity& one = asked[i];
+                const Change change{.resource = one.resource,
+                                    .latency_factor = one.is_gap ? 1 : raise,
+                                    .gap_factor = one.is_gap ? raise : 1,
+                                    .region = one.region};
+                one.value = (estimate(launch, &change).cycles / base.cycles - 1) / (raise - 1);
+            }
+        };
+        std::vector<std::jthread> helpers;
+        for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work);
+        work();
+        helpers.clear();
+        std::ranges::sort(asked, [](const Sensitivity& a, const Sensitivity& b) {
+            return std::tuple(-a.value, a.resource, a.is_gap, a.region) <
+                   std::tuple(-b.value, b.resource, b.is_gap, b.region);
+        });
+    };
+    Bottleneck out;
+    if (base.cycles <= 0) return out;
+    for (std::size_t r = 0; r < resource_count; ++r) {
+        if (base.utilisation[r] <= 0) continue;
+        const auto resource = static_cast<Resource>(r);
+        out.all.push_back({.resource = resource, .is_gap = true});
+        if (launch.machine.of(resource).latency_cycles > 0) out.all.push_back({.resource = resource});
+    }
+    answer(out.all);
+    const auto regions = static_cast<std::uint32_t>(launch.trace.code.regions.size());
+    for (std::size_t i = 0; i < out.all.size() && i < most_in_regions && regions > 1; ++i) {
+        if (out.all[i].value < least) break;
+        for (std::uint32_t region = 0; region < regions; ++region) {
+            out.regions.push_back(out.all[i]);
+            out.regions.back().region = region;
+        }
+    }
+    answer(out.regions);
+    return out;
+}
+
+}  // namespace trimtab::schedule

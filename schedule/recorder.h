@@ -1,0 +1,72 @@
+// Watches the functional emulation of some blocks and writes down what their warps did.
+//
+// Of each loop the first turns are kept (`kept_turns`), the others counted: a loop's steady state shows in
+// tens of turns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "emulator/exec/observer.h"
+#include "schedule/code_builder.h"
+
+namespace trimtab::schedule {
+
+// A multiple of the turns that walk a sector of bytes, floats or doubles; half of it is, too.
+inline constexpr std::uint16_t kept_turns = 64;
+// Steps that one launch may leave behind, some hundred megabytes.
+inline constexpr std::size_t most_steps = 2'000'000;
+
+// What stores take of L2, in slots: a whole segment of 64 bytes takes one.
+struct StoreRules {
+    double whole_sector = 0.5, partial_sector = 1, fragment = 0;  // Architecture's
+};
+
+class Recorder : public emulator::LaunchObserver {
+  public:
+    Recorder(const BuiltCode& code, const StoreRules& stores) : code_(code), stores_(stores) {}
+
+    [[nodiscard]] std::vector<BlockTrace>& blocks() { return blocks_; }
+    [[nodiscard]] const std::vector<BlockTrace>& traces() const { return blocks_; }
+    // By block, then by access: the least address of its first request; 0: it made none.
+    [[nodiscard]] const std::vector<std::vector<std::uint64_t>>& first_addresses() const { return first_; }
+    // Steps were lost: the launch is more than can be kept.
+    [[nodiscard]] bool is_cut() const { return steps_ >= most_steps; }
+
+    void grid_started() override {}
+    void block_started(const emulator::Block& block) override;
+    void block_finished(const emulator::Block&) override {}
+    [[nodiscard]] emulator::LaneAddresses::Shape accesses(emulator::Warp& w, const emulator::Op* op,
+                                                          emulator::LaneAddresses::Shape shape) override;
+    void enters(emulator::Warp& w, const emulator::RegionInfo& region) override;
+    void fence(const emulator::Warp&) override {}
+    void meets_barrier(const emulator::Warp&, const emulator::Op*, unsigned, std::uint32_t) override {}
+    void barrier_completes(const emulator::Block&, unsigned, std::span<const std::uint32_t>) override {}
+    void warp_synchronizes(emulator::Warp&, const emulator::Op*, emulator::OperandRef,
+                           std::uint32_t) override {}
+    void faults(emulator::Warp&, const emulator::Op*, emulator::Fault::Kind, unsigned,
+                const std::string&) override {}
+
+  private:
+    struct OpenLoop {
+        std::uint16_t loop = 0;
+        std::uint32_t depth = 0;  // of the frame
+        std::uint64_t turn = 0;
+    };
+    struct WarpState {
+        std::vector<OpenLoop> open;
+        std::vector<std::uint32_t> last_step;  // by stretch; none: it is not kept
+    };
+    [[nodiscard]] BlockTrace& block_of(const emulator::Warp& w, std::size_t* number);
+
+    const BuiltCode& code_;
+    StoreRules stores_;
+    std::vector<BlockTrace> blocks_;
+    std::vector<std::vector<std::uint64_t>> first_;
+    std::vector<std::vector<WarpState>> warps_;  // by block
+    std::map<std::uint64_t, std::size_t> number_of_;
+    std::size_t steps_ = 0;
+};
+
+}  // namespace trimtab::schedule

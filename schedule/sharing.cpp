@@ -1,0 +1,183 @@
+#include "schedule/sharing.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <set>
+#include <unordered_set>
+#include <utility>
+
+#include "schedule/recorder.h"
+
+namespace trimtab::schedule {
+
+namespace {
+
+// Enough to see how blocks overlap, few enough to be counted in a millisecond.
+constexpr std::size_t most_sectors = 128, most_shifts = 512;
+
+// What the block's access touches: the first so many sectors of what was kept of the trace, how many there are in
+// that, and how many in the whole block, if later turns go on as the second half of the kept ones.
+struct Touched {
+    std::set<std::uint64_t> sectors;
+    std::size_t count = 0;
+    double in_block = 0;
+    std::uint64_t least = ~std::uint64_t{0}, most = 0;
+};
+
+// Turns of each loop in the whole run for each that was kept, of all warps.
+std::vector<double> turns_a_kept_one(const BlockTrace& trace, std::size_t loops) {
+    std::vector<double> all(loops, 0), kept(loops, 0);
+    for (const WarpTrace& warp : trace.warps) {
+        for (std::size_t l = 0; l < loops; ++l) all[l] += static_cast<double>(warp.turns[l]);
+        Step last;
+        for (const Step& step : warp.steps) {
+            bool is_new = false;
+            for (std::size_t d = 0; d < loop_depth; ++d) {
+                is_new = is_new || step.loops[d] != last.loops[d] || step.turn[d] != last.turn[d];
+                if (is_new && step.loops[d] != no_loop) kept[step.loops[d]] += 1;
+            }
+            last = step;
+        }
+    }
+    for (std::size_t l = 0; l < loops; ++l) all[l] = kept[l] > 0 ? std::max(1.0, all[l] / kept[l]) : 1;
+    return all;
+}
+
+std::vector<Touched> touched_by(const BlockTrace& trace, const Code& code, std::size_t accesses) {
+    std::vector<std::unordered_set<std::uint64_t>> all(accesses);
+    std::vector<Touched> out(accesses);
+    const std::vector<double> scale = turns_a_kept_one(trace, code.loops.size());
+    for (const WarpTrace& warp : trace.warps)
+        for (const Step& step : warp.steps) {
+            const Stretch& stretch = code.stretches[step.stretch];
+            const Request* request = warp.requests.data() + step.first_request;
+            std::size_t depth = 0;
+            while (depth < loop_depth && step.loops[depth] != no_loop) ++depth;
+            // Sectors that are new in the second half stand for those of the turns that were not kept.
+            const double turns = depth == 0 ? 1 : scale[step.loops[depth - 1]];
+            const double stands_for = depth > 0 && step.turn[depth - 1] > kept_turns / 2 ? 2 * turns - 1 : 1;
+            for (std::uint32_t i = stretch.first; i < stretch.first + stretch.count; ++i) {
+                const Instruction& instruction = code.instructions[i];
+                if (!instruction.has_request) continue;
+                const Request& own = *request++;
+                if (instruction.access == none) continue;
+                Touched& touched = out[instruction.access];
+                for (unsigned n = 0; n < own.lines; ++n) {
+                    const Line& line = trace.lines[own.first_line + n];
+                    for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1) {
+                        const std::uint64_t sector =
+                            line.number * 4 + static_cast<unsigned>(std::countr_zero(rest));
+                        if (!all[instruction.access].insert(sector).second) continue;
+                        ++touched.count;
+                        touched.in_block += stands_for;
+                        touched.least = std::min(touched.least, sector);
+                        touched.most = std::max(touched.most, sector);
+                        if (touched.sectors.size() < most_sectors) touched.sectors.insert(sector);
+                    }
+                }
+            }
+        }
+    return out;
+}
+
+using Strides = std::array<std::int64_t, 3>;
+
+std::int64_t shift_of(const Strides& strides, const Grid& grid, std::uint64_t block) {
+    const std::uint64_t x = block % grid.size.x, y = block / grid.size.x % grid.size.y,
+                        z = block / (std::uint64_t{grid.size.x} * grid.size.y);
+    return strides[0] * static_cast<std::int64_t>(x) + strides[1] * static_cast<std::int64_t>(y) +
+           strides[2] * static_cast<std::int64_t>(z);
+}
+
+struct Union {
+    double demanded = 1, distinct = 1;  // sectors, of blocks [first, first + count)
+};
+
+Union united(const Touched& touched, const Strides& strides, const Grid& grid, std::uint64_t first,
+             std::uint64_t count) {
+    Union out;
+    // Some of very many blocks: whole stretches of neighbours, which are those that overlap.
+    const std::uint64_t looked_at = std::min<std::uint64_t>(count, most_shifts * 4);
+    std::vector<std::int64_t> shifts;
+    for (std::uint64_t i = 0; i < looked_at; ++i) shifts.push_back(shift_of(strides, grid, first + i));
+    std::ranges::sort(shifts);
+    shifts.erase(std::unique(shifts.begin(), shifts.end()), shifts.end());
+    const double shared = static_cast<double>(looked_at) / static_cast<double>(shifts.size());
+    if (shifts.size() > most_shifts) shifts.resize(most_shifts);
+    std::unordered_set<std::uint64_t> distinct;
+    for (const std::int64_t shift : shifts)
+        for (const std::uint64_t sector : touched.sectors)
+            distinct.insert(static_cast<std::uint64_t>(static_cast<std::int64_t>(sector * 32) + shift) / 32);
+    const double each = static_cast<double>(touched.sectors.size());
+    out.demanded = each * static_cast<double>(shifts.size()) * shared;
+    out.distinct = static_cast<double>(distinct.size());
+    const double scale =
+        static_cast<double>(count) / (static_cast<double>(shifts.size()) * shared) * touched.in_block / each;
+    out.demanded *= scale;
+    out.distinct *= scale;
+    return out;
+}
+
+// The share of data that L2 still holds when so many bytes have passed since: a soft edge, for its replacement
+// is not perfect.
+double kept_share(double bytes, double l2_bytes) {
+    return l2_bytes <= 0 ? 0 : 1 / (1 + std::pow(bytes / (0.8 * l2_bytes), 4));
+}
+
+// Distinct shifts over the whole grid, where the strides are independent: those that are not nought count.
+double positions(const Strides& strides, const Grid& grid) {
+    double count = 1;
+    for (const auto& [stride, size] : {std::pair(strides[0], grid.size.x), std::pair(strides[1], grid.size.y),
+                                       std::pair(strides[2], grid.size.z)})
+        if (stride != 0) count *= size;
+    return count;
+}
+
+}  // namespace
+
+Sharing sharing(const BlockTrace& trace, const Code& code, const Neighbours& neighbours, const Grid& grid) {
+    const std::size_t count = neighbours.addresses.size();
+    Sharing out;
+    out.accesses.resize(count);
+    const std::vector<Touched> touched = touched_by(trace, code, count);
+    const std::uint64_t blocks = std::uint64_t{grid.size.x} * grid.size.y * grid.size.z;
+    const std::uint64_t wave = std::min(blocks, std::max<std::uint64_t>(1, grid.wave_blocks));
+    const std::uint64_t first = std::min(neighbours.block, blocks - wave);
+    std::vector<Union> unions(count);
+    std::vector<double> whole(count, 0);  // sectors of the whole launch
+    double demanded = 0, distinct = 0, launch_bytes = 0;
+    for (std::size_t a = 0; a < count; ++a) {
+        if (touched[a].count == 0) continue;
+        unions[a] = united(touched[a], neighbours.strides[a], grid, first, wave);
+        demanded += unions[a].demanded;
+        distinct += unions[a].distinct;
+        const double a_wave = std::min(positions(neighbours.strides[a], grid), static_cast<double>(blocks));
+        // What a wave adds for each of its positions, for all positions; a wave's at least.
+        const double in_wave = std::max(1.0, unions[a].demanded / unions[a].distinct);
+        const double positions_in_wave = std::max(1.0, static_cast<double>(wave) / in_wave);
+        whole[a] = std::max(unions[a].distinct, unions[a].distinct * a_wave / positions_in_wave);
+        whole[a] =
+            std::min(whole[a], unions[a].distinct * static_cast<double>(blocks) / static_cast<double>(wave));
+        // Several accesses to one array, side by side or one after the other: once.
+        bool is_known = false;
+        for (std::size_t b = 0; b < a && !is_known; ++b)
+            is_known = touched[b].count != 0 && neighbours.strides[a] == neighbours.strides[b] &&
+                       touched[a].least <= touched[b].most + 256 && touched[b].least <= touched[a].most + 256;
+        if (!is_known) launch_bytes += whole[a] * 32;
+    }
+    // Data stay in L2 from wave to wave as far as they fit. The first touch of the launch always misses.
+    const double fit = kept_share(launch_bytes, grid.l2_bytes);
+    const double waves = static_cast<double>(blocks) / static_cast<double>(wave);
+    for (std::size_t a = 0; a < count; ++a) {
+        if (touched[a].count == 0) continue;
+        const double first_touches = std::min(1.0, whole[a] / (waves * unions[a].distinct));
+        const double misses = first_touches + (1 - first_touches) * (1 - fit);
+        out.accesses[a].dram_sectors = misses * unions[a].distinct / unions[a].demanded;
+        out.accesses[a].dram_waits = misses;
+    }
+    if (distinct > 0) out.l2_share = std::max(1.0, demanded / distinct);
+    return out;
+}
+
+}  // namespace trimtab::schedule

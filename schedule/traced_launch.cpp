@@ -1,0 +1,190 @@
+#include "schedule/traced_launch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "emulator/exec/program.h"
+#include "schedule/architecture.h"
+#include "schedule/code_builder.h"
+#include "schedule/recorder.h"
+#include "schedule/sharing.h"
+
+namespace trimtab::schedule {
+
+namespace {
+
+constexpr std::uint32_t most_traced_blocks = 16;
+// Blocks whose work is counted, so that those traced may stand for all.
+constexpr std::uint64_t counted_blocks = 8;
+// Warp instructions that a neighbour runs, at most: its first access of each kind is wanted.
+constexpr std::uint64_t probe_instructions = 40'000;
+// Clocks of the device between the starts of two blocks: launches of many small blocks in the sweeps that were
+// published with KLARAPTOR.
+constexpr double dispatch_clocks = 2;
+
+class Tracer {
+  public:
+    explicit Tracer(const TraceRequest& request) : request_(request) {
+        launch_.kernel = request.kernel;
+        launch_.grid = request.grid;
+        launch_.block = request.block;
+        launch_.dynamic_shared_bytes = request.dynamic_shared_bytes;
+        launch_.parameters = request.parameters;
+        launch_.sm_count = sm_count();
+        launch_.threads = 1;
+        launch_.print = [](std::string_view) {};
+        blocks_ = std::uint64_t{request.grid.x} * request.grid.y * request.grid.z;
+    }
+
+    std::expected<TracedLaunch, Error> run() {
+        const emulator::CompiledKernel* kernel = request_.program->kernel(request_.kernel);
+        if (kernel == nullptr || !kernel->info().error.empty())
+            return std::unexpected(
+                Error{.message = kernel == nullptr ? "there is no such kernel" : kernel->info().error});
+        const double active_sms = static_cast<double>(std::min<std::uint64_t>(blocks_, sm_count()));
+        out_.machine = machine_of(*request_.device, active_sms);
+        stores_ = store_rules(architecture_of(request_.device->values.compute_capability));
+        out_.machine.policy = request_.policy;
+        out_.machine.block_gap_cycles = dispatch_clocks * active_sms;
+        out_.resident = std::max(1u, request_.resident);
+        out_.blocks_on_sm = (blocks_ + sm_count() - 1) / sm_count();
+        out_.sm_clock_hz = request_.device->values.sm_clock_hz;
+        out_.launch_overhead_ns = request_.device->values.launch_overhead_ns;
+        settle_l1();
+        const CostSettings settings{
+            .integer_multiply_slots =
+                architecture_of(request_.device->values.compute_capability).integer_multiply_slots.value,
+            .l1_caches_loads = out_.machine.l1_bytes != 0 && !request_.loads_bypass_l1};
+        // Read-only loads go through L1 (the texture cache, once) where plain ones do not.
+        if (out_.machine.l1_bytes == 0) out_.machine.l1_bytes = read_only_cache_bytes;
+        BuiltCode code = build_code(request_.program->module(), *kernel, out_.machine, settings);
+        const std::vector<std::uint64_t> traced = choose_blocks();
+        Recorder recorder(code, stores_);
+        if (const auto ran = launch(traced, &recorder, request_.instruction_budget); !ran)
+            return std::unexpected(ran.error());
+        out_.is_cut = recorder.is_cut();
+        if (const auto measured = measure_ratio(traced); !measured) return std::unexpected(measured.error());
+        share(code, recorder);
+        out_.trace.blocks = std::move(recorder.blocks());
+        out_.trace.code = std::move(code.code);
+        out_.places = emulator::instruction_places(*request_.program, request_.kernel);
+        return std::move(out_);
+    }
+
+  private:
+    static constexpr std::uint64_t read_only_cache_bytes = 24 * 1024;  // Mei and Chu, 2017: Maxwell, a half
+
+    [[nodiscard]] std::uint32_t sm_count() const {
+        return std::max(1u, static_cast<std::uint32_t>(request_.device->values.sm_count));
+    }
+
+    // Shared memory is taken from L1's where they are one memory (Volta and later).
+    void settle_l1() {
+        const trimtab_device& device = request_.device->values;
+        if (device.compute_capability < 70 || out_.machine.l1_bytes == 0) return;
+        constexpr double share_of_default = 32 * 1024, least = 16 * 1024;
+        const double shared = request_.shared_bytes_of_block * out_.resident;
+        const double l1 = device.l1_bytes - std::max(0.0, shared - share_of_default);
+        out_.machine.l1_bytes = static_cast<std::uint64_t>(std::max(least, l1));
+    }
+
+    // Blocks that one SM has at once, in the middle of those that it runs: blocks go to the SMs in turn.
+    [[nodiscard]] std::vector<std::uint64_t> choose_blocks() {
+        const std::uint64_t sms = sm_count();
+        const std::uint64_t at_once =
+            std::min<std::uint64_t>({out_.resident, most_traced_blocks, out_.blocks_on_sm});
+        const std::uint64_t first = (out_.blocks_on_sm - at_once) / 2;
+        std::vector<std::uint64_t> chosen;
+        for (std::uint64_t i = 0; i < at_once; ++i) chosen.push_back((first + i) * sms);
+        if (out_.blocks_on_sm > out_.resident || blocks_ == 1) return chosen;
+        // Everything is resident at once, and the busiest SM decides: the first, one in the middle or the last.
+        std::uint64_t most = 0;
+        std::vector<std::uint64_t> busiest = chosen;
+        const std::uint64_t last = std::min<std::uint64_t>(sms, blocks_) - 1;
+        for (const std::uint64_t sm : {std::uint64_t{0}, last / 2, last}) {
+            std::vector<std::uint64_t> own;
+            for (std::uint64_t i = 0; i < at_once && sm + i * sms < blocks_; ++i) own.push_back(sm + i * sms);
+            const auto ran = launch(own, nullptr, request_.instruction_budget);
+            if (!ran || *ran <= most) continue;
+            most = *ran;
+            busiest = std::move(own);
+        }
+        return busiest;
+    }
+
+    std::expected<std::uint64_t, Error> launch(const std::vector<std::uint64_t>& blocks,
+                                               emulator::LaunchObserver* observer, std::uint64_t limit) {
+        launch_.blocks = blocks;
+        launch_.observer = observer;
+        launch_.instruction_limit = limit;
+        launch_.counting = {.count = true, .footprints = false, .groups = {}};
+        auto result = emulator::launch(*request_.program, *request_.memory, launch_);
+        if (!result) return std::unexpected(Error{.message = result.error().message});
+        out_.blocks_run += blocks.size();
+        out_.warp_instructions += result->warp_instructions;
+        return result->warp_instructions;
+    }
+
+    // Borders, tails and triangles: other blocks may do more or less than those in the middle.
+    std::expected<void, Error> measure_ratio(const std::vector<std::uint64_t>& traced) {
+        if (out_.blocks_on_sm <= out_.resident) return {};
+        std::vector<std::uint64_t> spread;
+        for (std::uint64_t i = 0; i < counted_blocks; ++i)
+            spread.push_back((2 * i + 1) * blocks_ / (2 * counted_blocks));
+        spread.erase(std::unique(spread.begin(), spread.end()), spread.end());
+        const auto some = launch(spread, nullptr, request_.instruction_budget);
+        const auto own = launch({traced.front()}, nullptr, request_.instruction_budget);
+        if (!some) return std::unexpected(some.error());
+        if (!own) return std::unexpected(own.error());
+        if (*own > 0)
+            out_.work_ratio =
+                static_cast<double>(*some) / static_cast<double>(spread.size()) / static_cast<double>(*own);
+        return {};
+    }
+
+    void share(const BuiltCode& code, const Recorder& recorder) {
+        Neighbours neighbours;
+        neighbours.block = recorder.traces().front().block;
+        neighbours.addresses = recorder.first_addresses().front();
+        neighbours.strides.assign(code.access_count, {0, 0, 0});
+        const std::uint64_t sizes[3] = {request_.grid.x, request_.grid.y, request_.grid.z};
+        std::uint64_t step = 1;
+        for (std::size_t d = 0; d < 3; step *= sizes[d], ++d) {
+            if (sizes[d] < 2) continue;
+            const bool is_last = neighbours.block / step % sizes[d] == sizes[d] - 1;
+            Recorder probe(code, stores_);
+            // It may be stopped: what it has done by then is enough.
+            (void)launch({is_last ? neighbours.block - step : neighbours.block + step}, &probe,
+                         probe_instructions);
+            for (std::size_t a = 0; a < code.access_count; ++a) {
+                const std::uint64_t there =
+                    probe.first_addresses().empty() ? 0 : probe.first_addresses().front()[a];
+                if (there == 0 || neighbours.addresses[a] == 0) continue;
+                const auto stride = static_cast<std::int64_t>(there - neighbours.addresses[a]);
+                neighbours.strides[a][d] = is_last ? -stride : stride;
+            }
+        }
+        const Sharing shared = sharing(recorder.traces().front(), code.code, neighbours,
+                                       {.size = request_.grid,
+                                        .wave_blocks = std::uint64_t{out_.resident} * sm_count(),
+                                        .l2_bytes = request_.device->values.l2_bytes});
+        out_.trace.accesses = shared.accesses;
+        out_.machine.l2_bytes =
+            static_cast<std::uint64_t>(static_cast<double>(out_.machine.l2_bytes) * shared.l2_share);
+    }
+
+    const TraceRequest& request_;
+    emulator::LaunchRequest launch_;
+    StoreRules stores_;
+    std::uint64_t blocks_ = 1;
+    TracedLaunch out_;
+};
+
+}  // namespace
+
+std::expected<TracedLaunch, Error> trace_launch(const TraceRequest& request) {
+    return Tracer(request).run();
+}
+
+}  // namespace trimtab::schedule

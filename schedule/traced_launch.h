@@ -1,0 +1,48 @@
+// A launch, traced: some of its blocks are run on the emulator, those of one SM, and what they did is ready to
+// be scheduled.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "emulator/exec/launch.h"
+#include "model/device.h"
+#include "schedule/trace.h"
+#include "trimtab/error.h"
+
+namespace trimtab::schedule {
+
+struct TraceRequest {
+    emulator::Program* program = nullptr;
+    emulator::GlobalMemory* memory = nullptr;
+    std::string_view kernel;
+    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+    std::uint32_t dynamic_shared_bytes = 0;
+    std::span<const std::byte> parameters;
+    const model::Device* device = nullptr;
+    std::uint32_t resident = 1;            // blocks that fit an SM at once
+    double shared_bytes_of_block = 0;      // what L1 loses to it, where they share a memory
+    std::uint64_t instruction_budget = 0;  // warp instructions that may be run; 0: no limit
+    bool loads_bypass_l1 = false;          // those that say nothing of their own (-Xptxas -dlcm=cg)
+    Policy policy = Policy::greedy_then_oldest;
+};
+
+struct TracedLaunch {
+    KernelTrace trace;
+    Machine machine;
+    std::uint32_t resident = 1;
+    std::uint64_t blocks_on_sm = 1;  // of the SM that has the most
+    double work_ratio = 1;           // mean work of the launch's blocks over that of those traced
+    double sm_clock_hz = 1, launch_overhead_ns = 0;
+    std::uint64_t blocks_run = 0, warp_instructions = 0;  // by the functional emulator
+    bool is_cut = false;  // loops beyond what can be kept: the time is of the part kept, scaled
+    // By instruction in the kernel's numbering.
+    std::vector<emulator::InstructionPlace> places;
+};
+
+[[nodiscard]] std::expected<TracedLaunch, Error> trace_launch(const TraceRequest& request);
+
+}  // namespace trimtab::schedule

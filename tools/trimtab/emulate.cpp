@@ -1,0 +1,221 @@
+// trimtab emulate: the time of one launch by abstract emulation, what limits it and where.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "model/occupancy.h"
+#include "schedule/estimate.h"
+#include "tools/trimtab/command.h"
+#include "tools/trimtab/emulated_schedule.h"
+
+namespace trimtab::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+    LaunchOptions launch;
+    std::string grid, block, trace, policy = "gto";
+    std::size_t trace_instructions = 20'000;
+    bool loads_bypass_l1 = false, no_sensitivity = false;
+};
+
+struct Answer {
+    const LaunchQuestion& question;
+    trimtab_dim3 grid, block;
+    model::Occupancy occupancy;
+    schedule::TracedLaunch launch;
+    schedule::Estimate estimate;
+    schedule::Bottleneck bottleneck;
+};
+
+std::string_view mode(const schedule::Sensitivity& one) {
+    return one.is_gap ? "throughput" : "latency";
+}
+
+std::string region_name(const Answer& answer, const schedule::Sensitivity& one) {
+    return answer.launch.trace.code.regions[one.region].name;
+}
+
+Json to_json(const Answer& answer) {
+    const auto sensitivities = [&](const std::vector<schedule::Sensitivity>& list) {
+        Json out = Json::array();
+        for (const schedule::Sensitivity& one : list) {
+            out.push_back({{"resource", std::string(schedule::name(one.resource))},
+                           {"mode", std::string(mode(one))},
+                           {"sensitivity", one.value}});
+            if (one.region != schedule::none) out.back()["region"] = region_name(answer, one);
+        }
+        return out;
+    };
+    Json resources = Json::object();
+    for (std::size_t r = 0; r < schedule::resource_count; ++r) {
+        if (answer.estimate.utilisation[r] <= 0) continue;
+        const auto resource = static_cast<schedule::Resource>(r);
+        const schedule::Pipe& pipe = answer.launch.machine.of(resource);
+        resources[std::string(schedule::name(resource))] = {
+            {"utilisation", answer.estimate.utilisation[r]},
+            {"latency_cycles", {{"value", pipe.latency_cycles}, {"source", pipe.latency_source}}},
+            {"gap_cycles", {{"value", pipe.gap_cycles}, {"source", pipe.gap_source}}},
+            {"units", pipe.per_scheduler ? answer.launch.machine.schedulers : 1}};
+    }
+    const Answer& a = answer;
+    return {{"kernel", a.question.description().demangled},
+            {"device", a.question.device.slug},
+            {"grid", {a.grid.x, a.grid.y, a.grid.z}},
+            {"block", {a.block.x, a.block.y, a.block.z}},
+            {"ns", a.estimate.time_ns},
+            {"cycles", a.estimate.cycles},
+            {"by", "abstract emulation of PTX"},
+            {"policy", std::string(schedule::name(a.launch.machine.policy))},
+            {"registers", a.question.image.registers_per_thread},
+            {"registers_from", a.question.registers_from},
+            {"occupancy",
+             {{"blocks_per_sm", a.occupancy.blocks_per_sm},
+              {"fraction", a.occupancy.fraction},
+              {"limited_by", model::name(a.occupancy.limiter)}}},
+            {"issue_utilisation", a.estimate.issue_utilisation},
+            {"resources", std::move(resources)},
+            {"sensitivity", sensitivities(a.bottleneck.all)},
+            {"by_region", sensitivities(a.bottleneck.regions)},
+            {"work",
+             {{"blocks_run", a.launch.blocks_run},
+              {"blocks_traced", a.launch.trace.blocks.size()},
+              {"warp_instructions_run", a.launch.warp_instructions},
+              {"warp_instructions_scheduled", a.estimate.emulated_warp_instructions},
+              {"complete", !a.launch.is_cut}}}};
+}
+
+void print_text(const Answer& answer) {
+    const Answer& a = answer;
+    fmt::print("{} on {}, {} x {} x {} blocks of {} x {} x {}: {:.4g} us\n",
+               a.question.description().demangled, a.question.device.slug, a.grid.x, a.grid.y, a.grid.z,
+               a.block.x, a.block.y, a.block.z, a.estimate.time_ns / 1e3);
+    fmt::print("  by abstract emulation of PTX: {} blocks traced, {} warp instructions scheduled{}\n",
+               a.launch.trace.blocks.size(), a.estimate.emulated_warp_instructions,
+               a.launch.is_cut ? "; the launch is more than can be kept, its time is too small" : "");
+    fmt::print("  {} registers ({}); occupancy {:.0f} %, {} blocks on an SM, limited by {}\n",
+               a.question.image.registers_per_thread, a.question.registers_from, a.occupancy.fraction * 100,
+               a.occupancy.blocks_per_sm, model::name(a.occupancy.limiter));
+    if (!a.bottleneck.all.empty()) {
+        const schedule::Sensitivity& first = a.bottleneck.all.front();
+        if (first.value >= 0.1)
+            fmt::print("  bottleneck {}: {}\n", mode(first), schedule::name(first.resource));
+        else
+            fmt::print("  no resource stands out: the most, {} {}, has {:.0f} %\n",
+                       schedule::name(first.resource), mode(first), first.value * 100);
+    }
+    fmt::print("\n  {:<18} {:>6} {:>9} {:>11}\n", "resource", "used", "latency", "throughput");
+    fmt::print("  {:<18} {:>5.0f}%\n", "issue slots", a.estimate.issue_utilisation * 100);
+    for (std::size_t r = 0; r < schedule::resource_count; ++r) {
+        if (a.estimate.utilisation[r] < 0.0005) continue;
+        const auto resource = static_cast<schedule::Resource>(r);
+        std::string row =
+            fmt::format("  {:<18} {:>5.0f}%", schedule::name(resource), a.estimate.utilisation[r] * 100);
+        for (const bool is_gap : {false, true}) {
+            const auto found = std::ranges::find_if(a.bottleneck.all, [&](const schedule::Sensitivity& one) {
+                return one.resource == resource && one.is_gap == is_gap;
+            });
+            row += fmt::format(
+                " {:>{}}", found == a.bottleneck.all.end() ? "" : fmt::format("{:.0f}%", found->value * 100),
+                is_gap ? 11 : 9);
+        }
+        fmt::print("{}\n", row);
+    }
+    bool is_first = true;
+    for (const schedule::Sensitivity& one : a.bottleneck.regions) {
+        if (one.value < 0.01) continue;
+        if (std::exchange(is_first, false)) fmt::print("\n  by region\n");
+        fmt::print("  {:>4.0f}% {} {} in {}\n", one.value * 100, schedule::name(one.resource), mode(one),
+                   region_name(a, one));
+    }
+}
+
+int write_trace(const Options& options, const schedule::TracedLaunch& launch) {
+    std::FILE* file = std::fopen(options.trace.c_str(), "w");
+    const Error error{.message = "cannot be written", .file = options.trace};
+    if (file == nullptr) return fail(error);
+    const std::string text = chrome_trace(launch, options.trace_instructions);
+    const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    return std::fclose(file) == 0 && is_written ? code(ExitCode::ok) : fail(error);
+}
+
+int run(const Options& options) {
+    const auto grid = parse_dim3(options.grid, "--grid");
+    if (!grid) return fail(grid.error());
+    const auto block = parse_dim3(options.block, "--block");
+    if (!block) return fail(block.error());
+    const auto policy = schedule::policy_named(options.policy);
+    const auto question = look_up(options.launch);
+    if (!question) return fail(question.error());
+    const auto refuse = [&](std::string_view why) {
+        return fail(ExitCode::no, fmt::format("{} cannot be launched on {}: {}",
+                                              question->description().demangled, question->device.slug, why));
+    };
+    const trimtab_device& device = question->device.values;
+    const std::uint64_t threads = std::uint64_t{block->x} * block->y * block->z;
+    if (threads > device.max_threads_per_block) return refuse(fmt::format("{} threads in a block", threads));
+    if (block->x > device.max_block_x || block->y > device.max_block_y || block->z > device.max_block_z ||
+        grid->x > device.max_grid_x || grid->y > device.max_grid_y || grid->z > device.max_grid_z)
+        return refuse("the block or the grid is beyond the device's limits");
+    const double shared = shared_bytes_of(options.launch, *question, *grid, *block);
+    const model::Occupancy occupancy =
+        model::occupancy(device, question->image, static_cast<std::uint32_t>(threads), shared);
+    if (occupancy.blocks_per_sm == 0)
+        return refuse("the block does not fit an SM (threads, registers or shared memory)");
+    if (const auto complete = require_scalars(question->description(), question->arguments); !complete)
+        return fail(complete.error());
+    ScheduleOptions schedule_options{.policy = *policy, .loads_bypass_l1 = options.loads_bypass_l1};
+    auto traced = trace_launch(*question, *grid, *block, static_cast<std::uint32_t>(shared),
+                               occupancy.blocks_per_sm, schedule_options);
+    if (!traced) return fail(traced.error());
+    Answer answer{.question = *question,
+                  .grid = *grid,
+                  .block = *block,
+                  .occupancy = occupancy,
+                  .launch = std::move(*traced),
+                  .estimate = {},
+                  .bottleneck = {}};
+    answer.estimate = schedule::estimate(answer.launch);
+    if (!options.no_sensitivity)
+        answer.bottleneck = schedule::sensitivities(answer.launch, answer.estimate,
+                                                    std::max(1u, std::thread::hardware_concurrency()));
+    if (options.launch.json)
+        fmt::print("{}\n", to_json(answer).dump(2));
+    else
+        print_text(answer);
+    return options.trace.empty() ? code(ExitCode::ok) : write_trace(options, answer.launch);
+}
+
+}  // namespace
+
+void add_emulate(CLI::App& app, Action& action) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand(
+        "emulate",
+        "Time one launch of a kernel on a GPU by emulating its warps on an SM's resources, and say which of "
+        "them limits it, by latency or by throughput, and where in the source");
+    add_launch_options(*command, options->launch);
+    command->add_option("--grid", options->grid, "X[,Y[,Z]] blocks")->required();
+    command->add_option("--block", options->block, "X[,Y[,Z]] threads")->required();
+    command->add_option("--trace", options->trace, "Write the warps' timeline for Perfetto (Chrome's JSON)");
+    command
+        ->add_option("--trace-instructions", options->trace_instructions, "Warp instructions in it, at most")
+        ->check(CLI::Range(1, 10'000'000))
+        ->capture_default_str();
+    command
+        ->add_option("--policy", options->policy, "Warps issue greedy-then-oldest, in strict or loose turns")
+        ->check(CLI::IsMember({"gto", "rr", "lrr"}))
+        ->capture_default_str();
+    command->add_flag("--bypass-l1", options->loads_bypass_l1,
+                      "Global loads are cached in L2 only, as -Xptxas -dlcm=cg has them");
+    command->add_flag("--no-sensitivity", options->no_sensitivity, "The time alone");
+    command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace trimtab::tools

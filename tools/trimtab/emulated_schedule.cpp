@@ -1,0 +1,87 @@
+#include "tools/trimtab/emulated_schedule.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "emulator/exec/memory.h"
+#include "schedule/estimate.h"
+#include "tools/trimtab/measured_launch.h"
+
+namespace trimtab::tools {
+
+std::expected<schedule::TracedLaunch, Error> trace_launch(const LaunchQuestion& question, trimtab_dim3 grid,
+                                                          trimtab_dim3 block,
+                                                          std::uint32_t dynamic_shared_bytes,
+                                                          std::uint32_t resident,
+                                                          const ScheduleOptions& options) {
+    const FileKernel& kernel = question.file.kernels[question.kernel];
+    const analysis::KernelDescription& description = kernel.record.description;
+    if (kernel.module == nullptr)
+        return std::unexpected(Error{
+            .message = fmt::format("holds no PTX of {}, so it cannot be emulated", description.demangled),
+            .file = question.file.path});
+    const auto program = emulator::load_program(*kernel.module);
+    if (!program) return std::unexpected(program.error());
+    emulator::SparseMemory memory;
+    for (const auto& parameter : description.parameters)
+        if (parameter.is_pointer) memory.set_fill(parameter.index, fill_of(parameter.pointee));
+    auto traced = schedule::trace_launch(
+        {.program = program->get(),
+         .memory = &memory,
+         .kernel = description.name,
+         .grid = grid,
+         .block = block,
+         .dynamic_shared_bytes = dynamic_shared_bytes,
+         .parameters = question.arguments.bytes,
+         .device = &question.device,
+         .resident = resident,
+         .shared_bytes_of_block = question.image.static_shared_bytes + dynamic_shared_bytes,
+         .instruction_budget = options.instruction_budget,
+         .loads_bypass_l1 = options.loads_bypass_l1,
+         .policy = options.policy});
+    if (!traced) return std::unexpected(Error{.message = traced.error().message, .file = question.file.path});
+    return traced;
+}
+
+std::string chrome_trace(const schedule::TracedLaunch& launch, std::size_t instructions) {
+    using Json = nlohmann::ordered_json;
+    Json events = Json::array();
+    std::set<std::uint32_t> blocks;
+    const schedule::Code& code = launch.trace.code;
+    for (const schedule::TimelineEntry& entry : schedule::timeline(launch, instructions)) {
+        if (blocks.insert(entry.block).second) {
+            const std::uint64_t index = launch.trace.blocks[entry.block % launch.trace.blocks.size()].block;
+            events.push_back({{"ph", "M"},
+                              {"name", "process_name"},
+                              {"pid", entry.block},
+                              {"args", {{"name", fmt::format("block {}", index)}}}});
+        }
+        const schedule::Instruction& instruction = code.instructions[entry.instruction];
+        Json arguments{{"resource", std::string(schedule::name(instruction.resource))},
+                       {"region", code.regions[instruction.region].name}};
+        std::string name(schedule::name(instruction.resource));
+        if (instruction.source < launch.places.size()) {
+            const emulator::InstructionPlace& place = launch.places[instruction.source];
+            name = place.text.substr(0, place.text.find_first_of(" \t"));
+            arguments["instruction"] = place.text;
+            arguments["ptx_line"] = place.ptx_line;
+            if (!place.source.empty()) arguments["source"] = place.source;
+        }
+        events.push_back({{"ph", "X"},
+                          {"name", std::move(name)},
+                          {"cat", "instruction"},
+                          {"pid", entry.block},
+                          {"tid", entry.warp},
+                          {"ts", entry.issue_cycles},
+                          {"dur", std::max(1.0, entry.end_cycles - entry.issue_cycles)},
+                          {"args", std::move(arguments)}});
+    }
+    return Json{{"displayTimeUnit", "ns"},
+                {"otherData", {{"unit", "a microsecond shown is a cycle"}}},
+                {"traceEvents", std::move(events)}}
+        .dump();
+}
+
+}  // namespace trimtab::tools

@@ -1,0 +1,31 @@
+// A launch of the command line, traced and scheduled (schedule/).
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "schedule/traced_launch.h"
+#include "tools/trimtab/launch_options.h"
+#include "trimtab/error.h"
+
+namespace trimtab::tools {
+
+struct ScheduleOptions {
+    schedule::Policy policy = schedule::Policy::greedy_then_oldest;
+    bool loads_bypass_l1 = false;
+    std::uint64_t instruction_budget =
+        400'000'000;  // warp instructions of functional emulation: half a minute
+};
+
+// Arrays are where the command line says, else in regions of their own, filled deterministically. `resident`:
+// blocks that fit an SM at once.
+[[nodiscard]] std::expected<schedule::TracedLaunch, Error> trace_launch(const LaunchQuestion& question,
+                                                                        trimtab_dim3 grid, trimtab_dim3 block,
+                                                                        std::uint32_t dynamic_shared_bytes,
+                                                                        std::uint32_t resident,
+                                                                        const ScheduleOptions& options);
+
+// The first instructions of an SM as a Chrome trace (Perfetto reads it): a process a block, a thread a warp, times in cycles.
+[[nodiscard]] std::string chrome_trace(const schedule::TracedLaunch& launch, std::size_t instructions);
+
+}  // namespace trimtab::tools
