@@ -203,6 +203,11 @@ bool is_load(const Instruction& instruction) {
     return info(instruction.opcode).opcode_class == OpcodeClass::load;
 }
 
+bool is_ordered(const Instruction& instruction) {
+    return instruction.modifiers.semantics != MemorySemantics::weak ||
+           instruction.modifiers.cache == CacheOp::cv;
+}
+
 bool reads(const Instruction& instruction, State state) {
     return info(instruction.opcode).has(state == State::carry ? takes_carry : takes_stack_pointer);
 }

@@ -92,6 +92,8 @@ enum OpcodeTrait : std::uint16_t {
 [[nodiscard]] bool has(const Instruction& instruction, std::string_view suffix);  // "sync", "L2::cache_hint"
 [[nodiscard]] bool ends_block(Opcode opcode);
 [[nodiscard]] bool is_load(const Instruction& instruction);  // ld, ldu
+// Others may see it, or change what it sees, while the kernel runs.
+[[nodiscard]] bool is_ordered(const Instruction& instruction);
 
 [[nodiscard]] bool reads(const Instruction& instruction, State state);
 [[nodiscard]] bool writes(const Instruction& instruction, State state);

@@ -6,14 +6,10 @@
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/lower.h"
 #include "emulator/exec/observer.h"
+#include "ptx/opcodes.h"
 
 namespace trimtab::emulator {
 namespace {
-
-bool is_ordered(const ptx::Instruction& instruction) {
-    return instruction.modifiers.semantics != ptx::MemorySemantics::weak ||
-           instruction.modifiers.cache == ptx::CacheOp::cv;
-}
 
 // The registers of a loaded or stored value: a vector's elements, or the one operand.
 std::vector<const ptx::Operand*> elements_of(const ptx::Operand& operand) {
@@ -72,7 +68,7 @@ MemoryInfo& Lowering::memory_info(const ptx::Instruction& instruction, ptx::Spac
     MemoryInfo& info = out_.memory.emplace_back();
     info.space = space;
     info.access = access;
-    info.is_ordered = is_ordered(instruction);
+    info.is_ordered = ptx::is_ordered(instruction);
     info.element_bytes = static_cast<std::uint8_t>(element_bytes);
     info.element_count = static_cast<std::uint8_t>(elements);
     info.total_bytes = static_cast<std::uint8_t>(element_bytes * elements);

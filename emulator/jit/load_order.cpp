@@ -4,11 +4,6 @@
 
 namespace trimtab::emulator::jit {
 
-bool is_ordered(const ptx::Instruction& instruction) {
-    return instruction.modifiers.semantics != ptx::MemorySemantics::weak ||
-           instruction.modifiers.cache == ptx::CacheOp::cv;
-}
-
 bool is_passed(const ptx::Instruction& instruction) {
     return is_elementwise(instruction) ||
            (is_load(instruction) && instruction.modifiers.semantics == ptx::MemorySemantics::weak);

@@ -5,8 +5,6 @@
 
 namespace trimtab::emulator::jit {
 
-// Others may see it, or change what it sees, while the kernel runs.
-[[nodiscard]] bool is_ordered(const ptx::Instruction& instruction);
 // It changes no memory and keeps the path as it is: loads behind it may be made before it.
 [[nodiscard]] bool is_passed(const ptx::Instruction& instruction);
 [[nodiscard]] bool writes_to(const ptx::Instruction& instruction, ptx::RegisterIndex reg);

@@ -13,39 +13,13 @@
 #include "emulator/exec/program.h"
 #include "emulator/jit/variants.h"
 #include "tests/emulator/fixture.h"
+#include "tests/emulator/jit/compiled.h"
 
 namespace trimtab::emulator::test {
 namespace {
 
 namespace fs = std::filesystem;
 using fs::perms;
-
-constexpr const char* scale = R"(
-.version 7.8
-.target sm_75
-.address_size 64
-.visible .entry scale(.param .u64 data, .param .u32 n)
-{
-    .reg .pred %p;
-    .reg .b32 %r<6>;
-    .reg .b64 %d<4>;
-    ld.param.u64 %d0, [data];
-    ld.param.u32 %r0, [n];
-    mov.u32 %r1, %ctaid.x;
-    mov.u32 %r2, %ntid.x;
-    mov.u32 %r3, %tid.x;
-    mad.lo.s32 %r4, %r1, %r2, %r3;
-    setp.ge.s32 %p, %r4, %r0;
-    @%p bra done;
-    mul.wide.s32 %d1, %r4, 4;
-    add.s64 %d2, %d0, %d1;
-    ld.global.u32 %r5, [%d2];
-    mul.lo.s32 %r5, %r5, 3;
-    st.global.u32 [%d2], %r5;
-done:
-    ret;
-}
-)";
 
 class CodeCacheTest : public testing::Test {
   protected:
