@@ -13,8 +13,8 @@ namespace trimtab::bench {
 
 class Emulated::Memory : public emulator::GlobalMemory {
   public:
-    void add(std::vector<float>& buffer) {
-        ranges_[reinterpret_cast<std::uint64_t>(buffer.data())] = buffer.size() * sizeof(float);
+    void add(const void* buffer, std::size_t bytes) {
+        ranges_[reinterpret_cast<std::uint64_t>(buffer)] = bytes;
     }
     [[nodiscard]] Range range_of(std::uint64_t address, emulator::Access) override {
         auto at = ranges_.upper_bound(address);
@@ -73,10 +73,15 @@ Emulated::Emulated(const Case& from) : case_(from), memory_(std::make_unique<Mem
     };
     for (std::size_t i = 0; i < from.arguments.size(); i++) {
         if (const auto* buffer = std::get_if<Case::Buffer>(&from.arguments[i])) {
-            if (i == from.result) result_ = buffers_.size();
-            buffers_.push_back(initial_values(i, buffer->floats));
-            memory_->add(buffers_.back());
-            const float* address = buffers_.back().data();
+            const std::vector<float> values = initial_values(i, buffer->floats);
+            const std::size_t bytes = values.size() * sizeof(float);
+            if (i == from.result) {
+                result_ = buffers_.size();
+                result_floats_ = values.size();
+            }
+            Unit* address = buffers_.emplace_back((bytes + sizeof(Unit) - 1) / sizeof(Unit)).data();
+            std::memcpy(address, values.data(), bytes);
+            memory_->add(address, bytes);
             append(&address, sizeof address);
         } else if (const int* integer = std::get_if<int>(&from.arguments[i])) {
             append(integer, sizeof *integer);
@@ -115,8 +120,8 @@ bool Emulated::run(const char* mode, unsigned threads, bool counted) {
     return done.has_value();
 }
 
-const std::vector<float>& Emulated::result() const {
-    return buffers_[result_];
+std::span<const float> Emulated::result() const {
+    return {reinterpret_cast<const float*>(buffers_[result_].data()), result_floats_};
 }
 
 }  // namespace trimtab::bench

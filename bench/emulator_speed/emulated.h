@@ -1,7 +1,9 @@
 // A case on the emulator.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,7 @@ class Emulated {
     [[nodiscard]] const std::string& error() const { return error_; }
     // TRIMTAB_EMULATOR's words; 0 threads: as many as there are cores. False: error() says why.
     bool run(const char* mode, unsigned threads, bool counted = false);
-    [[nodiscard]] const std::vector<float>& result() const;
+    [[nodiscard]] std::span<const float> result() const;
     // Forgets what is compiled, as a new process would.
     void reload();
 
@@ -28,9 +30,13 @@ class Emulated {
     std::string error_, ptx_;
     std::unique_ptr<Memory> memory_;
     std::shared_ptr<emulator::Program> program_;
-    std::vector<std::vector<float>> buffers_;
+    // Aligned as cudaMalloc() and clCreateBuffer() do it, which vector<float> does not.
+    struct alignas(256) Unit {
+        std::array<float, 64> floats;
+    };
+    std::vector<std::vector<Unit>> buffers_;
     std::vector<std::byte> parameters_;
-    std::size_t result_ = 0;
+    std::size_t result_ = 0, result_floats_ = 0;
 };
 
 }  // namespace trimtab::bench

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 
 #include "bench/emulator_speed/cases.h"
@@ -54,7 +55,7 @@ void measure(benchmark::State& state, const Case& of, const char* way, const Run
     times()[of.name][std::string(way) + " processor"] = processor;
 }
 
-bool agree(const std::vector<float>& a, const std::vector<float>& b, double tolerance) {
+bool agree(std::span<const float> a, const std::vector<float>& b, double tolerance) {
     // Fused and separate multiplications differ: at a fractal's border by whole steps.
     std::size_t off = 0;
     for (std::size_t i = 0; i < a.size(); i++) {

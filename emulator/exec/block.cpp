@@ -179,33 +179,23 @@ const Op* Block::start_warp(std::uint32_t index) {
         w.slot_counts = w.slots.data();
     }
     w.block = this;
-    w.index = w.place = index;
-    w.threads = worker_.thread_indices(index);
-    fill_block_specials(w);
-    w.settled = Warp::unsettled;
-    w.more_warps = 0;
-    if (start.compiled == nullptr || start.compiled[0].load(std::memory_order_relaxed) == nullptr)
-        settle(w);
-    else if (start.in_passing && thread_count_ / warp_lanes > index + 1)
-        w.more_warps = thread_count_ / warp_lanes - index - 1;
+    w.place = index;
     w.shared = reinterpret_cast<std::byte*>(shared_.data());
     w.stop = Warp::Stop::none;
-    w.active = false;
-    w.is_footprint_wanted = worker_.counts().footprints && linear_index_ % warp_count_ == index;
-    w.block_table = w.is_footprint_wanted ? &worker_.counts().no_table : &worker_.counts().block_table;
-    w.last_requests = w.is_footprint_wanted ? nullptr : &worker_.counts().last;
-    w.spins = 0;
     w.came_apart = false;
     w.last_spun = -1;
-    w.looks = w.early_looks = 0;
-    w.last_state = 0;
     w.executed = 0;
-    w.check_at = start.check_at;
-    w.dependent_rounds = 0;
-    w.pending = nullptr;
+    begin_warp(w, index);
+    fill_block_specials(w);
     const std::uint32_t threads = std::min(thread_count_ - index * warp_lanes, warp_lanes);
     const std::uint32_t lanes = threads == warp_lanes ? all_lanes : (1u << threads) - 1;
     w.path_lanes = lanes;
+    if (start.compiled == nullptr || start.compiled[0].load(std::memory_order_relaxed) == nullptr) {
+        w.more_warps = 0;
+        settle(w);
+    } else {
+        w.may_pass_on = start.in_passing && lanes == all_lanes && cluster_ == nullptr ? 1 : 0;
+    }
     started_ = index + 1;
     if (w.outermost == nullptr) {
         w.frame = nullptr;
@@ -216,6 +206,59 @@ const Op* Block::start_warp(std::uint32_t index) {
     w.outermost->local_end = w.outermost->local_base + start.local_bytes;
     start_paths(w, lanes, start.entry->ops.data(), w.outermost);
     return start.entry->ops.data();
+}
+
+// What is new with each warp, whichever way it starts.
+void Block::begin_warp(Warp& w, std::uint32_t index) {
+    WorkerCounts& counts = worker_.counts();
+    w.index = index;
+    w.threads = worker_.thread_indices(index);
+    w.settled = Warp::unsettled;
+    w.more_warps = w.may_pass_on = 0;
+    const std::uint32_t whole = thread_count_ / warp_lanes;
+    if (worker_.start().in_passing && !counts.enabled && whole > index + 1) w.more_warps = whole - index - 1;
+    w.active = false;
+    w.is_footprint_wanted = counts.footprints && linear_index_ % warp_count_ == index;
+    w.footprint_table = w.is_footprint_wanted ? &counts.warp_table : &counts.block_table;
+    w.last_requests = w.is_footprint_wanted ? &counts.last_in_warp : &counts.last;
+    w.spins = 0;
+    w.looks = w.early_looks = 0;
+    w.last_state = 0;
+    w.check_at = worker_.start().check_at;
+    w.dependent_rounds = 0;
+    w.pending = nullptr;
+}
+
+bool Block::pass_on(Warp& w) {
+    // Where other warps are still under way, run() looks after them.
+    if (w.may_pass_on == 0 || finished_ != w.place || started_ != w.place + 1) return false;
+    WorkerCounts& counts = worker_.counts();
+    const bool is_last = w.index + 1 == warp_count_;
+    std::optional<std::uint64_t> next;
+    if (is_last) {
+        // At times everything else has a look: who stops the launch, or has better code by now.
+        if (!worker_.has_more_at_hand() || !(next = worker_.next_index())) return false;
+    } else if (w.index + 2 == warp_count_ && thread_count_ % warp_lanes != 0) {
+        return false;  // the next one has fewer lanes
+    }
+    if (counts.enabled) {
+        active_ = active_ || w.active;
+        finish_warp_counts(w, counts, worker_.launch().code);
+    }
+    if (is_last) {
+        if (counts.enabled) worker_.finish_block(linear_index_, active_);
+        if (w.place != 0) warps_[0] = std::move(warps_[w.place]);
+        start(*next);
+        started_ = 1;
+        w.place = 0;
+        worker_.executed(w.executed);
+        w.executed = 0;
+        w.outermost->local_end = w.outermost->local_base + worker_.start().local_bytes;
+        fill_block_specials(w);
+    }
+    begin_warp(w, is_last ? 0 : w.index + 1);
+    w.may_pass_on = 1;
+    return true;
 }
 
 void Block::finish_warp(std::uint32_t index) {
@@ -273,7 +316,9 @@ Block::State Block::run() {
                 op = next_path(*w);
             }
             progress = true;
+            const std::uint64_t block = linear_index_;
             while (op != nullptr) op = op->run(*w, op);
+            if (linear_index_ != block) turn = warp_count_;  // it is another one by now
             switch (w->stop) {
                 case Warp::Stop::fault:
                     return State::fault;

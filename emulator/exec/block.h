@@ -64,6 +64,9 @@ class Block {
     }
     // Before anything but compiled code looks at the warp: which of the block's it is by now.
     void settle(Warp& w);
+    // Compiled code has come to the kernel's end with all lanes of the warp, which becomes the next one of the
+    // block or the first of the worker's next block. False: it ends as others do.
+    [[nodiscard]] bool pass_on(Warp& w);
 
     // The current path of `w` meets barrier `number`, which waits for `threads` (0: all that have not
     // exited). Returns true if the barrier is complete, and everyone who waited at it may go on.
@@ -100,6 +103,7 @@ class Block {
     void fill_warp_specials(Warp& w);
     // Returns its first op; nullptr: it cannot start, Warp::stop says why.
     [[nodiscard]] const Op* start_warp(std::uint32_t index);
+    void begin_warp(Warp& w, std::uint32_t index);
     void finish_warp(std::uint32_t index);
     [[nodiscard]] bool is_complete(const Barrier& barrier) const;
     void release(unsigned number);

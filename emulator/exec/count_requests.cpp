@@ -88,6 +88,7 @@ class Windows {
             add(high, to);
         }
     }
+    [[nodiscard]] unsigned number() const { return count_; }
     void count(Warp& w, InstructionCount& count) const {
         for (unsigned i = 0; i < count_; i++) {
             count.sectors += static_cast<u64>(std::popcount(bits_[i]));
@@ -114,6 +115,13 @@ bool is_same(const RecentRequests::Request& request, const u64* address) {
     u64 unlike = 0;
     for (unsigned lane = 0; lane < warp_lanes; lane++)
         unlike |= request.sector[lane] ^ (address[lane] >> sector_shift);
+    return unlike == 0;
+}
+
+bool is_in_same_windows(const LastRequests::Request& request, const u64* address) {
+    u64 unlike = 0;
+    for (unsigned lane = 0; lane < warp_lanes; lane++)
+        unlike |= (request.sector[lane] >> 6) ^ (address[lane] >> SectorSet::window_shift);
     return unlike == 0;
 }
 
@@ -222,12 +230,11 @@ void count_far_store(Warp& w, InstructionCount& count, u64 bytes, const Sorted& 
 
 }  // namespace
 
-// Compiled code goes on with the block's footprint as it is.
+// Compiled code goes on with the footprint as it is.
 void insert_window(Warp& w, u64 window, u64 bits) {
     WorkerCounts& counts = w.worker->counts();
-    counts.block_footprint.insert_window(window, bits);
-    counts.block_table = counts.block_footprint.table();
-    if (w.is_footprint_wanted) counts.warp_footprint.insert_window(window, bits);
+    (w.is_footprint_wanted ? counts.warp_footprint : counts.block_footprint).insert_window(window, bits);
+    counts.update_tables();
 }
 
 void count_global(Warp& w, const Op* op, Shape shape) {
@@ -379,16 +386,33 @@ void count_far_load(Warp& w, const Op* op, std::uint32_t number) {
     w.active = true;
     count.requests++;
     count.bytes += u64{info_of(op).total_bytes} * warp_lanes;
+    LastRequests& last = *w.last_requests;
+    LastRequests::Request& made = last.requests[number];
+    const bool is_waiting = ((last.are_waiting >> number) & 1) != 0;
+    if (made.warp == last.warp && made.is_apart && is_in_same_windows(made, w.at.address)) {
+        for (unsigned lane = 0; lane < warp_lanes; lane++) {
+            made.sector[lane] = w.at.address[lane] >> sector_shift;
+            made.waiting[lane] |= u64{1} << (made.sector[lane] & 63);
+        }
+        last.are_waiting |= u64{1} << number;
+        count.sectors += made.sectors;
+        count.lines += made.lines;
+        return;
+    }
+    WorkerCounts& counts = w.worker->counts();
+    if (is_waiting) {
+        last.settle(number, w.is_footprint_wanted ? counts.warp_footprint : counts.block_footprint);
+        counts.update_tables();
+    }
     Windows windows;
     add_lanes(w, all_lanes, windows);
     const u64 sectors = count.sectors, lines = count.lines;
     windows.count(w, count);
-    if (w.last_requests == nullptr) return;
-    LastRequests::Request& made = w.last_requests->requests[number];
     for (unsigned lane = 0; lane < warp_lanes; lane++) made.sector[lane] = w.at.address[lane] >> sector_shift;
     made.sectors = count.sectors - sectors;
     made.lines = count.lines - lines;
-    made.warp = w.last_requests->warp;
+    made.warp = last.warp;
+    made.is_apart = windows.number() == warp_lanes;
 }
 
 // What vector/resolve.cpp finds out about a request.

@@ -139,12 +139,15 @@ void finish_warp_counts(Warp& w, WorkerCounts& counts, const KernelCode& code) {
     }
     w.touched.clear();
     counts.recent.forget();
-    counts.last.warp++;
+    counts.last.next_warp(counts.block_footprint);
     if (w.is_footprint_wanted) {
         if (w.active) counts.footprint_warps++;
+        counts.last_in_warp.next_warp(counts.warp_footprint);
         counts.warp_sectors += counts.warp_footprint.sectors();
+        counts.block_footprint.merge(counts.warp_footprint);
         counts.warp_footprint.clear();
     }
+    counts.update_tables();
     if (!w.active) return;
     counts.active_warps++;
     counts.dependent_rounds += w.dependent_rounds;
@@ -159,14 +162,12 @@ void Worker::finish_block(std::uint64_t linear_index, bool active) {
         counts_.block_footprint.clear();
         return;
     }
-    counts_.block_sectors += counts_.block_footprint.sectors();
-    counts_.total_footprint.merge(counts_.block_footprint);
     if (const auto groups = launch_.groups_of.find(linear_index); groups != launch_.groups_of.end()) {
         const std::lock_guard lock(launch_.mutex);
         for (const std::uint32_t group : groups->second)
             launch_.group_footprints[group].merge(counts_.block_footprint);
     }
-    counts_.block_footprint.clear();
+    counts_.block_sectors += counts_.block_footprint.start_next(counts_.total_footprint);
 }
 
 LaunchCounters gather_counters(const CompiledKernel& kernel, const KernelCode& code,
@@ -238,8 +239,12 @@ void collect_footprints(Launch& launch, const std::vector<const WorkerCounts*>& 
         counters.total_sectors = workers.front()->total_footprint.sectors();
         return;
     }
-    SectorSet total;
-    for (const WorkerCounts* worker : workers) total.merge(worker->total_footprint);
+    const auto largest = std::ranges::max_element(
+        workers, {}, [](const WorkerCounts* worker) { return worker->total_footprint.window_count(); });
+    SectorSet total = (*largest)->total_footprint;
+    for (const WorkerCounts* worker : workers) {
+        if (worker != *largest) total.merge(worker->total_footprint);
+    }
     counters.total_sectors = total.sectors();
 }
 

@@ -1,6 +1,7 @@
 // Where a worker counts while blocks run. Sums and maxima only: the same whoever counted what.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -43,9 +44,27 @@ struct LastRequests {
         alignas(64) std::uint64_t sector[warp_lanes] = {};
         std::uint64_t warp = 0;  // LastRequests::warp when it was made
         std::uint64_t sectors = 0, lines = 0;
+        // Each lane is in a window of its own, whose sectors go to the footprint when it leaves the window.
+        bool is_apart = false;
+        std::uint64_t waiting[warp_lanes] = {};
     };
     std::uint64_t warp = 1;  // counts the warps
     Request requests[count];
+    std::uint64_t are_waiting = 0;  // bit i: request i
+
+    void settle(std::uint32_t number, SectorSet& footprint) {
+        Request& request = requests[number];
+        for (unsigned lane = 0; lane < warp_lanes; lane++) {
+            footprint.insert_window(request.sector[lane] >> 6, request.waiting[lane]);
+            request.waiting[lane] = 0;
+        }
+        are_waiting &= ~(std::uint64_t{1} << number);
+    }
+    void next_warp(SectorSet& footprint) {
+        for (; are_waiting != 0;)
+            settle(static_cast<std::uint32_t>(std::countr_zero(are_waiting)), footprint);
+        warp++;
+    }
 };
 
 struct WorkerCounts {
@@ -58,11 +77,14 @@ struct WorkerCounts {
     std::uint64_t block_sectors = 0, footprint_warps = 0, warp_sectors = 0;
     SectorSet warp_footprint, block_footprint, total_footprint;
     RecentRequests recent;
-    LastRequests last;
-    // For compiled code: of `block_footprint`; and of none, for warps that have footprints of their own.
-    SectorSet::Table block_table = block_footprint.table();
-    SectorSet::Slot no_slots[2];
-    SectorSet::Table no_table{no_slots, 63};
+    // Of warps whose footprint is looked at, and of the others.
+    LastRequests last_in_warp, last;
+    // For compiled code. What a warp's own footprint has joins the block's at its end.
+    SectorSet::Table block_table = block_footprint.table(), warp_table = warp_footprint.table();
+    void update_tables() {
+        block_table = block_footprint.table();
+        warp_table = warp_footprint.table();
+    }
 };
 
 // The counts of every worker as the launch's.

@@ -13,7 +13,7 @@ const Op* enter(Warp& w, const Op* op) {
     if (w.compiled != nullptr) {
         if (const Handler code = w.compiled[op->d].load(std::memory_order_acquire)) {
             const Op* const next = code(w, op);
-            w.more_warps = 0;
+            w.more_warps = w.may_pass_on = 0;
             if (w.settled != w.index) w.block->settle(w);
             // What it called may have stopped the warp without its knowing.
             return w.stop == Warp::Stop::fault ? nullptr : next;

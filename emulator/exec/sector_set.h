@@ -54,13 +54,43 @@ class SectorSet {
         slots_[at].bits |= bits;
     }
     void merge(const SectorSet& other) {
-        for (const std::uint32_t at : other.used_)
-            insert_window(other.slots_[at].window, other.slots_[at].bits);
+        for (const std::uint32_t at : other.used_) {
+            const Slot& slot = other.slots_[at];
+            if (slot.bits != 0) insert_window(slot.window, slot.bits);
+        }
     }
     void clear() {
-        for (const std::uint32_t at : used_) slots_[at] = {};
+        for (const std::uint32_t at : used_) {
+            slots_[at] = {};
+            if (!earlier_.empty()) earlier_[at] = 0;
+        }
         used_.clear();
     }
+    // The set of a block goes on as that of the next one. What it had is in `all` at the latest when this is
+    // done for another set or hand_over() is called. Blocks that follow each other mostly touch the same
+    // windows: those keep their slots, and reach `all` once for many blocks. Returns how many sectors it had.
+    std::uint64_t start_next(SectorSet& all) {
+        if (earlier_.empty()) earlier_.resize(slots_.size());
+        std::uint64_t sectors = 0;
+        std::size_t touched = 0;
+        for (const std::uint32_t at : used_) {
+            Slot& slot = slots_[at];
+            if (slot.bits == 0) continue;
+            touched++;
+            sectors += static_cast<std::uint64_t>(std::popcount(slot.bits));
+            earlier_[at] |= slot.bits;
+            slot.bits = 0;
+        }
+        if (used_.size() > touched + touched / 2 + 16) hand_over(all);
+        return sectors;
+    }
+    void hand_over(SectorSet& all) {
+        for (const std::uint32_t at : used_) {
+            if (!earlier_.empty() && earlier_[at] != 0) all.insert_window(slots_[at].window, earlier_[at]);
+        }
+        clear();
+    }
+    [[nodiscard]] std::size_t window_count() const { return used_.size(); }
     [[nodiscard]] bool empty() const { return used_.empty(); }
     [[nodiscard]] std::uint64_t sectors() const {
         std::uint64_t count = 0;
@@ -89,17 +119,22 @@ class SectorSet {
         if (used_.size() * 2 > slots_.size()) grow();
     }
     void grow() {
-        std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
+        const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
+        const std::vector<std::uint64_t> earlier = std::exchange(earlier_, {});
+        if (!earlier.empty()) earlier_.resize(slots_.size());
         shift_--;
         used_.clear();
-        for (const Slot& slot : old) {
-            if (slot.window != none) insert_window(slot.window, slot.bits);
+        for (std::size_t i = 0; i < old.size(); i++) {
+            if (old[i].window == none) continue;
+            insert_window(old[i].window, old[i].bits);
+            if (!earlier.empty()) earlier_[used_.back()] = earlier[i];
         }
     }
 
     unsigned shift_ = 58;
     std::vector<Slot> slots_ = std::vector<Slot>(64);
     std::vector<std::uint32_t> used_;
+    std::vector<std::uint64_t> earlier_;  // bits of each slot that start_next() has put aside
 };
 
 }  // namespace trimtab::emulator

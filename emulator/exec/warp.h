@@ -91,6 +91,7 @@ struct Warp {
     const std::uint32_t* threads = nullptr;  // Worker::thread_indices of it
     std::uint32_t index = 0;                 // in its block
     std::uint32_t more_warps = 0;
+    std::uint32_t may_pass_on = 0;      // 1: at the kernel's end it may ask Block::pass_on() for more
     std::uint32_t settled = unsettled;  // the index that its block and its special registers know of
     static constexpr std::uint32_t unsettled = ~0u;
     std::uint32_t place = 0;  // in its block's list of warps
@@ -117,7 +118,7 @@ struct Warp {
     std::uint64_t dependent_rounds = 0;
     const RegionInfo* pending = nullptr;  // the region whose last loads nothing has waited for yet
     // For compiled code.
-    SectorSet::Table* block_table = nullptr;
+    SectorSet::Table* footprint_table = nullptr;  // its own footprint's, or the block's
     LastRequests* last_requests = nullptr;
 
     template <class T>

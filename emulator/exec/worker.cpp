@@ -95,9 +95,9 @@ Worker::Worker(Launch& launch, unsigned workers) : launch_(launch), recent_(rece
         launch.kernel.info().static_shared_bytes + std::uint64_t{launch.request.dynamic_shared_bytes};
     start_.check_at = launch.request.instruction_limit == 0 ? slice : 1;
     start_.special_registers = launch.code.special_registers;
-    // Warps one after the other, and nobody who counts or watches them.
+    // Warps one after the other, and nobody who watches them.
     start_.in_passing = launch.request.instruction_limit == 0 && launch.request.order_seed == 0 &&
-                        !launch.request.counting.count;
+                        launch.request.observer == nullptr;
     start_.local_bytes = std::max(start_.entry->local_bytes, min_frame_bytes);
     ranges_.resize(launch.kernel.info().instruction_count + 1);
     const trimtab_dim3& block = launch.request.block;
@@ -137,14 +137,21 @@ void Worker::tell_executed() {
     executed_ = 0;
 }
 
-template <class Unit>
-std::unique_ptr<Unit> Worker::next_unit(std::vector<std::unique_ptr<Unit>>& free) {
+std::optional<std::uint64_t> Worker::next_index() {
+    if (launch_.stopped.load(std::memory_order_relaxed)) return std::nullopt;
     if (next_position_ == positions_end_) {
         const std::uint64_t all = launch_.block_count;
         next_position_ = std::min(launch_.next_block.fetch_add(positions_at_once_), all);
         positions_end_ = std::min(next_position_ + positions_at_once_, all);
-        if (next_position_ == all) return nullptr;
+        if (next_position_ == all) return std::nullopt;
     }
+    return launch_.block_at(next_position_++);
+}
+
+template <class Unit>
+std::unique_ptr<Unit> Worker::next_unit(std::vector<std::unique_ptr<Unit>>& free) {
+    const auto index = next_index();
+    if (!index) return nullptr;
     std::unique_ptr<Unit> unit;
     if (free.empty()) {
         unit = std::make_unique<Unit>(*this);
@@ -152,7 +159,7 @@ std::unique_ptr<Unit> Worker::next_unit(std::vector<std::unique_ptr<Unit>>& free
         unit = std::move(free.back());
         free.pop_back();
     }
-    unit->start(launch_.block_at(next_position_++));
+    unit->start(*index);
     return unit;
 }
 
@@ -167,6 +174,7 @@ void Worker::run() noexcept {
         } else {
             run_all(free_blocks_);
         }
+        counts_.block_footprint.hand_over(counts_.total_footprint);
     } catch (...) {
         fault_of_exception();
     }

@@ -91,7 +91,7 @@ struct WarpStart {
     std::uint64_t shared_bytes = 0, check_at = 0;
     std::uint64_t special_registers = 0;  // KernelCode's
     std::uint32_t local_bytes = 0;
-    bool in_passing = false;  // Warp::more_warps
+    bool in_passing = false;  // Warp::more_warps, Warp::may_pass_on
     [[nodiscard]] bool reads(ptx::SpecialRegister which) const {
         return ((special_registers >> static_cast<unsigned>(which)) & 1) != 0;
     }
@@ -144,6 +144,9 @@ class Worker {
     // Warp instructions of a warp that has come to its end.
     void executed(std::uint64_t warp_instructions);
     void print(const std::string& text);
+    // Of the block or cluster that is to start next; none: there is none left, or the launch is stopped.
+    [[nodiscard]] std::optional<std::uint64_t> next_index();
+    [[nodiscard]] bool has_more_at_hand() const { return next_position_ != positions_end_; }
     // A block has run to its end: its footprint goes where it is counted.
     void finish_block(std::uint64_t linear_index, bool active);
 

@@ -33,6 +33,8 @@ struct Services {
     void (*count_far_load)(Warp* w, const Op* op, std::uint32_t number) noexcept = nullptr;
     // Sectors for the footprints: SectorSet::insert_window().
     void (*insert_window)(Warp* w, std::uint64_t window, std::uint64_t bits) noexcept = nullptr;
+    // Block::pass_on().
+    std::uint32_t (*pass_on)(Warp* w) noexcept = nullptr;
     // Of functions whose registers lie in memory.
     decltype(&save_registers) save = nullptr;
     decltype(&restore_registers) restore = nullptr;

@@ -1,4 +1,5 @@
 // Branches, and the ways out of compiled code.
+#include "emulator/jit/abi.h"
 #include "emulator/jit/translator.h"
 
 namespace trimtab::emulator::jit {
@@ -37,26 +38,46 @@ void Translator::expect(llvm::Value* condition, llvm::BasicBlock* other) {
     b_.SetInsertPoint(next);
 }
 
+// The warps of a block that is not counted need nothing but their numbers; the interpreter's bookkeeping does
+// the rest.
 void Translator::go_on_as_next_warp(std::uint32_t index) {
     // A loop around all of a large kernel takes longer to compile than starting warps takes.
     if (start_ == nullptr || function_.body.size() > 1000) return;
-    llvm::Value* more = field(layout_.more_warps, b_.getInt32Ty());
-    auto* next = llvm::BasicBlock::Create(context_, "next_warp", made_);
-    auto* last = llvm::BasicBlock::Create(context_, "last_warp", made_);
-    b_.CreateCondBr(b_.CreateICmpNE(more, b_.getInt32(0)), next, last);
-    b_.SetInsertPoint(next);
     const auto store = [this](std::size_t offset, llvm::Value* value) {
         b_.CreateStore(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), warp_, offset));
     };
-    store(layout_.more_warps, b_.CreateSub(more, b_.getInt32(1)));
-    store(layout_.index, b_.CreateAdd(field(layout_.index, b_.getInt32Ty()), b_.getInt32(1)));
-    llvm::Value* threads = field(layout_.threads, b_.getPtrTy());
-    store(layout_.threads, b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), threads, 3 * warp_lanes));
-    store(layout_.spins, b_.getInt32(0));
     const Op& op = code_.ops[end_op(index) - 1];
-    b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), executed_), b_.getInt64(op.cost)), executed_);
+    llvm::Value* before = b_.CreateLoad(b_.getInt64Ty(), executed_);
+    llvm::Value* executed = b_.CreateAdd(before, b_.getInt64(op.cost));
+    if (!is_counted_) {
+        llvm::Value* more = field(layout_.more_warps, b_.getInt32Ty());
+        auto* next = llvm::BasicBlock::Create(context_, "next_warp", made_);
+        auto* last = llvm::BasicBlock::Create(context_, "last_warp", made_);
+        b_.CreateCondBr(b_.CreateICmpNE(more, b_.getInt32(0)), next, last);
+        b_.SetInsertPoint(next);
+        store(layout_.more_warps, b_.CreateSub(more, b_.getInt32(1)));
+        store(layout_.index, b_.CreateAdd(field(layout_.index, b_.getInt32Ty()), b_.getInt32(1)));
+        llvm::Value* threads = field(layout_.threads, b_.getPtrTy());
+        store(layout_.threads, b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), threads, 3 * warp_lanes));
+        store(layout_.spins, b_.getInt32(0));
+        b_.CreateStore(executed, executed_);
+        b_.CreateBr(start_);
+        b_.SetInsertPoint(last);
+    }
+    auto* ask = llvm::BasicBlock::Create(context_, "pass_on", made_);
+    auto* more = llvm::BasicBlock::Create(context_, "more", made_);
+    auto* end = llvm::BasicBlock::Create(context_, "end", made_);
+    b_.CreateCondBr(b_.CreateICmpNE(field(layout_.may_pass_on, b_.getInt32Ty()), b_.getInt32(0)), ask, end);
+    b_.SetInsertPoint(ask);
+    store(layout_.executed, executed);
+    auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy()}, false);
+    llvm::CallInst* has_more = b_.CreateCall(type, service(offsetof(Services, pass_on)), {warp_});
+    has_more->setDoesNotThrow();
+    b_.CreateCondBr(b_.CreateICmpNE(has_more, b_.getInt32(0)), more, end);
+    b_.SetInsertPoint(more);
+    b_.CreateStore(field(layout_.executed, b_.getInt64Ty()), executed_);
     b_.CreateBr(start_);
-    b_.SetInsertPoint(last);
+    b_.SetInsertPoint(end);
 }
 
 // Into a block at whose start lanes may come together: the interpreter does that.

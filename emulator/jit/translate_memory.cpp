@@ -198,6 +198,7 @@ bool Translator::translate_load(const Instruction& instruction, std::uint32_t in
         load_group(*access, index, done);
         check_each(*access);
     }
+    prefetch_for_neighbour(*access, index);
     count_access(*access, index);
     std::vector<std::pair<ptx::RegisterIndex, Value>> loaded;
     for (unsigned i = 0; i < elements.size(); i++) {
@@ -249,6 +250,7 @@ bool Translator::translate_store(const Instruction& instruction, std::uint32_t i
         }
         check_each(*access);
     }
+    prefetch_for_neighbour(*access, index);
     count_access(*access, index);
     for (unsigned i = 0; i < values.size(); i++) store_element(*access, i, values[i]);
     finish_slow(*access, index, done, {});

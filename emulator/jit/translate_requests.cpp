@@ -74,13 +74,12 @@ std::vector<Translator::Span> Translator::spans_of(const Access& access, bool is
     return spans;
 }
 
-// Sectors that the footprints have from now on. The warp's own is looked after by the call, as are windows
-// that the block's does not have yet.
+// Sectors that the footprint has from now on. Windows that it does not have yet are looked after by the call.
 void Translator::insert_window(llvm::Value* window, llvm::Value* bits) {
     const auto part = [&](llvm::Value* of, std::size_t offset, llvm::Type* type) {
         return b_.CreateLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), of, offset));
     };
-    llvm::Value* table = field(layout_.block_table, b_.getPtrTy());
+    llvm::Value* table = field(layout_.footprint_table, b_.getPtrTy());
     llvm::Value* slots = part(table, offsetof(SectorSet::Table, slots), b_.getPtrTy());
     llvm::Value* shift = part(table, offsetof(SectorSet::Table, shift), b_.getInt64Ty());
     llvm::Value* place = b_.CreateLShr(b_.CreateMul(window, b_.getInt64(SectorSet::multiplier)), shift);
@@ -261,8 +260,6 @@ void Translator::count_far_load(const Access& access, std::uint32_t place, llvm:
     auto* again = llvm::BasicBlock::Create(context_, "again", made_);
     auto* other = llvm::BasicBlock::Create(context_, "other", made_);
     auto* done = llvm::BasicBlock::Create(context_, "counted", made_);
-    // A warp that has a footprint of its own goes by its own requests alone.
-    expect(b_.CreateIsNotNull(last), other);
     const std::uint64_t own = offsetof(LastRequests, requests) + place * sizeof(LastRequests::Request);
     const auto part = [&](std::uint64_t offset, llvm::Type* type, unsigned alignment) {
         return b_.CreateAlignedLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), last, offset),

@@ -1,5 +1,6 @@
 // Loads and stores whose lanes lie in runs, as their shape or, where it is so, a hint says; or in any way.
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
 
 #include <numeric>
 
@@ -88,6 +89,27 @@ void Translator::store_runs(const Access& access, const Value& value) {
         std::iota(own.begin(), own.end(), static_cast<int>(i * run));
         b_.CreateMaskedScatter(parts[i], b_.CreateVectorSplat(run, access.run_hosts[i]),
                                llvm::Align(access.element_bytes), b_.CreateShuffleVector(lanes, own));
+    }
+}
+
+// Blocks a few lanes wide go through memory in short pieces of many rows, which the processor does not foresee:
+// it takes nothing for granted beyond a page. The block that is next goes on where the rows of this one end.
+void Translator::prefetch_for_neighbour(const Access& access, std::uint32_t index) {
+    if (access.run_hosts.empty() || access.is_same_in_runs ||
+        flow_.innermost_loop[flow_.block_of[index]] != ptx::no_index)
+        return;
+    std::int64_t end = access.total_bytes;
+    if (const auto group = check_group_of_.find(index); group != check_group_of_.end()) {
+        if (check_groups_[group->second].first != index) return;
+        end = check_groups_[group->second].high;
+    }
+    const std::int64_t last_byte =
+        2 * std::int64_t{shapes_->run_lanes()} * access.element_bytes - access.element_bytes + end - 1;
+    for (llvm::Value* host : access.run_hosts) {
+        llvm::Value* place =
+            b_.CreateConstGEP1_64(b_.getInt8Ty(), host, static_cast<std::uint64_t>(last_byte));
+        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                           {place, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
     }
 }
 

@@ -22,6 +22,14 @@ std::uint64_t literal_bits(const ptx::Operand& operand, ptx::Type wanted) {
     return operand.bits;
 }
 
+// Whether it is the same in all blocks.
+bool is_of_launch(ptx::SpecialRegister special) {
+    using enum ptx::SpecialRegister;
+    return !(special >= ctaid_x && special <= ctaid_z) && special != smid &&
+           !(special >= clusterid_x && special <= clusterid_z) &&
+           !(special >= cluster_ctaid_x && special <= cluster_ctaid_z) && special != cluster_ctarank;
+}
+
 }  // namespace
 
 llvm::Type* Translator::scalar_type(unsigned bytes) {
@@ -305,12 +313,13 @@ std::optional<Value> Translator::source(const Operand& operand, unsigned bytes, 
             llvm::Value* place =
                 b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, place_number * 4 * warp_lanes);
             Value value{shape, nullptr};
-            if (operand.special == warpid)
+            if (operand.special == warpid) {
                 value.v = field(layout_.index, b_.getInt32Ty());
-            else if (shape.is_general())
-                value.v = invariant(b_.CreateAlignedLoad(vector_type(4), place, llvm::Align(4)));
-            else
-                value.v = invariant(b_.CreateAlignedLoad(b_.getInt32Ty(), place, llvm::Align(4)));
+            } else {
+                llvm::Type* type = shape.is_general() ? vector_type(4) : b_.getInt32Ty();
+                llvm::LoadInst* load = b_.CreateAlignedLoad(type, place, llvm::Align(4));
+                value.v = is_thread || is_of_launch(operand.special) ? invariant(load) : load;
+            }
             if (bytes == 4) return value;
             if (shape.is_pattern()) return general(resize(vector(value), bytes, false));
             value.v = resize(value.v, bytes, false);

@@ -181,8 +181,7 @@ void Translator::translate_instruction(std::uint32_t index) {
         case Opcode::trap:
         case Opcode::brx:
             if (instruction.guard == ptx::no_index) {
-                if (is_kernel_ && !is_counted_ &&
-                    (instruction.opcode == Opcode::ret || instruction.opcode == Opcode::exit))
+                if (is_kernel_ && (instruction.opcode == Opcode::ret || instruction.opcode == Opcode::exit))
                     go_on_as_next_warp(index);
                 b_.CreateBr(exit_before(index));  // it is its block's last
                 return;

@@ -173,6 +173,8 @@ class Translator {
     llvm::BasicBlock* check_runs(Access& access);
     llvm::Value* load_runs(const Access& access, unsigned element);
     llvm::Value* joined(std::vector<llvm::Value*> parts);
+    // Asks for what the block beside this one will want there.
+    void prefetch_for_neighbour(const Access& access, std::uint32_t index);
     void store_runs(const Access& access, const Value& value);
     llvm::Value* load_element(const Access& access, unsigned element);
     void store_element(const Access& access, unsigned element, const Value& value);

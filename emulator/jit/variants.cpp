@@ -142,12 +142,18 @@ void count_far_load(Warp* w, const Op* op, std::uint32_t number) noexcept {
     let_nothing_through(w, [&] { emulator::count_far_load(*w, op, number); });
 }
 
+std::uint32_t pass_on(Warp* w) noexcept {
+    bool has_more = false;
+    let_nothing_through(w, [&] { has_more = w->block->pass_on(*w); });
+    return has_more ? 1 : 0;
+}
+
 }  // namespace
 
 const Services& services() {
-    static const Services made{&run_ops,        &count_region,     &touch,          &count_span,
-                               &count_lanes,    &count_runs,       &count_far_load, &insert_window,
-                               &save_registers, &restore_registers};
+    static const Services made{
+        &run_ops,        &count_region,  &touch,   &count_span,     &count_lanes,      &count_runs,
+        &count_far_load, &insert_window, &pass_on, &save_registers, &restore_registers};
     return made;
 }
 

@@ -10,8 +10,8 @@ namespace trimtab::emulator::jit {
 
 struct WarpLayout {
     std::size_t bases, path_lanes, join, ranges, executed, check_at, shared, shared_bytes, services;
-    std::size_t threads, index, more_warps, spins;
-    std::size_t counts, slots, pending, dependent_rounds, active, addresses, block_table, last_requests;
+    std::size_t threads, index, more_warps, may_pass_on, spins;
+    std::size_t counts, slots, pending, dependent_rounds, active, addresses, footprint_table, last_requests;
 };
 
 [[nodiscard]] inline WarpLayout warp_layout() {
@@ -29,6 +29,7 @@ struct WarpLayout {
             offsetof(Warp, threads),
             offsetof(Warp, index),
             offsetof(Warp, more_warps),
+            offsetof(Warp, may_pass_on),
             offsetof(Warp, spins),
             offsetof(Warp, counts),
             offsetof(Warp, slot_counts),
@@ -36,7 +37,7 @@ struct WarpLayout {
             offsetof(Warp, dependent_rounds),
             offsetof(Warp, active),
             offsetof(Warp, at) + offsetof(LaneAddresses, address),
-            offsetof(Warp, block_table),
+            offsetof(Warp, footprint_table),
             offsetof(Warp, last_requests)};
 #pragma GCC diagnostic pop
 }

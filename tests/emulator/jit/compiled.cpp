@@ -70,22 +70,22 @@ bool Compiled::is_compiled(Program& program, const char* kernel, const trimtab_d
 }
 
 std::vector<std::uint32_t> outputs(const std::string& ptx, const char* mode, const trimtab_dim3& block,
-                                   std::string* counters) {
+                                   std::string* counters, std::uint32_t blocks) {
     setenv("TRIMTAB_EMULATOR", mode, 1);
     const auto program = load(ptx);
-    return program == nullptr ? std::vector<std::uint32_t>() : outputs_of(*program, block, 1, counters);
+    return program == nullptr ? std::vector<std::uint32_t>()
+                              : outputs_of(*program, block, 1, counters, blocks);
 }
 
 std::vector<std::uint32_t> outputs_of(Program& program, const trimtab_dim3& block, unsigned threads,
-                                      std::string* counters) {
-    constexpr std::uint32_t blocks = 3;
+                                      std::string* counters, std::uint32_t blocks) {
     const std::size_t words = std::size_t{blocks} * block.x * block.y * random_kernel_outputs;
     // From the start of a line on: what a request touches is counted.
     struct alignas(128) Line {
         std::uint32_t words[32];
     };
-    std::vector<Line> lines((words + 31) / 32), in_lines(4096 / 32);
-    const std::span out(lines.front().words, words), in(in_lines.front().words, 4096);
+    std::vector<Line> lines((words + 31) / 32), in_lines(input_words / 32);
+    const std::span out(lines.front().words, words), in(in_lines.front().words, input_words);
     std::fill(out.begin(), out.end(), 0xdeadbeefu);
     std::iota(in.begin(), in.end(), 17u);
     HostMemory memory;

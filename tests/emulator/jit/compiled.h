@@ -24,13 +24,15 @@ class Compiled : public ::testing::Test {
     std::filesystem::path folder_;
 };
 
-// What kernel `random` leaves in its output, 3 blocks of it; `mode`: TRIMTAB_EMULATOR. Where `counters` is
+inline constexpr std::size_t input_words = std::size_t{40} * 512;
+
+// What kernel `random` leaves in its output; `mode`: TRIMTAB_EMULATOR. Where `counters` is
 // given, a counted launch, and everything that was counted, a line each.
 std::vector<std::uint32_t> outputs(const std::string& ptx, const char* mode, const trimtab_dim3& block,
-                                   std::string* counters = nullptr);
+                                   std::string* counters = nullptr, std::uint32_t blocks = 3);
 // The same of a program, in the mode of the environment, by so many threads.
 std::vector<std::uint32_t> outputs_of(Program& program, const trimtab_dim3& block, unsigned threads,
-                                      std::string* counters = nullptr);
+                                      std::string* counters = nullptr, std::uint32_t blocks = 3);
 // So large that it is compiled once more for long runs.
 std::string large_random_kernel();
 

@@ -280,6 +280,33 @@ TEST_F(Compiled, CountedLaunchesHaveCodeOfTheirOwn) {
     EXPECT_EQ(cached_objects(), 2u);
 }
 
+// Whole grids of warps and blocks that compiled code runs without a word to the interpreter, but for a block
+// here and there whose lanes part; loops as long as the block's index says; requests of lanes that are far
+// apart, from window to window.
+TEST_F(Compiled, BlocksFollowEachOther) {
+    const std::string ptx = kernel_of(
+        "mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mad.lo.s32 %r1, %r3, %r4, %r0;\n"
+        "mul.wide.u32 %d2, %r1, 4; add.s64 %d2, %d0, %d2;\n"
+        "and.b32 %r5, %r3, 3; mov.u32 %r2, %r3; setp.eq.u32 %p0, %r5, 0;\n@%p0 bra behind;\n"
+        "again: mul.wide.u32 %d3, %r5, 512; add.s64 %d3, %d1, %d3; ld.global.u32 %r6, [%d3];\n"
+        "add.s32 %r2, %r2, %r6; sub.s32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0;\n@%p1 bra again;\n"
+        "behind: and.b32 %r7, %r3, 15; setp.ne.u32 %p2, %r7, 5;\n@%p2 bra over;\n"
+        "and.b32 %r7, %r0, 1; setp.eq.u32 %p3, %r7, 0;\n@%p3 bra over;\nadd.s32 %r2, %r2, 1000;\n"
+        "over: and.b32 %r7, %r0, 31; mul.lo.s32 %r7, %r7, 513; and.b32 %r8, %r3, 7;\n"
+        "mad.lo.s32 %r7, %r8, 40, %r7; mov.u32 %r5, 12;\n"
+        "far: mul.wide.u32 %d3, %r7, 4; add.s64 %d3, %d1, %d3; ld.global.u32 %r6, [%d3];\n"
+        "mad.lo.s32 %r2, %r6, %r5, %r2; add.s32 %r7, %r7, 55; sub.s32 %r5, %r5, 1;\n"
+        "setp.ne.u32 %p1, %r5, 0;\n@%p1 bra far;");
+    for (const std::uint32_t threads : {32, 64, 80, 256}) {
+        const trimtab_dim3 block{threads, 1, 1};
+        std::string expected_counters, counters;
+        const auto expected = outputs(ptx, "interpreter", block, &expected_counters, 400);
+        EXPECT_EQ(outputs(ptx, "compiled", block, &counters, 400), expected) << threads;
+        EXPECT_EQ(counters, expected_counters) << threads;
+        EXPECT_EQ(outputs(ptx, "compiled", block, nullptr, 400), expected) << threads;
+    }
+}
+
 // Fences, prefetches and waits have no ops here: where they end a block, the next op is a loop's entry or a
 // join, which is not theirs.
 TEST_F(Compiled, InstructionsWithoutOpsMayEndABlock) {
