@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -52,6 +53,17 @@ void read(const Variable<Value, count>& variable, const std::function<const char
                                    variable.allowed, default_name));
 }
 
+void read_share(const char* name, std::string_view given, double& value, std::vector<std::string>& warnings) {
+    double share = 0;
+    const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), share);
+    if (error == std::errc() && end == given.data() + given.size() && share >= 0 && share <= 1) {
+        value = share;
+        return;
+    }
+    warnings.push_back(fmt::format("{}={} is not understood: it takes a share from 0 to 1; taken as {}", name,
+                                   given, value));
+}
+
 // Of programs, tools and scripts, as docs/command-line.md lists them.
 constexpr std::string_view known_variables[] = {"TRIMTAB",
                                                 "TRIMTAB_CHECK",
@@ -62,6 +74,7 @@ constexpr std::string_view known_variables[] = {"TRIMTAB",
                                                 "TRIMTAB_JIT_DUMP",
                                                 "TRIMTAB_JOBS",
                                                 "TRIMTAB_KERNEL_SOURCES",
+                                                "TRIMTAB_LEAST_GAIN",
                                                 "TRIMTAB_LOG",
                                                 "TRIMTAB_MODULES",
                                                 "TRIMTAB_REPORT",
@@ -94,6 +107,8 @@ ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
         out.settings.report_blocks = std::string_view(blocks) == "1";
     if (const char* device = get("TRIMTAB_DEVICE")) out.settings.device = device;
     if (const char* choices = get("TRIMTAB_CHOICES")) out.settings.choices_path = choices;
+    if (const char* gain = get("TRIMTAB_LEAST_GAIN"); gain != nullptr && *gain != '\0')
+        read_share("TRIMTAB_LEAST_GAIN", gain, out.settings.least_gain, out.warnings);
     if (const char* verify = get("TRIMTAB_VERIFY")) out.settings.verify = verify;
     return out;
 }

@@ -97,7 +97,8 @@ Decision makes_no_sense(const LaunchShape& shape, const std::string& what) {
 }  // namespace
 
 Decision choose(const analysis::KernelDescription& description, const trimtab_driver& driver,
-                const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape) {
+                const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape,
+                double least_gain) {
     if (std::string reason = stands_in_the_way(description, shape); !reason.empty())
         return as_written(shape, std::move(reason));
 
@@ -145,6 +146,11 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
             return makes_no_sense(shape, "its driver program predicts a time that is none");
         any_certain = true;
         if (candidate.predicted_ns >= written.predicted_ns || same(candidate.block, shape.block)) break;
+        if (candidate.predicted_ns > written.predicted_ns * (1 - least_gain)) {
+            decision.by = by_of(description);
+            decision.reason = "no other block is predicted to gain enough";
+            return decision;
+        }
         take(decision, *launch);
         decision.chosen_ns = candidate.predicted_ns;
         decision.by = by_of(description);

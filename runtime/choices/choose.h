@@ -70,9 +70,9 @@ struct PredictedBlock {
                                                       const trimtab_image& image, const LaunchShape& shape);
 
 // Another block only where it is legal for these arguments, its prediction can be relied on, and it is
-// predicted to be faster than the block as written. `driver` is not null.
+// predicted to take less of the time of the block as written than 1 - `least_gain`. `driver` is not null.
 [[nodiscard]] Decision choose(const analysis::KernelDescription& description, const trimtab_driver& driver,
                               const trimtab_device& device, const trimtab_image& image,
-                              const LaunchShape& shape);
+                              const LaunchShape& shape, double least_gain);
 
 }  // namespace trimtab::runtime

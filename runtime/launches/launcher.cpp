@@ -22,9 +22,11 @@ double unix_time_s() {
     return std::chrono::duration<double>(now).count();
 }
 
-std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, const trimtab_image& image) {
+std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, const trimtab_image& image,
+                       double least_gain) {
     return plan.build_hash() ^ XXH3_64bits(&device, sizeof device) ^
-           XXH3_64bits_withSeed(&image, sizeof image, 1);
+           XXH3_64bits_withSeed(&image, sizeof image, 1) ^
+           XXH3_64bits_withSeed(&least_gain, sizeof least_gain, 2);
 }
 
 }  // namespace
@@ -32,6 +34,7 @@ std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, con
 Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report,
                    Log& log, RunTimeModules* modules)
     : mode_(settings.mode),
+      least_gain_(settings.least_gain),
       store_(settings.choices_path, log),
       verification_(settings.verify, calls, log),
       reports_blocks_(settings.report_blocks && report.is_open()),
@@ -219,7 +222,7 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
     if (keeps) {
         owner = {.kernel = plan.description()->id,
                  .device = device->name,
-                 .build = build_of(plan, device->values, image)};
+                 .build = build_of(plan, device->values, image, least_gain_)};
         key.assign(pending.key.begin(), pending.key.begin() + static_cast<std::ptrdiff_t>(pending.key_words));
         plan.key().make_portable(key);
         if (const auto stored = store_.find(owner, key)) {
@@ -229,9 +232,9 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
             }
         }
     }
-    Decision decision =
-        with_best_total(choose(*plan.description(), *plan.driver(), device->values, image, shape),
-                        *plan.description(), *plan.driver(), device->values, image, shape);
+    Decision decision = with_best_total(
+        choose(*plan.description(), *plan.driver(), device->values, image, shape, least_gain_),
+        *plan.description(), *plan.driver(), device->values, image, shape);
     if (keeps && is_new_choice(decision.by))
         store_.add(owner, key,
                    {.block = decision.block,

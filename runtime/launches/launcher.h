@@ -90,6 +90,7 @@ class Launcher {
               const Decision& decision) noexcept;
 
     const Mode mode_;
+    const double least_gain_;
     ChoiceStore store_;
     Verification verification_;
     const bool reports_blocks_;

@@ -48,7 +48,7 @@ class AnnotatedChoice : public ::testing::Test {
                 .arguments = arguments_.data()};
     }
     Decision decide(const LaunchShape& shape) {
-        return choose(kernel_, fake_driver(kernel_), device_.values, image_, shape);
+        return choose(kernel_, fake_driver(kernel_), device_.values, image_, shape, 0);
     }
 
     analysis::KernelDescription kernel_ = guarded_kernel();

@@ -135,6 +135,28 @@ TEST_F(LauncherTest, LeavesTheBlockThatIsPredictedFastest) {
     expect_last(dim(32), dim(32));
 }
 
+TEST_F(LauncherTest, AGainTooSmallToTellChangesNothing) {
+    start();
+    double others_ns = 996;  // .4 % less
+    driver_script().predict = [&](const double*, trimtab_dim3 block) {
+        return block.x == 32 ? 1000.0 : others_ns;
+    };
+    launch(1000, dim(32), dim(32));
+    expect_last(dim(32), dim(32));
+    others_ns = 994;
+    launch(1001, dim(32), dim(32));
+    expect_last(dim(8), dim(128));
+    settings_.least_gain = 0.1;
+    start();
+    launch(1001, dim(32), dim(32));
+    expect_last(dim(32), dim(32));
+    settings_.least_gain = 0;
+    others_ns = 999.99;
+    start();
+    launch(1001, dim(32), dim(32));
+    expect_last(dim(8), dim(128));
+}
+
 TEST_F(LauncherTest, LeavesLaunchesThatCannotBeJudged) {
     start();
     // n beyond the extent: blocks past it would write; 1000 threads are no multiple of 128.

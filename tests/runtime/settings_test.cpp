@@ -41,6 +41,8 @@ TEST(Settings, ReadsEveryValue) {
     EXPECT_EQ(read({{"TRIMTAB_LOG", "debug"}}).settings.log, LogLevel::debug);
     EXPECT_EQ(read({{"TRIMTAB_REPORT", "a.jsonl"}}).settings.report_path, "a.jsonl");
     EXPECT_EQ(read({{"TRIMTAB_DEVICE", "k20c,h100"}}).settings.device, "k20c,h100");
+    EXPECT_EQ(read({{"TRIMTAB_LEAST_GAIN", "0.05"}}).settings.least_gain, 0.05);
+    EXPECT_EQ(read({{"TRIMTAB_LEAST_GAIN", "0"}}).settings.least_gain, 0);
 }
 
 TEST(Settings, WhatNothingReadsIsSaid) {
@@ -103,6 +105,11 @@ TEST(Settings, ABadValueGivesOneLineAndTheDefault) {
     EXPECT_THAT(out.warnings[0], HasSubstr("TRIMTAB=ON  is not understood"));
     EXPECT_THAT(out.warnings[1], HasSubstr("TRIMTAB_LOG=verbose is not understood"));
     EXPECT_THAT(out.warnings[1], HasSubstr("off, warn, summary, info or debug"));
+    for (const char* share : {"5%", "-0.1", "1.5", "nan", "0.1 ", "x"}) {
+        const ReadSettings bad = read({{"TRIMTAB_LEAST_GAIN", share}});
+        EXPECT_EQ(bad.settings.least_gain, default_least_gain) << share;
+        EXPECT_EQ(bad.warnings.size(), 1u) << share;
+    }
 }
 
 }  // namespace

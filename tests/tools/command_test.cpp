@@ -278,6 +278,55 @@ TEST_F(Command, SelectRanksEveryLegalBlock) {
     EXPECT_EQ(few["chosen"]["bx"], 16);
 }
 
+// One question has one answer: select's own search is the driver programs' text, compiled into the tool.
+TEST_F(Command, SelectChoosesWhatTheRuntimeChooses) {
+    std::ofstream(folder_ / "sizes.cu") << R"(
+#include <cstdlib>
+__global__ void saxpy(float *y, const float *x, float a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] += a * x[i];
+}
+__global__ void shift(float *out, const float *in, int w, int h) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < w && y + 1 < h) out[y * w + x] = in[(y + 1) * w + x];
+}
+int main(int, char **) {
+    float *a, *b;
+    cudaMalloc(&a, 40 << 20);
+    cudaMalloc(&b, 40 << 20);
+    for (int n : {1 << 12, 1 << 17, 1 << 20, 3000000}) saxpy<<<(n + 31) / 32, 32>>>(a, b, 2, n);
+    for (int w : {96, 1000, 2048}) shift<<<dim3((w + 3) / 4, w / 8), dim3(4, 8)>>>(a, b, w, w / 8 * 8);
+    return cudaDeviceSynchronize();
+})";
+    ASSERT_EQ(shell(TRIMTAB_BINARY_DIR "/bin/trimtab++ --trimtab-quiet -O3 sizes.cu -o sizes").code, 0);
+    for (const char* device : {"rtx2070super", "a100"}) {
+        fs::remove(folder_ / "sizes.jsonl");
+        ASSERT_EQ(shell(std::string("TRIMTAB_LEAST_GAIN=0 TRIMTAB_REPORT=sizes.jsonl TRIMTAB_DEVICE=") +
+                        device + " ./sizes")
+                      .code,
+                  0);
+        std::ifstream lines(folder_ / "sizes.jsonl");
+        int launches = 0;
+        for (std::string line; std::getline(lines, line); ++launches) {
+            const Json launch = Json::parse(line);
+            std::string question = "select sizes --json --device " + std::string(device);
+            question += launch["kernel"].get<std::string>().find("saxpy") != std::string::npos
+                            ? " --kernel saxpy"
+                            : " --kernel shift";
+            std::string extent;
+            for (const auto& [name, value] : launch["data"].items())
+                if (name.starts_with("extent."))
+                    extent += (extent.empty() ? "" : ",") + std::to_string(value.get<int>());
+                else
+                    question += " --arg " + name + "=" + std::to_string(value.get<int>());
+            const Json chosen = trimtab(question + " --extent " + extent).json()["chosen"];
+            EXPECT_EQ(Json({chosen["bx"], chosen["by"], chosen["bz"]}), launch["chosen"]["block"])
+                << question << " " << line;
+        }
+        EXPECT_EQ(launches, 7);
+    }
+}
+
 TEST_F(Command, SelectProfilesWhatHasNoProfile) {
     const std::string rest = " --kernel row_sums --device h100 --arg 2=100000 --arg 3=64 --json";
     const Json from_ptx = trimtab("select kernels.ptx" + rest).json();

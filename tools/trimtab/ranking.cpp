@@ -91,19 +91,26 @@ std::optional<BlockLaunch> launch_of(const RankedLaunch& launch, trimtab_dim3 bl
 
 }  // namespace
 
+bool is_stated(const RankedLaunch& launch, trimtab_dim3 block) {
+    return launch_of(launch, block).has_value();
+}
+
+std::optional<double> predicted_ns(const RankedLaunch& launch, trimtab_dim3 block) {
+    const auto of_block = launch_of(launch, block);
+    if (!of_block) return std::nullopt;
+    const auto metric = driver_gen::metric_function(*launch.fits, of_block->data);
+    const auto inputs =
+        model::input_values(*launch.program, launch.device->values, launch.image, of_block->shape);
+    const auto result = launch.program->evaluate(inputs, metric);
+    if (!result.launchable) return std::nullopt;
+    return result.time_ns;
+}
+
 std::vector<RankedBlock> rank(const RankedLaunch& launch, std::span<const trimtab_dim3> blocks) {
     std::vector<RankedBlock> ranking;
-    for (const trimtab_dim3 block : blocks) {
-        const auto of_block = launch_of(launch, block);
-        if (!of_block) continue;
-        const auto metric = driver_gen::metric_function(*launch.fits, of_block->data);
-        const auto inputs =
-            model::input_values(*launch.program, launch.device->values, launch.image, of_block->shape);
-        const auto result = launch.program->evaluate(inputs, metric);
-        if (result.launchable) ranking.push_back({.block = block, .ns = result.time_ns});
-    }
+    for (const trimtab_dim3 block : blocks)
+        if (const auto ns = predicted_ns(launch, block)) ranking.push_back({.block = block, .ns = *ns});
     std::ranges::sort(ranking, is_before);
-    decide_ties(ranking);
     return ranking;
 }
 

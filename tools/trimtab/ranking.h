@@ -39,13 +39,18 @@ struct RankedLaunch {
 [[nodiscard]] std::vector<trimtab_dim3> legal_candidates(const trimtab_limits& limits,
                                                          std::span<const trimtab_dim3> candidates);
 
-// Those of `blocks` that the device can launch: what a driver program chooses, then the others, the least
-// time first.
+// Whether the kernel's annotations, if it has any, state a launch of the block.
+[[nodiscard]] bool is_stated(const RankedLaunch& launch, trimtab_dim3 block);
+
+// Nothing: the device cannot launch the block.
+[[nodiscard]] std::optional<double> predicted_ns(const RankedLaunch& launch, trimtab_dim3 block);
+
+// Those of `blocks` that the device can launch, the least time first. Equal times go to fewer threads, then to
+// the wider block.
 [[nodiscard]] std::vector<RankedBlock> rank(const RankedLaunch& launch, std::span<const trimtab_dim3> blocks);
 
 // Of the blocks of a ranking that are too near its first to tell apart, puts first what the driver programs'
-// search prefers, which tries widths of 1, 2 and multiples of 4. Equal times go to fewer threads, then to the
-// wider block.
+// search prefers, which tries widths of 1, 2 and multiples of 4.
 void decide_ties(std::span<RankedBlock> ranking);
 
 // The metrics of one block that the model reads.

@@ -11,6 +11,7 @@
 #include "model/performance_model.h"
 #include "profiler/active_indices.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/driver_choice.h"
 #include "tools/trimtab/fitted_kernel.h"
 #include "tools/trimtab/launch_options.h"
 #include "tools/trimtab/ranking.h"
@@ -164,6 +165,17 @@ void print_json(const RankedLaunch& launch, const std::vector<RankedBlock>& rank
                            .dump(2));
 }
 
+// The block that a program's launch gets is what its driver program's search finds, which tries some 60 of up
+// to thousands.
+void put_first(std::vector<RankedBlock>& ranking, const std::optional<RankedBlock>& choice) {
+    if (!choice) return;
+    const auto chosen = std::ranges::find_if(ranking, [&](const RankedBlock& one) {
+        return one.block.x == choice->block.x && one.block.y == choice->block.y &&
+               one.block.z == choice->block.z;
+    });
+    if (chosen != ranking.end()) std::rotate(ranking.begin(), chosen, chosen + 1);
+}
+
 int run(const Options& options) {
     const auto candidates = parse_candidates(options.candidates);
     if (!candidates) return fail(candidates.error());
@@ -199,11 +211,15 @@ int run(const Options& options) {
                               .annotated = analysis::has_shape_annotations(kernel) ? &kernel : nullptr,
                               .arguments = question->arguments.bytes,
                               .extent = *extent};
-    const auto ranking = rank(launch, legal_candidates(*limits, *candidates));
+    auto ranking = rank(launch, legal_candidates(*limits, *candidates));
     if (ranking.empty())
         return refuse(options, *question, data,
                       launch.annotated == nullptr ? "no block is legal on this device"
                                                   : "its annotation allows no block on this device");
+    if (candidates->empty())
+        put_first(ranking, driver_choice(launch));
+    else
+        decide_ties(ranking);
     const bool uncertain = (*fits)->uncertain(data);
     if (options.launch.json)
         print_json(launch, ranking, kernel, uncertain);
