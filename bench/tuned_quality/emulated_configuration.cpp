@@ -11,6 +11,9 @@
 
 #include "base/process.h"
 #include "base/temporary_folder.h"
+#include "model/occupancy.h"
+#include "schedule/estimate.h"
+#include "tools/trimtab/emulated_schedule.h"
 #include "tools/trimtab/kernel_file.h"
 #include "tools/trimtab/measured_launch.h"
 
@@ -64,8 +67,7 @@ EmulatedConfigurations::EmulatedConfigurations(EmulatorOptions options, const st
     key_ = fmt::format("{:016x}", XXH3_64bits(key_.data(), key_.size()));
 }
 
-std::expected<EmulatedMetrics, Error> EmulatedConfigurations::measure(const Configuration& c,
-                                                                      const model::Launch& launch) const {
+std::expected<tools::LaunchQuestion, Error> EmulatedConfigurations::compile(const Configuration& c) const {
     const auto folder = base::TemporaryFolder::make();
     if (!folder) return std::unexpected(folder.error());
     const std::string ptx = folder->file("kernel.ptx");
@@ -78,9 +80,29 @@ std::expected<EmulatedMetrics, Error> EmulatedConfigurations::measure(const Conf
     tools::LaunchOptions file;
     file.file = ptx;
     file.device = options_.device.slug;
-    const auto question = tools::look_up(file);
+    return tools::look_up(file);
+}
+
+std::expected<EmulatedMetrics, Error> EmulatedConfigurations::measure(const Configuration& c,
+                                                                      const model::Launch& launch) const {
+    const auto question = compile(c);
     if (!question) return std::unexpected(question.error());
     return emulate(*question, launch, tools::default_instruction_budget);
+}
+
+std::expected<double, Error> EmulatedConfigurations::emulate_ns(const Configuration& c) {
+    const auto question = compile(c);
+    if (!question) return std::unexpected(question.error());
+    const model::Launch launch = launch_of(c, options_);
+    const model::Occupancy occupancy = model::occupancy(options_.device.values, question->image,
+                                                        c.block_x * c.block_y, launch.dynamic_shared_bytes);
+    if (occupancy.blocks_per_sm == 0)
+        return std::unexpected(Error{.message = "the block does not fit an SM", .file = options_.source});
+    const auto traced = tools::trace_launch(
+        *question, {launch.extent.x / launch.block.x, launch.extent.y / launch.block.y, 1}, launch.block, 0,
+        occupancy.blocks_per_sm, {});
+    if (!traced) return std::unexpected(traced.error());
+    return schedule::estimate(*traced).time_ns;
 }
 
 std::expected<double, Error> EmulatedConfigurations::predict_ns(const Configuration& c,

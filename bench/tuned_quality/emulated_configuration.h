@@ -28,9 +28,13 @@ class EmulatedConfigurations {
     // One launch over the image.
     [[nodiscard]] std::expected<double, Error> predict_ns(const Configuration& configuration,
                                                           const model::RationalProgram& program);
+    // The same launch by abstract emulation, not remembered.
+    [[nodiscard]] std::expected<double, Error> emulate_ns(const Configuration& configuration);
     [[nodiscard]] std::size_t measured() const { return memory_.measured(); }  // not remembered before
 
   private:
+    [[nodiscard]] std::expected<tools::LaunchQuestion, Error> compile(
+        const Configuration& configuration) const;
     [[nodiscard]] std::expected<EmulatedMetrics, Error> measure(const Configuration& configuration,
                                                                 const model::Launch& launch) const;
 

@@ -27,7 +27,7 @@ using tools::ExitCode;
 
 struct Options {
     std::string table, device, kernel = TRIMTAB_BENCH_CONVOLUTION, compiler = TRIMTAB_BENCH_CLANG;
-    std::string model{model::default_model}, csv;
+    std::string model{model::default_model}, csv, predictor = "model";
     std::size_t slices = 0, least = 2;
     unsigned threads = 2;
     bool json = false, fresh = false, quiet = false;
@@ -163,6 +163,7 @@ int report(const Options& options, const std::vector<SliceScore>& scores) {
     if (options.json)
         fmt::print("{}\n", Json{{"device", options.device},
                                 {"model", options.model},
+                                {"predictor", options.predictor},
                                 {"summary", std::move(summary)},
                                 {"spearman", {{"mean", spearman_mean}, {"min", std::ranges::min(ranks)}}},
                                 {"mape", mape},
@@ -220,12 +221,20 @@ int run(Options& options) {
                                               profiler::default_store_path());
         for (std::size_t w = next++; w < work.size(); w = next++) {
             SliceScore& one = scores[work[w].first];
-            const auto ns = configurations.predict_ns(one.slice->configurations[work[w].second], **program);
+            const Configuration& configuration = one.slice->configurations[work[w].second];
+            std::expected<double, Error> ns = options.predictor == "emulation"
+                                                  ? configurations.emulate_ns(configuration)
+                                                  : configurations.predict_ns(configuration, **program);
+            if (ns && options.predictor == "both") {
+                const auto emulated = configurations.emulate_ns(configuration);
+                ns = emulated ? std::expected<double, Error>(std::sqrt(*ns * *emulated)) : emulated;
+            }
             if (ns) one.predicted_ms[work[w].second] = *ns / 1e6;
             const std::size_t finished = ++done;
             const std::lock_guard lock(mutex);
             if (!ns) ++failures[ns.error().text()];
-            if (!options.quiet && configurations.measured() > 0 && finished % 50 == 0)
+            if (!options.quiet && (configurations.measured() > 0 || options.predictor != "model") &&
+                finished % 50 == 0)
                 fmt::print(stderr, "tuned_quality: {} of {} configurations\n", finished, work.size());
         }
     };
@@ -259,6 +268,10 @@ int main(int argc, char** argv) {
     app.add_option("--slices", options.slices, "So many slices, spread over the table; 0: all");
     app.add_option("--min-slice", options.least, "Only slices of at least so many configurations");
     app.add_option("--model", options.model, "Performance model")->capture_default_str();
+    app.add_option("--predictor", options.predictor,
+                   "The closed-form model, abstract emulation, or the geometric mean of both")
+        ->check(CLI::IsMember({"model", "emulation", "both"}))
+        ->capture_default_str();
     app.add_option("--kernel", options.kernel, "The kernel's source")->capture_default_str();
     app.add_option("--compiler", options.compiler, "clang++ 22")->capture_default_str();
     app.add_flag("--fresh", options.fresh, "Measure again what is remembered");

@@ -1,0 +1,277 @@
+// Traces of real kernels, and the times made of them.
+#include "schedule/traced_launch.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+
+#include "schedule/architecture.h"
+#include "schedule/estimate.h"
+#include "schedule/recorder.h"
+
+namespace trimtab::schedule {
+namespace {
+
+using testing::Each;
+using testing::Gt;
+using testing::HasSubstr;
+
+struct Traced {
+    std::shared_ptr<emulator::Program> program;
+    TracedLaunch launch;
+};
+
+// A kernel of one pointer and one count; its body may use %rd1 (the pointer), %r1 (the count), %r2 (tid.x), %r3
+// (ctaid.x), %rd4, %rd5, %r4 to %r9, %f1 to %f9, %p1, %p2.
+std::expected<Traced, Error> trace(const std::string& body, std::uint32_t count,
+                                   trimtab_dim3 grid = {1, 1, 1}, trimtab_dim3 block = {32, 1, 1},
+                                   std::string_view device = "rtx2070super", std::uint32_t resident = 1) {
+    auto module = ptx::parse(fmt::format(R"(
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry kernel(.param .u64 kernel_0, .param .u32 kernel_1)
+{{
+    .shared .align 4 .b8 buffer[8192];
+    .reg .pred %p<4>; .reg .f32 %f<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f64 %d<4>;
+    ld.param.u64 %rd1, [kernel_0];
+    ld.param.u32 %r1, [kernel_1];
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, %ctaid.x;
+{}
+    ret;
+}}
+)",
+                                         body),
+                             "kernel.ptx");
+    if (!module) return std::unexpected(module.error());
+    auto program = emulator::load_program(std::move(*module));
+    if (!program) return std::unexpected(program.error());
+    std::array<std::byte, 12> parameters{};
+    const std::uint64_t address = emulator::SparseMemory::region_base(0);
+    std::memcpy(parameters.data(), &address, 8);
+    std::memcpy(parameters.data() + 8, &count, 4);
+    emulator::SparseMemory memory;
+    const auto found = model::find_device(device);
+    auto launch = trace_launch({.program = program->get(),
+                                .memory = &memory,
+                                .kernel = "kernel",
+                                .grid = grid,
+                                .block = block,
+                                .parameters = parameters,
+                                .device = &*found,
+                                .resident = resident,
+                                .instruction_budget = 10'000'000});
+    if (!launch) return std::unexpected(launch.error());
+    return Traced{.program = *program, .launch = std::move(*launch)};
+}
+
+std::vector<Request> requests(const Traced& traced) {
+    return traced.launch.trace.blocks.front().warps.front().requests;
+}
+
+TEST(TracedLaunch, RequestsAreWhatTheLanesTouched) {
+    const auto traced = trace(R"(
+    shl.b32 %r4, %r2, 2;
+    cvt.u64.u32 %rd4, %r4;
+    add.s64 %rd4, %rd1, %rd4;
+    ld.global.f32 %f1, [%rd4];        // side by side: 4 sectors, 1 line
+    mul.wide.u32 %rd5, %r2, 128;
+    add.s64 %rd5, %rd1, %rd5;
+    ld.global.f32 %f2, [%rd5+65536];  // a line each
+    st.global.f32 [%rd4+131072], %f1; // two whole segments
+    bar.sync 0;
+    st.global.f32 [%rd5+262144], %f2; // 32 parts of sectors
+    bar.sync 0;
+    mov.u32 %r5, buffer;
+    shl.b32 %r6, %r2, 3;
+    add.u32 %r6, %r5, %r6;
+    st.shared.f32 [%r6], %f1;         // every second bank: two passes
+    bar.sync 0;
+    setp.gt.u32 %p1, %r2, 99;
+    @%p1 ld.shared.f32 %f3, [%r5];    // nobody
+    bar.sync 0;
+    atom.global.add.u32 %r7, [%rd1+524288], 1;  // all lanes on one word
+)",
+                              1);
+    ASSERT_TRUE(traced) << traced.error().text();
+    const auto all = requests(*traced);
+    ASSERT_EQ(all.size(), 7);
+    const auto& [together, apart, whole, parts, shared, nobody, atomic] =
+        std::tie(all[0], all[1], all[2], all[3], all[4], all[5], all[6]);
+    EXPECT_EQ(std::tuple(together.lanes, together.sectors, together.lines), std::tuple(32, 4, 1));
+    EXPECT_EQ(std::tuple(apart.sectors, apart.lines), std::tuple(32, 32));
+    EXPECT_FLOAT_EQ(whole.store_slots, 2);
+    EXPECT_FLOAT_EQ(parts.store_slots, 32);
+    EXPECT_EQ(shared.passes, 2);
+    EXPECT_EQ(nobody.lanes, 0);
+    EXPECT_EQ(std::tuple(atomic.passes, atomic.sectors), std::tuple(32, 1));
+}
+
+const std::string fma_loop = R"(
+    mov.u32 %r4, 0;
+$L:
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, %r1;
+    @%p1 bra $L;
+)";
+
+// Four multiply-adds of four cycles each, one after the other; what counts the turns has time beside them.
+TEST(Estimate, ALoopOfTenThousandTurnsCostsAsMuchAsSomeTens) {
+    std::map<std::uint32_t, Estimate> estimates;
+    for (const std::uint32_t turns : {100u, 10'000u}) {
+        const auto traced = trace(fma_loop, turns);
+        ASSERT_TRUE(traced) << traced.error().text();
+        EXPECT_EQ(traced->launch.trace.blocks.front().warps.front().turns, std::vector<std::uint64_t>{turns});
+        EXPECT_LE(traced->launch.trace.blocks.front().warps.front().steps.size(), kept_turns + 2);
+        estimates[turns] = estimate(traced->launch);
+    }
+    EXPECT_NEAR(estimates[10'000].cycles - estimates[100].cycles, 9900 * 16, 1e-6);
+    EXPECT_EQ(estimates[10'000].emulated_warp_instructions, estimates[100].emulated_warp_instructions);
+    EXPECT_NEAR(estimates[10'000].warp_instructions - estimates[100].warp_instructions, 9900 * 7, 1e-6);
+}
+
+TEST(Estimate, NestedLoopsAddUp) {
+    const std::string nested = R"(
+    mov.u32 %r5, 0;
+$O:
+    mul.rn.f32 %f1, %f1, %f1;
+)" + fma_loop + R"(
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p2, %r5, %r1;
+    @%p2 bra $O;
+)";
+    const auto traced = trace(nested, 200);
+    ASSERT_TRUE(traced) << traced.error().text();
+    const Estimate out = estimate(traced->launch);
+    // 200 times 200 turns of 16 cycles, and 200 times 4 for the product; little at the loops' ends.
+    EXPECT_NEAR(out.cycles, 200 * (200 * 16 + 4), 0.003 * 200 * 200 * 16);
+}
+
+TEST(Estimate, WavesAndTheTailAreCounted) {
+    // 40 SMs, two blocks at once: 5 blocks on each SM and one block less on none.
+    std::vector<double> cycles;
+    for (const std::uint32_t blocks : {40u, 80u, 120u, 40u * 20, 40u * 21}) {
+        const auto traced = trace(fma_loop, 2000, {blocks, 1, 1}, {32, 1, 1}, "rtx2070super", 2);
+        ASSERT_TRUE(traced) << traced.error().text();
+        cycles.push_back(estimate(traced->launch).cycles);
+    }
+    const double one = 2000 * 16;
+    EXPECT_NEAR(cycles[0], one, 0.02 * one);
+    EXPECT_NEAR(cycles[1], one, 0.02 * one);      // both at once
+    EXPECT_NEAR(cycles[2], 2 * one, 0.02 * one);  // a wave more for the third
+    EXPECT_NEAR(cycles[3], 10 * one, 0.2 * one);
+    EXPECT_NEAR(cycles[4], 11 * one, 0.2 * one);  // the tail takes as long as a wave
+}
+
+TEST(Sensitivity, NamesWhatLimits) {
+    const auto bottleneck = [](const std::string& body, std::uint32_t count, trimtab_dim3 grid,
+                               trimtab_dim3 block, std::uint32_t resident) {
+        const auto traced = trace(body, count, grid, block, "rtx2070super", resident);
+        EXPECT_TRUE(traced) << traced.error().text();
+        const Estimate base = estimate(traced->launch);
+        const Bottleneck found = sensitivities(traced->launch, base, 2);
+        for (const Sensitivity& one : found.regions)
+            EXPECT_LT(one.region, traced->launch.trace.code.regions.size());
+        EXPECT_GT(found.all.front().value, 0.5);
+        return std::pair(found.all.front().resource, found.all.front().is_gap);
+    };
+    // One warp that waits for its own products; then enough warps to fill the unit.
+    EXPECT_EQ(bottleneck(fma_loop, 500, {1, 1, 1}, {32, 1, 1}, 1), std::pair(Resource::fp32, false));
+    EXPECT_EQ(bottleneck(fma_loop, 500, {40, 1, 1}, {1024, 1, 1}, 1), std::pair(Resource::fp32, true));
+    // One double in a loop of floats, on a GPU with two lanes for them.
+    const std::string with_double = R"(
+    mov.u32 %r4, 0;
+$L:
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    cvt.f64.f32 %d1, %f1;
+    mul.rn.f64 %d1, %d1, 0d3FF0000000000001;
+    cvt.rn.f32.f64 %f1, %d1;
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, %r1;
+    @%p1 bra $L;
+)";
+    EXPECT_EQ(bottleneck(with_double, 300, {40, 1, 1}, {1024, 1, 1}, 1), std::pair(Resource::fp64, true));
+    // Sines.
+    const std::string sines = R"(
+    mov.u32 %r4, 0;
+$L:
+    sin.approx.f32 %f1, %f1;
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, %r1;
+    @%p1 bra $L;
+)";
+    EXPECT_EQ(bottleneck(sines, 300, {40, 1, 1}, {1024, 1, 1}, 1),
+              std::pair(Resource::special_function, true));
+    // A row a thread: each lane a line of its own.
+    const std::string rows = R"(
+    mad.lo.u32 %r5, %r3, 256, %r2;
+    mul.wide.u32 %rd4, %r5, 65536;
+    add.s64 %rd4, %rd1, %rd4;
+    mov.u32 %r4, 0;
+$L:
+    ld.global.cg.f32 %f2, [%rd4];
+    add.f32 %f1, %f1, %f2;
+    add.s64 %rd4, %rd4, 4;
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, %r1;
+    @%p1 bra $L;
+)";
+    const auto memory = bottleneck(rows, 300, {160, 1, 1}, {256, 1, 1}, 4);
+    EXPECT_TRUE(memory == std::pair(Resource::l2, true) || memory == std::pair(Resource::dram, true))
+        << name(memory.first);
+}
+
+// Blocks that read the same cost DRAM once; those that read each their own cost it each.
+TEST(TracedLaunch, WhatBlocksShareComesFromDramOnce) {
+    const auto share = [](const std::string& address) {
+        const auto traced = trace("    shl.b32 %r4, %r2, 2;\n" + address + R"(
+    cvt.u64.u32 %rd4, %r4;
+    add.s64 %rd4, %rd1, %rd4;
+    ld.global.f32 %f1, [%rd4];
+)",
+                                  1, {400, 1, 1}, {64, 1, 1}, "rtx2070super", 10);
+        EXPECT_TRUE(traced) << traced.error().text();
+        return traced->launch.trace.accesses.front().dram_sectors;
+    };
+    EXPECT_NEAR(share(""), 1.0 / 400, 1e-6);
+    EXPECT_NEAR(share("    mad.lo.u32 %r4, %r3, 256, %r4;"), 1, 1e-6);
+    EXPECT_NEAR(share("    mad.lo.u32 %r4, %r3, 128, %r4;"), 0.5, 0.01);  // half of it is the next one's
+}
+
+TEST(TracedLaunch, FaultsAndLimitsAreErrors) {
+    const auto endless = trace("$L:\n    setp.eq.u32 %p1, %r1, 1;\n    @%p1 bra $L;\n", 1);
+    ASSERT_FALSE(endless);
+    EXPECT_THAT(endless.error().message, HasSubstr("instructions"));
+    EXPECT_FALSE(trace("    trap;", 1));
+}
+
+TEST(Machine, EveryNumberHasASource) {
+    for (const model::Device& device : model::devices()) {
+        const Machine machine = machine_of(device, device.values.sm_count);
+        for (std::size_t r = 0; r < resource_count; ++r) {
+            SCOPED_TRACE(device.slug + " " + std::string(name(static_cast<Resource>(r))));
+            EXPECT_GT(machine.pipes[r].gap_cycles, 0);
+            EXPECT_GE(machine.pipes[r].latency_cycles, 0);
+            EXPECT_FALSE(machine.pipes[r].latency_source.empty());
+            EXPECT_FALSE(machine.pipes[r].gap_source.empty());
+        }
+    }
+    // By hand: 64 lanes for floats are 16 a scheduler, 448 GB/s at 85 % are 5.95 cycles a sector for one of 40 SMs.
+    const Machine turing = machine_of(*model::find_device("rtx2070super"), 40);
+    EXPECT_DOUBLE_EQ(turing.of(Resource::fp32).gap_cycles, 2);
+    EXPECT_NEAR(turing.of(Resource::dram).gap_cycles, 32 * 40 * 1.77e9 / (0.85 * 448.064e9), 1e-9);
+    EXPECT_NEAR(turing.of(Resource::l2).gap_cycles, 64 * 40 / (1024 * 0.78), 1e-9);
+    EXPECT_DOUBLE_EQ(turing.of(Resource::fp64).gap_cycles, 16);
+}
+
+}  // namespace
+}  // namespace trimtab::schedule
