@@ -397,6 +397,30 @@ TEST_F(Command, PredictUsesTheDriverOrEmulates) {
     }
 }
 
+// With and without nvdisasm: the answer says which it was.
+TEST_F(Command, MachineCodeIsShownWhereItCanBeHad) {
+    const Outcome shown = trimtab("inspect program --kernel block_sums --sass --device h100 --json");
+    const std::string predict =
+        "predict program --kernel block_sums --device h100 --arg n=25600 --grid 100 --block 256 --json";
+    const Json predicted = trimtab(predict + " --sass").json(), plain = trimtab(predict).json();
+    EXPECT_TRUE(plain["sass"].is_null());
+    EXPECT_EQ(predicted["ns"], plain["ns"]);
+    expect_failure("inspect program --sass --driver", 2, "excludes");
+    expect_failure("inspect program --sass --device nonesuch", 3, "nonesuch");
+    if (shown.code == 1) {
+        EXPECT_THAT(shown.err, HasSubstr("is installed"));
+        EXPECT_THAT(predicted["no_sass"].get<std::string>(), HasSubstr("is installed"));
+        return;
+    }
+    ASSERT_EQ(shown.code, 0) << shown.err;
+    const Json code = shown.json()["kernels"][0]["sass"];
+    EXPECT_EQ(code["architecture"], "sm_90");
+    EXPECT_GT(code["registers"], 4);
+    EXPECT_EQ(predicted["sass"]["registers"], code["registers"]);
+    EXPECT_GT(predicted["sass"]["warp"]["instructions"], 20);
+    EXPECT_EQ(predicted["sass"]["matched"]["trusted"], true);
+}
+
 TEST_F(Command, PredictSaysWhatCannotBeLaunched) {
     const std::string sums = "predict program --kernel block_sums --device h100 ";
     expect_failure(sums + "--grid 4 --block 256", 3, "give --arg n=VALUE");

@@ -9,7 +9,10 @@
 #include "base/installation.h"
 #include "base/process.h"
 #include "base/temporary_folder.h"
+#include "model/device.h"
 #include "model/performance_model.h"
+#include "sass/assemble.h"
+#include "tools/trimtab/code_report.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/flowchart.h"
 #include "tools/trimtab/inspect_text.h"
@@ -22,8 +25,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-    std::string binary, kernel, output;
-    bool driver = false, flowchart = false, dot = false, profile = false, json = false;
+    std::string binary, kernel, output, device{model::default_device};
+    bool driver = false, flowchart = false, dot = false, profile = false, sass = false, json = false;
 };
 
 Json to_json(const FileKernel& kernel) {
@@ -81,6 +84,32 @@ std::string driver_text(const std::vector<const FileKernel*>& kernels) {
     return out;
 }
 
+// What ptxas makes of each kernel for the device.
+int show_code(const Options& options, const std::vector<const FileKernel*>& kernels) {
+    const auto device = model::find_device(options.device);
+    if (!device) return fail(device.error());
+    const auto capability = static_cast<unsigned>(device->values.compute_capability);
+    std::string text;
+    Json list = Json::array();
+    for (const FileKernel* kernel : kernels) {
+        const analysis::KernelDescription& description = kernel->record.description;
+        if (kernel->ptx == nullptr || kernel->module == nullptr)
+            return fail(ExitCode::no,
+                        fmt::format("{}: holds no PTX of {}", options.binary, description.demangled));
+        const auto assembly =
+            sass::assemble(*kernel->ptx, description.name, capability, sass::default_cache_folder());
+        if (!assembly) return fail(ExitCode::no, assembly.error().text());
+        text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", description.demangled,
+                            code_text(*assembly, *kernel->module));
+        Json json = {{"kernel", description.demangled}};
+        json["sass"] = code_json(*assembly, *kernel->module);
+        list.push_back(std::move(json));
+    }
+    if (!options.json) return write_out(options, text);
+    const Json json = {{"file", options.binary}, {"device", options.device}, {"kernels", std::move(list)}};
+    return write_out(options, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
 int run(const Options& options) {
     auto file = load_kernels(options.binary);
     if (!file) return fail(file.error());
@@ -101,6 +130,7 @@ int run(const Options& options) {
             return fail(ExitCode::usage, "--flowchart draws one kernel: name it with --kernel");
         return draw(options, kernels.front());
     }
+    if (options.sass) return show_code(options, kernels);
     if (options.json) {
         Json list = Json::array();
         for (const FileKernel* kernel : kernels) list.push_back(to_json(*kernel));
@@ -148,6 +178,11 @@ void add_inspect(CLI::App& app, Action& action) {
         dot->excludes(one);
     }
     profile->excludes(json);
+    auto* sass =
+        command->add_flag("--sass", options->sass,
+                          "Print what ptxas makes of each kernel for --device: size, mix, spills, loops");
+    for (auto* one : {driver, chart, dot, profile}) sass->excludes(one);
+    command->add_option("--device", options->device, "GPU whose code --sass shows")->capture_default_str();
     command->add_option("-o,--output", options->output, "Write to this file instead of stdout");
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

@@ -14,6 +14,7 @@
 #include "emulator/metrics/metrics.h"
 #include "model/performance_model.h"
 #include "profiler/active_indices.h"
+#include "profiler/machine_code.h"
 
 namespace trimtab::tools {
 
@@ -74,6 +75,29 @@ std::vector<emulator::BlockBox> affordable_boxes(const std::vector<emulator::Blo
     return chosen;
 }
 
+void count_code(MeasuredLaunch& measured, const LaunchQuestion& question, const emulator::Program& program,
+                const emulator::LaunchCounters& counters) {
+    const FileKernel& kernel = question.file.kernels[question.kernel];
+    const std::string& name = kernel.record.description.name;
+    const auto capability = static_cast<unsigned>(question.device.values.compute_capability);
+    if (kernel.ptx == nullptr) {
+        measured.no_code = "the PTX's text is not at hand";
+        return;
+    }
+    auto code =
+        sass::counted_code(*kernel.ptx, name, capability, profiler::ptx_counts(program, name, counters),
+                           static_cast<double>(counters.active_warps), sass::default_cache_folder());
+    if (!code) {
+        measured.no_code = code.error().text();
+        return;
+    }
+    // Code for another architecture is another's: older devices than ptxas knows.
+    if (code->assembly.architecture != fmt::format("sm_{}", capability))
+        measured.no_code = fmt::format("ptxas makes no code for sm_{}", capability);
+    else
+        measured.code = std::move(*code);
+}
+
 }  // namespace
 
 SparseMemory::Fill fill_of(const std::string& pointee) {
@@ -86,7 +110,7 @@ SparseMemory::Fill fill_of(const std::string& pointee) {
 
 std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& question, trimtab_dim3 grid,
                                                     trimtab_dim3 block, std::uint32_t dynamic_shared_bytes,
-                                                    std::uint64_t budget) {
+                                                    std::uint64_t budget, bool with_code) {
     const FileKernel& kernel = question.file.kernels[question.kernel];
     const analysis::KernelDescription& description = kernel.record.description;
     if (kernel.module == nullptr)
@@ -132,6 +156,7 @@ std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& questi
 
     MeasuredLaunch measured;
     measured.values = emulator::metrics(**program, description.name, result->counters, total);
+    if (with_code) count_code(measured, question, **program, result->counters);
     measured.blocks_run = result->counters.blocks;
     measured.blocks = total;
     std::vector<emulator::FootprintSample> footprints =

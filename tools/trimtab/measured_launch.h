@@ -2,11 +2,13 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <string>
 
 #include "emulator/exec/memory.h"
 #include "model/metrics.h"
 #include "model/rational_program.h"
+#include "sass/counted_code.h"
 #include "tools/trimtab/launch_options.h"
 #include "trimtab/error.h"
 
@@ -16,6 +18,9 @@ struct MeasuredLaunch {
     model::MetricValues values{};
     model::RationalProgram::MetricFunction metric;  // footprints at other boxes too
     std::uint64_t blocks_run = 0, blocks = 0;       // sampled, of the launch
+    // What ptxas makes of the kernel for the device, with its counts, where it was asked for; without it: why.
+    std::optional<sass::CountedCode> code;
+    std::string no_code;
 };
 
 // Warp instructions that a prediction may cost: some seconds.
@@ -26,9 +31,10 @@ inline constexpr std::uint64_t default_instruction_budget = 40'000'000;
 
 // Footprints are measured of those boxes that the default model asks for, where that is affordable. Arrays
 // are where the command line says, else in regions of their own, filled deterministically. An error where the
-// first block alone runs beyond the budget.
+// first block alone runs beyond the budget. With `with_code`, what ptxas makes of the kernel for the device is
+// counted too, where ptxas and nvdisasm are there.
 [[nodiscard]] std::expected<MeasuredLaunch, Error> measure_launch(
     const LaunchQuestion& question, trimtab_dim3 grid, trimtab_dim3 block, std::uint32_t dynamic_shared_bytes,
-    std::uint64_t instruction_budget = default_instruction_budget);
+    std::uint64_t instruction_budget = default_instruction_budget, bool with_code = false);
 
 }  // namespace trimtab::tools

@@ -7,6 +7,7 @@
 #include "analysis/annotated_launch.h"
 #include "model/occupancy.h"
 #include "model/performance_model.h"
+#include "tools/trimtab/code_report.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/launch_options.h"
 #include "tools/trimtab/measured_launch.h"
@@ -20,7 +21,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
     LaunchOptions launch;
     std::string grid, block;
-    bool measure = false;
+    bool measure = false, sass = false;
 };
 
 struct Prediction {
@@ -29,6 +30,8 @@ struct Prediction {
     std::string by;  // "driver", or "emulation" of sampled blocks
     std::uint64_t blocks_run = 0;
     std::vector<std::pair<model::Metric, double>> metrics;
+    std::optional<sass::CountedCode> code;
+    std::string no_code;  // why there is none that was asked for
 };
 
 std::expected<Prediction, Error> predict(const Options& options, const LaunchQuestion& question,
@@ -47,7 +50,7 @@ std::expected<Prediction, Error> predict(const Options& options, const LaunchQue
                                 .dynamic_shared_bytes = static_cast<std::uint64_t>(dynamic_shared_bytes)})
                                .empty();
     const auto inputs = model::input_values(program, question.device.values, question.image, launch);
-    if (fits && described && !options.measure) {
+    if (fits && described && !options.measure && !options.sass) {
         if (const auto complete = require_data(kernel, question.arguments); !complete)
             return std::unexpected(complete.error());
         const auto data = analysis::data_values(kernel, question.arguments.bytes,
@@ -58,7 +61,9 @@ std::expected<Prediction, Error> predict(const Options& options, const LaunchQue
                                   .launchable = result.launchable,
                                   .by = "driver",
                                   .blocks_run = 0,
-                                  .metrics = {}};
+                                  .metrics = {},
+                                  .code = {},
+                                  .no_code = {}};
             for (const model::Metric metric : program.metrics_used())
                 prediction.metrics.emplace_back(metric,
                                                 fits->evaluate(metric, data, block.x, block.y, block.z));
@@ -67,15 +72,17 @@ std::expected<Prediction, Error> predict(const Options& options, const LaunchQue
     }
     if (const auto complete = require_scalars(kernel, question.arguments); !complete)
         return std::unexpected(complete.error());
-    const auto measured =
-        measure_launch(question, grid, block, static_cast<std::uint32_t>(dynamic_shared_bytes));
+    auto measured = measure_launch(question, grid, block, static_cast<std::uint32_t>(dynamic_shared_bytes),
+                                   default_instruction_budget, options.sass);
     if (!measured) return std::unexpected(measured.error());
     const auto result = program.evaluate(inputs, measured->metric);
     Prediction prediction{.ns = result.time_ns,
                           .launchable = result.launchable,
                           .by = "emulation",
                           .blocks_run = measured->blocks_run,
-                          .metrics = {}};
+                          .metrics = {},
+                          .code = std::move(measured->code),
+                          .no_code = std::move(measured->no_code)};
     for (const model::Metric metric : program.metrics_used())
         prediction.metrics.emplace_back(metric, measured->values[static_cast<std::size_t>(metric)]);
     return prediction;
@@ -91,6 +98,9 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
         Json metrics = Json::object();
         for (const auto& [metric, value] : prediction.metrics)
             metrics[std::string(model::name(metric))] = value;
+        Json code;
+        if (prediction.code)
+            code = code_json(*prediction.code, *question.file.kernels[question.kernel].module);
         fmt::print("{}\n", Json{{"kernel", question.description().demangled},
                                 {"device", question.device.slug},
                                 {"grid", to_json(grid)},
@@ -105,7 +115,9 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
                                  {{"blocks_per_sm", occupancy.blocks_per_sm},
                                   {"fraction", occupancy.fraction},
                                   {"limited_by", model::name(occupancy.limiter)}}},
-                                {"metrics", std::move(metrics)}}
+                                {"metrics", std::move(metrics)},
+                                {"no_sass", prediction.no_code},
+                                {"sass", std::move(code)}}
                                .dump(2));
         return;
     }
@@ -116,6 +128,9 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
                prediction.by == "driver" ? "the kernel's driver program"
                                          : fmt::format("emulating {} blocks", prediction.blocks_run),
                occupancy.fraction * 100, occupancy.blocks_per_sm, model::name(occupancy.limiter));
+    if (!prediction.no_code.empty()) fmt::print("  no machine code: {}\n", prediction.no_code);
+    if (options.sass && prediction.code)
+        fmt::print("{}", code_text(*prediction.code, *question.file.kernels[question.kernel].module));
 }
 
 int run(const Options& options) {
@@ -163,6 +178,8 @@ void add_predict(CLI::App& app, Action& action) {
     command->add_option("--grid", options->grid, "X[,Y[,Z]] blocks")->required();
     command->add_option("--block", options->block, "X[,Y[,Z]] threads")->required();
     command->add_flag("--measure", options->measure, "Emulate even where there is a driver program");
+    command->add_flag("--sass", options->sass,
+                      "Emulate, and show what ptxas makes of the kernel: loops, mix, waits for memory");
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

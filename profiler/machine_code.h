@@ -1,0 +1,19 @@
+// Where the emulator's counts of PTX meet ptxas's code.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "emulator/exec/counters.h"
+#include "emulator/exec/launch.h"
+#include "sass/match.h"
+
+namespace trimtab::profiler {
+
+// Executions of every instruction of the kernel and of what it calls, active warps alone. They refer to
+// `program`.
+[[nodiscard]] std::vector<sass::PtxCounts> ptx_counts(const emulator::Program& program,
+                                                      std::string_view kernel,
+                                                      const emulator::LaunchCounters& counters);
+
+}  // namespace trimtab::profiler

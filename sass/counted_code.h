@@ -1,0 +1,38 @@
+// A kernel's machine code with the counts of one launch: what a trace of a warp is made from.
+//
+// A warp's way through it: blocks in the order of the code, each Match::executions times (of all warps), whose
+// instructions say for themselves which pipe takes them, what they access, which registers they read and write,
+// how many cycles they stall and which barriers they set and wait for.
+#pragma once
+
+#include <expected>
+#include <span>
+#include <string>
+
+#include "sass/assemble.h"
+#include "sass/control_flow.h"
+#include "sass/execution.h"
+#include "sass/match.h"
+#include "trimtab/error.h"
+
+namespace trimtab::sass {
+
+struct CountedCode {
+    Assembly assembly;
+    ControlFlow flow;
+    Match match;
+    Execution warp;  // the mean warp's
+
+    // Enough of it was matched to be believed: most of what runs is counted by its own lines or the flow, and as
+    // many accesses to memory as the PTX made.
+    [[nodiscard]] bool is_trusted() const;
+};
+
+// `counts` and `warps` as match() has them; `cache_folder` as assemble().
+[[nodiscard]] std::expected<CountedCode, Error> counted_code(const std::string& ptx,
+                                                             const std::string& kernel,
+                                                             unsigned compute_capability,
+                                                             std::span<const PtxCounts> counts, double warps,
+                                                             const std::string& cache_folder);
+
+}  // namespace trimtab::sass
