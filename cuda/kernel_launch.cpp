@@ -103,7 +103,7 @@ LaunchRequest request_of(const Device& device, const TimedLaunch& launch) {
 }
 
 std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memory, const TimedLaunch& launch,
-                                              bool is_whole) {
+                                              bool is_whole, LaunchProfiles* profiles) {
     LaunchCounts counts(device.description.values, launch);
     LaunchRequest request = request_of(device, launch);
     request.cooperative = is_whole;
@@ -121,7 +121,9 @@ std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memo
         if (!result) return std::unexpected(result.error());
         if (stretch.counted) counts.add(stretch, result->counters);
     }
-    return counts.time();
+    const LaunchTime time = counts.time();
+    if (profiles != nullptr) profiles->add(device.description.slug, launch, time, &counts);
+    return time;
 }
 
 // `time`: of an earlier launch like it.
@@ -177,7 +179,9 @@ cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, 
     std::expected<void, Fault> done;
     if (device.launch_times.recall(key, time)) {
         done = run_only(device, memory, launch, cooperative, time);
-    } else if (const auto timed = run_and_time(device, memory, launch, cooperative)) {
+        if (done && state.profiles != nullptr)
+            state.profiles->add(device.description.slug, launch, time, nullptr);
+    } else if (const auto timed = run_and_time(device, memory, launch, cooperative, state.profiles.get())) {
         time = *timed;
         device.launch_times.record(key, time);
     } else {

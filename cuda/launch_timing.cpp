@@ -167,14 +167,29 @@ void LaunchCounts::add(const Stretch& stretch, const LaunchCounters& more) {
     sum.warp_sectors += more.warp_sectors;
 }
 
+std::vector<FootprintSample> LaunchCounts::all_footprints() const {
+    std::vector<FootprintSample> footprints = footprints_in_block(sum_, launch_.block);
+    footprints.insert(footprints.end(), footprints_.begin(), footprints_.end());
+    return footprints;
+}
+
+emulator::LaunchProfile LaunchCounts::profile() const {
+    emulator::LaunchProfile profile =
+        emulator::launch_profile(*launch_.program, launch_.info->name, sum_, launch_.block_count());
+    profile.grid = launch_.grid;
+    profile.block = launch_.block;
+    profile.dynamic_shared_bytes = launch_.dynamic_shared_bytes;
+    profile.image = launch_.image;
+    profile.footprints = all_footprints();
+    return profile;
+}
+
 LaunchTime LaunchCounts::time() const {
     if (program_ == nullptr) return {.duration_ns = device_.launch_overhead_ns, .part_of_device = 1};
     const std::uint64_t blocks = launch_.block_count();
-    std::vector<FootprintSample> footprints = footprints_in_block(sum_, launch_.block);
-    footprints.insert(footprints.end(), footprints_.begin(), footprints_.end());
     const auto result = program_->evaluate(
         inputs_,
-        measured_metrics(metrics(*launch_.program, launch_.info->name, sum_, blocks), std::move(footprints)));
+        measured_metrics(metrics(*launch_.program, launch_.info->name, sum_, blocks), all_footprints()));
 
     const double resident = static_cast<double>(resident_blocks_) * std::max(1.0, device_.sm_count);
     const bool is_time = std::isfinite(result.time_ns) && result.time_ns > 0;

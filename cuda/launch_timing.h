@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cuda/machine.h"
+#include "emulator/metrics/launch_profile.h"
 #include "model/rational_program.h"
 #include "trimtab/driver.h"
 
@@ -54,9 +55,12 @@ class LaunchCounts {
     [[nodiscard]] CountingPlan plan(const Stretch& stretch) const;
     void add(const Stretch& stretch, const LaunchCounters& counters);
     [[nodiscard]] LaunchTime time() const;
+    // Of what was counted; the caller adds the device and the time.
+    [[nodiscard]] emulator::LaunchProfile profile() const;
 
   private:
     [[nodiscard]] std::vector<const BlockBox*> boxes_in(const Stretch& stretch) const;
+    [[nodiscard]] std::vector<FootprintSample> all_footprints() const;
 
     const trimtab_device& device_;
     const TimedLaunch& launch_;

@@ -28,6 +28,7 @@ State::State() {
         say("TRIMTAB_DEVICE: " + made.error().text());
     }
     checker = checker_of_environment(*this);
+    profiles = profiles_of_environment();
     for (const std::string& library : loaded_closed_libraries())
         say(library + " runs on a GPU alone: what the program asks of it fails on the emulator");
 }

@@ -16,6 +16,7 @@
 #include "cuda/device.h"
 #include "cuda/heap.h"
 #include "cuda/ipc.h"
+#include "cuda/launch_profiles.h"
 #include "cuda/modules.h"
 #include "cuda/objects.h"
 #include "cuda/program_checks.h"
@@ -55,8 +56,9 @@ class State {
 
     std::mutex mutex;  // guards everything below; never held while work runs
     std::vector<std::unique_ptr<Device>> devices;
-    Heap heap;                                // has its own lock
-    std::unique_ptr<check::Checker> checker;  // null: nothing is checked; has its own lock
+    Heap heap;                                 // has its own lock
+    std::unique_ptr<check::Checker> checker;   // null: nothing is checked; has its own lock
+    std::unique_ptr<LaunchProfiles> profiles;  // null: none are kept; has its own lock
     Modules modules;
     std::set<cudaStream_t> streams;
     std::set<cudaEvent_t> events;

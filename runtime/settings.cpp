@@ -65,22 +65,12 @@ void read_share(const char* name, std::string_view given, double& value, std::ve
 }
 
 // Of programs, tools and scripts, as docs/command-line.md lists them.
-constexpr std::string_view known_variables[] = {"TRIMTAB",
-                                                "TRIMTAB_CHECK",
-                                                "TRIMTAB_CHECK_REPORT",
-                                                "TRIMTAB_CHOICES",
-                                                "TRIMTAB_DEVICE",
-                                                "TRIMTAB_EMULATOR",
-                                                "TRIMTAB_JIT_DUMP",
-                                                "TRIMTAB_JOBS",
-                                                "TRIMTAB_KERNEL_SOURCES",
-                                                "TRIMTAB_LEAST_GAIN",
-                                                "TRIMTAB_LOG",
-                                                "TRIMTAB_MODULES",
-                                                "TRIMTAB_REPORT",
-                                                "TRIMTAB_REPORT_BLOCKS",
-                                                "TRIMTAB_FORCE_CUDA_WHEELS",
-                                                "TRIMTAB_VERIFY"};
+constexpr std::string_view known_variables[] = {
+    "TRIMTAB",         "TRIMTAB_CHECK",          "TRIMTAB_CHECK_REPORT",  "TRIMTAB_PROFILES",
+    "TRIMTAB_CHOICES", "TRIMTAB_DEVICE",         "TRIMTAB_EMULATOR",      "TRIMTAB_JIT_DUMP",
+    "TRIMTAB_JOBS",    "TRIMTAB_KERNEL_SOURCES", "TRIMTAB_LEAST_GAIN",    "TRIMTAB_LOG",
+    "TRIMTAB_MODULES", "TRIMTAB_REPORT",         "TRIMTAB_REPORT_BLOCKS", "TRIMTAB_FORCE_CUDA_WHEELS",
+    "TRIMTAB_VERIFY"};
 
 }  // namespace
 

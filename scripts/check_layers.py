@@ -25,10 +25,11 @@ ROOMS = {
     "cuda": ["emulator"],
     "profiler": ["emulator", "sass"],
     "driver_gen": ["profiler"],
+    "advice": ["driver_gen"],
     "pipeline": ["driver_gen"],
     "runtime": ["cuda"],
     "pass": ["include"],
-    "tools": ["runtime", "pipeline", "pass", "schedule"],
+    "tools": ["runtime", "advice", "pipeline", "pass", "schedule"],
 }
 # Read everything, and nothing reads them.
 OUTER_FOLDERS = ["tests", "bench", "samples"]

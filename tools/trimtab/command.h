@@ -19,6 +19,7 @@ enum class ExitCode : int { ok = 0, no = 1, usage = 2, bad_input = 3 };
 using Action = std::function<int()>;
 
 // Each adds its subcommand to `app`, and sets `action` when that subcommand is the one asked for.
+void add_advise(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_select(CLI::App& app, Action& action);

@@ -46,7 +46,8 @@ std::string cell(const MappedBlock& mapped, double hue, const BlockSize& written
 }  // namespace
 
 std::string heat_map_style() {
-    return ".map td,.map th{padding:.15em .35em;font-size:11px;text-align:right;border:1px solid #fff}"
+    return ".map td.cell{color:#111}.map td,.map th{padding:.15em "
+           ".35em;font-size:11px;text-align:right;border:1px solid #fff}"
            ".map .written{outline:2px dashed #000;outline-offset:-2px}"
            ".map .chosen{outline:3px solid #000;outline-offset:-3px;font-weight:bold}";
 }

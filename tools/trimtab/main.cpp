@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", "trimtab " TRIMTAB_VERSION);
     app.require_subcommand(1);
     Action action;
+    add_advise(app, action);
     add_devices(app, action);
     add_inspect(app, action);
     add_select(app, action);

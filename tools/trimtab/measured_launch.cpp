@@ -191,7 +191,16 @@ std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& questi
             measured.blocks_run += more->counters.blocks;
         }
     }
+    measured.profile = emulator::launch_profile(**program, description.name, result->counters, total);
+    measured.profile.device = question.device.slug;
+    measured.profile.grid = grid;
+    measured.profile.block = block;
+    measured.profile.dynamic_shared_bytes = dynamic_shared_bytes;
+    measured.profile.image = question.image;
+    measured.profile.footprints = footprints;
     measured.metric = emulator::measured_metrics(measured.values, std::move(footprints));
+    measured.profile.time_ns = measured.profile.total_ns =
+        (*model)->evaluate(inputs, measured.metric).time_ns;
     return measured;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "emulator/exec/memory.h"
+#include "emulator/metrics/launch_profile.h"
 #include "model/metrics.h"
 #include "model/rational_program.h"
 #include "sass/counted_code.h"
@@ -18,6 +19,7 @@ struct MeasuredLaunch {
     model::MetricValues values{};
     model::RationalProgram::MetricFunction metric;  // footprints at other boxes too
     std::uint64_t blocks_run = 0, blocks = 0;       // sampled, of the launch
+    emulator::LaunchProfile profile;                // of those blocks
     // What ptxas makes of the kernel for the device, with its counts, where it was asked for; without it: why.
     std::optional<sass::CountedCode> code;
     std::string no_code;

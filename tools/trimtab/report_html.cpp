@@ -9,35 +9,13 @@
 
 #include "analysis/demangle.h"
 #include "tools/trimtab/heat_map.h"
+#include "tools/trimtab/html_text.h"
 
 namespace trimtab::tools {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
 
 std::string text_of(const Json& object, const char* member) {
     const auto found = object.find(member);
@@ -129,12 +107,12 @@ std::string row_html(const Row& row) {
     for (const std::string& cell :
          {analysis::demangle(text_of(row.launch, "kernel")), text_of(row.launch, "device"),
           data_text(row.launch), shape(row.launch, "written"), shape(row.launch, "chosen")})
-        out += "<td>" + escaped(cell) + "</td>";
+        out += "<td>" + escaped_html(cell) + "</td>";
     for (const std::string& cell : {microseconds(written), microseconds(chosen), gain,
                                     fmt::format("{}", row.count), fmt::format("{}", row.remembered)})
         out += "<td class=\"number\">" + cell + "</td>";
     for (const std::string& cell : {text_of(row.launch, "by"), text_of(row.launch, "reason")})
-        out += "<td>" + escaped(cell) + "</td>";
+        out += "<td>" + escaped_html(cell) + "</td>";
     return out + "</tr>\n";
 }
 
@@ -158,7 +136,8 @@ std::string kernel_table(const std::vector<const Row*>& rows) {
         place->chosen_ns += chosen * static_cast<double>(row->count);
     }
     std::string out =
-        "<h2>By kernel</h2>\n<table><tr><th>kernel</th><th>launches</th><th>with another block</th>"
+        "<h2>By kernel</h2>\n<div class=\"wide\"><table><tr><th>kernel</th><th>launches</th><th>with another "
+        "block</th>"
         "<th>written, predicted &micro;s</th><th>chosen, predicted &micro;s</th><th>ratio</th></tr>\n";
     for (const Sum& sum : sums) {
         const bool known = sum.written_ns > 0 && sum.chosen_ns > 0;
@@ -169,20 +148,22 @@ std::string kernel_table(const std::vector<const Row*>& rows) {
             "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
             "class=\"number\">{}</td>"
             "<td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
-            escaped(sum.name), sum.launches, sum.changed, number("{:.4g}", sum.written_ns / 1e3),
+            escaped_html(sum.name), sum.launches, sum.changed, number("{:.4g}", sum.written_ns / 1e3),
             number("{:.4g}", sum.chosen_ns / 1e3), number("{:.2f}", sum.written_ns / sum.chosen_ns));
     }
-    return out + "</table>\n";
+    return out + "</table></div>\n";
 }
 
 std::string maps(const std::vector<const Row*>& rows) {
     std::string out;
     for (const Row* row : rows) {
         if (row->blocks.empty()) continue;
-        out += fmt::format("<h3>{} on {}: {}</h3>\n",
-                           escaped(analysis::demangle(text_of(row->launch, "kernel"))),
-                           escaped(text_of(row->launch, "device")), escaped(data_text(row->launch)));
-        out += heat_map(row->blocks, block_of(row->launch, "written"), block_of(row->launch, "chosen"));
+        out += fmt::format(
+            "<h3>{} on {}: {}</h3>\n", escaped_html(analysis::demangle(text_of(row->launch, "kernel"))),
+            escaped_html(text_of(row->launch, "device")), escaped_html(data_text(row->launch)));
+        out += "<div class=\"wide\">" +
+               heat_map(row->blocks, block_of(row->launch, "written"), block_of(row->launch, "chosen")) +
+               "</div>\n";
     }
     if (out.empty()) return out;
     return "<h2>Predicted time over blocks</h2>\n<p>In &micro;s; green is the least. W: the block as "
@@ -193,7 +174,8 @@ std::string maps(const std::vector<const Row*>& rows) {
 
 }  // namespace
 
-std::string report_page(std::string_view json_lines, const std::vector<std::string>& command) {
+std::string report_page(std::string_view json_lines, const std::vector<std::string>& command,
+                        const AdviceParts& advice) {
     std::map<std::string, Row> rows;
     std::size_t launches = 0, unreadable = 0;
     while (!json_lines.empty()) {
@@ -220,21 +202,31 @@ std::string report_page(std::string_view json_lines, const std::vector<std::stri
 
     std::string page =
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Trimtab report</title>\n"
-        "<style>body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}"
-        "th,td{border:1px solid #ccc;padding:.3em .6em;text-align:left;vertical-align:top}"
-        "th{background:#eee}.number{text-align:right}" +
-        heat_map_style() + "</style></head><body>\n<h1>Trimtab report</h1>\n";
+        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+        "<style>:root{color-scheme:light "
+        "dark;--back:#fff;--text:#1b1b1b;--line:#ccc;--head:#eee;--accent:#2a6fb0;"
+        "--mark:#d1495b;--warm:#f7c59f}"
+        "@media(prefers-color-scheme:dark){:root{--back:#16181c;--text:#e4e4e4;--line:#444;--head:#26292f;"
+        "--accent:#7ab3e8;--mark:#f08a98;--warm:#7a4420}}"
+        "body{font:14px sans-serif;margin:2em;background:var(--back);color:var(--text)}"
+        "@media(max-width:600px){body{margin:.8em}}"
+        "a{color:var(--accent)}code{overflow-wrap:anywhere}table{border-collapse:collapse}"
+        "th,td{border:1px solid var(--line);padding:.3em .6em;text-align:left;vertical-align:top}"
+        "th{background:var(--head)}.number{text-align:right}.wide{overflow-x:auto}" +
+        heat_map_style() + advice.style + "</style></head><body>\n<h1>Trimtab report</h1>\n";
     page += fmt::format("<p><code>{}</code></p>\n<p>{} launches, {} different ones{}.</p>\n",
-                        escaped(fmt::format("{}", fmt::join(command, " "))), launches, order.size(),
+                        escaped_html(fmt::format("{}", fmt::join(command, " "))), launches, order.size(),
                         unreadable == 0 ? "" : fmt::format("; {} lines could not be read", unreadable));
+    page += advice.body;
     page += kernel_table(order);
     page +=
-        "<h2>By launch</h2>\n<table><tr><th>kernel</th><th>device</th><th>data</th><th>as "
+        "<h2>By launch</h2>\n<div "
+        "class=\"wide\"><table><tr><th>kernel</th><th>device</th><th>data</th><th>as "
         "written</th><th>chosen</th>"
         "<th>written, predicted &micro;s</th><th>chosen, predicted &micro;s</th><th>ratio</th>"
         "<th>launches</th><th>remembered</th><th>by</th><th>reason</th></tr>\n";
     for (const Row* row : order) page += row_html(*row);
-    return page + "</table>\n" + maps(order) + "</body></html>\n";
+    return page + "</table></div>\n" + maps(order) + "</body></html>\n";
 }
 
 }  // namespace trimtab::tools

@@ -7,7 +7,13 @@
 
 namespace trimtab::tools {
 
+// The page's part on advice (report_advice.h); empty where none was given.
+struct AdviceParts {
+    std::string style, body;
+};
+
 // Equal launches are one row with a count. Lines that are no JSON objects are left out and counted.
-[[nodiscard]] std::string report_page(std::string_view json_lines, const std::vector<std::string>& command);
+[[nodiscard]] std::string report_page(std::string_view json_lines, const std::vector<std::string>& command,
+                                      const AdviceParts& advice = {});
 
 }  // namespace trimtab::tools

@@ -7,11 +7,14 @@
 #include <fstream>
 #include <iterator>
 
+#include "advice/report.h"
 #include "base/installation.h"
 #include "base/temporary_folder.h"
+#include "tools/trimtab/advised_run.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/program_check.h"
 #include "tools/trimtab/program_setup.h"
+#include "tools/trimtab/report_advice.h"
 #include "tools/trimtab/report_html.h"
 #include "tools/trimtab/user_program.h"
 
@@ -23,13 +26,21 @@ namespace fs = std::filesystem;
 
 struct Options {
     std::string device, report, checks;
-    bool json = false;
+    bool json = false, advise = false;
     std::vector<std::string> program;
 };
 
 std::string read_text(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// On stderr, so that the program's output stays its own.
+void say_advice(const advice::Advice& advice, bool json) {
+    if (json)
+        fmt::print("{}", advice::to_json(advice));
+    else
+        fmt::print(stderr, "{}", advice::to_text(advice));
 }
 
 // Its own file, whatever the program prints.
@@ -39,12 +50,30 @@ int run_with_page(const std::vector<std::string>& command, const Options& option
     const std::string lines = folder->file("report.jsonl");
     setenv("TRIMTAB_REPORT", lines.c_str(), 1);
     setenv("TRIMTAB_REPORT_BLOCKS", "1", 1);
-    const auto outcome = run_user_program(command);
+    // On a GPU there are none.
+    const std::string profiles = folder->file("profiles.jsonl");
+    setenv("TRIMTAB_PROFILES", profiles.c_str(), 1);
+    const auto outcome = run_user_program(command, options.advise && options.json);
     if (!outcome) return fail(outcome.error());
-    const auto written = write_report(options.report, report_page(read_text(lines), options.program));
+    AdviceParts parts;
+    if (const auto advised = advice_of(profiles, command.front())) {
+        parts = {.style = advice_style(), .body = advice_sections(advised->advice, advised->device)};
+        if (options.advise) say_advice(advised->advice, options.json);
+    } else if (options.advise) {
+        fail(advised.error());
+    }
+    const auto written = write_report(options.report, report_page(read_text(lines), options.program, parts));
     if (!written) fail(written.error());
     if (!outcome->is_success()) return outcome->exit_code;
     return code(written ? ExitCode::ok : ExitCode::bad_input);
+}
+
+int run_with_advice(const std::vector<std::string>& command, const Options& options) {
+    if (!options.report.empty()) setenv("TRIMTAB_REPORT", fs::absolute(options.report).c_str(), 1);
+    const auto advised = advised_run(command, options.json);
+    if (!advised) return fail(advised.error());
+    say_advice(advised->advice, options.json);
+    return advised->exit_code;
 }
 
 int run(const Options& options) {
@@ -60,10 +89,15 @@ int run(const Options& options) {
         if (const auto error = cannot_write(options.report)) return fail(*error);
     std::vector<std::string> command = options.program;
     command.front() = *program;
+    if (options.json && options.checks.empty() && !options.advise)
+        return fail(ExitCode::usage, "--json goes with --check or --advise");
+    if (options.advise)
+        if (const auto can = require_emulator(); !can) return fail(can.error());
     if (!options.checks.empty())
         return run_checked(command,
                            {.checks = options.checks, .report = options.report, .json = options.json});
     if (options.report.ends_with(".html")) return run_with_page(command, options);
+    if (options.advise) return run_with_advice(command, options);
     if (!options.report.empty()) setenv("TRIMTAB_REPORT", fs::absolute(options.report).c_str(), 1);
     const auto outcome = run_user_program(command);
     return outcome ? outcome->exit_code : fail(outcome.error());
@@ -87,10 +121,14 @@ void add_run(CLI::App& app, Action& action) {
         "--check", options->checks,
         "Run on the emulator and look for defects of the kernels: memory, race, init, sync (several with "
         "commas), or all; exits with 1 if there are any");
-    command
-        ->add_flag("--json", options->json,
-                   "What --check finds as JSON on stdout; what the program writes there goes to stderr")
-        ->needs(check);
+    auto* advise = command->add_flag(
+        "--advise", options->advise,
+        "Say on stderr what holds the kernels back, with the launches as they were chosen (see advise)");
+    advise->excludes(check);
+    command->add_flag(
+        "--json", options->json,
+        "What --check finds, or --advise says, as JSON on stdout; what the program writes there "
+        "goes to stderr");
     command->add_option("PROGRAM", options->program, "After --: the program and its arguments")
         ->required()
         ->expected(-1);

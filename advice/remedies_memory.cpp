@@ -1,0 +1,226 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "advice/remedies.h"
+
+namespace trimtab::advice {
+namespace {
+
+using emulator::InstructionClass;
+using emulator::InstructionProfile;
+using model::Metric;
+
+double real(std::uint64_t count) {
+    return static_cast<double>(count);
+}
+
+// Sectors and lines that the lanes' bytes need, side by side.
+struct Ideal {
+    double sectors = 0, lines = 0;
+};
+Ideal ideal_of(const InstructionProfile& instruction) {
+    const double requests = real(instruction.count.requests), bytes = real(instruction.count.bytes);
+    return {.sectors = std::max(requests, bytes / 32), .lines = std::max(requests, bytes / 128)};
+}
+
+// More than this over the ideal is a defect: rows that begin in the middle of a line cost less.
+constexpr double scattered = 1.5;
+
+bool is_scattered(const InstructionProfile& instruction) {
+    return instruction.count.requests > 0 &&
+           real(instruction.count.sectors) > scattered * ideal_of(instruction).sectors;
+}
+
+// Of the sectors that are fetched, the part that some lane asks for, at most: bytes asked for over bytes
+// touched, by blocks. Elements that several lanes or turns share make it too large, never too small.
+double used_share(const Subject& subject) {
+    double bytes = 0;
+    for (const InstructionProfile& instruction : subject.profile.instructions)
+        if (instruction.kind == InstructionClass::global_load ||
+            instruction.kind == InstructionClass::global_store)
+            bytes += real(instruction.count.bytes);
+    const double blocks = std::max(1.0, subject.profile.counted_active_blocks);
+    const double touched = 32 * subject.question[Metric::footprint_sectors];
+    return touched > 0 ? std::min(1.0, bytes / blocks / touched) : 1;
+}
+// Below this, sectors are fetched for parts of them: structures of which one member is wanted.
+constexpr double wasted = 0.75;
+
+// One line of evidence a source line.
+void gather(std::vector<Evidence>& evidence, const std::string& source, std::string text, double weight) {
+    const auto known = std::ranges::find(evidence, source, &Evidence::source);
+    if (known == evidence.end())
+        evidence.push_back({.source = source, .text = std::move(text), .weight = weight});
+    else if (weight > known->weight)
+        *known = {.source = source, .text = std::move(text), .weight = weight};
+}
+
+std::optional<WhatIf> coalesce(const Subject& subject, InstructionClass kind, bool packs) {
+    const double warps = std::max(1.0, subject.profile.counted_active_warps);
+    WhatIf out{.changed = subject.question, .times = 1, .change = {}, .evidence = {}};
+    const bool loads = kind == InstructionClass::global_load;
+    for (const InstructionProfile& instruction : subject.profile.instructions) {
+        if (instruction.kind != kind || !is_scattered(instruction)) continue;
+        const Ideal ideal = ideal_of(instruction);
+        const double requests = real(instruction.count.requests);
+        const double sectors = real(instruction.count.sectors), lines = real(instruction.count.lines);
+        out.changed[loads ? Metric::load_sectors : Metric::store_sectors] -=
+            (sectors - ideal.sectors) / warps;
+        out.changed[loads ? Metric::load_lines : Metric::store_lines] -=
+            std::max(0.0, lines - ideal.lines) / warps;
+        if (!loads)
+            out.changed[Metric::store_partial_sectors] -= real(instruction.count.partial_sectors) / warps;
+        gather(out.evidence, instruction.source,
+               fmt::format("this {} moves {:.3g} sectors a request; {:.3g} would hold what its lanes ask for",
+                           loads ? "load" : "store", sectors / requests, ideal.sectors / requests),
+               sectors - ideal.sectors);
+    }
+    if (out.evidence.empty()) return std::nullopt;
+    if (packs) out.changed.scale_footprints(used_share(subject));
+    return out;
+}
+
+}  // namespace
+
+std::optional<WhatIf> coalesce_loads(const Subject& subject) {
+    if (used_share(subject) < wasted) return std::nullopt;
+    return coalesce(subject, InstructionClass::global_load, false);
+}
+
+std::optional<WhatIf> pack_loads(const Subject& subject) {
+    const double used = used_share(subject);
+    if (used >= wasted) return std::nullopt;
+    auto out = coalesce(subject, InstructionClass::global_load, true);
+    if (out)
+        out->change = fmt::format("of the bytes that are fetched at most {:.0f} % are asked for", 100 * used);
+    return out;
+}
+
+std::optional<WhatIf> coalesce_stores(const Subject& subject) {
+    return coalesce(subject, InstructionClass::global_store, used_share(subject) < wasted);
+}
+
+std::optional<WhatIf> spread_banks(const Subject& subject) {
+    const double warps = std::max(1.0, subject.profile.counted_active_warps);
+    WhatIf out{.changed = subject.question, .times = 1, .change = {}, .evidence = {}};
+    for (const InstructionProfile& instruction : subject.profile.instructions) {
+        if (instruction.kind != InstructionClass::shared_memory || instruction.count.requests == 0) continue;
+        const double requests = real(instruction.count.requests), passes = real(instruction.count.wavefronts);
+        const double ideal = std::max(requests, real(instruction.count.bytes) / 128);
+        if (passes <= scattered * ideal) continue;
+        out.changed[Metric::shared_wavefronts] -= (passes - ideal) / warps;
+        gather(out.evidence, instruction.source,
+               fmt::format("conflicts in banks: this access takes {:.3g} passes over shared memory a request",
+                           passes / requests),
+               passes - ideal);
+    }
+    if (out.evidence.empty()) return std::nullopt;
+    return out;
+}
+
+std::optional<WhatIf> keep_in_registers(const Subject& subject) {
+    const double local = subject.question[Metric::local_requests];
+    const double bytes = subject.question.image.local_bytes_per_thread;
+    if (local <= 0 && bytes <= 0) return std::nullopt;
+    WhatIf out{.changed = subject.question, .times = 1, .change = {}, .evidence = {}};
+    out.changed[Metric::local_requests] = 0;
+    out.changed[Metric::warp_instructions] = std::max(1.0, out.changed[Metric::warp_instructions] - local);
+    out.changed.image.local_bytes_per_thread = 0;
+    struct Accesses {
+        double count = 0, weight = 0;
+    };
+    std::map<std::string, Accesses> accesses;
+    for (const InstructionProfile& instruction : subject.profile.instructions) {
+        if (instruction.kind != InstructionClass::local_memory) continue;
+        const double requests = real(instruction.count.requests);
+        // Loads are what a warp waits for.
+        accesses[instruction.source].count += requests;
+        accesses[instruction.source].weight += requests * (instruction.text.contains("ld.") ? 2 : 1);
+    }
+    const double warps = std::max(1.0, subject.profile.counted_active_warps);
+    for (const auto& [source, made] : accesses)
+        gather(
+            out.evidence, source,
+            fmt::format("goes to local memory, which is memory: {:.3g} requests a warp", made.count / warps),
+            made.weight);
+    if (out.evidence.empty())
+        out.evidence.push_back(
+            {.source = {},
+             .text = fmt::format("{:.0f} bytes of registers a thread are spilled to local memory", bytes),
+             .weight = bytes});
+    return out;
+}
+
+// A sum that is loaded and stored in every turn, because the compiler must take it that other pointers see it
+// (no __restrict__), or because the source says so: the same address again and again.
+std::optional<WhatIf> sum_in_registers(const Subject& subject) {
+    const double warps = std::max(1.0, subject.profile.counted_active_warps);
+    WhatIf out{.changed = subject.question, .times = 1, .change = {}, .evidence = {}};
+    double turns = 0, once = 0, other_loads = 0, copies = 0;
+    for (const InstructionProfile& store : subject.profile.instructions) {
+        if (store.kind != InstructionClass::global_store || !store.repeats_address) continue;
+        const double stays = store.address_computed / std::max(1.0, real(store.count.warp));
+        const double gone = 1 - std::min(1.0, stays);
+        const double requests = real(store.count.requests);
+        turns += requests;
+        once += requests * (1 - gone);
+        copies += 1;
+        out.changed[Metric::store_requests] -= gone * requests / warps;
+        out.changed[Metric::store_sectors] -= gone * real(store.count.sectors) / warps;
+        out.changed[Metric::store_lines] -= gone * real(store.count.lines) / warps;
+        out.changed[Metric::store_partial_sectors] -= gone * real(store.count.partial_sectors) / warps;
+        out.changed[Metric::warp_instructions] -= gone * real(store.count.warp) / warps;
+        gather(out.evidence, store.source,
+               fmt::format(
+                   "this store goes to one address in each of {:.3g} turns: the sum can stay in a register",
+                   1 / std::max(1e-9, stays)),
+               requests);
+    }
+    if (out.evidence.empty()) return std::nullopt;
+    for (const InstructionProfile& load : subject.profile.instructions) {
+        if (load.kind != InstructionClass::global_load) continue;
+        const double requests = real(load.count.requests);
+        if (!load.repeats_address) {
+            other_loads += requests;
+            continue;
+        }
+        const double gone = 1 - std::min(1.0, load.address_computed / std::max(1.0, real(load.count.warp)));
+        out.changed[Metric::load_requests] -= gone * requests / warps;
+        out.changed[Metric::load_sectors] -= gone * real(load.count.sectors) / warps;
+        out.changed[Metric::load_lines] -= gone * real(load.count.lines) / warps;
+        out.changed[Metric::warp_instructions] -= gone * real(load.count.warp) / warps;
+    }
+    // Without the stores between them the turns that the compiler unrolled load together.
+    const double rounds = subject.question[Metric::dependent_rounds];
+    out.changed[Metric::dependent_rounds] = other_loads > 0 ? std::max(1.0, rounds / std::max(1.0, copies))
+                                                            : std::max(1.0, rounds * once / turns);
+    return out;
+}
+
+// Devices that keep global loads in L1 only where ld.global.nc asks for it.
+std::optional<WhatIf> cache_in_l1(const Subject& subject) {
+    Question changed = subject.question;
+    const double capability = changed.device.compute_capability;
+    if (changed.device.l1_caches_global_loads > 0 || capability < 35) return std::nullopt;
+    WhatIf out{.changed = changed, .times = 1, .change = {}, .evidence = {}};
+    for (const InstructionProfile& load : subject.profile.instructions) {
+        if (load.kind != InstructionClass::global_load || load.text.contains(".nc") || load.parameter < 0)
+            continue;
+        const auto index = static_cast<std::size_t>(load.parameter);
+        if (subject.profile.writes_unknown || index >= subject.profile.written.size() ||
+            subject.profile.written[index])
+            continue;
+        gather(out.evidence, load.source,
+               "the kernel never writes what this load reads, and the compiler does not know it",
+               real(load.count.requests));
+    }
+    if (out.evidence.empty()) return std::nullopt;
+    out.changed.device.l1_caches_global_loads = 1;
+    // The read-only cache of Kepler to Pascal: 12 to 48 KiB an SM (CUDA C++ Programming Guide, H.3 to H.5).
+    if (out.changed.device.l1_bytes <= 0) out.changed.device.l1_bytes = 24576;
+    return out;
+}
+
+}  // namespace trimtab::advice

@@ -1,0 +1,26 @@
+// The rules that advise goes by, as data: advice/rules.json, compiled in.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "advice/what_if.h"
+#include "trimtab/error.h"
+
+namespace trimtab::advice {
+
+struct Rule {
+    std::string id, title, remedy, from;
+    Remedy ask = nullptr;
+    double least_gain = 1;
+    bool trimtab_can = false;  // where the kernel's block is Trimtab's to choose
+};
+[[nodiscard]] std::expected<std::vector<Rule>, Error> parse_rules(std::string_view json,
+                                                                  const std::string& origin);
+[[nodiscard]] const std::vector<Rule>& rules();
+
+extern const std::string_view rules_json;
+
+}  // namespace trimtab::advice

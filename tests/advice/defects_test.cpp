@@ -1,0 +1,224 @@
+// Twelve kernels with one planted defect each, and their mended twins (defects.cu): the defect is found first,
+// at its line, and what mending it is said to win is what the model says of the twin.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "advice/advise.h"
+#include "advice/report.h"
+#include "analysis/legal_blocks.h"
+#include "emulator/exec/memory.h"
+#include "tests/emulator/compile.h"
+#include "tools/trimtab/kernel_facts.h"
+#include "tools/trimtab/measured_launch.h"
+
+namespace trimtab::tools {
+namespace {
+
+using advice::Finding;
+
+constexpr double agreement = 0.25;
+
+struct OneRun {
+    std::string kernel;
+    std::vector<std::string> arguments;
+    std::uint32_t grid, block;
+    std::uint64_t launches = 1;
+};
+
+struct Defect {
+    std::string rule;
+    OneRun defect, mended;
+    bool has_line = true;  // it is in the code, not in the launch
+};
+
+void PrintTo(const Defect& defect, std::ostream* out) {
+    *out << defect.rule;
+}
+
+std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+const std::string& source() {
+    static const std::string text = text_of(TRIMTAB_SOURCE_DIR "/tests/advice/defects.cu");
+    return text;
+}
+
+// Compiled once for all cases.
+const KernelFile& kernels() {
+    static const KernelFile file = [] {
+        const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "trimtab_defects.ptx";
+        std::ofstream(path) << emulator::test::compile_cuda(source(), "-O3 -gline-tables-only");
+        auto loaded = load_kernels(path);
+        EXPECT_TRUE(loaded) << loaded.error().text();
+        return loaded ? *loaded : KernelFile{};
+    }();
+    return file;
+}
+
+// The place in defects.cu, as the PTX names it: compile_cuda() calls the file kernels.cu.
+std::string line_of(const std::string& kernel) {
+    std::istringstream lines(source());
+    std::string line;
+    for (int number = 1; std::getline(lines, line); ++number)
+        if (line.ends_with("// here: " + kernel)) return "kernels.cu:" + std::to_string(number);
+    return "no line";
+}
+
+class Defects : public testing::TestWithParam<Defect> {
+  protected:
+    static emulator::LaunchProfile profile_of(const OneRun& run,
+                                              const std::string& device_name = "rtx2070super") {
+        const auto index = find_kernel(kernels(), run.kernel);
+        EXPECT_TRUE(index) << index.error().text();
+        const auto& description = kernels().kernels[*index].record.description;
+        auto arguments = parse_arguments(description, run.arguments, &emulator::SparseMemory::region_base);
+        EXPECT_TRUE(arguments) << arguments.error().text();
+        const auto device = model::find_device(device_name);
+        const LaunchQuestion question{.file = kernels(),
+                                      .kernel = *index,
+                                      .device = *device,
+                                      .arguments = *arguments,
+                                      .image = analysis::to_driver_image(analysis::image_for(
+                                          description, device->values.compute_capability)),
+                                      .registers_from = "estimated"};
+        const auto measured =
+            measure_launch(question, {.x = run.grid, .y = 1, .z = 1}, {.x = run.block, .y = 1, .z = 1}, 0);
+        EXPECT_TRUE(measured) << measured.error().text();
+        emulator::LaunchProfile profile = measured->profile;
+        profile.launches = run.launches;
+        profile.total_ns = profile.time_ns * static_cast<double>(run.launches);
+        return profile;
+    }
+    static std::vector<Finding> findings_of(const emulator::LaunchProfile& profile,
+                                            const std::string& device_name = "rtx2070super") {
+        const auto index = find_kernel(kernels(), profile.kernel);
+        return advice::findings(profile, model::find_device(device_name)->values,
+                                facts_of(kernels().kernels[*index].record.description));
+    }
+};
+
+TEST_P(Defects, AreFoundFirstAndWinWhatTheTwinWins) {
+    const Defect& defect = GetParam();
+    const emulator::LaunchProfile before = profile_of(defect.defect), after = profile_of(defect.mended);
+    ASSERT_GT(before.total_ns, 0);
+    ASSERT_GT(after.total_ns, 0);
+    const std::vector<Finding> found = findings_of(before);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found.front().rule, defect.rule);
+    const auto named = std::ranges::find(found, defect.rule, &Finding::rule);
+    ASSERT_NE(named, found.end());
+    if (defect.has_line) {
+        ASSERT_FALSE(named->evidence.empty());
+        EXPECT_TRUE(named->evidence.front().source.ends_with(line_of(defect.defect.kernel)))
+            << named->evidence.front().source << " is not " << line_of(defect.defect.kernel);
+    }
+    const double gain = before.total_ns / after.total_ns;
+    EXPECT_NEAR(named->gain / gain, 1, agreement) << "the twin is " << gain << " times as fast";
+    EXPECT_LE(named->least, named->gain);
+    EXPECT_GE(named->most, named->gain);
+
+    for (const Finding& finding : findings_of(after))
+        EXPECT_NE(finding.rule, defect.rule) << "the mended twin: " << finding.gain;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Defects,
+                         testing::Values(Defect{"uncoalesced-load",
+                                                {"row_sums", {"2=65536", "3=128"}, 256, 256},
+                                                {"row_sums_mended", {"2=65536", "3=128"}, 256, 256}},
+                                         Defect{"partial-sectors",
+                                                {"masses", {"2=1048576"}, 4096, 256},
+                                                {"masses_mended", {"2=1048576"}, 4096, 256}},
+                                         Defect{"uncoalesced-store",
+                                                {"fill_rows", {"1=65536", "2=128"}, 256, 256},
+                                                {"fill_rows_mended", {"1=65536", "2=128"}, 256, 256}},
+                                         Defect{"bank-conflicts",
+                                                {"columns", {"2=20"}, 4096, 32},
+                                                {"columns_mended", {"2=20"}, 4096, 32}},
+                                         Defect{"local-memory",
+                                                {"window", {"2=262144", "3=256"}, 1024, 256},
+                                                {"window_mended", {"2=262144", "3=256"}, 1024, 256}},
+                                         Defect{"sum-in-memory",
+                                                {"weighted", {"3=16384", "4=512"}, 64, 256},
+                                                {"weighted_mended", {"3=16384", "4=512"}, 64, 256}},
+                                         Defect{"accidental-double",
+                                                {"relaxed", {"2=262144", "3=128"}, 1024, 256},
+                                                {"relaxed_mended", {"2=262144", "3=128"}, 1024, 256}},
+                                         Defect{"divergence",
+                                                {"sides", {"2=262144", "3=256"}, 1024, 256},
+                                                {"sides_mended", {"2=262144", "3=256"}, 1024, 256}},
+                                         Defect{"low-occupancy",
+                                                {"far_sums", {"2=32"}, 1024, 64},
+                                                {"far_sums_mended", {"2=32"}, 1024, 64},
+                                                false},
+                                         Defect{"too-few-blocks",
+                                                {"powers", {"2=8192", "3=1024"}, 8, 1024},
+                                                {"powers", {"2=8192", "3=1024"}, 128, 64},
+                                                false},
+                                         Defect{"poor-last-wave",
+                                                {"powers", {"2=45056", "3=1024"}, 44, 1024},
+                                                {"powers", {"2=45056", "3=1024"}, 704, 64},
+                                                false},
+                                         Defect{"small-launches",
+                                                {"powers", {"2=256", "3=16"}, 1, 256, 64},
+                                                {"powers", {"2=16384", "3=16"}, 64, 256},
+                                                false}),
+                         [](const auto& test) {
+                             std::string name = test.param.rule;
+                             std::ranges::replace(name, '-', '_');
+                             return name;
+                         });
+
+using Advice = Defects;
+
+TEST_F(Advice, IsSilentOnWhatIsClean) {
+    for (const std::string device : {"rtx2070super", "h100", "gtx1080ti"})
+        EXPECT_TRUE(
+            findings_of(profile_of({"clean_axpy", {"3=4194304"}, 16384, 256}, device), device).empty())
+            << device;
+}
+
+TEST_F(Advice, IsTheSameAfterAJourneyThroughJson) {
+    const emulator::LaunchProfile profile = profile_of({"row_sums", {"2=65536", "3=128"}, 256, 256});
+    const auto read = emulator::launch_profile_from_json(emulator::to_json(profile), "profile");
+    ASSERT_TRUE(read) << read.error().text();
+    const auto here = findings_of(profile), there = findings_of(*read);
+    ASSERT_EQ(here.size(), there.size());
+    for (std::size_t i = 0; i < here.size(); ++i) {
+        EXPECT_EQ(here[i].rule, there[i].rule);
+        EXPECT_DOUBLE_EQ(here[i].gain, there[i].gain);
+    }
+}
+
+TEST_F(Advice, ReportsCompare) {
+    const auto device = model::find_device("rtx2070super");
+    const auto report = [&](const OneRun& run) { return advice::advise({profile_of(run)}, *device, {}); };
+    advice::Advice good = report({"row_sums_mended", {"2=65536", "3=128"}, 256, 256});
+    advice::Advice bad = report({"row_sums", {"2=65536", "3=128"}, 256, 256});
+    const auto former = advice::former_report(advice::to_json(bad), "old.json");
+    ASSERT_TRUE(former) << former.error().text();
+    EXPECT_TRUE(advice::worse_than(bad, *former).empty());
+    // The same kernel, once without its defect.
+    good.kernels.front().kernel = bad.kernels.front().kernel;
+    const auto better = advice::former_report(advice::to_json(good), "old.json");
+    const auto worse = advice::worse_than(bad, *better);
+    ASSERT_EQ(worse.size(), 2);
+    EXPECT_NE(worse[0].find(" instead of "), std::string::npos);
+    EXPECT_NE(worse[1].find("uncoalesced loads"), std::string::npos);
+    EXPECT_NE(worse[1].find(line_of("row_sums")), std::string::npos) << worse[1];
+
+    const std::string sarif = advice::to_sarif(bad);
+    EXPECT_NE(sarif.find("\"ruleId\": \"uncoalesced-load\""), std::string::npos);
+    EXPECT_NE(sarif.find("\"startLine\": 6"), std::string::npos) << sarif;
+}
+
+}  // namespace
+}  // namespace trimtab::tools

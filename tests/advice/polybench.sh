@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# polybench.sh BUILD SOURCE SIZE KERNEL:RULE...: builds SOURCE, runs it, and checks that `trimtab advise` finds RULE in KERNEL.
+set -euo pipefail
+
+# shellcheck source-path=SCRIPTDIR source=../built_program.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../built_program.sh" "$1" "$2"
+size=$3
+shift 3
+
+build_program --trimtab-profile=off
+"$build/bin/trimtab" advise --json --sarif advice.sarif -- ./"$name" "$size" >advice.json 2>log.txt ||
+    fail "no advice: $(tail -n 5 log.txt)"
+python3 - "$name" "$@" <<'END'
+import json, sys
+advice, sarif = json.load(open("advice.json")), json.load(open("advice.sarif"))
+for wanted in sys.argv[2:]:
+    kernel, rule = wanted.split(":")
+    found = [k for k in advice["kernels"] if k["kernel"].startswith(kernel + "(")]
+    assert found, f"no {kernel} in {[k['kernel'] for k in advice['kernels']]}"
+    findings = found[0]["findings"]
+    names = [f["rule"] for f in findings]
+    assert rule in names, f"{kernel}: {rule} is not among {names}"
+    finding = findings[names.index(rule)]
+    assert finding["evidence"] and f"{sys.argv[1]}" in finding["evidence"][0]["source"], finding
+    assert 1 <= finding["gain_at_least"] <= finding["gain"] <= finding["gain_at_most"], finding
+results = sarif["runs"][0]["results"]
+assert len(results) == sum(len(k["findings"]) for k in advice["kernels"])
+assert all(r["locations"][0]["physicalLocation"]["region"]["startLine"] > 0 for r in results), "a result without a line"
+END
+# The same program against its own report: nothing is worse.
+"$build/bin/trimtab" advise --against advice.json -- ./"$name" "$size" >/dev/null 2>>log.txt || fail "is worse than itself: $(tail -n 5 log.txt)"

@@ -1,0 +1,211 @@
+// trimtab advise: what holds a program's kernels back, and what mending it would win.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "advice/report.h"
+#include "base/installation.h"
+#include "base/temporary_folder.h"
+#include "tools/trimtab/advised_run.h"
+#include "tools/trimtab/command.h"
+#include "tools/trimtab/kernel_facts.h"
+#include "tools/trimtab/launch_options.h"
+#include "tools/trimtab/measured_launch.h"
+#include "tools/trimtab/program_setup.h"
+#include "tools/trimtab/report_advice.h"
+#include "tools/trimtab/report_html.h"
+#include "tools/trimtab/user_program.h"
+
+namespace trimtab::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+    std::string device, kernel, grid, block, sarif, against, report;
+    std::vector<std::string> words, arguments, compiler_flags;
+    double dynamic_shared_bytes = 0;
+    bool json = false;
+};
+
+// A source becomes a program first.
+std::expected<std::string, Error> built(const std::string& source, const Options& options,
+                                        const base::TemporaryFolder& folder) {
+    const auto compiler = base::find_own_program("trimtab++");
+    if (!compiler)
+        return std::unexpected(Error{
+            .message = "trimtab++ is not installed beside trimtab: a CUDA source needs it", .file = source});
+    std::error_code error;
+    if (!fs::exists(source, error)) return std::unexpected(Error{.message = "no such file", .file = source});
+    const std::string program = folder.file("program");
+    std::vector<std::string> command{*compiler, "--trimtab-quiet", "-O3"};
+    command.insert(command.end(), options.compiler_flags.begin(), options.compiler_flags.end());
+    command.insert(command.end(), {source, "-o", program});
+    const auto outcome = base::run({.words = command, .writes_on_stderr = true});
+    if (!outcome || !outcome->is_success())
+        return std::unexpected(Error{.message = "trimtab++ cannot build it", .file = source});
+    return program;
+}
+
+std::expected<void, Error> write_page(const Options& options, const AdvisedRun& run,
+                                      const std::string& lines) {
+    return write_report(options.report, report_page(lines, options.words,
+                                                    {.style = advice_style(),
+                                                     .body = advice_sections(run.advice, run.device)}));
+}
+
+std::expected<AdvisedRun, Error> of_launch(const Options& options) {
+    const auto grid = parse_dim3(options.grid, "--grid");
+    if (!grid) return std::unexpected(grid.error());
+    const auto block = parse_dim3(options.block, "--block");
+    if (!block) return std::unexpected(block.error());
+    LaunchOptions launch{
+        .file = options.words.front(),
+        .kernel = options.kernel,
+        .device = options.device.empty() ? std::string(model::default_device) : options.device,
+        .arguments = options.arguments,
+        .compiler_flags = options.compiler_flags,
+        .dynamic_shared_bytes = options.dynamic_shared_bytes,
+        .json = options.json};
+    const auto question = look_up(launch);
+    if (!question) return std::unexpected(question.error());
+    const auto threads = static_cast<double>(block->x) * block->y * block->z;
+    if (threads > question->device.values.max_threads_per_block)
+        return std::unexpected(Error{.message = fmt::format("--block: {} threads are more than {} allows, {}",
+                                                            threads, question->device.slug,
+                                                            question->device.values.max_threads_per_block)});
+    if (const auto complete = require_scalars(question->description(), question->arguments); !complete)
+        return std::unexpected(complete.error());
+    const auto measured =
+        measure_launch(*question, *grid, *block, static_cast<std::uint32_t>(options.dynamic_shared_bytes));
+    if (!measured) return std::unexpected(measured.error());
+    AdvisedRun run;
+    run.advice = advice::advise({measured->profile}, question->device,
+                                {{question->description().name, facts_of(question->description())}});
+    run.advice.program = {options.words.front()};
+    run.device = question->device;
+    if (!options.report.empty())
+        if (const auto written = write_page(options, run, ""); !written)
+            return std::unexpected(written.error());
+    return run;
+}
+
+std::expected<AdvisedRun, Error> of_program(const Options& options) {
+    if (const auto can = require_emulator(); !can) return std::unexpected(can.error());
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return std::unexpected(folder.error());
+    std::vector<std::string> command = options.words;
+    const std::string extension = fs::path(command.front()).extension().string();
+    if (extension == ".ptx" || extension == ".o")
+        return std::unexpected(
+            Error{.message = "is no program: say which launch, with --kernel, --grid and --block",
+                  .file = command.front()});
+    if (extension == ".cu") {
+        auto program = built(command.front(), options, *folder);
+        if (!program) return std::unexpected(program.error());
+        command.front() = *program;
+    } else if (const auto program = base::find_program(command.front())) {
+        command.front() = *program;
+    } else {
+        return std::unexpected(Error{.message = "no such program", .file = command.front()});
+    }
+    if (const auto error = preload_runtime(command.front())) return std::unexpected(*error);
+    // Launches as they are written: advice is about the source. A page tells what would have been chosen.
+    const std::string lines = folder->file("report.jsonl");
+    if (!options.report.empty()) {
+        setenv("TRIMTAB_REPORT", lines.c_str(), 1);
+        setenv("TRIMTAB_REPORT_BLOCKS", "1", 1);
+    }
+    setenv("TRIMTAB", options.report.empty() ? "off" : "observe", 0);
+    auto run = advised_run(command, true);
+    if (!run) return run;
+    run->advice.program = options.words;
+    if (!options.report.empty()) {
+        std::ifstream file(lines, std::ios::binary);
+        const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+        if (const auto written = write_page(options, *run, text); !written)
+            return std::unexpected(written.error());
+    }
+    return run;
+}
+
+int run(const Options& options) {
+    if (!options.device.empty()) {
+        const auto device = checked_device(options.device);
+        if (!device) return fail(device.error());
+        setenv("TRIMTAB_DEVICE", device->c_str(), 1);
+    }
+    for (const std::string& file : {options.sarif, options.report})
+        if (!file.empty())
+            if (const auto error = cannot_write(file)) return fail(*error);
+    // Before the program runs, which may take long.
+    std::vector<advice::FormerKernel> former;
+    if (!options.against.empty()) {
+        std::ifstream file(options.against, std::ios::binary);
+        if (!file) return fail(Error{.message = "cannot read the file", .file = options.against});
+        const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+        auto read = advice::former_report(text, options.against);
+        if (!read) return fail(read.error());
+        former = std::move(*read);
+    }
+    const auto advised = options.grid.empty() ? of_program(options) : of_launch(options);
+    if (!advised) return fail(advised.error());
+    const advice::Advice& advice = advised->advice;
+    fmt::print("{}", options.json ? advice::to_json(advice) : advice::to_text(advice));
+    if (!options.sarif.empty())
+        if (const auto written = write_report(options.sarif, advice::to_sarif(advice)); !written)
+            return fail(written.error());
+    if (options.against.empty()) return advised->exit_code;
+    const std::vector<std::string> worse = advice::worse_than(advice, former);
+    for (const std::string& line : worse) say("worse than before: " + line);
+    return worse.empty() ? advised->exit_code : code(ExitCode::no);
+}
+
+}  // namespace
+
+void add_advise(CLI::App& app, Action& action) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand(
+        "advise",
+        "Say what holds a program's kernels back, where in its source, and what mending it would win: "
+        "trimtab advise -- ./program arguments");
+    command->add_option("--device", options->device,
+                        "The GPU to emulate: slug, name, or a description in JSON");
+    command->add_flag("--json", options->json,
+                      "JSON on stdout; what the program writes there goes to stderr");
+    command->add_option("--sarif", options->sarif,
+                        "Write the findings for editors and code reviews (SARIF 2.1.0)");
+    command->add_option(
+        "--against", options->against,
+        "A former --json: exits with 1 where a kernel got slower or has a defect that it had not");
+    command->add_option("--report", options->report,
+                        "Write it as a page (.html) that needs nothing beside it");
+    command->add_option("--kernel", options->kernel, "One launch, not a program: the kernel of FILE");
+    auto* grid = command->add_option("--grid", options->grid, "Its blocks: X[,Y[,Z]]");
+    auto* block = command->add_option("--block", options->block, "Its threads a block: X[,Y[,Z]]");
+    grid->needs(block);
+    block->needs(grid);
+    command
+        ->add_option("--arg", options->arguments,
+                     "Its argument NAME=VALUE, by name or index; may be repeated")
+        ->allow_extra_args(false)
+        ->take_all();
+    command
+        ->add_option("--dynamic-shared", options->dynamic_shared_bytes, "Its bytes of dynamic shared memory")
+        ->check(CLI::NonNegativeNumber);
+    command
+        ->add_option("--flag", options->compiler_flags, "For a CUDA source: a compiler flag, as --flag=-DN=4")
+        ->allow_extra_args(false)
+        ->take_all();
+    command->add_option("PROGRAM", options->words, "After --: the program and its arguments; or FILE")
+        ->required()
+        ->expected(-1);
+    command->positionals_at_end();
+    command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace trimtab::tools

@@ -1,0 +1,32 @@
+// Text in a page.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace trimtab::tools {
+
+[[nodiscard]] inline std::string escaped_html(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += c;
+        }
+    }
+    return out;
+}
+
+}  // namespace trimtab::tools

@@ -1,0 +1,11 @@
+// What a kernel's description says that advice asks for.
+#pragma once
+
+#include "advice/advise.h"
+#include "analysis/description.h"
+
+namespace trimtab::tools {
+
+[[nodiscard]] advice::KernelFacts facts_of(const analysis::KernelDescription& description);
+
+}  // namespace trimtab::tools

@@ -1,0 +1,14 @@
+// The page's part on advice: what holds each kernel back, drawn and said.
+#pragma once
+
+#include <string>
+
+#include "advice/advise.h"
+#include "model/device.h"
+
+namespace trimtab::tools {
+
+[[nodiscard]] std::string advice_style();
+[[nodiscard]] std::string advice_sections(const advice::Advice& advice, const model::Device& device);
+
+}  // namespace trimtab::tools
