@@ -1,9 +1,9 @@
 #include "schedule/sharing.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
-#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -13,16 +13,16 @@ namespace trimtab::schedule {
 
 namespace {
 
-// Enough to see how blocks overlap, few enough to be counted in a millisecond.
-constexpr std::size_t most_sectors = 128, most_shifts = 512;
+// Enough to see how blocks overlap, few enough to be counted in some milliseconds.
+constexpr std::size_t most_sectors = 512, most_of_access = 128, most_moved = 1 << 16;
 
-// What the block's access touches: the first so many sectors of what was kept of the trace, how many there are in
-// that, and how many in the whole block, if later turns go on as the second half of the kept ones.
+// What a block touches by accesses that move alike from block to block: some sectors of what was kept of the
+// trace, how many there are in that, and how many in the whole block, if later turns go on as the second half of
+// the kept ones. One access may find in another block what a neighbour of it found there: rows of a stencil.
 struct Touched {
-    std::set<std::uint64_t> sectors;
-    std::size_t count = 0;
+    std::array<std::int64_t, 3> strides{};
+    std::unordered_set<std::uint64_t> all{}, sectors{};
     double in_block = 0;
-    std::uint64_t least = ~std::uint64_t{0}, most = 0;
 };
 
 // Turns of each loop in the whole run for each that was kept, of all warps.
@@ -44,10 +44,26 @@ std::vector<double> turns_a_kept_one(const BlockTrace& trace, std::size_t loops)
     return all;
 }
 
-std::vector<Touched> touched_by(const BlockTrace& trace, const Code& code, std::size_t accesses) {
-    std::vector<std::unordered_set<std::uint64_t>> all(accesses);
-    std::vector<Touched> out(accesses);
+struct Grouped {
+    std::vector<Touched> groups;
+    std::vector<std::size_t> group_of;  // by access; none: it touches nothing
+};
+
+Grouped touched_by(const BlockTrace& trace, const Code& code, const Neighbours& neighbours) {
+    Grouped out;
+    out.group_of.assign(neighbours.addresses.size(), none);
+    std::vector<std::size_t> taken(neighbours.addresses.size(), 0);
     const std::vector<double> scale = turns_a_kept_one(trace, code.loops.size());
+    const auto group_of = [&](std::uint32_t access) -> Touched& {
+        std::size_t& own = out.group_of[access];
+        const auto& strides = neighbours.strides[access];
+        if (own == none) {
+            own = static_cast<std::size_t>(std::ranges::find(out.groups, strides, &Touched::strides) -
+                                           out.groups.begin());
+            if (own == out.groups.size()) out.groups.push_back({.strides = strides});
+        }
+        return out.groups[own];
+    };
     for (const WarpTrace& warp : trace.warps)
         for (const Step& step : warp.steps) {
             const Stretch& stretch = code.stretches[step.stretch];
@@ -61,19 +77,17 @@ std::vector<Touched> touched_by(const BlockTrace& trace, const Code& code, std::
                 const Instruction& instruction = code.instructions[i];
                 if (!instruction.has_request) continue;
                 const Request& own = *request++;
-                if (instruction.access == none) continue;
-                Touched& touched = out[instruction.access];
+                if (instruction.access == none || own.lanes == 0) continue;
+                Touched& touched = group_of(instruction.access);
                 for (unsigned n = 0; n < own.lines; ++n) {
                     const Line& line = trace.lines[own.first_line + n];
                     for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1) {
                         const std::uint64_t sector =
                             line.number * 4 + static_cast<unsigned>(std::countr_zero(rest));
-                        if (!all[instruction.access].insert(sector).second) continue;
-                        ++touched.count;
+                        if (!touched.all.insert(sector).second) continue;
                         touched.in_block += stands_for;
-                        touched.least = std::min(touched.least, sector);
-                        touched.most = std::max(touched.most, sector);
-                        if (touched.sectors.size() < most_sectors) touched.sectors.insert(sector);
+                        if (taken[instruction.access]++ < most_of_access && touched.sectors.size() < most_sectors)
+                            touched.sectors.insert(sector);
                     }
                 }
             }
@@ -92,15 +106,19 @@ std::int64_t shift_of(const Strides& strides, const Grid& grid, std::uint64_t bl
 
 struct Union {
     double demanded = 1, distinct = 1;  // sectors, of blocks [first, first + count)
+    // Of the sectors of blocks that touch other places than each other, the share that none has in common.
+    // Where blocks touch the very same at the same time all wait for it; of what lies elsewhere in another
+    // block's way, one comes first.
+    double first_share = 1;
 };
 
-Union united(const Touched& touched, const Strides& strides, const Grid& grid, std::uint64_t first,
-             std::uint64_t count) {
+Union united(const Touched& touched, const Grid& grid, std::uint64_t first, std::uint64_t count) {
     Union out;
     // Some of very many blocks: whole stretches of neighbours, which are those that overlap.
+    const std::size_t most_shifts = most_moved / touched.sectors.size();
     const std::uint64_t looked_at = std::min<std::uint64_t>(count, most_shifts * 4);
     std::vector<std::int64_t> shifts;
-    for (std::uint64_t i = 0; i < looked_at; ++i) shifts.push_back(shift_of(strides, grid, first + i));
+    for (std::uint64_t i = 0; i < looked_at; ++i) shifts.push_back(shift_of(touched.strides, grid, first + i));
     std::ranges::sort(shifts);
     shifts.erase(std::unique(shifts.begin(), shifts.end()), shifts.end());
     const double shared = static_cast<double>(looked_at) / static_cast<double>(shifts.size());
@@ -112,6 +130,7 @@ Union united(const Touched& touched, const Strides& strides, const Grid& grid, s
     const double each = static_cast<double>(touched.sectors.size());
     out.demanded = each * static_cast<double>(shifts.size()) * shared;
     out.distinct = static_cast<double>(distinct.size());
+    out.first_share = out.distinct / (each * static_cast<double>(shifts.size()));
     const double scale =
         static_cast<double>(count) / (static_cast<double>(shifts.size()) * shared) * touched.in_block / each;
     out.demanded *= scale;
@@ -137,44 +156,37 @@ double positions(const Strides& strides, const Grid& grid) {
 }  // namespace
 
 Sharing sharing(const BlockTrace& trace, const Code& code, const Neighbours& neighbours, const Grid& grid) {
-    const std::size_t count = neighbours.addresses.size();
     Sharing out;
-    out.accesses.resize(count);
-    const std::vector<Touched> touched = touched_by(trace, code, count);
+    out.accesses.resize(neighbours.addresses.size());
+    const Grouped touched = touched_by(trace, code, neighbours);
     const std::uint64_t blocks = std::uint64_t{grid.size.x} * grid.size.y * grid.size.z;
     const std::uint64_t wave = std::min(blocks, std::max<std::uint64_t>(1, grid.wave_blocks));
     const std::uint64_t first = std::min(neighbours.block, blocks - wave);
-    std::vector<Union> unions(count);
-    std::vector<double> whole(count, 0);  // sectors of the whole launch
+    std::vector<Union> unions;
+    std::vector<double> whole;  // sectors of the whole launch
     double demanded = 0, distinct = 0, launch_bytes = 0;
-    for (std::size_t a = 0; a < count; ++a) {
-        if (touched[a].count == 0) continue;
-        unions[a] = united(touched[a], neighbours.strides[a], grid, first, wave);
-        demanded += unions[a].demanded;
-        distinct += unions[a].distinct;
-        const double a_wave = std::min(positions(neighbours.strides[a], grid), static_cast<double>(blocks));
-        // What a wave adds for each of its positions, for all positions; a wave's at least.
-        const double in_wave = std::max(1.0, unions[a].demanded / unions[a].distinct);
-        const double positions_in_wave = std::max(1.0, static_cast<double>(wave) / in_wave);
-        whole[a] = std::max(unions[a].distinct, unions[a].distinct * a_wave / positions_in_wave);
-        whole[a] =
-            std::min(whole[a], unions[a].distinct * static_cast<double>(blocks) / static_cast<double>(wave));
-        // Several accesses to one array, side by side or one after the other: once.
-        bool is_known = false;
-        for (std::size_t b = 0; b < a && !is_known; ++b)
-            is_known = touched[b].count != 0 && neighbours.strides[a] == neighbours.strides[b] &&
-                       touched[a].least <= touched[b].most + 256 && touched[b].least <= touched[a].most + 256;
-        if (!is_known) launch_bytes += whole[a] * 32;
+    for (const Touched& group : touched.groups) {
+        const Union& in_wave = unions.emplace_back(united(group, grid, first, wave));
+        demanded += in_wave.demanded;
+        distinct += in_wave.distinct;
+        // What a wave adds for each of its positions, for all positions; a wave's at least, all waves' at most.
+        const double of_each = std::max(1.0, in_wave.demanded / in_wave.distinct);
+        const double positions_in_wave = std::max(1.0, static_cast<double>(wave) / of_each);
+        const double of_launch = std::min(positions(group.strides, grid), static_cast<double>(blocks));
+        whole.push_back(std::clamp(in_wave.distinct * of_launch / positions_in_wave, in_wave.distinct,
+                                   in_wave.distinct * static_cast<double>(blocks) / static_cast<double>(wave)));
+        launch_bytes += whole.back() * 32;
     }
     // Data stay in L2 from wave to wave as far as they fit. The first touch of the launch always misses.
     const double fit = kept_share(launch_bytes, grid.l2_bytes);
     const double waves = static_cast<double>(blocks) / static_cast<double>(wave);
-    for (std::size_t a = 0; a < count; ++a) {
-        if (touched[a].count == 0) continue;
-        const double first_touches = std::min(1.0, whole[a] / (waves * unions[a].distinct));
+    for (std::size_t a = 0; a < out.accesses.size(); ++a) {
+        const std::size_t group = touched.group_of[a];
+        if (group == none) continue;
+        const double first_touches = std::min(1.0, whole[group] / (waves * unions[group].distinct));
         const double misses = first_touches + (1 - first_touches) * (1 - fit);
-        out.accesses[a].dram_sectors = misses * unions[a].distinct / unions[a].demanded;
-        out.accesses[a].dram_waits = misses;
+        out.accesses[a].dram_sectors = misses * unions[group].distinct / unions[group].demanded;
+        out.accesses[a].dram_waits = misses * unions[group].first_share;
     }
     if (distinct > 0) out.l2_share = std::max(1.0, demanded / distinct);
     return out;

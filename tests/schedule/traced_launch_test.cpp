@@ -240,11 +240,17 @@ TEST(TracedLaunch, WhatBlocksShareComesFromDramOnce) {
 )",
                                   1, {400, 1, 1}, {64, 1, 1}, "rtx2070super", 10);
         EXPECT_TRUE(traced) << traced.error().text();
-        return traced->launch.trace.accesses.front().dram_sectors;
+        return traced->launch.trace.accesses.front();
     };
-    EXPECT_NEAR(share(""), 1.0 / 400, 1e-6);
-    EXPECT_NEAR(share("    mad.lo.u32 %r4, %r3, 256, %r4;"), 1, 1e-6);
-    EXPECT_NEAR(share("    mad.lo.u32 %r4, %r3, 128, %r4;"), 0.5, 0.01);  // half of it is the next one's
+    const Access all = share(""), own = share("    mad.lo.u32 %r4, %r3, 256, %r4;"),
+                 half = share("    mad.lo.u32 %r4, %r3, 128, %r4;");  // half of it is the next one's
+    EXPECT_NEAR(all.dram_sectors, 1.0 / 400, 1e-6);
+    EXPECT_NEAR(own.dram_sectors, 1, 1e-6);
+    EXPECT_NEAR(half.dram_sectors, 0.5, 0.01);
+    // Who asks for the same at once waits for it as long.
+    EXPECT_NEAR(all.dram_waits, 1, 1e-6);
+    EXPECT_NEAR(own.dram_waits, 1, 1e-6);
+    EXPECT_NEAR(half.dram_waits, 0.5, 0.01);
 }
 
 TEST(TracedLaunch, FaultsAndLimitsAreErrors) {
