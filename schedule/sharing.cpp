@@ -86,7 +86,8 @@ Grouped touched_by(const BlockTrace& trace, const Code& code, const Neighbours& 
                             line.number * 4 + static_cast<unsigned>(std::countr_zero(rest));
                         if (!touched.all.insert(sector).second) continue;
                         touched.in_block += stands_for;
-                        if (taken[instruction.access]++ < most_of_access && touched.sectors.size() < most_sectors)
+                        if (taken[instruction.access]++ < most_of_access &&
+                            touched.sectors.size() < most_sectors)
                             touched.sectors.insert(sector);
                     }
                 }
@@ -118,7 +119,8 @@ Union united(const Touched& touched, const Grid& grid, std::uint64_t first, std:
     const std::size_t most_shifts = most_moved / touched.sectors.size();
     const std::uint64_t looked_at = std::min<std::uint64_t>(count, most_shifts * 4);
     std::vector<std::int64_t> shifts;
-    for (std::uint64_t i = 0; i < looked_at; ++i) shifts.push_back(shift_of(touched.strides, grid, first + i));
+    for (std::uint64_t i = 0; i < looked_at; ++i)
+        shifts.push_back(shift_of(touched.strides, grid, first + i));
     std::ranges::sort(shifts);
     shifts.erase(std::unique(shifts.begin(), shifts.end()), shifts.end());
     const double shared = static_cast<double>(looked_at) / static_cast<double>(shifts.size());
@@ -173,8 +175,9 @@ Sharing sharing(const BlockTrace& trace, const Code& code, const Neighbours& nei
         const double of_each = std::max(1.0, in_wave.demanded / in_wave.distinct);
         const double positions_in_wave = std::max(1.0, static_cast<double>(wave) / of_each);
         const double of_launch = std::min(positions(group.strides, grid), static_cast<double>(blocks));
-        whole.push_back(std::clamp(in_wave.distinct * of_launch / positions_in_wave, in_wave.distinct,
-                                   in_wave.distinct * static_cast<double>(blocks) / static_cast<double>(wave)));
+        whole.push_back(
+            std::clamp(in_wave.distinct * of_launch / positions_in_wave, in_wave.distinct,
+                       in_wave.distinct * static_cast<double>(blocks) / static_cast<double>(wave)));
         launch_bytes += whole.back() * 32;
     }
     // Data stay in L2 from wave to wave as far as they fit. The first touch of the launch always misses.
