@@ -5,10 +5,10 @@
 namespace trimtab::sass {
 
 bool CountedCode::is_trusted() const {
-    // Judged: ptxas joins and drops some accesses; a loop that was matched wrongly is off by its unrolling.
+    // Judged: ptxas drops some accesses; a loop that was matched wrongly is off by its unrolling.
     constexpr double least_share = 0.5, most_off = 0.25;
     if (!flow.complete || match.counted_share < least_share) return false;
-    return std::abs(match.sass_accesses - match.ptx_accesses) <= most_off * match.ptx_accesses;
+    return std::abs(match.sass_bytes - match.ptx_bytes) <= most_off * match.ptx_bytes;
 }
 
 std::expected<CountedCode, Error> counted_code(const std::string& ptx, const std::string& kernel,

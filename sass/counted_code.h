@@ -24,7 +24,7 @@ struct CountedCode {
     Execution warp;  // the mean warp's
 
     // Enough of it was matched to be believed: most of what runs is counted by its own lines or the flow, and as
-    // many accesses to memory as the PTX made.
+    // many bytes are accessed as the PTX accessed.
     [[nodiscard]] bool is_trusted() const;
 };
 

@@ -32,7 +32,8 @@ struct Side {
 }  // namespace
 
 FlowCounts conserve_flow(const ptx::Graph& successors, const std::vector<bool>& leaks, double entries,
-                         std::vector<double> blocks, std::vector<bool> known) {
+                         std::vector<double> blocks, std::vector<bool> known,
+                         std::span<const KnownEdge> known_edges) {
     const auto count = static_cast<std::uint32_t>(successors.size());
     std::vector<std::vector<Edge>> edges(count);
     std::vector<std::vector<Edge*>> into(count);
@@ -40,6 +41,9 @@ FlowCounts conserve_flow(const ptx::Graph& successors, const std::vector<bool>& 
         for (const std::uint32_t next : successors[b]) edges[b].push_back({.from = b, .to = next});
     for (auto& out : edges)
         for (Edge& edge : out) into[edge.to].push_back(&edge);
+    for (const KnownEdge& one : known_edges)
+        for (Edge& edge : edges[one.from])
+            if (edge.to == one.to) edge.count = one.executions;
     for (bool changed = true; changed;) {
         changed = false;
         for (std::uint32_t b = 0; b < count; ++b) {

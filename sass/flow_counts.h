@@ -2,6 +2,8 @@
 // what goes into a block comes out of it.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ptx/dominators.h"
@@ -15,9 +17,15 @@ struct FlowCounts {
     std::vector<std::vector<double>> edges;  // by block and successor; NaN: unknown
 };
 
+struct KnownEdge {
+    std::uint32_t from = 0, to = 0;
+    double executions = 0;
+};
+
 // `leaks`: blocks that some of what enters leaves the function from (an exit under a guard). Counts that do not
 // fit each other are left as they are.
 [[nodiscard]] FlowCounts conserve_flow(const ptx::Graph& successors, const std::vector<bool>& leaks,
-                                       double entries, std::vector<double> blocks, std::vector<bool> known);
+                                       double entries, std::vector<double> blocks, std::vector<bool> known,
+                                       std::span<const KnownEdge> known_edges = {});
 
 }  // namespace trimtab::sass

@@ -124,9 +124,20 @@ class Matcher {
     struct Group {
         std::uint32_t loop = no_index;  // of the SASS
         std::vector<BlockIndex> blocks;
-        double copies = 0;  // turns at once
-        double turns = 0;   // of it, for each entry of the PTX loop
+        double copies = 0;   // turns at once
+        double turns = 0;    // of it, for each entry of the PTX loop
+        double ways_in = 1;  // the share of the PTX loop's entries that come to it
     };
+
+    // A loop with one way in is entered through it.
+    void know_entries(const Group& group, double entries) {
+        const Loop& loop = flow_.loops[group.loop];
+        std::vector<BlockIndex> outside;
+        for (const BlockIndex before : flow_.blocks[loop.header].predecessors)
+            if (std::ranges::find(loop.blocks, before) == loop.blocks.end()) outside.push_back(before);
+        if (outside.size() == 1)
+            entries_.push_back({.from = outside[0], .to = loop.header, .executions = entries});
+    }
 
     // The SASS loop around the block that is this PTX loop.
     [[nodiscard]] std::uint32_t own_loop(BlockIndex b, std::uint32_t ptx_loop) const {
@@ -203,7 +214,10 @@ class Matcher {
             const double places = static_cast<double>(end - g);
             double taken = std::floor(left / groups[g].copies + little);
             if (straight) taken = std::min(taken, 1.0);
-            for (std::size_t i = g; i < end; ++i) groups[i].turns = taken / places;
+            for (std::size_t i = g; i < end; ++i) {
+                groups[i].turns = taken / places;
+                groups[i].ways_in = 1 / places;
+            }
             left -= taken * groups[g].copies;
             g = end;
         }
@@ -226,6 +240,7 @@ class Matcher {
         for (const BlockIndex b : group.blocks) copies[origins_[b].block] += origins_[b].copies;
         const double marked = std::max(ptx_.blocks[marker].executions, little);
         const double share = group.turns * group.copies * entries / marked;
+        if (group.loop != no_index) know_entries(group, std::min(group.turns, group.ways_in) * entries);
         for (const BlockIndex b : group.blocks) {
             const std::uint32_t block = origins_[b].block;
             set(b, block == marker ? group.turns * entries
@@ -289,12 +304,13 @@ class Matcher {
         std::vector<double> blocks = executions_;
         std::vector<bool> known = known_;
         for (const BlockIndex b : subroutines) known[b] = true;
-        FlowCounts solved = conserve_flow(successors, leaks, warps_, blocks, known);
+        FlowCounts solved = conserve_flow(successors, leaks, warps_, blocks, known, entries_);
         if (!subroutines.empty()) {
             for (const BlockIndex b : subroutines)
                 blocks[b] = calls_of(flow_.blocks[b].first * instruction_bytes, solved.blocks);
-            solved = conserve_flow(successors, leaks, warps_, std::move(blocks), std::move(known));
+            solved = conserve_flow(successors, leaks, warps_, std::move(blocks), std::move(known), entries_);
         }
+        edges_ = std::move(solved.edges);
         for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
             if (known_[b] || !solved.known[b]) continue;
             executions_[b] = solved.blocks[b];
@@ -319,7 +335,9 @@ class Matcher {
             std::vector<std::pair<BlockIndex, double>> open;
             for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
                 if (known_[b] || !flow_.reachable[b]) continue;
-                const double most = std::min(most_by_lines(b), most_by_flow(b));
+                const double by_edges = least_by_edges(b);
+                const double by_lines = std::max(most_by_lines(b), by_edges);
+                const double most = std::min(by_lines, most_by_flow(b));
                 if (!std::isfinite(most)) continue;
                 open.emplace_back(b, most);
                 least = std::min(least, most);
@@ -343,6 +361,18 @@ class Matcher {
         return least;
     }
 
+    // What is known to come in, or to go out.
+    [[nodiscard]] double least_by_edges(BlockIndex b) const {
+        double in = 0, out = 0;
+        const auto known = [](double executions) { return std::isnan(executions) ? 0 : executions; };
+        for (const double edge : edges_[b]) out += known(edge);
+        for (const BlockIndex before : flow_.blocks[b].predecessors) {
+            const auto& next = flow_.blocks[before].successors;
+            in += known(edges_[before][static_cast<std::size_t>(std::ranges::find(next, b) - next.begin())]);
+        }
+        return std::max(in, out);
+    }
+
     [[nodiscard]] double most_by_flow(BlockIndex b) const {
         double sum = 0;
         for (const BlockIndex before : flow_.blocks[b].predecessors) {
@@ -364,13 +394,14 @@ class Matcher {
                 const PtxLine* line = ptx_.at(code_[i].line);
                 if (line == nullptr || !is_access(*line->instruction) || code_[i].access() == Access::none)
                     continue;
-                out.sass_accesses += code_[i].guard.is_there && code_[i].guard.reg.count > 0
-                                         ? std::min(executions_[b], line->executions)
-                                         : executions_[b];
+                const bool guarded = code_[i].guard.is_there && code_[i].guard.reg.count > 0;
+                out.sass_bytes += code_[i].access_bytes *
+                                  (guarded ? std::min(executions_[b], line->executions) : executions_[b]);
             }
         }
         for (const auto& [number, line] : ptx_.lines)
-            if (is_access(*line.instruction)) out.ptx_accesses += line.executions;
+            if (is_access(*line.instruction))
+                out.ptx_bytes += line.executions * access_bytes(*line.instruction);
         out.counted_share = all > 0 ? counted / all : 0;
         for (std::uint32_t l = 0; l < flow_.loops.size(); ++l) out.loops.push_back(loop_match(l));
         return out;
@@ -403,6 +434,8 @@ class Matcher {
     std::vector<std::uint32_t> loop_of_;  // by SASS loop: the PTX loop
     std::vector<double> executions_;
     std::vector<bool> known_;
+    std::vector<KnownEdge> entries_;
+    std::vector<std::vector<double>> edges_;  // as last solved
     std::vector<CountedBy> by_;
 };
 

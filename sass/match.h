@@ -40,9 +40,9 @@ struct Match {
     std::vector<CountedBy> by;       // likewise
     std::vector<LoopMatch> loops;    // as in ControlFlow::loops
     double counted_share = 0;  // of executed SASS instructions, those in blocks counted by lines or flow
-    // Executed accesses to memory (loads, stores and atomics but those of constants and parameters): of the
-    // PTX, and of the SASS as matched. They agree where ptxas dropped, joined and spilled none.
-    double ptx_accesses = 0, sass_accesses = 0;
+    // Bytes of a lane that the executed accesses to memory move (loads, stores and atomics but those of constants
+    // and parameters): of the PTX, and of the SASS as matched. They agree where ptxas dropped none.
+    double ptx_bytes = 0, sass_bytes = 0;
 };
 
 // `counts`: the kernel first, then what it calls. `warps`: how often the kernel was entered.

@@ -93,6 +93,17 @@ bool is_access(const ptx::Instruction& i) {
     }
 }
 
+double access_bytes(const ptx::Instruction& i) {
+    // ldmatrix: .x1, .x2 or .x4 registers.
+    if (i.opcode == ptx::Opcode::ldmatrix) {
+        const auto has = [&](const char* suffix) {
+            return std::ranges::find(i.suffixes, suffix) != i.suffixes.end();
+        };
+        return has("x4") ? 16 : has("x2") ? 8 : 4;
+    }
+    return std::max(1u, ptx::size_bytes(i.type)) * std::max<double>(1, i.modifiers.vector_width);
+}
+
 bool is_anchor(const ptx::Instruction& i) {
     using ptx::Opcode;
     if (is_access(i)) return true;

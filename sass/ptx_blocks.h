@@ -40,6 +40,7 @@ struct PtxBlocks {
 
 // An access to memory other than constants and parameters.
 [[nodiscard]] bool is_access(const ptx::Instruction& instruction);
+[[nodiscard]] double access_bytes(const ptx::Instruction& instruction);
 // One that ptxas makes one instruction of, and leaves in its block.
 [[nodiscard]] bool is_anchor(const ptx::Instruction& instruction);
 

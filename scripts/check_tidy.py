@@ -19,7 +19,7 @@ import sys
 
 TIDY = "clang-tidy-22"
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ["ptx", "model", "analysis", "emulator", "cuda", "profiler", "driver_gen", "pipeline", "runtime", "pass", "tools"]
+FOLDERS = ["ptx", "sass", "model", "analysis", "emulator", "cuda", "profiler", "driver_gen", "pipeline", "runtime", "pass", "tools"]
 INCLUDE = re.compile(rb'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 

@@ -45,19 +45,18 @@ TEST(SassMatch, TurnsOfAnUnrolledLoop) {
         EXPECT_DOUBLE_EQ(found.executions[0], warps);
         EXPECT_DOUBLE_EQ(found.executions[8], warps);
         EXPECT_DOUBLE_EQ(found.executions[9], 0) << "padding";
-        EXPECT_NEAR(found.sass_accesses, found.ptx_accesses, 1e-6) << turns;
-        EXPECT_DOUBLE_EQ(found.ptx_accesses, warps * (3 * turns + 1));
+        EXPECT_NEAR(found.sass_bytes, found.ptx_bytes, 1e-6) << turns;
+        EXPECT_DOUBLE_EQ(found.ptx_bytes, 4 * warps * (3 * turns + 1));
     }
     const Match found = kernel.matched(warps, 11);
     EXPECT_EQ(found.by[3], CountedBy::lines);
-    // How many skip the loop, the counts of the PTX's blocks do not tell.
-    EXPECT_EQ(found.by[4], CountedBy::guess);
     EXPECT_DOUBLE_EQ(found.executions[4], warps);
     EXPECT_GT(found.counted_share, 0.85);
     ASSERT_EQ(found.loops.size(), 1u);
     EXPECT_EQ(found.loops[0].copies, 4);
     EXPECT_EQ(found.loops[0].line, 18u);
     EXPECT_DOUBLE_EQ(found.loops[0].turns, 2 * warps);
+    EXPECT_DOUBLE_EQ(found.loops[0].entries, warps);
 }
 
 // A mean of turns: none is lost.
@@ -65,7 +64,7 @@ TEST(SassMatch, TurnsOnTheMean) {
     const Gather kernel(90);
     for (const double turns : {0.5, 3.75, 17.3, 1536.0}) {
         const Match found = kernel.matched(10, turns);
-        EXPECT_NEAR(found.sass_accesses, 10 * (3 * turns + 1), 1e-6) << turns;
+        EXPECT_NEAR(found.sass_bytes, 40 * (3 * turns + 1), 1e-6) << turns;
         EXPECT_GT(found.counted_share, turns < 4 ? 0.5 : 0.85);
     }
 }
@@ -83,7 +82,7 @@ TEST(SassMatch, LinesOfAnotherTextMatchNothing) {
     ASSERT_TRUE(parsed);
     const PtxCounts counts{.function = parsed->function("k"), .executions = {3}};
     const Match found = match(kernel.code.functions.at(0), kernel.flow, std::span(&counts, 1), 3);
-    EXPECT_EQ(found.sass_accesses, 0);
+    EXPECT_EQ(found.sass_bytes, 0);
     EXPECT_EQ(found.loops.at(0).line, 0u);
     EXPECT_EQ(found.by[3], CountedBy::nothing);
     for (const double executions : found.executions) EXPECT_TRUE(std::isfinite(executions));
@@ -117,6 +116,13 @@ TEST(FlowCounts, FollowsWhatIsKnown) {
     EXPECT_EQ(solved.blocks, (std::vector<double>{10, 50, 4, 10}));
     EXPECT_EQ(solved.known, std::vector<bool>(4, true));
     EXPECT_EQ(solved.edges[1], (std::vector<double>{44, 6}));
+    // A way that is known settles the rest: of ten, four skip the loop.
+    const KnownEdge entry{.from = 0, .to = 1, .executions = 6};
+    const FlowCounts told = conserve_flow({{1, 2}, {1, 2}, {}}, {false, false, false}, 10, {0, 50, 0},
+                                          {false, true, false}, std::span(&entry, 1));
+    EXPECT_EQ(told.blocks, (std::vector<double>{10, 50, 10}));
+    EXPECT_EQ(told.edges[0], (std::vector<double>{6, 4}));
+    EXPECT_EQ(told.edges[1], (std::vector<double>{44, 6}));
     // What leaves from block 0 is not known: nor is what goes on.
     const FlowCounts leaking = conserve_flow({{1}, {}}, {true, false}, 10, {0, 0}, {false, false});
     EXPECT_TRUE(leaking.known[0]);

@@ -166,8 +166,8 @@ std::string code_text(const sass::CountedCode& code, const ptx::Module& module) 
         "             waits for memory {:.4g} times, {:.3g} loads in flight; spills {:.4g} loads, {:.4g} "
         "stores\n",
         warp.memory_waits, warp.loads_in_flight(), warp.local_loads, warp.local_stores);
-    out += fmt::format("  matched    {:.0f} % of what runs, {:.4g} of the PTX's {:.4g} accesses to memory\n",
-                       code.match.counted_share * 100, code.match.sass_accesses, code.match.ptx_accesses);
+    out += fmt::format("  matched    {:.0f} % of what runs, {:.4g} of the PTX's {:.4g} bytes accessed\n",
+                       code.match.counted_share * 100, code.match.sass_bytes, code.match.ptx_bytes);
     return out;
 }
 
@@ -196,8 +196,8 @@ Json code_json(const sass::CountedCode& code, const ptx::Module& module) {
                    {"loads_in_flight", warp.loads_in_flight()}, {"local_loads", warp.local_loads},
                    {"local_stores", warp.local_stores}};
     out["matched"] = {{"share", code.match.counted_share},
-                      {"ptx_accesses", code.match.ptx_accesses},
-                      {"sass_accesses", code.match.sass_accesses},
+                      {"ptx_bytes", code.match.ptx_bytes},
+                      {"sass_bytes", code.match.sass_bytes},
                       {"trusted", code.is_trusted()}};
     return out;
 }
