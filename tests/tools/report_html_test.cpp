@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tools/trimtab/heat_map.h"
+#include "tools/trimtab/report_advice.h"
 
 namespace trimtab::tools {
 namespace {
@@ -84,6 +85,49 @@ TEST(ReportPage, OutlivesLinesThatAreDamaged) {
         report_page(std::string(gemm) + "\n{\"kernel\":\n[1]\n{}\n{\"data\":5,\"written\":7}", {});
     EXPECT_THAT(page, HasSubstr("3 launches, 3 different ones; 2 lines could not be read."));
     EXPECT_THAT(report_page("", {"./a"}), HasSubstr("0 launches"));
+}
+
+TEST(ReportPage, HasAdviceThatNeedsNothingBesideIt) {
+    const auto device = model::find_device("rtx2070super");
+    ASSERT_TRUE(device);
+    emulator::LaunchProfile profile;
+    profile.kernel = "reduce<" + std::string(80, 'x') + ">";
+    profile.block = {.x = 256, .y = 1, .z = 1};
+    profile.grid = {.x = 1000, .y = 1, .z = 1};
+    profile.image.registers_per_thread = 20;
+    profile.time_ns = profile.total_ns = 1e6;
+    profile.counted_blocks = profile.counted_active_blocks = 1000;
+    profile.counted_active_warps = 8000;
+    using enum model::Metric;
+    for (const auto& [metric, value] :
+         {std::pair(warp_instructions, 200.0), std::pair(load_requests, 10.0), std::pair(load_sectors, 320.0),
+          std::pair(load_lines, 320.0), std::pair(dependent_rounds, 10.0), std::pair(active_lanes, 32.0),
+          std::pair(active_warps, 8.0), std::pair(active_blocks, 1000.0),
+          std::pair(instruction_parallelism, 2.0), std::pair(footprint_sectors, 320.0)})
+        profile.values[static_cast<std::size_t>(metric)] = value;
+    emulator::InstructionProfile load;
+    load.source = "a<b>.cu:7";
+    load.text = "ld.global.f32 %f1, [%rd1]";
+    load.kind = emulator::InstructionClass::global_load;
+    load.count.warp = load.count.requests = 80000;
+    load.count.thread = 32 * 80000;
+    load.count.sectors = load.count.lines = 32 * 80000;
+    load.count.bytes = 128 * 80000;
+    profile.instructions.push_back(load);
+    const advice::Advice advice = advice::advise({profile}, *device, {});
+    ASSERT_EQ(advice.kernels.size(), 1);
+    ASSERT_FALSE(advice.kernels[0].findings.empty());
+    EXPECT_EQ(advice.kernels[0].findings[0].rule, "uncoalesced-load");
+    const std::string page =
+        report_page("", {"./a"}, {.style = advice_style(), .body = advice_sections(advice, *device)});
+    EXPECT_THAT(page, HasSubstr("<details class=\"name\"><summary>reduce&lt;xx"));
+    EXPECT_THAT(page, HasSubstr("<code>a&lt;b&gt;.cu:7</code> this load moves 32 sectors a request"));
+    EXPECT_THAT(page, HasSubstr("<circle class=\"point\""));
+    EXPECT_THAT(page, HasSubstr("B_memlp"));
+    EXPECT_THAT(page, Not(HasSubstr("http")));
+    EXPECT_THAT(page, Not(HasSubstr("<script")));
+    EXPECT_THAT(page, Not(HasSubstr("nan")));
+    EXPECT_THAT(page, Not(HasSubstr("inf\"")));
 }
 
 }  // namespace
