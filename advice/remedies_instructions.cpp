@@ -83,11 +83,19 @@ std::optional<WhatIf> converge(const Subject& subject) {
     double saved = 0;
     for (const InstructionProfile& instruction : profile.instructions) {
         const double executed = real(instruction.count.warp), lanes = real(instruction.count.thread);
-        if (executed > 0 && instruction.count.divergent > 0)
-            out.evidence.push_back({.source = instruction.source,
-                                    .text = fmt::format("warps part at this branch in {:.0f} % of its turns",
-                                                        100 * real(instruction.count.divergent) / executed),
-                                    .weight = real(instruction.count.divergent)});
+        if (executed > 0 && instruction.count.divergent > 0) {
+            const double divergent = real(instruction.count.divergent);
+            const auto known = std::ranges::find(out.evidence, instruction.source, &Evidence::source);
+            // A loop that is unrolled has its branch several times, at one line.
+            if (known == out.evidence.end())
+                out.evidence.push_back(
+                    {.source = instruction.source,
+                     .text = fmt::format("warps part at this branch in {:.0f} % of its turns",
+                                         100 * divergent / executed),
+                     .weight = divergent});
+            else
+                known->weight += divergent;
+        }
         const double gone = executed - std::min(executed, lanes / full);
         if (gone <= 0) continue;
         saved += gone;
