@@ -23,6 +23,8 @@ void segmented_sort(int size) {
 
 int main() {
     segmented_sort<int>(40000);
+#ifdef ALL_TYPES
     segmented_sort<double>(30000);
+#endif
     return verdict();
 }
