@@ -59,8 +59,11 @@ struct CompiledObject {
     std::string error;  // not empty: there is no object
 };
 
-// libtrimtab_jit.so's only entry point.
+// libtrimtab_jit.so's only entry point, and a function that tells the hash of the sources that it is made of: the code
+// that another version makes would not fit this one's warps.
 using CompileFunction = void (*)(const CompileRequest* request, CompiledObject* object);
 inline constexpr const char* compile_symbol = "trimtab_jit_compile";
+using HashFunction = const char* (*)();
+inline constexpr const char* hash_symbol = "trimtab_jit_code_hash";
 
 }  // namespace trimtab::emulator::jit

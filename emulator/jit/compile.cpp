@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 
+#include "code_hash.h"
 #include "emulator/jit/abi.h"
 #include "emulator/jit/translator.h"
 
@@ -141,4 +142,8 @@ void compile(const CompileRequest& request, CompiledObject& object) {
 extern "C" __attribute__((visibility("default"))) void trimtab_jit_compile(
     const trimtab::emulator::jit::CompileRequest* request, trimtab::emulator::jit::CompiledObject* object) {
     trimtab::emulator::jit::compile(*request, *object);
+}
+
+extern "C" __attribute__((visibility("default"))) const char* trimtab_jit_code_hash() {
+    return TRIMTAB_CODE_HASH;
 }

@@ -72,7 +72,13 @@ void* open_library(std::string& error) {
     }
     places.emplace_back("libtrimtab_jit.so");
     for (const auto& place : places) {
-        if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+        if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+            const auto hash = reinterpret_cast<HashFunction>(dlsym(library, hash_symbol));
+            if (hash != nullptr && std::string_view(hash()) == TRIMTAB_CODE_HASH) return library;
+            error = place.string() + " is of another version of Trimtab";
+            dlclose(library);
+            continue;
+        }
         if (const char* why = dlerror(); why != nullptr && (error.empty() || std::filesystem::exists(place)))
             error = why;
     }
