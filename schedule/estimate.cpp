@@ -14,7 +14,10 @@ namespace {
 
 constexpr std::uint16_t few_turns = kept_turns / 2;
 // Waves that are emulated whole; of more, one and what each further adds.
-constexpr std::uint64_t most_whole_waves = 3;
+constexpr std::uint64_t most_whole_waves = 4;
+// Warps fall in and out of step, which moves one wave's time by some per cent: where a wave is no more than so many
+// warp instructions, the mean of two is taken.
+constexpr std::uint64_t small_wave = 100'000;
 
 // What grows with turns and blocks.
 struct Totals {
@@ -48,9 +51,16 @@ class Estimation {
         } else {
             const auto wave = static_cast<std::uint32_t>(resident);
             const auto rest = static_cast<std::uint32_t>(blocks % resident);
-            const Totals one = of_blocks(wave), two = of_blocks(2 * wave);
-            totals = rest == 0 ? one : of_blocks(wave + rest);
-            totals.add(static_cast<double>(blocks / resident - 1), two, one);
+            const Totals one = of_blocks(wave);
+            if (emulated_ <= small_wave) {
+                const Totals two = of_blocks(2 * wave), four = of_blocks(4 * wave);
+                totals = rest == 0 ? two : of_blocks(2 * wave + rest);
+                totals.add(static_cast<double>(blocks / resident - 2) / 2, four, two);
+            } else {
+                const Totals two = of_blocks(2 * wave);
+                totals = rest == 0 ? one : of_blocks(wave + rest);
+                totals.add(static_cast<double>(blocks / resident - 1), two, one);
+            }
         }
         Estimate out;
         const double ratio = launch_.work_ratio;
