@@ -266,6 +266,43 @@ TEST_F(Compiled, AFaultAmongNeighbouringLoadsIsTheirOwn) {
     EXPECT_NE(messages[0].find("[%d3+8]"), std::string::npos) << messages[0];
 }
 
+// At both ends of the address space sums wrap around: by uniform, consecutive and arbitrary lanes; alone and with
+// neighbours; behind an access that has found its range.
+TEST_F(Compiled, NothingLiesAtEitherEndOfTheAddressSpace) {
+    const char* const ends[] = {"0", "0xfffffffffffffffc", "0xffffffffffffff80"};
+    const char* const lanes[] = {"0", "%d4", "%d5"};
+    const std::string first =
+        "cvt.u64.u32 %d4, %r0; shl.b64 %d4, %d4, 2; mul.lo.s32 %r3, %r0, %r0; cvt.u64.u32 %d5, %r3; "
+        "shl.b64 %d5, %d5, 3; mov.u32 %r2, 0; mov.u64 %d3, %d1;\n";
+    const std::string accesses[] = {"ld.global.u32 %r2, [%d3];", "st.global.u32 [%d3], %r0;",
+                                    "ld.global.u32 %r2, [%d3]; ld.global.u32 %r4, [%d3+4];",
+                                    "ld.global.u32 %r2, [%d3+4]; ld.global.u32 %r4, [%d3+-4];"};
+    std::vector<std::uint32_t> out(64 * random_kernel_outputs), in(4096);
+    for (const std::string end : ends) {
+        for (const std::string lane : lanes) {
+            for (const std::string& access : accesses) {
+                // Twice: the first time in range.
+                const std::string ptx =
+                    kernel_of(first + "again: " + access + "\nmov.u64 %d3, " + end + "; add.s64 %d3, %d3, " +
+                              lane + "; setp.ne.u32 %p0, %r2, 0xffffffff;\n@%p0 bra again;");
+                std::string messages[2];
+                for (int i = 0; i < 2; i++) {
+                    setenv("TRIMTAB_EMULATOR", i == 0 ? "interpreter" : "compiled", 1);
+                    const auto program = load(ptx);
+                    HostMemory memory;
+                    const std::uint32_t* const middle = memory.add(in) + 2048;
+                    const Parameters parameters(memory.add(out), middle, std::uint32_t{48});
+                    const auto done =
+                        try_run(*program, memory, "random", {{1, 1, 1}, {64, 1, 1}, 0, 1}, parameters);
+                    ASSERT_FALSE(done.has_value()) << end << ' ' << lane << ' ' << access;
+                    messages[i] = done.error().message;
+                }
+                EXPECT_EQ(messages[0], messages[1]) << end << ' ' << lane << ' ' << access;
+            }
+        }
+    }
+}
+
 TEST_F(Compiled, CountedLaunchesHaveCodeOfTheirOwn) {
     std::vector<std::uint32_t> data(64, 1);
     HostMemory memory;
