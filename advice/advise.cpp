@@ -71,6 +71,11 @@ std::string percent(double share) {
 }
 
 std::string sentence(const KernelAdvice& kernel) {
+    // Of a launch this short its start is all there is to tell.
+    if (const auto start = kernel.derived.find("launch_overhead_share");
+        start != kernel.derived.end() && start->second >= 0.5)
+        return fmt::format("latency-bound: {} of the time is the start of the launch",
+                           percent(start->second));
     const Resource& busiest = kernel.rooflines.busiest();
     const double headroom = kernel.rooflines.headroom();
     if (kernel.label.bound != Bound::latency) {
