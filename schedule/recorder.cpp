@@ -154,6 +154,7 @@ BlockTrace& Recorder::block_of(const Warp& w, std::size_t* number) {
 }
 
 void Recorder::block_started(const emulator::Block& block) {
+    if (is_over_) return;
     number_of_[block.linear_index()] = blocks_.size();
     const std::size_t warps = (block.thread_count() + warp_lanes - 1) / warp_lanes;
     BlockTrace& trace = blocks_.emplace_back();
@@ -166,6 +167,7 @@ void Recorder::block_started(const emulator::Block& block) {
 }
 
 void Recorder::enters(Warp& w, const emulator::RegionInfo& region) {
+    if (is_over_) return;
     const std::uint32_t stretch = code_.stretch_at[region.slot];
     if (stretch == none) return;
     std::size_t number = 0;
@@ -209,7 +211,7 @@ void Recorder::enters(Warp& w, const emulator::RegionInfo& region) {
 }
 
 LaneAddresses::Shape Recorder::accesses(Warp& w, const emulator::Op* op, LaneAddresses::Shape shape) {
-    if (op->index >= code_.request_at.size()) return shape;
+    if (is_over_ || op->index >= code_.request_at.size()) return shape;
     const BuiltCode::Place& place = code_.request_at[op->index];
     if (place.stretch == none || w.mask == 0) return shape;
     std::size_t number = 0;

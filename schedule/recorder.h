@@ -34,7 +34,8 @@ class Recorder : public emulator::LaunchObserver {
     // Steps were lost: the launch is more than can be kept.
     [[nodiscard]] bool is_cut() const { return steps_ >= most_steps; }
 
-    void grid_started() override {}
+    // Of another kernel, or of no block that is asked about.
+    void grid_started() override { is_over_ = true; }
     void block_started(const emulator::Block& block) override;
     void block_finished(const emulator::Block&) override {}
     [[nodiscard]] emulator::LaneAddresses::Shape accesses(emulator::Warp& w, const emulator::Op* op,
@@ -67,6 +68,7 @@ class Recorder : public emulator::LaunchObserver {
     std::vector<std::vector<WarpState>> warps_;  // by block
     std::map<std::uint64_t, std::size_t> number_of_;
     std::size_t steps_ = 0;
+    bool is_over_ = false;  // what runs now was launched from the device
 };
 
 }  // namespace trimtab::schedule

@@ -430,6 +430,30 @@ TEST_F(Command, PredictSaysWhatCannotBeLaunched) {
     expect_failure(sums + "--arg n=4 --grid 0 --block 256", 3, "--grid");
 }
 
+TEST_F(Command, EmulateTimesALaunchAndSaysWhatLimitsIt) {
+    const std::string sums = "emulate program --kernel row_sums --device rtx2070super --arg columns=2000 ";
+    const Outcome outcome =
+        trimtab(sums + "--arg rows=20480 --grid 80 --block 256 --bypass-l1 --trace warps.json --json");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const Json emulated = outcome.json();
+    // By hand: 16 warps on each of 40 SMs ask 2000 times for a row of each lane, 32 segments of 3.2 cycles.
+    EXPECT_NEAR(emulated["cycles"].get<double>() / (20480 / 32 * 2000 / 40 * 32 * 3.2), 1, 0.35);
+    EXPECT_GT(emulated["resources"]["l2"]["utilisation"], 0.5);
+    EXPECT_THAT(emulated["resources"]["l2"]["gap_cycles"]["source"].get<std::string>(),
+                HasSubstr("l2_bytes_per_clock"));
+    ASSERT_FALSE(emulated["sensitivity"].empty());
+    EXPECT_GT(emulated["sensitivity"][0]["sensitivity"], 0.3);
+    const Json events = Json::parse(text_of(folder_ / "warps.json"))["traceEvents"];
+    EXPECT_GT(std::ranges::count(events, "X", [](const Json& event) { return event["ph"]; }), 1000);
+
+    expect_failure(sums + "--grid 4 --block 256", 3, "give --arg rows=VALUE");
+    expect_failure(sums + "--arg rows=4 --grid 4 --block 2048", 1, "2048 threads");
+    expect_failure(sums + "--arg rows=4 --grid 4,70000 --block 256", 1, "limits");
+    expect_failure(sums + "--arg rows=4 --grid 4 --block 256 --policy fifo", 2, "--policy");
+    expect_failure(sums + "--arg rows=4 --grid 4 --block 256 --trace nowhere/warps.json", 3,
+                   "cannot be written");
+}
+
 TEST_F(Command, RunChoosesAndReports) {
     const Outcome outcome = trimtab("run --device gtx1080ti --report report.jsonl -- ./program 7");
     EXPECT_EQ(outcome.code, 7) << outcome.err;
