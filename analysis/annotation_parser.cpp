@@ -55,6 +55,7 @@ class Parser {
             clause();
         } while (error_.empty() && accept(","));
         if (error_.empty() && peek() != '\0') fail("what follows is not understood");
+        check_extents();
         if (!error_.empty()) return std::unexpected(AnnotationFault{error_, fault_});
         return std::move(result_);
     }
@@ -103,17 +104,23 @@ class Parser {
             result_.leave_alone = true;
             return;
         }
+        if (name == "reassociate") {
+            result_.reassociate = true;
+            return;
+        }
         if (name != "block" && name != "grid" && name != "dynamic_shared" && name != "sizes") {
             at_ = start;
             return fail(
-                "there is no such clause: block, grid, dynamic_shared, sizes and leave_alone are known");
+                "there is no such clause: block, grid, dynamic_shared, sizes, reassociate and leave_alone "
+                "are "
+                "known");
         }
         expect("(");
         unsigned count = 0;
         do {
             count++;
             if (name == "block") result_.block.push_back(predicate(expression()));
-            if (name == "grid") result_.grid.push_back(number(expression()));
+            if (name == "grid") grid();
             if (name == "dynamic_shared") result_.dynamic_shared = number(expression());
             if (name == "sizes")
                 if (const auto index = parameter_index(word())) result_.sizes.push_back(*index);
@@ -121,6 +128,38 @@ class Parser {
         expect(")");
         if (name == "grid" && result_.grid.size() > 3) fail("a grid has at most three dimensions");
         if (name == "dynamic_shared" && count > 1) fail("dynamic_shared takes one expression");
+    }
+
+    static bool reads_extent(const Expression& expression, std::size_t dimension) {
+        return (expression.kind == Expression::Kind::extent &&
+                static_cast<std::size_t>(expression.dimension) == dimension) ||
+               std::ranges::any_of(expression.arguments, [dimension](const Expression& argument) {
+                   return reads_extent(argument, dimension);
+               });
+    }
+    // Where the grid stays as written, the number of threads is not that of the launch as written.
+    void check_extents() {
+        for (std::size_t d = 0; d < result_.grid_stays.size(); d++) {
+            if (!result_.grid_stays[d]) continue;
+            const auto reads = [d](const Expression& expression) { return reads_extent(expression, d); };
+            if (std::ranges::any_of(result_.block, reads) || std::ranges::any_of(result_.grid, reads) ||
+                (result_.dynamic_shared && reads(*result_.dynamic_shared)))
+                fail(fmt::format("e{} is not known where the grid is as_written in {}", dimension_names[d],
+                                 dimension_names[d]));
+        }
+    }
+
+    void grid() {
+        peek();
+        const std::size_t start = at_;
+        if (word() == "as_written" && !has_parameter("as_written")) {
+            if (result_.grid.size() < result_.grid_stays.size())
+                result_.grid_stays[result_.grid.size()] = true;
+            result_.grid.push_back(constant(1));
+            return;
+        }
+        at_ = start;
+        result_.grid.push_back(number(expression()));
     }
 
     static Expression constant(std::int64_t value) {
@@ -327,6 +366,9 @@ class Parser {
     std::optional<std::uint32_t> parameter_index(std::string_view name) {
         for (const KernelParameter& parameter : kernel_.parameters)
             if (parameter.name == name) return parameter.index;
+        // What a parameter is called where no source tells its name.
+        for (const KernelParameter& parameter : kernel_.parameters)
+            if (fmt::format("param_{}", parameter.index) == name) return parameter.index;
         at_ -= std::min(at_, name.size());
         std::vector<std::string_view> names;
         for (const KernelParameter& parameter : kernel_.parameters) names.push_back(parameter.name);

@@ -1,6 +1,7 @@
 // The text of TRIMTAB_TUNE(...) as expressions (docs/annotations.md has the grammar).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <expected>
 #include <optional>
@@ -13,11 +14,12 @@
 namespace trimtab::analysis {
 
 struct ParsedAnnotation {
-    std::vector<Expression> block;  // predicates
-    std::vector<Expression> grid;   // s64, x first
+    std::vector<Expression> block;     // predicates
+    std::vector<Expression> grid;      // s64, x first
+    std::array<bool, 3> grid_stays{};  // as written: what `grid` has there counts for nothing
     std::optional<Expression> dynamic_shared;
     std::vector<std::uint32_t> sizes;  // indices of parameters
-    bool leave_alone = false;
+    bool leave_alone = false, reassociate = false;
 };
 
 struct AnnotationFault {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "analysis/annotation_parser.h"
 #include "analysis/operation.h"
@@ -81,6 +83,26 @@ bool reads_extent(const Expression& expression) {
            std::ranges::any_of(expression.arguments, reads_extent);
 }
 
+// The grid of the launch as written: what is counted there is blocks, and the threads of one are its own.
+void keep_grid(KernelDescription& description, const std::array<bool, 3>& stays) {
+    for (std::size_t d = 0; d < stays.size(); d++) {
+        if (!stays[d]) continue;
+        const auto dimension = static_cast<Dimension>(d);
+        Expression extent;
+        extent.kind = Expression::Kind::extent;
+        extent.type = ptx::Type::s64;
+        extent.dimension = dimension;
+        description.annotated_grid[d] = std::move(extent);
+        DimensionUse& use = description.dimensions[d];
+        if (use.index == Index::none || use.block == BlockWidth::one) continue;
+        use.index = Index::in_block;
+        std::erase_if(description.guards,
+                      [dimension](const Guard& guard) { return guard.dimension == dimension; });
+        description.strides.clear();
+        description.stride_accesses.clear();
+    }
+}
+
 }  // namespace
 
 bool is_source_error(const Error& error) {
@@ -125,9 +147,10 @@ std::expected<void, Error> annotate(KernelDescription& description,
             applied(*operation_of(Operator::and_, ptx::Type::pred),
                     {std::move(*description.annotated_block), std::move(condition)});
     }
-    if (!description.keeps_grid())
-        for (std::size_t d = 0; d < parsed->grid.size(); d++)
-            description.annotated_grid[d] = std::move(parsed->grid[d]);
+    const bool states_grid = !parsed->grid.empty();
+    for (std::size_t d = 0; d < parsed->grid.size(); d++)
+        description.annotated_grid[d] = std::move(parsed->grid[d]);
+    keep_grid(description, parsed->grid_stays);
     description.annotated_shared = std::move(parsed->dynamic_shared);
     for (const std::uint32_t index : parsed->sizes) add_size(description, index);
     for (const auto* stated :
@@ -135,11 +158,13 @@ std::expected<void, Error> annotate(KernelDescription& description,
           &description.annotated_grid[1], &description.annotated_grid[2]})
         if (*stated) add_leaves(description, **stated);
 
-    const bool promises = (description.annotated_grid[0] && !description.keeps_grid()) ||
-                          description.annotated_shared ||
+    const bool promises = states_grid || description.annotated_shared ||
                           (description.annotated_block && description.verdict == Verdict::fixed);
-    if (promises && std::ranges::none_of(description.reasons, is_fixed_for_good))
+    if (promises && std::ranges::none_of(description.reasons, is_fixed_for_good)) {
         description.verdict = Verdict::annotated;
+        description.may_reassociate = parsed->reassociate;
+        description.apart.clear();  // the user answers for the barriers
+    }
     return {};
 }
 

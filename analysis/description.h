@@ -133,7 +133,8 @@ struct KernelDescription {
     Verdict verdict = Verdict::fixed;
     bool race_free_proved = false;  // else assumed
     bool uses_float_atomics = false;
-    std::vector<Reason> reasons;  // empty only for covering
+    bool may_reassociate = false;  // of annotations: results may differ as sums in another order round
+    std::vector<Reason> reasons;   // empty only for covering
     // Of annotations, the grid of Index::in_block too (analysis/annotated_launch.h evaluates them): a
     // predicate of the block, the bytes of dynamic shared memory, the grid.
     std::optional<Expression> annotated_block, annotated_shared;

@@ -184,6 +184,7 @@ KernelDescription description_from(const JsonValue& value) {
     description.verdict = verdict_from(value["verdict"]);
     description.race_free_proved = value["race_free"].text() == "proved";
     description.uses_float_atomics = value["float_atomics"].boolean();
+    if (const auto may = value.find("reassociate")) description.may_reassociate = may->boolean();
     for (const JsonValue& image : value["images"].list()) description.images.push_back(image_from(image));
     for (const JsonValue& parameter : value["parameters"].list())
         description.parameters.push_back(parameter_from(parameter));
@@ -205,7 +206,8 @@ KernelDescription description_from(const JsonValue& value) {
         for (std::size_t d = 0; d < 3; d++)
             if (!sizes[d].is_null()) description.annotated_grid[d] = expression_from(sizes[d]);
     }
-    if (description.keeps_grid() && !(description.annotated_grid[0] && !description.strides.empty()))
+    const bool has_loops = !description.strides.empty() || description.verdict == Verdict::annotated;
+    if (description.keeps_grid() && !(description.annotated_grid[0] && has_loops))
         value["dimensions"].fail("has an index in the block, and there is no grid, or there are no loops");
     return description;
 }
@@ -222,6 +224,7 @@ json to_json(const KernelDescription& description) {
                 {"verdict", name(description.verdict)},
                 {"race_free", description.race_free_proved ? "proved" : "assumed"},
                 {"float_atomics", description.uses_float_atomics}};
+    if (description.may_reassociate) object["reassociate"] = true;
     for (const char* key : {"images", "parameters", "data", "memo", "data_sources", "guards", "reasons"})
         object[key] = json::array();
     for (const KernelImage& image : description.images) object["images"].push_back(to_json(image));

@@ -44,6 +44,7 @@ class Process {
     // The error: it cannot be started, and why.
     [[nodiscard]] static std::expected<Process, Error> start(const Command& command);
     [[nodiscard]] Outcome wait();
+    [[nodiscard]] pid_t id() const { return id_; }  // until it has been waited for
 
   private:
     explicit Process(pid_t id) : id_(id) {}

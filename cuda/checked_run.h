@@ -2,10 +2,15 @@
 // that.
 #pragma once
 
+#include <cstdint>
+#include <expected>
+#include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "cuda/launch_check.h"
+#include "cuda/launch_timing.h"
 #include "cuda/machine.h"
 #include "cuda/memory_snapshot.h"
 #include "cuda/state.h"
@@ -15,17 +20,33 @@ namespace trimtab::cuda {
 // What trimtab_cudart_check_next_launch was given, once.
 [[nodiscard]] std::shared_ptr<const LaunchCheck> take_next_check();
 
+// The memory of the device's that launches may write.
+[[nodiscard]] std::vector<MemoryRegion> regions_of(State& state, const Device& device);
+
+// Words that came out otherwise when the launch as written ran in another order.
+using Spread = std::map<std::uint64_t, std::uint64_t>;
+// May the order of floating-point atomics have made it so?
+[[nodiscard]] bool explained_by_rounding(const MemorySnapshot::ChangedWord& word, const Spread& spread);
+
+// Runs it whole and counts what the model asks for (kernel_launch.cpp).
+[[nodiscard]] std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memory,
+                                                            const TimedLaunch& launch, bool is_whole,
+                                                            LaunchProfiles* profiles);
+
 class CheckedRun {
   public:
     // Before the launch: remembers what memory holds. With Device::execution, without State::mutex.
     CheckedRun(State& state, Device& device, const TimedLaunch& launch, const LaunchCheck& check);
     // After it: runs it in the other orders and shapes, and puts back what it left. Not called where it
     // faulted.
-    void finish(GlobalMemory& memory, const LaunchRequest& as_written, double warp_instructions);
+    void finish(GlobalMemory& memory, const LaunchRequest& as_written, const LaunchTime& time);
     // Hands the result on.
     void tell() const;
 
   private:
+    // launch_trial.cpp
+    void try_shapes(GlobalMemory& memory, const LaunchRequest& as_written, const LaunchTime& time);
+
     State& state_;
     Device& device_;
     const TimedLaunch& launch_;
@@ -33,6 +54,7 @@ class CheckedRun {
     MemorySnapshot before_;
     std::optional<MemorySnapshot> after_;
     std::uint64_t limit_ = 0;  // of warp instructions
+    Spread spread_;
     LaunchCheckResult result_;
 };
 

@@ -97,10 +97,12 @@ LaunchRequest request_of(const Device& device, const TimedLaunch& launch) {
             .threads = 0,
             .cooperative = false,
             .order_seed = 0,
-            .print = {},
+            .print = launch.print,
             .written = launch.written,
             .observer = launch.observer};
 }
+
+}  // namespace
 
 std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memory, const TimedLaunch& launch,
                                               bool is_whole, LaunchProfiles* profiles) {
@@ -125,6 +127,8 @@ std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memo
     if (profiles != nullptr) profiles->add(device.description.slug, launch, time, &counts);
     return time;
 }
+
+namespace {
 
 // `time`: of an earlier launch like it.
 std::expected<void, Fault> run_only(Device& device, GlobalMemory& memory, const TimedLaunch& launch,
@@ -190,7 +194,7 @@ cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, 
     work.duration_ns = time.duration_ns;
     work.part_of_device = time.part_of_device;
     if (checked) {
-        if (done) checked->finish(memory, request_of(device, launch), time.warp_instructions);
+        if (done) checked->finish(memory, request_of(device, launch), time);
         checked->tell();
     }
     if (!done) {

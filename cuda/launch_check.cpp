@@ -27,9 +27,6 @@ constexpr double spread_factor = 16;
 
 thread_local std::shared_ptr<const LaunchCheck> next_check;
 
-// Words that came out otherwise when the launch as written ran in another order.
-using Spread = std::map<std::uint64_t, std::uint64_t>;
-
 template <typename Real>
 bool is_near(Real expected, Real found, Real other, double tolerance) {
     if (!std::isfinite(expected) || !std::isfinite(found)) return false;
@@ -39,6 +36,8 @@ bool is_near(Real expected, Real found, Real other, double tolerance) {
     const double spread = std::abs(static_cast<double>(other) - static_cast<double>(expected));
     return difference <= tolerance * size || (std::isfinite(spread) && difference <= spread_factor * spread);
 }
+
+}  // namespace
 
 bool explained_by_rounding(const MemorySnapshot::ChangedWord& word, const Spread& spread) {
     const auto place = spread.find(word.address);
@@ -79,8 +78,6 @@ std::vector<MemoryRegion> regions_of(State& state, const Device& device) {
     return regions;
 }
 
-}  // namespace
-
 std::shared_ptr<const LaunchCheck> take_next_check() {
     return std::exchange(next_check, nullptr);
 }
@@ -88,11 +85,11 @@ std::shared_ptr<const LaunchCheck> take_next_check() {
 CheckedRun::CheckedRun(State& state, Device& device, const TimedLaunch& launch, const LaunchCheck& check)
     : state_(state), device_(device), launch_(launch), check_(check), before_(regions_of(state, device)) {}
 
-void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, double warp_instructions) {
+void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, const LaunchTime& time) {
     result_.ran = true;
     after_.emplace(regions_of(state_, device_));
-    limit_ = static_cast<std::uint64_t>(least_instruction_limit + instructions_ratio * warp_instructions);
-    Spread spread;
+    limit_ =
+        static_cast<std::uint64_t>(least_instruction_limit + instructions_ratio * time.warp_instructions);
     const auto run = [&](const LaunchShapeToCheck& shape, std::uint64_t seed, bool is_as_written) {
         before_.restore();
         LaunchRequest request = as_written;
@@ -110,8 +107,8 @@ void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, d
             difference.fault = done.error().message;
         } else {
             after_->compare([&](const MemorySnapshot::ChangedWord& word) {
-                if (check_.adds_floats && is_as_written) spread.insert_or_assign(word.address, word.now);
-                if (check_.adds_floats && (is_as_written || explained_by_rounding(word, spread))) {
+                if (check_.adds_floats && is_as_written) spread_.insert_or_assign(word.address, word.now);
+                if (check_.adds_floats && (is_as_written || explained_by_rounding(word, spread_))) {
                     result_.rounded++;
                     return true;
                 }
@@ -135,6 +132,7 @@ void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, d
              .dynamic_shared_bytes = as_written.dynamic_shared_bytes},
             seed++, true);
     for (const LaunchShapeToCheck& shape : check_.shapes) run(shape, seed++, false);
+    if (check_.trial != nullptr) try_shapes(memory, as_written, time);
     after_->restore();
 }
 

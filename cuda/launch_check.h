@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,10 +36,44 @@ struct LaunchCheckResult {
         0;  // words that differ by no more than the order of floating-point atomics explains
     std::vector<LaunchDifference> as_written;  // the launch as written, in another order: a race of its own
     std::vector<LaunchDifference> reshaped;
+    // Of a trial: not empty, no shape could be tried, and why; what the launch as written takes, and how many
+    // bytes it changes.
+    std::string not_tried;
+    double written_ns = 0;
+    std::uint64_t changed_bytes = 0;
+};
+
+// What became of one shape that was tried (LaunchTrial).
+struct ShapeOutcome {
+    enum class Kind : std::uint8_t {
+        same,
+        rounded,  // but for differences that the rounding of floating-point sums explains
+        wrong     // `why` says what: other bytes, a fault, or what the checks found
+    };
+    LaunchShapeToCheck shape;
+    Kind kind = Kind::same;
+    std::string why;
+    std::uint64_t runs = 0;
+    bool is_watched = false;  // one of them under the checks of memory, races and barriers
+    double duration_ns = 0;   // modelled; 0: not timed
+};
+
+// What `trimtab suggest` asks for: shapes are named one by one, as what was found tells, and each is run from
+// the memory as it was and from other contents, in other orders, and under the emulator's checks.
+struct LaunchTrial {
+    // The next shape, for what became of the one before (null: the first is asked for). Nothing: enough.
+    std::function<std::optional<LaunchShapeToCheck>(const ShapeOutcome* before)> next;
+    // Where the kernel's pointers point, and what they point at: bytes of a floating-point number, or 0.
+    struct Array {
+        std::uint64_t address = 0;
+        unsigned real_bytes = 0;
+    };
+    std::vector<Array> arrays;
 };
 
 struct LaunchCheck {
     std::vector<LaunchShapeToCheck> shapes;
+    std::shared_ptr<const LaunchTrial> trial;  // beside them; null: none
     std::uint64_t seed = 1;
     bool adds_floats = false;  // its floating-point atomics may round differently
     std::function<void(const LaunchCheckResult&)> done;

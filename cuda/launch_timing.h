@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cuda/machine.h"
@@ -24,7 +26,8 @@ struct TimedLaunch {
     std::uint32_t dynamic_shared_bytes = 0;
     std::vector<std::byte> parameters;
     LaunchObserver* observer = nullptr;
-    std::optional<WrittenShape> written;  // LaunchRequest::written
+    std::optional<WrittenShape> written;            // LaunchRequest::written
+    std::function<void(std::string_view)> print{};  // LaunchRequest::print
 
     [[nodiscard]] bool has_clusters() const { return std::uint64_t{cluster.x} * cluster.y * cluster.z > 1; }
     [[nodiscard]] std::uint64_t block_count() const { return std::uint64_t{grid.x} * grid.y * grid.z; }

@@ -15,6 +15,8 @@ namespace trimtab::cuda {
 struct MemoryRegion {
     std::uint64_t first = 0, size_bytes = 0;
     std::string name;  // "an allocation", "the module's variables"
+    unsigned real_bytes =
+        0;  // of the floating-point numbers that it is known to hold; 0: of what is not known
 };
 
 class MemorySnapshot {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "analysis/annotation_file.h"
 #include "analysis/describe.h"
 #include "driver_gen/fit_kernel.h"
 #include "emulator/exec/launch.h"
@@ -40,6 +41,11 @@ std::expected<std::vector<std::string>, Error> DriverMaker::make(const ptx::FatB
     analysis::KernelSources sources;
     if (!options_.kernel_sources.empty())
         if (auto read = analysis::read_kernel_sources(options_.kernel_sources)) sources = std::move(*read);
+    if (!options_.annotations.empty()) {
+        const auto annotations = analysis::read_annotation_file(options_.annotations);
+        if (!annotations) return std::unexpected(annotations.error());
+        analysis::add_annotations(sources, *annotations, options_.annotations);
+    }
     auto described = analysis::describe_fat_binary(binary, sources, options_.input);
     if (!described) return std::unexpected(described.error());
     if (!options_.keep.empty()) keep_descriptions(options_.keep, *described);

@@ -22,8 +22,9 @@ struct Loaded {
     Loaded(const Settings& settings, Bundles& bundles, Registrations& registrations, Report& report, Log& log)
         : backend(settings, log),
           modules(settings, bundles, registrations, log, ModuleCache(ModuleCache::default_folder()),
-                  [waits = settings.modules == ModulesMode::wait](const std::string& source) {
-                      return start_preparation(source, waits);
+                  [waits = settings.modules == ModulesMode::wait](const std::string& source,
+                                                                  const std::string& annotations) {
+                      return start_preparation(source, annotations, waits);
                   }),
           launcher(settings, backend.calls(), bundles, report, log, &modules) {}
     Backend backend;

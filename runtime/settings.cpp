@@ -70,7 +70,7 @@ constexpr std::string_view known_variables[] = {
     "TRIMTAB_CHOICES", "TRIMTAB_DEVICE",         "TRIMTAB_EMULATOR",      "TRIMTAB_JIT_DUMP",
     "TRIMTAB_JOBS",    "TRIMTAB_KERNEL_SOURCES", "TRIMTAB_LEAST_GAIN",    "TRIMTAB_LOG",
     "TRIMTAB_MODULES", "TRIMTAB_REPORT",         "TRIMTAB_REPORT_BLOCKS", "TRIMTAB_FORCE_CUDA_WHEELS",
-    "TRIMTAB_VERIFY"};
+    "TRIMTAB_VERIFY",  "TRIMTAB_ANNOTATIONS",    "TRIMTAB_SUGGEST"};
 
 }  // namespace
 
@@ -100,6 +100,8 @@ ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
     if (const char* gain = get("TRIMTAB_LEAST_GAIN"); gain != nullptr && *gain != '\0')
         read_share("TRIMTAB_LEAST_GAIN", gain, out.settings.least_gain, out.warnings);
     if (const char* verify = get("TRIMTAB_VERIFY")) out.settings.verify = verify;
+    if (const char* suggest = get("TRIMTAB_SUGGEST")) out.settings.suggest = suggest;
+    if (const char* annotations = get("TRIMTAB_ANNOTATIONS")) out.settings.annotations = annotations;
     return out;
 }
 

@@ -1,5 +1,6 @@
 // The environment of an instrumented program: TRIMTAB, TRIMTAB_DEVICE, TRIMTAB_LOG, TRIMTAB_REPORT,
-// TRIMTAB_CHOICES, TRIMTAB_LEAST_GAIN, TRIMTAB_MODULES, TRIMTAB_VERIFY.
+// TRIMTAB_CHOICES, TRIMTAB_LEAST_GAIN, TRIMTAB_MODULES, TRIMTAB_VERIFY, TRIMTAB_SUGGEST,
+// TRIMTAB_ANNOTATIONS.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,8 @@ struct Settings {
     std::string choices_path;    // TRIMTAB_CHOICES; empty: choices are not kept across runs
     double least_gain = default_least_gain;  // TRIMTAB_LEAST_GAIN: what another block must save
     std::string verify;                      // TRIMTAB_VERIFY as given: runtime/launches/verification.h
+    std::string suggest;                     // TRIMTAB_SUGGEST as given: runtime/launches/suggestion.h
+    std::string annotations;                 // TRIMTAB_ANNOTATIONS: a file of annotations; empty: none
 };
 
 struct ReadSettings {

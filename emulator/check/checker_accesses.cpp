@@ -235,7 +235,7 @@ void Checker::check_races(const LaneAccess& access) {
     for (std::uint64_t word = first / word_bytes * word_bytes; word < end; word += word_bytes) {
         const std::uint64_t from = std::max(first, word) - word, to = std::min(end, word + word_bytes) - word;
         stamp.bytes = static_cast<std::uint8_t>(((1u << to) - 1) & ~((1u << from) - 1));
-        if (writes && !reads && !knows_keeps) {
+        if (writes && !reads && !knows_keeps && !checks_.equal_stores) {
             const Stamp& before = shadow.last_writer(word);
             // A lane before this one in the same instruction: its value is not there yet.
             const bool is_same_store = before.block == stamp.block && before.time == stamp.time &&

@@ -14,6 +14,8 @@ struct Checks {
     bool race = false;    // two threads, one of which writes, with nothing that orders them
     bool init = false;    // reads of device or shared memory that nothing has written
     bool sync = false;    // barriers and warp collectives that not all their lanes meet together
+    // With `race`: two stores of one value are a race too. Not of the command line's: many programs set flags so.
+    bool equal_stores = false;
 
     [[nodiscard]] bool any() const { return memory || race || init || sync; }
 };

@@ -37,8 +37,10 @@ Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles&
       least_gain_(settings.least_gain),
       store_(settings.choices_path, log),
       verification_(settings.verify, calls, log),
+      suggestion_(settings.suggest, calls, log),
       reports_blocks_(settings.report_blocks && report.is_open()),
-      tells_(report.is_open() || log.wants(LogLevel::summary) || verification_.is_on()),
+      tells_(report.is_open() || log.wants(LogLevel::summary) || verification_.is_on() ||
+             suggestion_.is_on()),
       calls_(calls),
       bundles_(bundles),
       modules_(modules),
@@ -68,22 +70,32 @@ Bundles::Found Launcher::find(RegisteredKernel& kernel, bool& may_come) {
         found.reason = "its fat binary is of an unknown kind";
         return found;
     }
-    if (module == nullptr) {
+    if (kernel.fat_binary != nullptr) {
         const auto hash = ptx::fat_binary_hash(static_cast<const std::byte*>(kernel.fat_binary));
         if (!hash) {
             found.reason = hash.error().text();
             return found;
         }
         found = bundles_.find(*hash, kernel.name);
-        if (found.bundle != nullptr || modules_ == nullptr || !modules_->is_on()) return found;
-        // A program of another compiler's: as if it loaded its kernels while it runs.
-        module = modules_->registered(kernel.fat_binary);
+        if (found.bundle != nullptr && !is_annotated_beside(kernel, found)) return found;
+        if (modules_ == nullptr || !modules_->is_on()) return found;
+        // A program of another compiler's, or a kernel with an annotation that came after it was compiled: as
+        // if it were loaded while the program runs.
+        if (module == nullptr) module = modules_->registered(kernel.fat_binary);
         if (module == nullptr) return found;
         kernel.module.store(module, std::memory_order_release);
     }
     auto answer = modules_->find(*module, kernel.name);
     may_come = answer.may_come;
-    return std::move(answer.kernel);
+    const bool has_own = found.kernel != nullptr && found.kernel->driver != nullptr;
+    return has_own && !may_come && answer.kernel.kernel == nullptr ? std::move(found)
+                                                                   : std::move(answer.kernel);
+}
+
+// Has TRIMTAB_ANNOTATIONS an annotation for it, and its source none?
+bool Launcher::is_annotated_beside(const RegisteredKernel& kernel, const Bundles::Found& found) const {
+    return modules_ != nullptr && modules_->annotates(kernel.name) &&
+           (found.kernel == nullptr || found.kernel->description.verdict != analysis::Verdict::annotated);
 }
 
 const KernelPlan& Launcher::plan_of(RegisteredKernel& kernel) {
@@ -201,8 +213,8 @@ trimtab_image Launcher::image_of(const RegisteredKernel& kernel, const KernelPla
 }
 
 LaunchShape Launcher::with_shared_limit(const RegisteredKernel& kernel, const KernelPlan& plan,
-                                        LaunchShape shape) const {
-    if (!plan.description()->annotated_shared) return shape;
+                                        LaunchShape shape, bool may_be_supposed) const {
+    if (!plan.description()->annotated_shared && !may_be_supposed) return shape;
     if (const auto attributes = attributes_of(kernel, shape))
         shape.max_dynamic_shared_bytes =
             static_cast<std::uint64_t>(std::max(attributes->maxDynamicSharedSizeBytes, 0));
@@ -316,16 +328,19 @@ void Launcher::verify(const RegisteredKernel& kernel, const LaunchShape& shape, 
             launch.description = pending.plan->description();
             if (launch.description == nullptr) launch.left_alone = pending.plan->left_alone();
         }
-        if (keep != nullptr) launch.left_alone = keep;
+        if (keep != nullptr) launch.left_alone = launch.kept = keep;
         if (launch.description != nullptr && device != nullptr) {
             launch.image = image_of(kernel, *pending.plan, shape, ordinal, *device);
-            launch.shape = with_shared_limit(kernel, *pending.plan, shape);
+            launch.shape = with_shared_limit(kernel, *pending.plan, shape, suggestion_.is_on());
             if (launch.left_alone.empty()) launch.left_alone = stands_in_the_way(*launch.description, shape);
         }
         launch.key.resize(launch.description == nullptr ? 0 : pending.plan->key().words());
         if (!launch.key.empty() && (shape.arguments != nullptr || !pending.plan->key().reads_arguments()))
             pending.plan->key().write(shape, ordinal, launch.key.data());
-        verification_.prepare(launch);
+        if (suggestion_.is_on())
+            suggestion_.prepare(launch);
+        else
+            verification_.prepare(launch);
     } catch (const std::exception& error) {
         log_.warn_once(fmt::format("{} is not verified: {}", kernel.name, error.what()));
     }

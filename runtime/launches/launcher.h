@@ -9,6 +9,7 @@
 
 #include "runtime/choices/choice_store.h"
 #include "runtime/choices/known_devices.h"
+#include "runtime/launches/suggestion.h"
 #include "runtime/launches/verification.h"
 #include "runtime/log.h"
 #include "runtime/modules/bundles.h"
@@ -69,6 +70,7 @@ class Launcher {
     // The kernel's driver program is not asked again; one warning.
     void distrust(RegisteredKernel& kernel, const KernelPlan& plan, const std::string& nonsense);
     [[nodiscard]] Bundles::Found find(RegisteredKernel& kernel, bool& may_come);
+    [[nodiscard]] bool is_annotated_beside(const RegisteredKernel& kernel, const Bundles::Found& found) const;
     [[nodiscard]] std::optional<cudaFuncAttributes> attributes_of(const RegisteredKernel& kernel,
                                                                   const LaunchShape& shape) const;
     [[nodiscard]] std::optional<cudaFuncAttributes> driver_attributes(const RegisteredKernel& kernel,
@@ -76,9 +78,10 @@ class Launcher {
     [[nodiscard]] trimtab_image image_of(const RegisteredKernel& kernel, const KernelPlan& plan,
                                          const LaunchShape& shape, std::uint32_t ordinal,
                                          const KnownDevice& device) const;
-    // With what cudaFuncSetAttribute allows it now, where an annotation states dynamic shared memory.
+    // With what cudaFuncSetAttribute allows it now, where an annotation states dynamic shared memory, or one
+    // that may be supposed would.
     [[nodiscard]] LaunchShape with_shared_limit(const RegisteredKernel& kernel, const KernelPlan& plan,
-                                                LaunchShape shape) const;
+                                                LaunchShape shape, bool may_be_supposed = false) const;
     // Is it an error that a launch's configuration can cause? Any other would meet the launch as written too.
     [[nodiscard]] static bool is_of_configuration(cudaError_t status);
     // The changed launch failed with `status`: this shape goes out as written from now on.
@@ -93,6 +96,7 @@ class Launcher {
     const double least_gain_;
     ChoiceStore store_;
     Verification verification_;
+    Suggestion suggestion_;
     const bool reports_blocks_;
     const bool tells_;  // a line for each launch is wanted, or each is verified
     const BackendCalls& calls_;
@@ -133,10 +137,10 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
         if (is_captured()) return forward(grid, block, shared_bytes);
         const Decision decision = decide(*kernel, shape, keep, pending);
         tell(*kernel, shape, pending, decision);
-        if (verification_.is_on()) {
+        if (verification_.is_on() || suggestion_.is_on()) {
             verify(*kernel, shape, keep, pending, decision);
             const cudaError_t status = forward(shape.grid, shape.block, shape.dynamic_shared_bytes);
-            verification_.finish();
+            suggestion_.is_on() ? suggestion_.finish() : verification_.finish();
             return status;
         }
         if (mode_ == Mode::on) {

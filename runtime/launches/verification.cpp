@@ -192,7 +192,7 @@ void Verification::prepare(const LaunchToVerify& launch) {
     for (const analysis::LaunchConfiguration& block : blocks)
         check->shapes.push_back(
             {.grid = block.grid, .block = block.block, .dynamic_shared_bytes = block.dynamic_shared_bytes});
-    check->adds_floats = launch.description->uses_float_atomics;
+    check->adds_floats = launch.description->uses_float_atomics || launch.description->may_reassociate;
     {
         const std::lock_guard lock(mutex_);
         check->seed = next_seed_;

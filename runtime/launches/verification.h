@@ -32,6 +32,7 @@ struct LaunchToVerify {
     std::string kernel, object;  // mangled; the file that holds the kernel's stub
     const analysis::KernelDescription* description = nullptr;  // null: `left_alone` says why
     std::string left_alone;  // not empty: it keeps its block whatever it is given
+    std::string kept;        // not empty: this launch must go out as written, whatever is known of the kernel
     const KnownDevice* device = nullptr;
     trimtab_image image{};
     LaunchShape shape;

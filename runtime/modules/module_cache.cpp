@@ -40,6 +40,11 @@ struct flock whole_file(short type) {
 
 }  // namespace
 
+std::string annotated_hash(const std::string& hash, std::string_view annotations) {
+    const std::uint64_t seed = XXH3_64bits(hash.data(), hash.size());
+    return fmt::format("{:016x}", XXH3_64bits_withSeed(annotations.data(), annotations.size(), seed));
+}
+
 std::optional<FileLock> FileLock::take(const std::string& path, bool wait, std::string& error) {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) {

@@ -7,13 +7,14 @@
 //     HASH-VERSION.lock      locked while it is being prepared
 //     HASH-VERSION.failed    how often it was tried, and why it failed
 //
-// HASH is the module's, VERSION that of Trimtab and everything that makes driver programs.
+// HASH is the module's (with annotations beside the source, annotated_hash() of it), VERSION that of Trimtab and everything that makes driver programs.
 #pragma once
 
 #include <cstdint>
 #include <expected>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/cache_path.h"
 #include "base/kept_file.h"
@@ -42,6 +43,9 @@ struct PreparationFailure {
     std::string reason;
     bool was_cut_off = false;  // it ended without saying anything
 };
+
+// The hash of a module whose kernels are prepared as a file of annotations says (its content).
+[[nodiscard]] std::string annotated_hash(const std::string& hash, std::string_view annotations);
 
 class ModuleCache {
   public:

@@ -1,5 +1,8 @@
 #include "runtime/modules/module_preparation.h"
 
+#include <utility>
+#include <vector>
+
 #include "base/process.h"
 #include "runtime/stand_in/libraries.h"
 
@@ -14,12 +17,14 @@ bool is_for_tools(std::string_view variable) {
 
 }  // namespace
 
-std::string start_preparation(const std::string& source, bool is_waited_for) {
+std::string start_preparation(const std::string& source, const std::string& annotations, bool is_waited_for) {
     const std::string program = find_own_program("trimtab");
     if (program.empty()) return "trimtab is not installed beside libtrimtab.so, nor on PATH";
-    const auto started = base::start_detached(
-        {.words = {program, "prepare", is_waited_for ? "--waited-for" : "--background", "--quiet", source}},
-        is_for_tools);
+    std::vector<std::string> words{program, "prepare", is_waited_for ? "--waited-for" : "--background",
+                                   "--quiet"};
+    if (!annotations.empty()) words.push_back("--annotations=" + annotations);
+    words.push_back(source);
+    const auto started = base::start_detached({.words = std::move(words)}, is_for_tools);
     return started ? std::string{} : started.error().text();
 }
 

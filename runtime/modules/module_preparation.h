@@ -7,7 +7,8 @@ namespace trimtab::runtime {
 
 // A process of its own session, with no open files and no parent in this program: nothing for its wait(), no
 // SIGCHLD. At a low priority and one at a time, unless the program waits for it. Empty, or why it
-// could not be started.
-[[nodiscard]] std::string start_preparation(const std::string& source, bool is_waited_for);
+// could not be started. `annotations`: a file, or empty.
+[[nodiscard]] std::string start_preparation(const std::string& source, const std::string& annotations,
+                                            bool is_waited_for);
 
 }  // namespace trimtab::runtime

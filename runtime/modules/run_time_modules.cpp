@@ -27,6 +27,7 @@ RunTimeModules::RunTimeModules(const Settings& settings, Bundles& bundles, Regis
       bundles_(bundles),
       registrations_(registrations),
       log_(log),
+      annotations_(settings.annotations, log),
       cache_(std::move(cache)),
       starter_(std::move(starter)),
       limits_(limits) {}
@@ -44,7 +45,7 @@ RunTimeModule* RunTimeModules::module_of(const ModuleImage& image) {
         return nullptr;
     }
     auto module = std::make_unique<RunTimeModule>();
-    module->hash = image.hash;
+    module->hash = annotations_.hash_of_module(image.hash);
     module->kind = image.kind;
     if (!can_be_prepared) {
         module->reason = image.why_none;
@@ -333,7 +334,8 @@ void RunTimeModules::start(RunTimeModule& module) {
     const std::string source = cache_.source(module.hash, module.kind);
     auto ready = cache_.make_folder();
     if (ready) ready = base::write_whole(source, module.bytes);
-    const std::string wrong = ready ? starter_(source) : ready.error().text();
+    const std::string wrong =
+        ready ? starter_(source, annotations_.is_on() ? annotations_.path() : "") : ready.error().text();
     if (wrong.empty()) return drop_bytes(module);
     log_.warn_once(fmt::format("modules that the program loads cannot be prepared: {}", wrong));
     settle(module, "its module cannot be prepared: " + wrong);

@@ -22,6 +22,7 @@
 #include "runtime/modules/module_cache.h"
 #include "runtime/modules/module_image.h"
 #include "runtime/modules/registrations.h"
+#include "runtime/modules/side_annotations.h"
 #include "runtime/settings.h"
 
 namespace trimtab::runtime {
@@ -45,8 +46,9 @@ struct RunTimeModule {
 
 class RunTimeModules {
   public:
-    // Starts `trimtab prepare` for a file: empty, or why it could not be started.
-    using Starter = std::function<std::string(const std::string& source)>;
+    // Starts `trimtab prepare` for a file, with a file of annotations or none: empty, or why it could not be
+    // started.
+    using Starter = std::function<std::string(const std::string& source, const std::string& annotations)>;
     struct Limits {
         std::chrono::milliseconds between_looks{100};
         std::chrono::milliseconds longest_wait{120000};  // TRIMTAB_MODULES=wait, for one module
@@ -64,6 +66,8 @@ class RunTimeModules {
                          Limits{}) {}
 
     [[nodiscard]] bool is_on() const { return mode_ != ModulesMode::off; }
+    // Beside its source: TRIMTAB_ANNOTATIONS.
+    [[nodiscard]] bool annotates(std::string_view kernel) const { return annotations_.names(kernel); }
 
     // CUDA has loaded the image and calls it `handle`.
     void loaded(const void* handle, const ModuleImage& image);
@@ -114,6 +118,7 @@ class RunTimeModules {
     Bundles& bundles_;
     Registrations& registrations_;
     Log& log_;
+    const SideAnnotations annotations_;
     const ModuleCache cache_;
     const Starter starter_;
     const Limits limits_;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/annotated_launch.h"
+#include "analysis/annotation_file.h"
 #include "analysis/describe.h"
 #include "analysis/legal_blocks.h"
 #include "cuda_compiler.h"
@@ -99,6 +100,65 @@ std::string text(const std::optional<LaunchConfiguration>& launch) {
 }
 
 const void* const pointer = nullptr;
+
+TEST_F(Annotations, KeepTheGridAsWritten) {
+    const auto kernel = described("block_sum", "block(ispow2(bx)), grid(as_written), dynamic_shared(4 * bx)");
+    EXPECT_EQ(kernel.verdict, Verdict::annotated);
+    EXPECT_TRUE(kernel.grid_stays(0));
+    const auto given = arguments(kernel, pointer, pointer, 1000);
+    const LaunchConfiguration written{{7, 1, 1}, {256, 1, 1}, 1024};
+    EXPECT_EQ(annotation_mismatch(kernel, given, written), "");
+    EXPECT_EQ(text(stated_launch(kernel, given, written, {64, 1, 1})), "7x1 of 64x1 with 256");
+    // The description, which has no loops of the proof's, is read back.
+    const auto again = description_from_json(to_json(kernel), "test");
+    ASSERT_TRUE(again) << again.error().text();
+    EXPECT_TRUE(again->grid_stays(0));
+    EXPECT_EQ(annotation_mismatch(*again, given, written), "");
+    EXPECT_THAT(complaint("block_sum", "grid(as_written), dynamic_shared(4 * ex)"),
+                HasSubstr("ex is not known where the grid is as_written in x"));
+}
+
+TEST_F(Annotations, AllowSumsInAnotherOrder) {
+    const std::string shape = "block(ispow2(bx)), grid(ceil(n / (2 * bx))), dynamic_shared(4 * bx)";
+    EXPECT_FALSE(described("block_sum", shape).may_reassociate);
+    const auto kernel = described("block_sum", shape + ", reassociate");
+    EXPECT_TRUE(kernel.may_reassociate);
+    EXPECT_TRUE(description_from_json(to_json(kernel), "test")->may_reassociate);
+    EXPECT_THAT(complaint("block_sum", shape + ", reassociated"), HasSubstr("no such clause"));
+}
+
+TEST_F(Annotations, ComeFromAFileToo) {
+    const auto file = parse_annotation_file(
+        R"json({"trimtab_annotations": 1, "made_by": "hand", "kernels": [
+            {"kernel": "with", "annotation": "grid(ceil(n / bx))", "parameters": ["in", "n"]},
+            {"kernel": "known", "annotation": "leave_alone"}]})json",
+        "side.json");
+    ASSERT_TRUE(file) << file.error().text();
+    KernelSources sources;
+    sources["known"].annotations = {{"block(bx < 64)", "app.cu", 3}};
+    add_annotations(sources, *file, "side.json");
+    ASSERT_EQ(sources["with"].annotations.size(), 1u);
+    EXPECT_EQ(sources["with"].annotations[0].text, "grid(ceil(n / bx))");
+    EXPECT_EQ(sources["with"].annotations[0].file, "side.json");
+    EXPECT_EQ(sources["with"].parameters[1].name, "n");
+    ASSERT_EQ(sources["known"].annotations.size(), 1u);  // the source's own
+    EXPECT_EQ(sources["known"].annotations[0].text, "block(bx < 64)");
+}
+
+TEST_F(Annotations, OfAFileThatIsNoneAreOneLine) {
+    const auto fault = [](std::string_view text) {
+        const auto file = parse_annotation_file(text, "side.json");
+        return file ? std::string() : file.error().text();
+    };
+    EXPECT_THAT(fault("{"), HasSubstr("side.json"));
+    EXPECT_THAT(fault(R"({"kernels": []})"), HasSubstr("trimtab_annotations"));
+    EXPECT_THAT(fault(R"({"trimtab_annotations": 2, "kernels": []})"), HasSubstr("another version"));
+    EXPECT_THAT(fault(R"({"trimtab_annotations": 1, "kernels": [{"kernel": "k"}]})"),
+                HasSubstr("kernels[0] has no member \"annotation\""));
+    EXPECT_THAT(fault(R"({"trimtab_annotations": 1, "kernels": [{"kernel": "k", "annotation": "leave_alone"},
+                          {"kernel": "k", "annotation": "leave_alone"}]})"),
+                HasSubstr("there already"));
+}
 
 TEST_F(Annotations, MakeABlockReductionTunable) {
     EXPECT_EQ(described("block_sum", "sizes(n)").verdict, Verdict::fixed);

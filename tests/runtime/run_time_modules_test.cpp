@@ -45,7 +45,7 @@ class RunTimeModulesTest : public ::testing::Test {
         limits_.between_looks = std::chrono::milliseconds(0);
         modules_.emplace(
             settings_, bundles_, registrations_, log_, ModuleCache(folder_.string()),
-            [this](const std::string& source) {
+            [this](const std::string& source, const std::string& /*annotations*/) {
                 started_.push_back(source);
                 return starter_answer_;
             },

@@ -50,6 +50,7 @@ struct CommandLine {
     std::string profile = "auto";                       // auto, off, or a folder or database
     std::uint32_t smallest_size = 0, largest_size = 0;  // 0: the plan's own
     std::string keep;                                   // folder for the generated files
+    std::string annotations;                            // a file of annotations beside the sources
     bool quiet = false;
     std::string documentation;  // the folder for the man page, in the place of a build
     bool asks_version = false, asks_help = false;

@@ -92,9 +92,10 @@ class Instrumentation {
 
   private:
     [[nodiscard]] std::string key_of(const ptx::FatBinary& binary) const {
-        return fmt::format("{}|{}|{}|{}|{}:{}|{}|{}", TRIMTAB_VERSION, binary.hash, compiled_.input,
+        return fmt::format("{}|{}|{}|{}|{}:{}|{}|{}|{}", TRIMTAB_VERSION, binary.hash, compiled_.input,
                            line_.profile == "off", line_.smallest_size, line_.largest_size,
-                           TRIMTAB_GENERATOR_HASH, read_file(compiled_.kernel_sources));
+                           TRIMTAB_GENERATOR_HASH, read_file(compiled_.kernel_sources),
+                           line_.annotations.empty() ? std::string() : read_file(line_.annotations));
     }
 
     // A folder for each source: two may hold kernels of one name.
@@ -106,6 +107,7 @@ class Instrumentation {
         tools::DriverMaker maker({.tool = "trimtab++",
                                   .input = compiled_.input,
                                   .kernel_sources = compiled_.kernel_sources,
+                                  .annotations = line_.annotations,
                                   .profile = line_.profile != "off",
                                   .smallest_size = line_.smallest_size,
                                   .largest_size = line_.largest_size,

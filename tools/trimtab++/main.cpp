@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/annotation_file.h"
 #include "analysis/annotations.h"
 #include "tools/trimtab++/command_line.h"
 #include "tools/trimtab++/device_code.h"
@@ -196,6 +197,9 @@ int main(int argc, char** argv) {
         const auto written = write_documentation(line->documentation);
         return written ? 0 : lacks(written.error().text());
     }
+    if (!line->annotations.empty())
+        if (const auto read = trimtab::analysis::read_annotation_file(line->annotations); !read)
+            return lacks(read.error().text());
     if (line->asks_version || line->asks_help) {
         std::fputs((line->asks_version ? version_text() : help_text()).c_str(), stdout);
         std::fflush(stdout);

@@ -31,6 +31,9 @@ constexpr std::array options = {
               "The sizes that profiles use, 8 <= LOW <= HIGH <= 4096; 64:256 where it is left out"},
     OwnOption{"--trimtab-keep=", "DIR",
               "Write there what is made on the way: descriptions, driver programs in C, PTX"},
+    OwnOption{"--trimtab-annotations=", "FILE",
+              "Annotations of kernels beside their source, as trimtab suggest writes them; the source's own "
+              "come first"},
     OwnOption{"--trimtab-quiet", "", "No progress and no notes; warnings stay"},
     OwnOption{"--trimtab-instead-of", "COMPILER",
               "First on the command line: the rest is that compiler's, in whose place trimtab++ stands (for "
@@ -80,6 +83,9 @@ std::expected<void, Error> read_own_option(CommandLine& line, std::string_view o
     } else if (auto keep = value_of("--trimtab-keep=")) {
         if (keep->empty()) return std::unexpected(Error{"--trimtab-keep= wants a folder"});
         line.keep = *keep;
+    } else if (auto annotations = value_of("--trimtab-annotations=")) {
+        if (annotations->empty()) return std::unexpected(Error{"--trimtab-annotations= wants a file"});
+        line.annotations = *annotations;
     } else if (auto folder = value_of("--trimtab-documentation=")) {
         line.documentation = *folder;
     } else if (option == "--trimtab-quiet") {

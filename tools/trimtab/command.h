@@ -27,6 +27,7 @@ void add_predict(CLI::App& app, Action& action);
 void add_emulate(CLI::App& app, Action& action);
 void add_prepare(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
+void add_suggest(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 
 // "trimtab: <message>" on stderr.

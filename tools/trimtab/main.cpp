@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
     add_emulate(app, action);
     add_prepare(app, action);
     add_run(app, action);
+    add_suggest(app, action);
     add_verify(app, action);
     std::string folder;
     CLI::App* documentation =

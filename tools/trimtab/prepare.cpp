@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "analysis/annotation_file.h"
 #include "base/installation.h"
 #include "base/process.h"
 #include "base/temporary_folder.h"
@@ -31,6 +32,8 @@ using runtime::ModuleImage;
 struct Options {
     std::vector<std::string> files;
     std::string sizes;
+    std::string annotations;          // a file; empty: none
+    std::string annotations_content;  // of it
     std::uint32_t smallest_size = 0, largest_size = 0;
     bool quiet = false;
     // Started by the runtime of a program, for a file in the cache's folder; and the program waits for it.
@@ -134,6 +137,7 @@ class Preparation {
         DriverMaker maker({.tool = "trimtab",
                            .input = path,
                            .kernel_sources = {},
+                           .annotations = options_.annotations,
                            .profile = true,
                            .smallest_size = options_.smallest_size,
                            .largest_size = options_.largest_size,
@@ -221,14 +225,22 @@ int prepare(Options& options) {
     options.background |= options.is_waited_for;
     if (!read_sizes(options))
         return fail(ExitCode::usage, "--sizes takes LOW:HIGH, with 8 <= LOW <= HIGH <= 4096");
+    if (!options.annotations.empty()) {
+        if (const auto read = analysis::read_annotation_file(options.annotations); !read)
+            return fail(read.error());
+        std::ifstream file(options.annotations, std::ios::binary);
+        options.annotations_content.assign(std::istreambuf_iterator<char>(file), {});
+    }
     const ModuleCache cache(ModuleCache::default_folder());
     if (!cache.is_there())
         return fail(ExitCode::bad_input, "neither XDG_CACHE_HOME nor HOME names a folder for the cache");
     if (const auto made = cache.make_folder(); !made) return fail(made.error());
     for (const std::string& path : options.files) {
-        const auto modules = modules_of(path);
+        auto modules = modules_of(path);
         if (!modules) return fail(modules.error());
-        for (const Module& module : *modules) {
+        for (Module& module : *modules) {
+            if (!options.annotations.empty())
+                module.binary.hash = runtime::annotated_hash(module.binary.hash, options.annotations_content);
             if (const auto done = prepare_one(module, path, options, cache); !done) return fail(done.error());
             if (!options.quiet) fmt::print("{}: {}\n", path, cache.library(module.binary.hash));
         }
@@ -249,6 +261,9 @@ void add_prepare(CLI::App& app, Action& action) {
         ->required()
         ->expected(-1);
     command->add_option("--sizes", options->sizes, "Sizes that profiles use, LOW:HIGH (default 64:256)");
+    command->add_option("--annotations", options->annotations,
+                        "Annotations of its kernels, as trimtab suggest writes them: for runs with "
+                        "TRIMTAB_ANNOTATIONS of this very content");
     command->add_flag("--quiet", options->quiet, "No progress; warnings stay");
     command->add_flag("--background", options->background)->group("");
     command->add_flag("--waited-for", options->is_waited_for)->group("");

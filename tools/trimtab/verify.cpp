@@ -133,6 +133,8 @@ int verify(const Options& options) {
     setenv("TRIMTAB_VERIFY", plan.dump().c_str(), 1);
     setenv("TRIMTAB_DEVICE", device->c_str(), 1);
     setenv("TRIMTAB", "on", 1);
+    // What an annotation beside the source makes of a kernel must be known at its first launch.
+    if (getenv("TRIMTAB_ANNOTATIONS") != nullptr) setenv("TRIMTAB_MODULES", "wait", 0);
     std::vector<std::string> command = options.program;
     command.front() = *program;
     const auto outcome = run_user_program(command, options.json && options.report.empty());

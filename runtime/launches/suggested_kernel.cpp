@@ -1,0 +1,282 @@
+#include "runtime/launches/suggested_kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "analysis/annotations.h"
+#include "analysis/legal_blocks.h"
+#include "runtime/launches/argument_key.h"
+
+namespace trimtab::runtime {
+namespace {
+
+using analysis::KernelDescription;
+using analysis::Verdict;
+using nlohmann::ordered_json;
+
+// A hypothesis that has failed with so many blocks and stood with none is not tried with more of them.
+constexpr unsigned hopeless = 4;
+// With so many blocks all are tried; so many go on to the others.
+constexpr std::size_t probed_blocks = 6, likeliest = 4;
+
+std::array<std::uint32_t, 3> sizes(const trimtab_dim3& value) {
+    return {value.x, value.y, value.z};
+}
+
+std::array<std::uint64_t, 7> shape_of(const analysis::LaunchConfiguration& launch) {
+    return {launch.grid.x,
+            launch.grid.y,
+            launch.grid.z,
+            launch.block.x,
+            launch.block.y,
+            launch.block.z,
+            launch.dynamic_shared_bytes};
+}
+
+// What the hypothesis makes of the kernel's description; nothing where a promise cannot lift what stands in
+// the way.
+std::optional<KernelDescription> supposing(KernelDescription description, const std::string& text) {
+    if (!analysis::annotate(description, {.text = text, .file = {}, .line = 0})) return std::nullopt;
+    if (description.verdict != Verdict::annotated) return std::nullopt;
+    return description;
+}
+
+// Equal launches in what the blocks may depend on: shape and scalars, not where arrays lie.
+std::string kind_of(const LaunchToVerify& launch, analysis::ArgumentBytes arguments) {
+    const LaunchShape& shape = launch.shape;
+    std::string key = fmt::format("{} {} {} {} {} {} {}", shape.grid.x, shape.grid.y, shape.grid.z,
+                                  shape.block.x, shape.block.y, shape.block.z, shape.dynamic_shared_bytes);
+    for (const analysis::KernelParameter& parameter : launch.description->parameters) {
+        if (parameter.is_pointer || parameter.offset + parameter.size > arguments.size()) continue;
+        key += ' ';
+        for (std::uint32_t i = 0; i < parameter.size; ++i)
+            key += fmt::format("{:02x}", static_cast<unsigned>(arguments[parameter.offset + i]));
+    }
+    return key;
+}
+
+}  // namespace
+
+SuggestedKernel::SuggestedKernel(const LaunchToVerify& launch, std::uint64_t launches_of_a_kind)
+    : kernel_(launch.kernel),
+      object_(launch.object),
+      device_(launch.device == nullptr ? "" : launch.device->name),
+      launches_of_a_kind_(launches_of_a_kind) {
+    if (launch.description == nullptr) return;
+    for (const analysis::KernelParameter& parameter : launch.description->parameters)
+        parameters_.push_back(parameter.name);
+}
+
+std::string SuggestedKernel::why_not(const LaunchToVerify& launch) const {
+    if (!launch.kept.empty()) return launch.kept;
+    if (launch.description == nullptr) return launch.left_alone;
+    const KernelDescription& description = *launch.description;
+    if (launch.device == nullptr) return "the device cannot be described";
+    if (description.verdict == Verdict::annotated) return "an annotation answers for it";
+    if (description.verdict == Verdict::covering && launch.shape.dynamic_shared_bytes == 0)
+        return "it is proved: any block will do";
+    if (launch.shape.arguments == nullptr && !description.parameters.empty())
+        return "it is launched without its arguments";
+    if (!description.varies(0) && !description.varies(1) && !description.varies(2))
+        return "it reads no index of a thread";
+    return {};
+}
+
+void SuggestedKernel::skip(const std::string& why) {
+    if (skipped_.empty()) skipped_ = why;
+}
+
+bool SuggestedKernel::is_due(const LaunchToVerify& launch) {
+    const auto arguments = argument_bytes(*launch.description, launch.shape.arguments);
+    const std::uint64_t number = ++kinds_[kind_of(launch, arguments)];
+    return launches_of_a_kind_ == 0 || number <= launches_of_a_kind_ || std::has_single_bit(number);
+}
+
+std::uint64_t SuggestedKernel::begin(const LaunchToVerify& launch) {
+    const KernelDescription& description = *launch.description;
+    const auto arguments = argument_bytes(description, launch.shape.arguments);
+    const analysis::LaunchConfiguration written = as_configuration(launch.shape);
+    if (!has_begun_) {
+        has_begun_ = true;
+        written_block_ = launch.shape.block;
+        for (Hypothesis& hypothesis : hypotheses(description, arguments, written))
+            supposed_.push_back({.hypothesis = std::move(hypothesis),
+                                 .fallen = {},
+                                 .tried = {},
+                                 .launches = {},
+                                 .right = 0,
+                                 .wrong = 0});
+    }
+    written_blocks_.insert(sizes(launch.shape.block));
+    const std::array<bool, 3> varies{description.varies(0), description.varies(1), description.varies(2)};
+    std::vector<trimtab_dim3> blocks = blocks_to_suppose(
+        written_block_, varies,
+        static_cast<std::uint32_t>(std::max(1.0, launch.device->values.max_threads_per_block)));
+    std::erase_if(blocks, [&](const trimtab_dim3& block) { return same(block, launch.shape.block); });
+    order_.clear();
+    at_ = 0;
+    outcomes_.clear();
+    noted_.clear();
+    bool any = false;
+    for (Supposed& supposed : supposed_) {
+        supposed.launches.clear();
+        supposed.right = supposed.wrong = 0;
+        if (!supposed.fallen.empty()) continue;
+        const auto annotated = supposing(description, supposed.hypothesis.text());
+        if (!annotated) {
+            supposed.fallen = "an annotation cannot lift what stands in the way";
+            continue;
+        }
+        const auto limits =
+            limits_of(*annotated, arguments, launch.device->values, launch.image, launch.shape);
+        if (!limits) {
+            supposed.fallen = limits.error();
+            continue;
+        }
+        any = true;
+        for (const trimtab_dim3& block : blocks) {
+            const auto known = supposed.tried.find(sizes(block));
+            if (known != supposed.tried.end() && known->second.cell == Cell::wrong) continue;
+            if (launches_ > 0 && known == supposed.tried.end()) continue;
+            if (const auto with = analysis::launch_with_block(*annotated, arguments, *limits, written, block))
+                supposed.launches.emplace(sizes(block), *with);
+        }
+    }
+    probes_ = 0;
+    std::size_t blocks_in_order = 0;
+    for (const trimtab_dim3& block : blocks) {
+        const std::size_t before = order_.size();
+        for (std::size_t i = 0; i < supposed_.size(); ++i)
+            if (supposed_[i].launches.contains(sizes(block))) order_.emplace_back(sizes(block), i);
+        if (order_.size() > before && ++blocks_in_order == probed_blocks) probes_ = order_.size();
+    }
+    if (!any && skipped_.empty() && !supposed_.empty()) skipped_ = supposed_.front().fallen;
+    under_way_ = any ? ++begun_ : 0;
+    return under_way_;
+}
+
+void SuggestedKernel::note(const Block& block, const cuda::ShapeOutcome& outcome, std::size_t index) {
+    noted_.insert_or_assign({block, index}, outcome);
+    Supposed& supposed = supposed_[index];
+    ++(outcome.kind == cuda::ShapeOutcome::Kind::wrong ? supposed.wrong : supposed.right);
+}
+
+void SuggestedKernel::keep_the_likeliest() {
+    std::vector<std::size_t> standing;
+    for (std::size_t i = 0; i < supposed_.size(); ++i)
+        if (supposed_[i].right > 0) standing.push_back(i);
+    std::ranges::sort(standing, {}, [this](std::size_t i) {
+        return std::tuple(supposed_[i].wrong, supposed_[i].hypothesis.rank, i);
+    });
+    // What they make of the blocks so far.
+    std::set<std::vector<Shape>> known;
+    for (const std::size_t i : standing) {
+        std::vector<Shape> shapes;
+        for (std::size_t at = 0; at < probes_; ++at)
+            if (order_[at].second == i)
+                shapes.push_back(shape_of(supposed_[i].launches.at(order_[at].first)));
+        if (known.contains(shapes)) continue;
+        if (known.size() < likeliest)
+            known.insert(std::move(shapes));
+        else
+            supposed_[i].fallen = "others are as likely";
+    }
+}
+
+std::optional<cuda::LaunchShapeToCheck> SuggestedKernel::next(std::uint64_t number,
+                                                              const cuda::ShapeOutcome* before) {
+    if (number != under_way_) return std::nullopt;
+    if (before != nullptr && at_ < order_.size()) {
+        const auto& [block, index] = order_[at_++];
+        outcomes_[shape_of(supposed_[index].launches.at(block))] = *before;
+        note(block, *before, index);
+    }
+    for (; at_ < order_.size(); ++at_) {
+        if (launches_ == 0 && at_ > 0 && at_ == probes_) keep_the_likeliest();
+        const auto& [block, index] = order_[at_];
+        const Supposed& supposed = supposed_[index];
+        if (!supposed.fallen.empty()) continue;
+        if (supposed.right == 0 && supposed.wrong >= hopeless) continue;
+        const analysis::LaunchConfiguration& launch = supposed.launches.at(block);
+        if (const auto known = outcomes_.find(shape_of(launch)); known != outcomes_.end()) {
+            note(block, known->second, index);
+            continue;
+        }
+        return cuda::LaunchShapeToCheck{
+            .grid = launch.grid, .block = launch.block, .dynamic_shared_bytes = launch.dynamic_shared_bytes};
+    }
+    return std::nullopt;
+}
+
+void SuggestedKernel::finish(std::uint64_t number, const cuda::LaunchCheckResult& result) {
+    if (number != under_way_) return;
+    under_way_ = 0;
+    if (!result.ran) return skip("a launch as written faults");
+    if (!result.not_tried.empty()) {
+        // What is wrong with one launch as written says nothing good of the kernel.
+        refused_ = result.not_tried;
+        return;
+    }
+    ++launches_;
+    runs_ += result.runs;
+    changed_bytes_ += result.changed_bytes;
+    const bool is_longest = result.written_ns > longest_ns_;
+    if (is_longest) {
+        longest_ns_ = result.written_ns;
+        for (Supposed& supposed : supposed_)
+            for (auto& [block, tried] : supposed.tried) tried.duration_ns = 0;
+    }
+    for (const auto& [cell, outcome] : noted_) {
+        const auto& [block, index] = cell;
+        Tried& tried = supposed_[index].tried[block];
+        tried.is_watched |= outcome.is_watched;
+        if (is_longest) tried.duration_ns = outcome.duration_ns;
+        if (outcome.kind == cuda::ShapeOutcome::Kind::wrong) {
+            tried.cell = Cell::wrong;
+            tried.why = outcome.why;
+        } else if (outcome.kind == cuda::ShapeOutcome::Kind::rounded && tried.cell == Cell::same) {
+            tried.cell = Cell::rounded;
+        }
+    }
+}
+
+ordered_json SuggestedKernel::to_json() const {
+    constexpr std::array names{"same", "rounded", "wrong"};
+    ordered_json supposed = ordered_json::array();
+    for (const Supposed& one : supposed_) {
+        ordered_json entry = {{"grid", one.hypothesis.grid},
+                              {"dynamic_shared", one.hypothesis.dynamic_shared},
+                              {"rank", one.hypothesis.rank},
+                              {"fallen", one.fallen},
+                              {"blocks", ordered_json::array()}};
+        for (const auto& [block, tried] : one.tried) {
+            ordered_json cell = {{"block", block}, {"found", names[static_cast<std::size_t>(tried.cell)]}};
+            if (tried.cell == Cell::wrong)
+                cell["why"] = tried.why;
+            else
+                cell["watched"] = tried.is_watched;
+            cell["ns"] = tried.duration_ns;
+            entry["blocks"].push_back(std::move(cell));
+        }
+        supposed.push_back(std::move(entry));
+    }
+    return {{"kernel", kernel_},
+            {"object", object_},
+            {"device", device_},
+            {"parameters", parameters_},
+            {"skipped", skipped_},
+            {"refused", refused_},
+            {"launches", launches_},
+            {"kinds", kinds_.size()},
+            {"runs", runs_},
+            {"changed_bytes", changed_bytes_},
+            {"written_blocks", written_blocks_},
+            {"written_ns", longest_ns_},
+            {"hypotheses", std::move(supposed)}};
+}
+
+}  // namespace trimtab::runtime
