@@ -99,10 +99,16 @@ void state_grid(KernelDescription& description) {
 // Blocks of whole warps.
 void state_warps(KernelDescription& description) {
     for (std::size_t d = 0; d < 3; d++) {
-        if (description.verdict == Verdict::fixed || description.dimensions[d].block != BlockWidth::warps)
-            continue;
+        if (description.verdict == Verdict::fixed || !description.is_of_warps(d)) continue;
         Expression rest = combined(Operator::rem, ptx::Type::s64, leaf(Expression::Kind::block_size, d),
                                    leaf(Expression::Kind::constant, d, warp_size));
+        // x & (x - 1) is 0 of powers of two alone.
+        if (description.dimensions[d].block == BlockWidth::powers)
+            rest = combined(
+                Operator::or_, ptx::Type::b64, std::move(rest),
+                combined(Operator::and_, ptx::Type::b64, leaf(Expression::Kind::block_size, d),
+                         combined(Operator::sub, ptx::Type::s64, leaf(Expression::Kind::block_size, d),
+                                  leaf(Expression::Kind::constant, d, 1))));
         description.annotated_block =
             applied(*operation_of(Operator::setp, ptx::Type::s64, ptx::Comparison::eq),
                     {std::move(rest), leaf(Expression::Kind::constant, d, 0)});
@@ -228,7 +234,9 @@ void conjoin(KernelDescription& description, KernelDescription other) {
         if (mine.index != its.index)
             mine.index =
                 mine.index == Index::none || its.index == Index::none ? Index::none : Index::of_total;
-        if (its.block == BlockWidth::one || mine.block == BlockWidth::any) mine.block = its.block;
+        if (its.block == BlockWidth::one || mine.block == BlockWidth::any ||
+            (its.block == BlockWidth::powers && mine.block == BlockWidth::warps))
+            mine.block = its.block;
     }
     description.race_free_proved = description.race_free_proved && other.race_free_proved;
     description.uses_float_atomics = description.uses_float_atomics || other.uses_float_atomics;

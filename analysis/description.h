@@ -65,6 +65,9 @@ struct GridStrideLoop {
     Dimension dimension = Dimension::x;
     std::vector<Expression> exits;  // preds: its tests of i, each true from the bound on
     std::string source;             // may be empty
+    // for (r = blockIdx; r < n; r += gridDim), where the grid stays: the block index of addresses stands for
+    // r, and the global index of `exits` as well.
+    bool is_of_rows = false;
 };
 // Memory that the turns of such loops touch, of kernels whose total is free where they do not meet there.
 struct GridStrideAccess {
@@ -74,6 +77,9 @@ struct GridStrideAccess {
     std::string reduction;  // of an atomic without a result: two of one name meet without harm
     // By dimension: not of a turn, but of the thread of index 0 alone.
     std::array<bool, 3> once{};
+    // A bit for each phase of a block that it may be of: where two have none in common, barriers keep them
+    // apart.
+    std::uint64_t phases = ~std::uint64_t{0};
 
     friend bool operator==(const GridStrideAccess&, const GridStrideAccess&) = default;
 };
@@ -89,8 +95,10 @@ enum class Index : std::uint8_t {
 inline constexpr unsigned warp_size = 32;  // of every GPU that there is; descriptions take it for granted
 enum class BlockWidth : std::uint8_t {
     any,
-    one,   // as written, and after: blockIdx is read, and threadIdx is not
-    warps  // whole warps, as written and after: what each warp does is its own
+    one,    // as written, and after: blockIdx is read, and threadIdx is not
+    warps,  // whole warps, as written and after: what each warp does is its own, or what the block's warps
+            // tell each other comes out the same
+    powers  // the same of powers of two alone
 };
 struct DimensionUse {
     Index index = Index::none;
@@ -145,6 +153,10 @@ struct KernelDescription {
     [[nodiscard]] bool reads_total(std::size_t d) const { return dimensions[d].index == Index::of_total; }
     [[nodiscard]] bool grid_stays(std::size_t d) const { return dimensions[d].index == Index::in_block; }
     [[nodiscard]] bool keeps_grid() const { return grid_stays(0) || grid_stays(1) || grid_stays(2); }
+    // Blocks are of whole warps there, as written and after.
+    [[nodiscard]] bool is_of_warps(std::size_t d) const {
+        return dimensions[d].block == BlockWidth::warps || dimensions[d].block == BlockWidth::powers;
+    }
     // Has blocks of other sizes to choose from.
     [[nodiscard]] bool varies(std::size_t d) const {
         return reads(d) && dimensions[d].block != BlockWidth::one;

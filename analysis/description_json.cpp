@@ -29,7 +29,7 @@ json dimension_list(const std::array<bool, 3>& dimensions) {
 }
 
 constexpr std::array<std::string_view, 4> index_names{"none", "global", "of_total", "in_block"};
-constexpr std::array<std::string_view, 3> width_names{"any", "one", "warps"};
+constexpr std::array<std::string_view, 4> width_names{"any", "one", "warps", "powers"};
 
 json to_json(const std::array<DimensionUse, 3>& dimensions) {
     json object = json::object();
@@ -151,6 +151,7 @@ Verdict verdict_from(const JsonValue& value) {
 
 GridStrideLoop loop_from(const JsonValue& value) {
     GridStrideLoop loop{dimension_from(value["dimension"]), {}, value["source"].text()};
+    if (const auto rows = value.find("rows")) loop.is_of_rows = rows->boolean();
     for (const JsonValue& test : value["exits"].list()) loop.exits.push_back(predicate_from(test));
     if (loop.exits.empty()) value["exits"].fail("has no test");
     return loop;
@@ -160,8 +161,16 @@ GridStrideAccess access_from(const JsonValue& value) {
     Expression address = expression_from(value["address"]);
     if (width_bits(address.type) != 64) value["address"].fail("has less than 64 bits");
     const auto once = value.find("once");
-    return {std::move(address), value["bytes"].count(), value["writes"].boolean(), value["reduction"].text(),
-            once ? dimensions_from(*once) : std::array<bool, 3>{}};
+    GridStrideAccess access{std::move(address), value["bytes"].count(), value["writes"].boolean(),
+                            value["reduction"].text(), once ? dimensions_from(*once) : std::array<bool, 3>{}};
+    if (const auto phases = value.find("phases")) {
+        access.phases = 0;
+        for (const JsonValue& phase : phases->list()) {
+            if (phase.count() > 63) phase.fail("is above 63");
+            access.phases |= std::uint64_t{1} << phase.count();
+        }
+    }
+    return access;
 }
 
 // A member that may be left out.
@@ -245,14 +254,20 @@ json to_json(const KernelDescription& description) {
         object["strides"].push_back({{"dimension", dimension_name(static_cast<std::size_t>(loop.dimension))},
                                      {"exits", std::move(exits)},
                                      {"source", loop.source}});
+        if (loop.is_of_rows) object["strides"].back()["rows"] = true;
     }
     const auto add_accesses = [&](const char* key, const std::vector<GridStrideAccess>& accesses) {
-        for (const GridStrideAccess& access : accesses)
+        for (const GridStrideAccess& access : accesses) {
             object[key].push_back({{"address", to_json(access.address)},
                                    {"bytes", access.bytes},
                                    {"writes", access.writes},
                                    {"once", dimension_list(access.once)},
                                    {"reduction", access.reduction}});
+            if (access.phases == ~std::uint64_t{0}) continue;
+            json& phases = object[key].back()["phases"] = json::array();
+            for (unsigned phase = 0; phase < 64; phase++)
+                if ((access.phases >> phase & 1) != 0) phases.push_back(phase);
+        }
     };
     add_accesses("stride_accesses", description.stride_accesses);
     add_accesses("apart", description.apart);

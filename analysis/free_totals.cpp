@@ -88,19 +88,26 @@ std::optional<Touched> touched(const GridStrideAccess& access, ArgumentBytes arg
     return result;
 }
 
+// Which indices of an IndexBox two turns may differ in.
+using Free = std::array<bool, 6>;
+
 // May two different turns touch one byte by these accesses? Indices of dimensions that are not free, and
 // those of blocks, belong to threads that the launch as written tells apart already: they are the same here.
-bool may_meet(const Touched& a, const Touched& b, const std::array<bool, 3>& free, const IndexBox& box) {
+// But a block's loop over rows goes from one to the next with its threads: rows are free there. Turns of one
+// index in two rows are the same thread's, in its order, in every launch.
+bool may_meet(const Touched& a, const Touched& b, const Free& free, const IndexBox& box) {
+    if ((a.access->phases & b.access->phases) == 0) return false;
     if (a.end <= b.lo || b.end <= a.lo) return false;
     if (a.slope != b.slope) return true;
     Wide window = std::max(a.first + a.bytes, b.first + b.bytes) - std::min(a.first, b.first);
-    std::array<std::pair<Wide, Wide>, 3> steps;  // |slope| and the number of indices; those in use first
+    std::array<std::pair<Wide, Wide>, 6> steps;  // |slope| and the number of indices; those in use first
     steps.fill({Wide{1} << 100, 1});
     std::size_t count = 0;
-    for (std::size_t d = 0; d < 3; d++) {
+    for (std::size_t d = 0; d < box.size(); d++) {
         const Wide indices = Wide{box[d].last} - Wide{box[d].first} + 1;
         // One thread's, in its order, before and after.
-        if (a.access->once[d] && b.access->once[d]) continue;
+        if (a.access->once[d % 3] && b.access->once[d % 3]) continue;
+        if (d >= 3 && a.slope[d] == 0) continue;
         if (free[d] && indices > 1) steps[count++] = {a.slope[d] < 0 ? -a.slope[d] : a.slope[d], indices};
     }
     std::ranges::sort(steps);
@@ -113,7 +120,7 @@ bool may_meet(const Touched& a, const Touched& b, const std::array<bool, 3>& fre
 }
 
 bool are_apart(std::span<const GridStrideAccess> accesses, ArgumentBytes arguments,
-               std::span<const std::uint32_t> offsets, const std::array<bool, 3>& free, const IndexBox& box) {
+               std::span<const std::uint32_t> offsets, const Free& free, const IndexBox& box) {
     std::vector<Touched> all;
     for (const GridStrideAccess& access : accesses) {
         const auto found = touched(access, arguments, offsets, box);
@@ -139,9 +146,18 @@ std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBy
     const std::vector<std::uint32_t> offsets = description.parameter_offsets();
     const Bounds bounds(arguments, offsets);
     std::array<bool, 3> free{};
+    Free differ{};
     IndexBox box{};
+    const auto blocks = [&](std::size_t d) { return std::max<std::uint64_t>(extent[d], 1); };
     for (const GridStrideLoop& loop : description.strides) {
         const auto d = static_cast<std::size_t>(loop.dimension);
+        if (loop.is_of_rows) {
+            const auto rows = bounds.of(loop, blocks(d));
+            if (!rows || !description.grid_stays(d)) return {};
+            differ[d + 3] = true;
+            if (*rows > 0) box[d + 3].last = std::max(box[d + 3].last, *rows - 1);
+            continue;
+        }
         const auto bound = bounds.of(loop, most_threads[d]);
         if (!bound || !(description.reads_total(d) || description.grid_stays(d))) return {};
         free[d] = true;
@@ -150,19 +166,23 @@ std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBy
     for (std::size_t d = 0; d < 3; d++) {
         // A total that does more than stride.
         if ((description.reads_total(d) || description.grid_stays(d)) && !free[d]) return {};
-        if (description.grid_stays(d))
-            box[d + 3] = {0, std::max<std::uint64_t>(extent[d], 1) - 1};
-        else if (!free[d])
-            box[d] = {0, std::max<std::uint64_t>(extent[d], 1) - 1};
+        differ[d] = free[d];
+        if (description.grid_stays(d)) {
+            box[d + 3].last = std::max(box[d + 3].last, blocks(d) - 1);
+            // Threads that make no turn read what all threads read.
+            box[d].last = std::max<std::uint64_t>(box[d].last, 1);
+        } else if (!free[d]) {
+            box[d] = {0, blocks(d) - 1};
+        }
     }
-    if (!are_apart(description.stride_accesses, arguments, offsets, free, box)) return {};
+    if (!are_apart(description.stride_accesses, arguments, offsets, differ, box)) return {};
     return free;
 }
 
 bool indices_are_apart(const KernelDescription& description, ArgumentBytes arguments,
                        const std::array<std::uint64_t, 3>& extent) {
     const std::vector<std::uint32_t> offsets = description.parameter_offsets();
-    std::array<bool, 3> all{};
+    Free all{};
     IndexBox box{};
     for (std::size_t d = 0; d < 3; d++) {
         all[d] = description.reads(d);
@@ -176,6 +196,7 @@ std::array<std::uint64_t, 3> loop_turns(const KernelDescription& description, Ar
     const Bounds bounds(arguments, offsets);
     std::array<std::uint64_t, 3> turns{};
     for (const GridStrideLoop& loop : description.strides) {
+        if (loop.is_of_rows) continue;
         std::uint64_t& most = turns[static_cast<std::size_t>(loop.dimension)];
         most = std::max(most, bounds.of(loop, 1).value_or(0));
     }

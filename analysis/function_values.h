@@ -59,6 +59,8 @@ class FunctionValues {
     [[nodiscard]] const std::vector<Fault>& faults() const { return faults_; }
     // Is what the threads of one warp do together the same in every block?
     [[nodiscard]] bool warps_are_units() const { return reads_.assumed.any(Assumed::whole_warps); }
+    // And what those of one block do?
+    [[nodiscard]] bool blocks_are_units() const { return reads_.assumed.blocks_are_units; }
     [[nodiscard]] bool is_reachable(std::uint32_t instruction) const;
 
     [[nodiscard]] const Symbolic& value(ptx::ValueIndex index) const { return values_[index]; }

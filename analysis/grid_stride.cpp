@@ -4,9 +4,12 @@
 
 #include <algorithm>
 
+#include "analysis/block_exchange.h"
+#include "analysis/first_thread.h"
 #include "analysis/guards.h"
 #include "analysis/instruction_rules.h"
-#include "analysis/memory_roots.h"
+#include "analysis/phases.h"
+#include "analysis/strided_accesses.h"
 #include "analysis/turn_sums.h"
 #include "analysis/turn_values.h"
 
@@ -18,39 +21,36 @@ using ptx::no_index;
 using ptx::Opcode;
 
 constexpr std::string_view dimension_names = "xyz";
-constexpr std::string_view keeps_a_stack =
-    "keeps an array on the stack, which may carry values from turn to turn";
 
 std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to) {
     return {{from.terms[0].atoms[0], to}};
-}
-
-// Parameters, constants, the stack as registers: what no turn can tell from another.
-bool has_effect(const FunctionValues& kernel, std::uint32_t instruction) {
-    return !is_pure(kernel.function().body[instruction]) && !kernel.parameter_load(instruction) &&
-           !kernel.is_frame_access(instruction);
 }
 
 // One dimension's loops.
 class DimensionProof {
   public:
     DimensionProof(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
-                   const ptx::ControlDependence& control, Dimension dimension)
+                   const ptx::ControlDependence& control, Dimension dimension,
+                   const BlockExchange* exchange = nullptr)
         : table_(table),
           kernel_(kernel),
           flow_(kernel.flow()),
           indices_(indices),
           control_(control),
           dimension_(dimension),
-          values_(table, kernel, indices, control, dimension) {}
+          exchange_(exchange),
+          values_(table, kernel, indices, control, dimension,
+                  exchange != nullptr ? exchange->agreed : AgreedValues{}),
+          first_(table, kernel, control, dimension) {
+        for (const LoopIndices::Strided& strided : indices_.loops())
+            if (strided.dimension == dimension_) check_loop(strided.loop);
+    }
 
-    // By instruction: in which dimensions the thread of index 0 alone comes by.
-    using Once = std::map<std::uint32_t, std::array<bool, 3>>;
+    const TurnValues& values() const { return values_; }
+    const TurnParts& parts() const { return parts_; }
 
     std::optional<Fault> run(std::vector<StridedLoop>& loops, Once& once) {
         once_ = &once;
-        for (const LoopIndices::Strided& strided : indices_.loops())
-            if (strided.dimension == dimension_) check_loop(strided.loop);
         const auto& body = kernel_.function().body;
         for (std::uint32_t i = 0; i < body.size() && !fault_; i++)
             if (kernel_.is_reachable(i) && has_effect(kernel_, i)) check_effect(i);
@@ -192,6 +192,14 @@ class DimensionProof {
         entries_[branch] = ways;
     }
     bool is_same_for_all(BlockIndex branch) const { return values_.uses(last_of(branch)) == Dependence{}; }
+    // Of what the thread of index 0 decides there.
+    bool is_same_for_first(BlockIndex branch) const {
+        const Symbolic taken = kernel_.guard(last_of(branch));
+        if (taken.width != 1 || !table_.is_small(taken)) return false;
+        const auto zero = SymbolTable::constant(0, 64);
+        return values_.of(table_.substitute(taken, replacing(table_.global_index(dimension_, 64), zero))) ==
+               Dependence{};
+    }
     bool mentions_index(const Symbolic& value) const {
         bool found = false;
         table_.for_each_atom(value, [&](AtomIndex at) {
@@ -201,11 +209,32 @@ class DimensionProof {
         return found;
     }
 
+    bool is_known(std::uint32_t instruction) const {
+        return exchange_ != nullptr && exchange_->instructions.contains(instruction);
+    }
+
+    // Threads meet there as often as each other.
+    void check_barrier(std::uint32_t instruction) {
+        const BlockIndex block = flow_.block_of[instruction];
+        bool is_met = values_.home(block) == TurnValues::outside;
+        for (const auto& [branch, ways] : control_.deciding(block)) is_met &= is_same_for_all(branch);
+        if (!is_met) refuse(instruction, "has a barrier that not all threads are shown to come by");
+    }
+
     void check_effect(std::uint32_t instruction) {
+        if (is_known(instruction)) return;
+        if (kernel_.blocks_are_units() && is_block_barrier(kernel_, instruction))
+            return check_barrier(instruction);
+        if (kernel_.blocks_are_units() && is_warp_exchange(kernel_.function().body[instruction]))
+            return refuse(
+                instruction,
+                fmt::format("exchanges values within a warp ({}), of which the outcome is not shown "
+                            "to be the same in other blocks",
+                            kernel_.function().body[instruction].mnemonic));
         const BlockIndex block = flow_.block_of[instruction];
         const std::uint32_t l = values_.home(block);
         const ptx::Instruction& made = kernel_.function().body[instruction];
-        const bool is_once = l == TurnValues::outside && is_of_first_thread(block);
+        const bool is_once = l == TurnValues::outside && first_.has_alone(block);
         if (is_once) (*once_)[instruction][static_cast<std::size_t>(dimension_)] = true;
         const bool is_sum =
             l == TurnValues::outside && is_sum_of_turns(kernel_, values_, parts_, instruction);
@@ -222,7 +251,7 @@ class DimensionProof {
             const bool may_skip = !is_sum || loops_.size() == 1;
             if (is_same_for_all(branch) || (may_skip && entry != entries_.end() && entry->second == ways))
                 continue;
-            if (is_once && first_thread_goes_to(branch, block)) continue;
+            if (is_once && (first_.goes_to(branch, block) || is_same_for_first(branch))) continue;
             return refuse(last_of(branch), "decides by the thread whether it works");
         }
         if (l == TurnValues::outside) return;
@@ -241,57 +270,15 @@ class DimensionProof {
                                    [&](BlockIndex head) { return flow_.dominates(head, block); });
     }
 
-    // if (g == 0): there is one such thread whatever the total is, and all that it does there comes in the
-    // order of the program.
-    bool is_of_first_thread(BlockIndex block) {
-        const auto deciding = control_.deciding(block);
-        return std::ranges::any_of(deciding,
-                                   [&](const auto& by) { return first_thread_goes_to(by.first, block); });
-    }
-    // Is the block reached by a way out of the branch that only index 0 takes, and by no other way?
-    bool first_thread_goes_to(BlockIndex branch, BlockIndex block) {
-        const auto& successors = flow_.blocks[branch].successors;
-        const bool jumps = kernel_.function().body[last_of(branch)].opcode == Opcode::bra;
-        for (std::size_t i = 0; i < successors.size(); i++) {
-            if (flow_.blocks[successors[i]].predecessors.size() != 1 ||
-                !flow_.dominates(successors[i], block))
-                continue;
-            const Symbolic taken = kernel_.guard(last_of(branch));
-            if (taken.width != 1 || !table_.is_small(taken)) return false;
-            return is_first_index(jumps && i == 0 ? taken : table_.negate(taken));
-        }
-        return false;
-    }
-    bool is_first_index(const Symbolic& predicate) {
-        const Atom* made = table_.as_operation(predicate);
-        if (made == nullptr) return false;
-        const std::vector<Symbolic>& operands = made->operands;
-        if (made->operation.op == Operator::and_)
-            return std::ranges::any_of(operands, [&](const Symbolic& part) { return is_first_index(part); });
-        if (made->operation.op != Operator::setp || made->operation.comparison != ptx::Comparison::eq ||
-            operands[0].width < 32)
-            return false;
-        // An index is below 2^31: as a word it is 0 where it is.
-        const Symbolic difference = table_.subtract(operands[0], operands[1]);
-        return is_zero_where_first(difference) ||
-               is_zero_where_first(SymbolTable::scaled(difference, ~std::uint64_t{0}));
-    }
-    // The index itself; or it and others, where none has a bit set.
-    bool is_zero_where_first(const Symbolic& value) {
-        if (value == table_.global_index(dimension_, value.width)) return true;
-        const Atom* made = table_.as_operation(value);
-        return made != nullptr && made->operation.op == Operator::or_ &&
-               std::ranges::any_of(made->operands,
-                                   [&](const Symbolic& part) { return is_zero_where_first(part); });
-    }
-
     SymbolTable& table_;
     const FunctionValues& kernel_;
     const ptx::ControlFlow& flow_;
     const LoopIndices& indices_;
     const ptx::ControlDependence& control_;
     Dimension dimension_;
+    const BlockExchange* exchange_;
     TurnValues values_;
+    FirstThread first_;
     std::map<std::uint32_t, Checked> loops_;
     std::map<BlockIndex, std::uint8_t> entries_;
     TurnParts parts_{.counts =
@@ -308,133 +295,6 @@ class DimensionProof {
     std::optional<Fault> fault_;
 };
 
-// What the turns touch. Whether two of them meet is decided at the launch, where pointers and bounds are
-// known.
-class Accesses {
-  public:
-    // A stack outlives a turn, and belongs to a thread. What is read past the coherent caches is written by
-    // nobody, where no barrier was there to order it.
-    Accesses(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
-             const DimensionProof::Once& once, bool may_keep_stack, bool trusts_read_only)
-        : table_(table),
-          kernel_(kernel),
-          indices_(indices),
-          once_(once),
-          may_keep_stack_(may_keep_stack),
-          trusts_read_only_(trusts_read_only) {}
-
-    std::expected<std::vector<StridedAccess>, Fault> run() {
-        const auto& body = kernel_.function().body;
-        for (std::uint32_t i = 0; i < body.size(); i++) {
-            if (!kernel_.is_reachable(i)) continue;
-            // What is not a register by now is memory that outlives a turn.
-            if (!may_keep_stack_ && kernel_.is_frame_access(i) && body[i].opcode == Opcode::ld)
-                return std::unexpected(Fault{3, i, std::string(keeps_a_stack)});
-            if (!has_effect(kernel_, i)) continue;
-            if (auto fault = add(i)) return std::unexpected(std::move(*fault));
-        }
-        const bool changes =
-            std::ranges::any_of(accesses_, [](const StridedAccess& access) { return access.writes; });
-        // Atomics of one kind leave the same sum, or the same extreme, in any order.
-        const bool one_kind = std::ranges::all_of(accesses_, [&](const StridedAccess& access) {
-            return !access.reduction.empty() && access.reduction == accesses_.front().reduction;
-        });
-        if (!changes || one_kind) return std::vector<StridedAccess>();
-        if (unknown_) return std::unexpected(std::move(*unknown_));
-        return std::move(accesses_);
-    }
-
-  private:
-    std::optional<Fault> add(std::uint32_t i) {
-        const ptx::Instruction& made = kernel_.function().body[i];
-        switch (ptx::info(made.opcode).opcode_class) {
-            case ptx::OpcodeClass::texture:
-            case ptx::OpcodeClass::image_query:
-            case ptx::OpcodeClass::hint:
-                return std::nullopt;
-            case ptx::OpcodeClass::load:
-            case ptx::OpcodeClass::store:
-            case ptx::OpcodeClass::atomic:
-                break;
-            default:
-                return Fault{3, i, fmt::format("has {} in the loop", made.mnemonic)};
-        }
-        const bool is_global = made.modifiers.space == ptx::Space::global || made.modifiers.nc;
-        if (reads_constant_memory(kernel_, i) && (trusts_read_only_ || !is_global)) return std::nullopt;
-        const MemoryRoots roots = memory_roots(table_, kernel_, i);
-        if (roots.is_private && may_keep_stack_ && roots.bases.empty() && !roots.is_unknown)
-            return std::nullopt;
-        if (roots.is_private) return Fault{3, i, std::string(keeps_a_stack)};
-        const bool is_load = ptx::is_load(made);
-        StridedAccess access;
-        access.bytes = ptx::size_bytes(made.type) * std::max<unsigned>(1, made.modifiers.vector_width);
-        access.writes = !is_load;
-        if (is_reduction(made))
-            access.reduction =
-                fmt::format("{} {}", static_cast<unsigned>(made.modifiers.atomic), type_name_of(made));
-        Symbolic address = kernel_.address(i);
-        if (address.width == 64) address = indices_.with_indices(address, kernel_.flow().block_of[i]);
-        for (const Dimension dimension : {Dimension::x, Dimension::y, Dimension::z})
-            if (address.width == 64 && table_.is_small(address))
-                address = table_.substitute(
-                    address, replacing(table_.loop_index(dimension, 64), table_.global_index(dimension, 64)));
-        if (address.width != 64 || !is_expressible(table_, address) || !moves_evenly(address) ||
-            access.bytes == 0) {
-            if (!unknown_)
-                unknown_ =
-                    Fault{3, i,
-                          fmt::format("{} memory in the loop at places that are not known "
-                                      "beforehand, which other turns may {}{}",
-                                      is_load                    ? "reads"
-                                      : access.reduction.empty() ? "writes"
-                                                                 : "updates",
-                                      is_load ? "write" : "use",
-                                      is_load || !access.reduction.empty()
-                                          ? "; declare pointers that are only read const and __restrict__"
-                                          : "")};
-        }
-        access.address = std::move(address);
-        if (const auto once = once_.find(i); once != once_.end()) access.once = once->second;
-        accesses_.push_back(std::move(access));
-        return std::nullopt;
-    }
-    bool mentions_index(const Symbolic& value) const {
-        bool found = false;
-        table_.for_each_atom(value, [&](AtomIndex index) {
-            const Atom::Kind kind = table_.atom(index).kind;
-            found |= kind == Atom::Kind::global_index || kind == Atom::Kind::row_index ||
-                     kind == Atom::Kind::warp_index || kind == Atom::Kind::lane;
-        });
-        return found;
-    }
-    // pointer + sum of stride * index: what else two turns may do with an address is not told apart.
-    bool moves_evenly(const Symbolic& value) const {
-        return std::ranges::all_of(value.terms, [&](const Term& term) {
-            unsigned factors = 0;
-            for (const AtomIndex index : term.atoms) {
-                const Atom& atom = table_.atom(index);
-                if (!mentions_index({64, {{{index}, 1}}})) continue;
-                factors++;
-                if (atom.kind != Atom::Kind::operation) continue;
-                if (atom.operation.op != Operator::cvt || !moves_evenly(atom.operands[0])) return false;
-            }
-            return factors <= 1;
-        });
-    }
-    static std::string type_name_of(const ptx::Instruction& made) {
-        return std::to_string(static_cast<unsigned>(made.type)) + " " +
-               std::to_string(made.modifiers.vector_width);
-    }
-
-    SymbolTable& table_;
-    const FunctionValues& kernel_;
-    const LoopIndices& indices_;
-    const DimensionProof::Once& once_;
-    bool may_keep_stack_ = false, trusts_read_only_ = false;
-    std::vector<StridedAccess> accesses_;
-    std::optional<Fault> unknown_;
-};
-
 std::uint32_t first_read_of_total(const FunctionValues& kernel, std::size_t dimension) {
     const auto& body = kernel.function().body;
     for (std::uint32_t i = 0; i < body.size(); i++)
@@ -445,35 +305,175 @@ std::uint32_t first_read_of_total(const FunctionValues& kernel, std::size_t dime
     return 0;
 }
 
-}  // namespace
+// A block's loops over rows: where they end, for the launch to know which rows there are. A loop of which that
+// is not known leaves its rows to the addresses, which are then not known either.
+class RowLoops {
+  public:
+    RowLoops(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices)
+        : table_(table), kernel_(kernel), flow_(kernel.flow()), indices_(indices) {}
 
-std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const FunctionValues& kernel,
-                                               const std::array<bool, 3>& reads_total, bool orders_nothing) {
-    GridStrides result;
-    if (!kernel.flow().reducible) return std::unexpected(Fault{3, 0, "has loops with several entries"});
-    const LoopIndices indices(table, kernel, reads_total);
-    const ptx::ControlDependence control(kernel.function(), kernel.flow());
-    DimensionProof::Once once;
-    for (std::size_t d = 0; d < 3; d++) {
-        if (!reads_total[d]) continue;
-        const bool strides = std::ranges::any_of(indices.loops(), [&](const LoopIndices::Strided& strided) {
-            return static_cast<std::size_t>(strided.dimension) == d;
+    std::expected<std::vector<StridedLoop>, Fault> run() const {
+        std::vector<StridedLoop> result;
+        for (const LoopIndices::Strided& rows : indices_.rows()) {
+            auto loop = bounds(rows);
+            if (!loop)
+                return std::unexpected(Fault{3, flow_.blocks[flow_.loops[rows.loop].header].first,
+                                             "goes over rows up to where arguments do not tell"});
+            result.push_back(std::move(*loop));
+        }
+        return result;
+    }
+
+  private:
+    // Of a test that every turn meets before the next one.
+    std::optional<StridedLoop> bounds(const LoopIndices::Strided& rows) const {
+        const ptx::Loop& loop = flow_.loops[rows.loop];
+        const auto is_in = [&](BlockIndex block) {
+            return std::ranges::find(loop.blocks, block) != loop.blocks.end();
+        };
+        for (const BlockIndex block : loop.blocks) {
+            const ptx::BasicBlock& body = flow_.blocks[block];
+            if (body.first == body.last || body.successors.size() != 2) continue;
+            const std::uint32_t last = body.last - 1;
+            const bool out_if_taken = !is_in(body.successors[0]);
+            if (kernel_.function().body[last].opcode != Opcode::bra ||
+                out_if_taken == !is_in(body.successors[1]) ||
+                !std::ranges::all_of(loop.latches,
+                                     [&](BlockIndex latch) { return flow_.dominates(block, latch); }))
+                continue;
+            Symbolic out = kernel_.guard(last);
+            if (out.width != 1 || !table_.is_small(out)) continue;
+            out = indices_.with_indices(out_if_taken ? out : table_.negate(out), block);
+            // A test of the row itself comes before all that is done with it.
+            const Symbolic count = table_.row_count(rows.dimension, 64);
+            if (table_.substitute(out, replacing(count, SymbolTable::constant(0, 64))) == out &&
+                (block != loop.header || works(block)))
+                continue;
+            if (auto found = as_test(out, rows.dimension))
+                return StridedLoop{rows.dimension, {std::move(*found)}, last, true};
+        }
+        return std::nullopt;
+    }
+    bool works(BlockIndex block) const {
+        for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].last; i++)
+            if (has_effect(kernel_, i)) return true;
+        return false;
+    }
+    // With the global index in the place of the row's, whether it is tested in its turn or for the next one.
+    std::optional<Symbolic> as_test(const Symbolic& out, Dimension dimension) const {
+        const Symbolic row = table_.row_index(dimension, 64), count = table_.row_count(dimension, 64);
+        Symbolic test = table_.substitute(out, replacing(count, SymbolTable::constant(0, 64)));
+        if (test != out && table_.substitute(test, replacing(row, table_.add(row, count))) != out)
+            return std::nullopt;
+        bool others = false;
+        table_.for_each_atom(test, [&](AtomIndex at) {
+            const Atom& atom = table_.atom(at);
+            others |= atom.kind == Atom::Kind::global_index || atom.kind == Atom::Kind::loop_index ||
+                      (atom.kind == Atom::Kind::row_index && atom.dimension != dimension);
         });
-        if (!strides)
-            return std::unexpected(Fault{3, first_read_of_total(kernel, d),
-                                         "has no loop that begins at the index and goes on by the total"});
-        DimensionProof proof(table, kernel, indices, control, static_cast<Dimension>(d));
+        if (others) return std::nullopt;
+        test = table_.substitute(test, replacing(row, table_.global_index(dimension, 64)));
+        if (!is_expressible(table_, test) || trend(table_, test, dimension) != Trend::rises)
+            return std::nullopt;
+        return test;
+    }
+
+    SymbolTable& table_;
+    const FunctionValues& kernel_;
+    const ptx::ControlFlow& flow_;
+    const LoopIndices& indices_;
+};
+
+struct Kernel {
+    SymbolTable& table;
+    const ptx::Module& module;
+    const FunctionValues& values;
+    const std::array<bool, 3>& reads_total;
+    bool orders_nothing = false;
+};
+
+std::expected<GridStrides, Fault> with_exchange(const Kernel& kernel, const LoopIndices& indices,
+                                                const ptx::ControlDependence& control,
+                                                const BlockExchange& exchange) {
+    GridStrides result;
+    Once once;
+    for (std::size_t d = 0; d < 3; d++) {
+        if (!kernel.reads_total[d]) continue;
+        DimensionProof proof(kernel.table, kernel.values, indices, control, static_cast<Dimension>(d),
+                             &exchange);
         if (auto fault = proof.run(result.loops, once)) return std::unexpected(std::move(*fault));
     }
-    auto accesses = Accesses(table, kernel, indices, once, false, !orders_nothing).run();
+    const Phases phases(kernel.values);
+    AccessRules rules;
+    rules.trusts_read_only = !kernel.orders_nothing;
+    if (kernel.values.blocks_are_units()) {
+        rules.module = &kernel.module;
+        rules.phases = &phases;
+        rules.is_known = [&](std::uint32_t i) { return exchange.instructions.contains(i); };
+    }
+    auto accesses = strided_accesses(kernel.table, kernel.values, indices, once, rules);
     if (!accesses) return std::unexpected(std::move(accesses.error()));
     result.accesses = std::move(*accesses);
+    auto rows = RowLoops(kernel.table, kernel.values, indices).run();
+    if (!rows) return std::unexpected(std::move(rows.error()));
+    result.loops.insert(result.loops.end(), rows->begin(), rows->end());
     return result;
 }
 
-std::expected<std::vector<StridedAccess>, Fault> all_accesses(SymbolTable& table,
-                                                              const FunctionValues& kernel) {
-    return Accesses(table, kernel, LoopIndices(table, kernel, {}), {}, true, false).run();
+// What the threads of a block tell each other, one place after the other: what one gives, the next may start
+// from.
+std::expected<BlockExchange, Fault> exchanged(const Kernel& kernel, const LoopIndices& indices,
+                                              const ptx::ControlDependence& control, BlockWidth block) {
+    ExchangeFinder finder(kernel.table, kernel.module, kernel.values, control, indices, block);
+    while (finder.has_more()) {
+        const DimensionProof proof(kernel.table, kernel.values, indices, control, finder.dimension(),
+                                   &finder.found());
+        if (auto fault = finder.next(proof.values(), proof.parts()))
+            return std::unexpected(std::move(*fault));
+    }
+    if (auto fault = finder.finish()) return std::unexpected(std::move(*fault));
+    return finder.found();
+}
+
+}  // namespace
+
+std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const ptx::Module& module,
+                                               const FunctionValues& kernel,
+                                               const std::array<bool, 3>& reads_total, bool orders_nothing) {
+    if (!kernel.flow().reducible) return std::unexpected(Fault{3, 0, "has loops with several entries"});
+    const LoopIndices indices(table, kernel, reads_total);
+    for (std::size_t d = 0; d < 3; d++) {
+        const bool strides = std::ranges::any_of(indices.loops(), [&](const LoopIndices::Strided& strided) {
+            return static_cast<std::size_t>(strided.dimension) == d;
+        });
+        if (reads_total[d] && !strides)
+            return std::unexpected(Fault{3, first_read_of_total(kernel, d),
+                                         "has no loop that begins at the index and goes on by the total"});
+    }
+    const ptx::ControlDependence control(kernel.function(), kernel.flow());
+    const Kernel all{table, module, kernel, reads_total, orders_nothing};
+    if (!kernel.blocks_are_units()) return with_exchange(all, indices, control, {});
+    // Of whole warps first, then of powers of two: where both stand, with the larger blocks.
+    std::optional<Fault> first;
+    std::optional<GridStrides> best;
+    const auto most = [](const GridStrides& of) {
+        return of.most_threads == 0 ? UINT32_MAX : of.most_threads;
+    };
+    for (const BlockWidth block : {BlockWidth::warps, BlockWidth::powers}) {
+        const auto exchange = exchanged(all, indices, control, block);
+        auto found =
+            exchange ? with_exchange(all, indices, control, *exchange) : std::unexpected(exchange.error());
+        if (exchange && exchange->instructions.empty()) return found;
+        if (!found) {
+            if (!first) first = std::move(found.error());
+            continue;
+        }
+        found->block = block;
+        found->most_threads = exchange->most_threads;
+        if (!best || most(*found) > most(*best)) best = std::move(*found);
+    }
+    if (best) return std::move(*best);
+    return std::unexpected(std::move(*first));
 }
 
 }  // namespace trimtab::analysis

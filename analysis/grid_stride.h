@@ -24,23 +24,30 @@ struct StridedLoop {
     // Tests of one bound: before the loop, at its head, at its end. Where one is true, no turn is made.
     std::vector<Symbolic> exits;
     std::uint32_t instruction = 0;  // that ends the loop
+    bool is_of_rows = false;        // over blocks: the index is that of a block, and tests stand at its end
 };
 struct StridedAccess {
     Symbolic address;
     std::uint32_t bytes = 0;
     bool writes = false;
     std::string reduction;  // of an atomic: its mnemonic
-    std::array<bool, 3>
-        once{};  // by dimension: outside the loops, where the thread of index 0 alone comes by
+    // By dimension: outside the loops, where the thread of index 0 alone comes by.
+    std::array<bool, 3> once{};
+    // A bit for each phase of a block that it may be of; what shares none is kept apart by barriers.
+    std::uint64_t phases = ~std::uint64_t{0};
 };
 struct GridStrides {
     std::vector<StridedLoop> loops;
     std::vector<StridedAccess> accesses;  // none: no order of turns can matter
+    // What the block must be for its threads to tell each other the same, and the most threads then; 0: any.
+    BlockWidth block = BlockWidth::any;
+    std::uint32_t most_threads = 0;
 };
 
 // The fault says what ties the kernel to the total, of the dimensions in `reads_total`.
 // Where `orders_nothing`, barriers were taken out: what is read past the coherent caches counts as well.
-[[nodiscard]] std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const FunctionValues& kernel,
+[[nodiscard]] std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const ptx::Module& module,
+                                                             const FunctionValues& kernel,
                                                              const std::array<bool, 3>& reads_total,
                                                              bool orders_nothing);
 

@@ -57,11 +57,23 @@ bool is_shared(Space space) {
 bool names_shared_variable(const ptx::Instruction& instruction, const ptx::Function& function,
                            const ptx::Module& module) {
     return std::ranges::any_of(instruction.operands, [&](const Operand& operand) {
-        if (operand.text.empty()) return false;
-        const ptx::Variable* variable = function.variable(operand.text);
-        if (variable == nullptr) variable = module.variable(operand.text);
-        return variable != nullptr && is_shared(variable->space);
+        return shared_variable(function, module, operand.text) != nullptr;
     });
+}
+
+// A barrier with no operand but its number and, of a warp, the mask.
+bool only_waits(const FunctionValues& values, std::uint32_t instruction, std::uint32_t operand) {
+    const ptx::Instruction& made = values.function().body[instruction];
+    if ((made.opcode != Opcode::bar && made.opcode != Opcode::barrier) || !has(made, "sync") ||
+        has(made, "red") || has(made, "cluster") || made.guard != ptx::no_index ||
+        made.destination_count != 0 || made.operands.size() != 1)
+        return false;
+    // A type says how wide an immediate is, and a barrier has none.
+    const Symbolic number = made.operands[0].kind == Operand::Kind::immediate
+                                ? SymbolTable::constant(made.operands[0].bits, 32)
+                                : values.operand(instruction, 0);
+    return number.width == 32 && number.is_constant() &&
+           (operand == 0 || truncate_bits(number.constant(), 32) == operand);
 }
 
 std::optional<std::string> memory_refusal(const ptx::Instruction& instruction) {
@@ -130,7 +142,8 @@ std::optional<std::string> atomic_refusal(const FunctionValues& values, std::uin
     }
     if (modifiers.semantics != ptx::MemorySemantics::relaxed)
         return fmt::format("orders memory with other threads ({}){}", made.mnemonic, by_hand);
-    if (modifiers.scope == ptx::Scope::cta || modifiers.scope == ptx::Scope::cluster)
+    const bool is_in_block = values.blocks_are_units() && modifiers.space == Space::shared;
+    if ((modifiers.scope == ptx::Scope::cta && !is_in_block) || modifiers.scope == ptx::Scope::cluster)
         return fmt::format("has {}, atomic within a block only, and blocks change{}", made.mnemonic, by_hand);
     if (made.opcode == Opcode::red) return std::nullopt;
     for (const Operand& destination : made.destinations())
@@ -180,6 +193,28 @@ bool is_store(const ptx::Instruction& instruction) {
     return class_of(instruction) == OpcodeClass::store || class_of(instruction) == OpcodeClass::surface_store;
 }
 
+bool is_block_barrier(const FunctionValues& values, std::uint32_t instruction) {
+    return !has(values.function().body[instruction], "warp") && only_waits(values, instruction, 0);
+}
+
+bool is_warp_barrier(const FunctionValues& values, std::uint32_t instruction) {
+    return has(values.function().body[instruction], "warp") && only_waits(values, instruction, 0xffffffff);
+}
+
+bool is_shared_access(const ptx::Instruction& instruction) {
+    const OpcodeClass of = class_of(instruction);
+    return instruction.modifiers.space == Space::shared &&
+           (of == OpcodeClass::load || of == OpcodeClass::store || of == OpcodeClass::atomic);
+}
+
+const ptx::Variable* shared_variable(const ptx::Function& function, const ptx::Module& module,
+                                     const std::string& name) {
+    if (name.empty()) return nullptr;
+    const ptx::Variable* variable = function.variable(name);
+    if (variable == nullptr) variable = module.variable(name);
+    return variable != nullptr && is_shared(variable->space) ? variable : nullptr;
+}
+
 // Of those with masks: without, which lanes take part is up to the machine, as for activemask.
 bool is_warp_exchange(const ptx::Instruction& instruction) {
     const auto has = [&](std::string_view suffix) {
@@ -204,12 +239,28 @@ bool is_warp_exchange(const ptx::Instruction& instruction) {
            asks_lane(instruction.operands[1]);
 }
 
+namespace {
+
+bool is_lane_exchange(const ptx::Instruction& instruction) {
+    return (instruction.opcode == Opcode::shfl || instruction.opcode == Opcode::redux) &&
+           is_warp_exchange(instruction);
+}
+
+}  // namespace
+
 std::optional<std::string> refusal(const FunctionValues& values, const ptx::Module& module,
                                    std::uint32_t index) {
     const ptx::Function& function = values.function();
     const ptx::Instruction& instruction = function.body[index];
     if (values.warps_are_units() && is_warp_exchange(instruction)) return std::nullopt;
     if (auto text = special_refusal(instruction)) return text;
+    if (values.blocks_are_units()) {
+        // Shuffles are left to who looks at the whole of it; addresses must stay what they are.
+        if (is_block_barrier(values, index) || is_lane_exchange(instruction)) return std::nullopt;
+        if (is_shared_access(instruction))
+            return is_reduction(instruction) ? atomic_refusal(values, index) : memory_refusal(instruction);
+        if (instruction.opcode == Opcode::mov) return std::nullopt;
+    }
     if (is_shared(instruction.modifiers.space) || is_shared(instruction.modifiers.to_space) ||
         names_shared_variable(instruction, function, module))
         return fmt::format("uses shared memory, which belongs to one block{}", by_hand);

@@ -16,6 +16,16 @@ namespace trimtab::analysis {
 // Does it no more than have the threads of a warp tell each other something, or ask which lane it is?
 [[nodiscard]] bool is_warp_exchange(const ptx::Instruction& instruction);
 
+// A barrier of all threads of the block, or of the warp, for nothing but to wait: no count, no result, no mask
+// of some.
+[[nodiscard]] bool is_block_barrier(const FunctionValues& values, std::uint32_t instruction);
+[[nodiscard]] bool is_warp_barrier(const FunctionValues& values, std::uint32_t instruction);
+// Loads, stores and atomics of shared memory by name of the space.
+[[nodiscard]] bool is_shared_access(const ptx::Instruction& instruction);
+// The variable in shared memory of that name, of the function or of the module; null: there is none.
+[[nodiscard]] const ptx::Variable* shared_variable(const ptx::Function& function, const ptx::Module& module,
+                                                   const std::string& name);
+
 // Why the instruction refuses the kernel; nothing where it is on the list.
 [[nodiscard]] std::optional<std::string> refusal(const FunctionValues& values, const ptx::Module& module,
                                                  std::uint32_t instruction);

@@ -29,6 +29,9 @@ enum class Assumed : std::uint8_t {
 struct LaunchAssumption {
     std::string_view name;
     std::array<Assumed, 3> of{};
+    // What the threads of one block tell each other, by shared memory and by shuffles, is looked at as a
+    // whole. All of its threads are those of the dimension whose grid stays.
+    bool blocks_are_units = false;
 
     [[nodiscard]] bool any(Assumed what) const { return of[0] == what || of[1] == what || of[2] == what; }
 };

@@ -210,11 +210,15 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
             return std::unexpected(fmt::format(
                 "the kernel reads blockIdx.{0} without threadIdx.{0}, and the block has {1} threads in {0}",
                 dimension, blocks[d]));
-        if (description.dimensions[d].block == BlockWidth::warps &&
-            (blocks[d] % warp_size != 0 || limits.warp_size != warp_size))
+        if (description.dimensions[d].block == BlockWidth::powers && !std::has_single_bit(blocks[d]))
+            return std::unexpected(
+                fmt::format("what its threads tell each other is known to come out the same with a power of "
+                            "two of them, and the block has {} in {}",
+                            blocks[d], dimension));
+        if (description.is_of_warps(d) && (blocks[d] % warp_size != 0 || limits.warp_size != warp_size))
             return std::unexpected(fmt::format(
-                "what its warps do is their own, and the block has {} threads in {}, which are no "
-                "whole warps",
+                "its warps are taken whole, and the block has {} threads in {}, which are no whole "
+                "warps",
                 blocks[d], dimension));
         if (!description.reads(d) && extent[d] != 1)
             return std::unexpected(

@@ -48,7 +48,7 @@ class PrivateSharedFinder {
             if (!values_.is_reachable(i)) continue;
             const ptx::Instruction& made = function_.body[i];
             if (made.opcode == Opcode::call) return std::nullopt;
-            if (is_barrier(i)) barriers_.push_back(i);
+            if (is_block_barrier(values_, i) || is_warp_barrier(values_, i)) barriers_.push_back(i);
             if ((made.opcode == Opcode::ld || made.opcode == Opcode::st) &&
                 made.modifiers.space == ptx::Space::shared) {
                 auto access = slot_access(i);
@@ -71,27 +71,8 @@ class PrivateSharedFinder {
     }
 
   private:
-    const ptx::Variable* shared_variable(const std::string& name) const {
-        if (name.empty()) return nullptr;
-        const ptx::Variable* variable = function_.variable(name);
-        if (variable == nullptr) variable = module_.variable(name);
-        return variable != nullptr && is_shared(*variable) ? variable : nullptr;
-    }
-
-    // Of all threads of the block or of the warp, for nothing but to wait: no count, no result, no mask of
-    // some.
-    bool is_barrier(std::uint32_t instruction) const {
-        const ptx::Instruction& made = function_.body[instruction];
-        if (made.opcode != Opcode::bar && made.opcode != Opcode::barrier) return false;
-        if (!has(made, "sync") || has(made, "red") || has(made, "cluster") || made.guard != no_index ||
-            made.destination_count != 0 || made.operands.size() != 1)
-            return false;
-        // A type says how wide an immediate is, and a barrier has none.
-        const Symbolic number = made.operands[0].kind == Operand::Kind::immediate
-                                    ? SymbolTable::constant(made.operands[0].bits, 32)
-                                    : values_.operand(instruction, 0);
-        return number.width == 32 && number.is_constant() &&
-               (!has(made, "warp") || truncate_bits(number.constant(), 32) == 0xffffffff);
+    const ptx::Variable* shared_of(const std::string& name) const {
+        return shared_variable(function_, module_, name);
     }
 
     // The index that no block size is multiplied with in the thread's number.
@@ -121,7 +102,7 @@ class PrivateSharedFinder {
     // The symbol itself, or its low bits: addresses of shared memory are narrow.
     const ptx::Variable* named_by(AtomIndex index) const {
         const Atom& atom = table_.atom(index);
-        if (atom.kind == Atom::Kind::symbol) return shared_variable(atom.text);
+        if (atom.kind == Atom::Kind::symbol) return shared_of(atom.text);
         if (atom.kind != Atom::Kind::operation || atom.operands.size() != 1) return nullptr;
         const auto inner = atom.operands[0].single_atom();
         return atom.operation.op == Operator::cvt && inner ? named_by(*inner) : nullptr;
@@ -225,7 +206,7 @@ class PrivateSharedFinder {
     }
     bool is_address(ValueIndex value) const { return value != no_index && is_address_[value]; }
     bool names_shared(const Operand& operand) const {
-        return shared_variable(operand.text) != nullptr ||
+        return shared_of(operand.text) != nullptr ||
                std::ranges::any_of(operand.elements, [&](const Operand& e) { return names_shared(e); });
     }
     bool mentions_address(std::uint32_t instruction) const {

@@ -37,12 +37,18 @@ struct Code {
           reachable(reachable_functions(of, inlined.function)) {}
 };
 
-// One try, for launches of which `assumed` holds; with shared memory as each thread's own, where
-// `private_shared`.
+// What a try makes of shared memory.
+enum class Sharing : std::uint8_t {
+    nothing,    // there is none
+    own_slots,  // each thread has slots of its own
+    of_blocks   // what the threads of a block share is looked at as a whole
+};
+
+// One try, for launches of which `assumed` holds.
 class Prover {
   public:
-    Prover(SymbolTable& table, const Code& code, const LaunchAssumption& assumed, bool private_shared)
-        : private_shared_(private_shared),
+    Prover(SymbolTable& table, const Code& code, const LaunchAssumption& assumed, Sharing sharing)
+        : sharing_(sharing),
           table_(table),
           module_(code.module),
           kernel_(code.kernel),
@@ -58,7 +64,7 @@ class Prover {
         if (follow()) {
             check_instructions();
             check_loops();
-            if (!private_shared_) check_variables();
+            if (sharing_ == Sharing::nothing) check_variables();
             proof_.conditions = exit_conditions(table_, proof_.functions.front());
             if (proof_.reasons.empty()) judge();
         }
@@ -122,7 +128,7 @@ class Prover {
     bool simplify() {
         for (const ptx::Function* function : reachable_) {
             if (function->body.empty()) continue;  // a declaration: refused where it is called
-            if (private_shared_ && !keep_to_threads()) return false;
+            if (sharing_ == Sharing::own_slots && !keep_to_threads()) return false;
             const ptx::Function& whole = private_             ? private_->function
                                          : function->is_entry ? inlined_.function
                                                               : *function;
@@ -249,10 +255,10 @@ class Prover {
         const FunctionValues& kernel = proof_.functions.front();
         auto found = proof_.functions.size() > 1
                          ? std::unexpected(Fault{3, 0, "calls functions that the compiler left as calls"})
-                         : grid_strides(table_, kernel, strides, private_ && private_->had_barriers);
+                         : grid_strides(table_, module_, kernel, strides, private_ && private_->had_barriers);
         if (found) {
             auto fault = export_strides(kernel, *found);
-            if (!fault) return;
+            if (!fault) return take_block(*found);
             found = std::unexpected(std::move(*fault));
         }
         proof_.strides.clear();
@@ -260,9 +266,19 @@ class Prover {
         stride_fault_ = std::move(found.error());
         stride_place_ = place_of(kernel, stride_fault_->instruction);
     }
+    // The blocks that what threads tell each other allows.
+    void take_block(const GridStrides& found) {
+        if (found.block == BlockWidth::any) return;
+        for (DimensionUse& use : proof_.dimensions)
+            if (use.index == Index::in_block) use.block = found.block;
+        if (found.most_threads != 0)
+            proof_.most_threads = proof_.most_threads == 0
+                                      ? found.most_threads
+                                      : std::min(proof_.most_threads, found.most_threads);
+    }
     std::optional<Fault> export_strides(const FunctionValues& kernel, const GridStrides& found) {
         for (const StridedLoop& loop : found.loops) {
-            GridStrideLoop result{loop.dimension, {}, place_of(kernel, loop.instruction)};
+            GridStrideLoop result{loop.dimension, {}, place_of(kernel, loop.instruction), loop.is_of_rows};
             if (result.source.starts_with("ptx:")) result.source.clear();
             for (const Symbolic& test : loop.exits) {
                 auto exits = to_expression(table_, test, ptx::Type::pred);
@@ -280,8 +296,8 @@ class Prover {
         for (const StridedAccess& access : found) {
             auto address = to_expression(table_, access.address, ptx::Type::u64);
             if (!address) return false;
-            GridStrideAccess result{std::move(*address), access.bytes, access.writes, access.reduction,
-                                    access.once};
+            GridStrideAccess result{std::move(*address), access.bytes, access.writes,
+                                    access.reduction,    access.once,  access.phases};
             if (std::ranges::find(to, result) == to.end()) to.push_back(std::move(result));
         }
         return true;
@@ -326,7 +342,7 @@ class Prover {
         }
     }
 
-    bool private_shared_ = false;
+    Sharing sharing_ = Sharing::nothing;
     SymbolTable& table_;
     const ptx::Module& module_;
     const ptx::Function& kernel_;
@@ -341,7 +357,15 @@ class Prover {
 };
 
 // Is there something in the kernel that the assumption could make a difference to?
-bool applies(const LaunchAssumption& assumed, const LaunchReads& reads) {
+bool applies(const LaunchAssumption& assumed, const LaunchReads& reads, Sharing sharing) {
+    // All threads of a block are those of x.
+    if (sharing == Sharing::of_blocks) {
+        if (assumed.of[0] != Assumed::grid_stays) return false;
+        for (const std::size_t d : {1, 2})
+            if (assumed.of[d] == Assumed::grid_stays ||
+                (assumed.of[d] == Assumed::nothing && (reads.thread_index[d] || reads.block_size[d])))
+                return false;
+    }
     bool narrows = !assumed.any(Assumed::one_thread);
     for (std::size_t d = 0; d < 3; d++) {
         narrows |= assumed.of[d] == Assumed::one_thread && reads.reads(d);
@@ -354,20 +378,25 @@ bool applies(const LaunchAssumption& assumed, const LaunchReads& reads) {
 
 // The first proof that stands, of assumptions with warps as units or of those without; else the one that
 // takes the least for granted. Nothing: no such assumption makes a difference.
-std::optional<Proof> attempt(SymbolTable& table, const Code& code, bool of_warps, bool private_shared) {
+std::optional<Proof> attempt(SymbolTable& table, const Code& code, bool of_warps, Sharing sharing) {
     const LaunchReads reads = launch_reads(code.reachable, {});
     std::optional<Proof> first;
     std::vector<Reason> near_misses;
     for (const LaunchAssumption& assumed : launch_assumptions()) {
-        if (assumed.any(Assumed::whole_warps) != of_warps || !applies(assumed, reads)) continue;
-        Proof proof = Prover(table, code, assumed, private_shared).run();
+        if (assumed.any(Assumed::whole_warps) != of_warps || !applies(assumed, reads, sharing)) continue;
+        LaunchAssumption taken = assumed;
+        taken.blocks_are_units = sharing == Sharing::of_blocks;
+        Proof proof = Prover(table, code, taken, sharing).run();
         if (proof.verdict != Verdict::fixed) return proof;
         if (near_misses.empty()) near_misses = std::move(proof.near_misses);
         if (!first) first = std::move(proof);
         // It is the use of indices that other assumptions help with.
         if (first->obstacles.warps || first->obstacles.others) return first;
     }
-    if (first) first->reasons.insert(first->reasons.end(), near_misses.begin(), near_misses.end());
+    if (first) {
+        first->reasons.insert(first->reasons.end(), near_misses.begin(), near_misses.end());
+        first->near_misses = std::move(near_misses);
+    }
     return first;
 }
 
@@ -375,16 +404,24 @@ std::optional<Proof> attempt(SymbolTable& table, const Code& code, bool of_warps
 
 Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel) {
     const Code code(module, kernel);
-    Proof proof = *attempt(table, code, false, false);
+    Proof proof = *attempt(table, code, false, Sharing::nothing);
     const auto stands = [](const std::optional<Proof>& tried) {
         return tried && tried->verdict != Verdict::fixed;
     };
     if (proof.verdict != Verdict::fixed) return proof;
     if (proof.obstacles.warps || proof.obstacles.others)
-        if (auto with_private = attempt(table, code, false, true); stands(with_private))
+        if (auto with_private = attempt(table, code, false, Sharing::own_slots); stands(with_private))
             return std::move(*with_private);
     if (!proof.obstacles.others)
-        if (auto of_warps = attempt(table, code, true, false); stands(of_warps)) return std::move(*of_warps);
+        if (auto of_warps = attempt(table, code, true, Sharing::nothing); stands(of_warps))
+            return std::move(*of_warps);
+    if (auto of_blocks = attempt(table, code, false, Sharing::of_blocks)) {
+        if (stands(of_blocks)) return std::move(*of_blocks);
+        // How near it came.
+        if (proof.near_misses.empty())
+            proof.reasons.insert(proof.reasons.end(), of_blocks->near_misses.begin(),
+                                 of_blocks->near_misses.end());
+    }
     return proof;
 }
 

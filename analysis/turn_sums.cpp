@@ -12,56 +12,81 @@ using ptx::BlockIndex;
 using ptx::no_index;
 using ptx::ValueIndex;
 
-// What an atomic does to memory, and what changes nothing there.
-struct Reduction {
-    Operator op = Operator::add;
-    bool is_signed = false;
-    unsigned width = 0;
-    std::uint64_t identity = 0;
-};
+std::uint64_t identity_of(Operator op, bool is_signed, unsigned width) {
+    const std::uint64_t ones = truncate_bits(~std::uint64_t{0}, width), top = std::uint64_t{1} << (width - 1);
+    switch (op) {
+        case Operator::min:
+            return is_signed ? top - 1 : ones;
+        case Operator::max:
+            return is_signed ? top : 0;
+        case Operator::and_:
+            return ones;
+        default:
+            return 0;
+    }
+}
 
-std::optional<Reduction> reduction_of(const ptx::Instruction& made) {
+// What an atomic does to memory, and what changes nothing there.
+std::optional<TurnSum> reduction_of(const ptx::Instruction& made) {
     const unsigned width = width_bits(made.type);
     if (!is_reduction(made) || (width != 32 && width != 64) || made.modifiers.vector_width > 1)
         return std::nullopt;
-    const bool is_signed = is_signed_type(made.type);
-    const std::uint64_t ones = truncate_bits(~std::uint64_t{0}, width), top = std::uint64_t{1} << (width - 1);
+    TurnSum sum;
+    sum.is_signed = is_signed_type(made.type);
+    sum.width = width;
     switch (made.modifiers.atomic) {
         case ptx::AtomicOp::add:
-            return Reduction{Operator::add, is_signed, width, 0};
+            sum.op = Operator::add;
+            break;
         case ptx::AtomicOp::min:
-            return Reduction{Operator::min, is_signed, width, is_signed ? top - 1 : ones};
+            sum.op = Operator::min;
+            break;
         case ptx::AtomicOp::max:
-            return Reduction{Operator::max, is_signed, width, is_signed ? top : 0};
+            sum.op = Operator::max;
+            break;
         case ptx::AtomicOp::and_:
-            return Reduction{Operator::and_, is_signed, width, ones};
+            sum.op = Operator::and_;
+            break;
         case ptx::AtomicOp::or_:
-            return Reduction{Operator::or_, is_signed, width, 0};
+            sum.op = Operator::or_;
+            break;
         case ptx::AtomicOp::xor_:
-            return Reduction{Operator::xor_, is_signed, width, 0};
+            sum.op = Operator::xor_;
+            break;
         default:
             return std::nullopt;
     }
+    sum.identity = identity_of(sum.op, sum.is_signed, width);
+    return sum;
 }
 
 class Sums {
   public:
     Sums(const FunctionValues& kernel, const TurnValues& turns, const TurnParts& parts,
-         const Reduction& reduction)
+         const TurnSum& reduction, bool any_start = false)
         : kernel_(kernel),
           flow_(kernel.flow()),
           turns_(turns),
           parts_(parts),
           reduction_(reduction),
+          any_start_(any_start),
           visited_(kernel.ssa().values.size()) {}
 
     // Outside the loops: nothing as yet, or what a loop added to such a sum.
     bool is_sum(ValueIndex index) {
         if (index == no_index) return false;
-        if (is_identity(index)) return true;
+        if (is_identity(index)) {
+            start_ = reduction_.identity;
+            return true;
+        }
         if (visited_[index]) return false;
         visited_[index] = true;
         const ptx::Value& value = value_of(index);
+        if (any_start_ && home(index) == TurnValues::outside &&
+            turns_.read(index, block_of(index)) == Dependence{}) {
+            start_ = constant(index);
+            return true;
+        }
         if (home(index) != TurnValues::outside) {
             const auto from = carried(index, only_exit(home(index)));
             return from && is_sum(*from);
@@ -73,6 +98,8 @@ class Sums {
                made.operands[1].kind == ptx::Operand::Kind::reg && is_sum(used(value.instruction, 1));
     }
 
+    [[nodiscard]] std::optional<std::uint64_t> start() const { return start_; }
+
   private:
     const ptx::Value& value_of(ValueIndex index) const { return kernel_.ssa().values[index]; }
     BlockIndex block_of(ValueIndex index) const {
@@ -83,11 +110,29 @@ class Sums {
     std::uint32_t home(ValueIndex index) const { return turns_.home(block_of(index)); }
     bool is_identity(ValueIndex index) const {
         const Symbolic& known = kernel_.value(index);
-        return known.width == reduction_.width && known.is_constant() &&
-               known.constant() == reduction_.identity;
+        return reduction_.float_type == ptx::Type::none && known.width == reduction_.width &&
+               known.is_constant() && known.constant() == reduction_.identity;
+    }
+    // The bits, of integers and of floating-point numbers.
+    std::optional<std::uint64_t> constant(ValueIndex index) const {
+        const Symbolic& known = kernel_.value(index);
+        if (known.width == reduction_.width && known.is_constant()) return known.constant();
+        const ptx::Value& value = value_of(index);
+        if (value.kind != ptx::Value::Kind::instruction || value.previous != no_index) return std::nullopt;
+        const ptx::Instruction& made = kernel_.function().body[value.instruction];
+        if (made.opcode != ptx::Opcode::mov || made.operands.size() != 2 ||
+            made.operands[1].kind != ptx::Operand::Kind::immediate ||
+            8 * ptx::size_bytes(made.type) != reduction_.width)
+            return std::nullopt;
+        return truncate_bits(made.operands[1].bits, reduction_.width);
     }
     bool is_same(ValueIndex a, ValueIndex b) const {
-        return a == b || (a != no_index && b != no_index && is_identity(a) && is_identity(b));
+        if (a == b) return true;
+        if (a == no_index || b == no_index) return false;
+        if (!any_start_) return is_identity(a) && is_identity(b);
+        const auto left = constant(a);
+        return left && left == constant(b) && home(a) == TurnValues::outside &&
+               home(b) == TurnValues::outside;
     }
 
     // Ways from one loop, and past it: a thread that goes past it has what the loop would have begun with.
@@ -98,13 +143,15 @@ class Sums {
         for (std::size_t i = 0; i < phi.incoming.size(); i++) {
             const ValueIndex incoming = phi.incoming[i];
             if (incoming == no_index) return false;
-            const std::uint32_t from = turns_.home(predecessors[i]);
+            // By way of blocks that only lead on, too.
+            const bool is_near = turns_.home(predecessors[i]) != TurnValues::outside;
+            const std::uint32_t from = is_near ? turns_.home(predecessors[i]) : home(incoming);
             if (from == TurnValues::outside) {
                 if (other && !is_same(*other, incoming)) return false;
                 other = incoming;
                 continue;
             }
-            const auto carried_in = carried(incoming, predecessors[i]);
+            const auto carried_in = carried(incoming, is_near ? predecessors[i] : only_exit(from));
             if (!carried_in || (loop && *loop != from) || (first && !is_same(*first, *carried_in)))
                 return false;
             loop = from;
@@ -191,6 +238,10 @@ class Sums {
             return false;
         if (made.opcode == ptx::Opcode::mov)
             return made.operands[1].kind == ptx::Operand::Kind::reg && contains(used(i, 1));
+        if (does(made, reduction_) &&
+            ((contains(used(i, 1)) && is_of_turn(i, 2)) || (contains(used(i, 2)) && is_of_turn(i, 1))))
+            return true;
+        if (reduction_.float_type != ptx::Type::none) return false;
         const auto operation = integer_operation(made);
         if (!operation || width_bits(operation->result) != reduction_.width) return false;
         const bool adds = reduction_.op == Operator::add;
@@ -201,15 +252,9 @@ class Sums {
                 return adds && contains(used(i, 3)) && is_of_turn(i, 1) && is_of_turn(i, 2);
             case Operator::sub:
                 return adds && contains(used(i, 1)) && is_of_turn(i, 2);
-            case Operator::min:
-            case Operator::max:
-                if (is_signed_type(operation->type) != reduction_.is_signed) return false;
-                break;
             default:
-                break;
+                return false;
         }
-        return operation->op == reduction_.op &&
-               ((contains(used(i, 1)) && is_of_turn(i, 2)) || (contains(used(i, 2)) && is_of_turn(i, 1)));
     }
 
     ValueIndex used(std::uint32_t instruction, std::uint16_t operand) const {
@@ -231,11 +276,62 @@ class Sums {
     const ptx::ControlFlow& flow_;
     const TurnValues& turns_;
     const TurnParts& parts_;
-    const Reduction& reduction_;
+    const TurnSum& reduction_;
+    bool any_start_ = false;
+    std::optional<std::uint64_t> start_;
     std::vector<bool> visited_;  // by value
 };
 
 }  // namespace
+
+bool does(const ptx::Instruction& made, const TurnSum& sum) {
+    if (made.operands.size() != 3 || made.destination_count != 1) return false;
+    if (sum.float_type != ptx::Type::none) {
+        const ptx::Modifiers& how = made.modifiers;
+        return made.opcode == (sum.op == Operator::min ? ptx::Opcode::min : ptx::Opcode::max) &&
+               made.type == sum.float_type && how.ftz == sum.ftz && how.nan_ == sum.nan && !how.xorsign_abs &&
+               !made.operands[1].negated && !made.operands[2].negated;
+    }
+    const auto operation = integer_operation(made);
+    if (!operation || operation->op != sum.op || width_bits(operation->result) != sum.width) return false;
+    return (sum.op != Operator::min && sum.op != Operator::max) ||
+           is_signed_type(operation->type) == sum.is_signed;
+}
+
+std::optional<TurnSum> sum_of_turns(const FunctionValues& kernel, const TurnValues& turns,
+                                    const TurnParts& parts, ValueIndex value) {
+    const auto is_one = [&](TurnSum& sum) {
+        Sums sums(kernel, turns, parts, sum, sum.is_idempotent());
+        if (!sums.is_sum(value)) return false;
+        sum.start = sums.start();
+        return true;
+    };
+    const unsigned width = kernel.value(value).width;
+    if (width != 32 && width != 64) return std::nullopt;
+    for (const Operator op :
+         {Operator::add, Operator::xor_, Operator::min, Operator::max, Operator::and_, Operator::or_})
+        for (const bool is_signed : {true, false}) {
+            TurnSum sum;
+            sum.op = op;
+            sum.is_signed = is_signed;
+            sum.width = width;
+            sum.identity = identity_of(op, is_signed, width);
+            if (is_one(sum)) return sum;
+            if (op != Operator::min && op != Operator::max) break;
+        }
+    for (const Operator op : {Operator::min, Operator::max})
+        for (const bool ftz : {false, true})
+            for (const bool nan : {false, true}) {
+                TurnSum sum;
+                sum.op = op;
+                sum.width = width;
+                sum.ftz = ftz;
+                sum.nan = nan;
+                sum.float_type = width == 32 ? ptx::Type::f32 : ptx::Type::f64;
+                if (is_one(sum)) return sum;
+            }
+    return std::nullopt;
+}
 
 bool is_sum_of_turns(const FunctionValues& kernel, const TurnValues& turns, const TurnParts& parts,
                      std::uint32_t instruction) {

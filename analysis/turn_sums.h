@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "analysis/operation.h"
 #include "analysis/turn_values.h"
 
 namespace trimtab::analysis {
@@ -25,5 +26,25 @@ struct TurnParts {
 // makes no turn adds nothing.
 [[nodiscard]] bool is_sum_of_turns(const FunctionValues& kernel, const TurnValues& turns,
                                    const TurnParts& parts, std::uint32_t instruction);
+
+// What a thread's turns came to, as a value: each turn's own by an operation of which order and grouping are no
+// matter, beginning with what changes nothing or, where it is no matter how often it is taken (the smallest,
+// the largest, bits), with what is the same for all threads.
+struct TurnSum {
+    Operator op = Operator::add;
+    bool is_signed = false;
+    unsigned width = 0;
+    std::uint64_t identity = 0;
+    // Of floating-point numbers: min and max alone. What they do to NaNs and the like is as they say.
+    ptx::Type float_type = ptx::Type::none;
+    bool ftz = false, nan = false;
+    std::optional<std::uint64_t> start;  // where it is a constant
+
+    [[nodiscard]] bool is_idempotent() const { return op != Operator::add && op != Operator::xor_; }
+};
+[[nodiscard]] std::optional<TurnSum> sum_of_turns(const FunctionValues& kernel, const TurnValues& turns,
+                                                  const TurnParts& parts, ptx::ValueIndex value);
+// Does the instruction do that operation to its two sources, and nothing else?
+[[nodiscard]] bool does(const ptx::Instruction& instruction, const TurnSum& sum);
 
 }  // namespace trimtab::analysis

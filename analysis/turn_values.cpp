@@ -37,7 +37,10 @@ LoopIndices::LoopIndices(SymbolTable& table, const FunctionValues& kernel,
     // Outer loops come first: what inner loops start from may follow an outer one's index.
     for (std::uint32_t l = 0; l < kernel.flow().loops.size(); l++)
         for (const Dimension dimension : {Dimension::x, Dimension::y, Dimension::z})
-            if (dimensions[static_cast<std::size_t>(dimension)] && stride(l, dimension)) break;
+            if (dimensions[static_cast<std::size_t>(dimension)] &&
+                (stride(l, dimension, Over::threads) ||
+                 (kernel.blocks_are_units() && stride(l, dimension, Over::rows))))
+                break;
 }
 
 Symbolic LoopIndices::with_indices(const Symbolic& value) const {
@@ -89,19 +92,31 @@ std::optional<Symbolic> LoopIndices::first_value(const ptx::Loop& loop, ValueInd
 
 // A register that is f(g) on entry, and f(i + total) at the end of a turn that began with it as f(i), is f(i)
 // in every turn. The registers of one loop are taken together, for they may be computed from each other.
-bool LoopIndices::stride(std::uint32_t index, Dimension dimension) {
+//
+// Over rows, blockIdx takes the place of g and of i, and gridDim that of the total: both are the same in every
+// launch, and only for what is asked in the loop blockIdx stands for i.
+bool LoopIndices::stride(std::uint32_t index, Dimension dimension, Over over) {
     const ptx::Loop& loop = kernel_->flow().loops[index];
+    // One name stands for one loop's rows.
+    for (const Strided& outer : rows_)
+        if (over == Over::rows && outer.dimension == dimension &&
+            is_in(kernel_->flow().loops[outer.loop], loop.header))
+            return false;
     const auto& predecessors = kernel_->flow().blocks[loop.header].predecessors;
-    const Symbolic g = table_->global_index(dimension, 64), i = table_->loop_index(dimension, 64);
+    const bool is_of_rows = over == Over::rows;
+    const Symbolic g = is_of_rows ? table_->row_index(dimension, 64) : table_->global_index(dimension, 64);
+    const Symbolic i = is_of_rows ? g : table_->loop_index(dimension, 64);
+    const Symbolic step = is_of_rows ? table_->row_count(dimension, 64) : table_->total(dimension, 64);
     const std::map<AtomIndex, Symbolic> to_index{{atom_of(g), i}};
-    const std::map<AtomIndex, Symbolic> to_next{{atom_of(i), table_->add(i, table_->total(dimension, 64))}};
+    const std::map<AtomIndex, Symbolic> to_next{{atom_of(i), table_->add(i, step)}};
     std::map<AtomIndex, std::pair<ValueIndex, Symbolic>> candidates;
     for (const ValueIndex phi : kernel_->phis(loop.header)) {
         const auto own = own_atom(phi);
         if (!own) continue;
         const auto first = first_value(loop, phi);
         if (!first || !table_->is_clean(*first) ||
-            !mentions(*table_, *first, Atom::Kind::global_index, dimension))
+            !mentions(*table_, *first, is_of_rows ? Atom::Kind::row_index : Atom::Kind::global_index,
+                      dimension))
             continue;
         candidates[*own] = {phi, table_->substitute(*first, to_index)};
     }
@@ -132,21 +147,27 @@ bool LoopIndices::stride(std::uint32_t index, Dimension dimension) {
         functions_[phi] = candidate.second;
         loop_of_[phi] = index;
     }
-    loops_.push_back({index, dimension});
+    (is_of_rows ? rows_ : loops_).push_back({index, dimension});
     return true;
 }
 
 // --- what values depend on ---
 
 TurnValues::TurnValues(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
-                       const ptx::ControlDependence& control, Dimension dimension)
+                       const ptx::ControlDependence& control, Dimension dimension, const AgreedValues& agreed)
     : table_(table),
       kernel_(kernel),
       indices_(indices),
       control_(control),
       dimension_(dimension),
+      agreed_(agreed),
       homes_(kernel.flow().blocks.size(), outside),
       dependences_(kernel.ssa().values.size()) {
+    agreed_.told.resize(dependences_.size());
+    agreed_.by_all.resize(dependences_.size());
+    agreed_.by_first.resize(dependences_.size());
+    agreed_.of_first_only.resize(homes_.size());
+    agreed_.within.resize(dependences_.size(), no_index);
     for (const LoopIndices::Strided& strided : indices.loops())
         if (strided.dimension == dimension)
             for (const BlockIndex block : kernel.flow().loops[strided.loop].blocks)
@@ -158,7 +179,9 @@ TurnValues::TurnValues(SymbolTable& table, const FunctionValues& kernel, const L
     for (bool changed = true; changed;) {
         changed = false;
         for (ValueIndex v = 0; v < dependences_.size(); v++) {
+            if (agreed_.by_all[v] && agreed_.within[v] == no_index) continue;
             Dependence now = dependences_[v];
+            now.on_launch |= agreed_.told[v];
             now.join(made(v));
             if (now == dependences_[v]) continue;
             dependences_[v] = now;
@@ -178,7 +201,13 @@ bool TurnValues::crosses(ValueIndex value, BlockIndex to) const {
     const std::uint32_t from = home(block_of(kernel_.ssa().values[value]));
     return dependences_[value].on_index && from != outside && from != home(to);
 }
+bool TurnValues::is_agreed(ValueIndex value, BlockIndex to) const {
+    if (!agreed_.by_all[value] && !(agreed_.by_first[value] && agreed_.of_first_only[to])) return false;
+    const std::uint32_t within = agreed_.within[value];
+    return within == no_index || !is_in(kernel_.flow().loops[within], to);
+}
 Dependence TurnValues::read(ValueIndex value, BlockIndex to) const {
+    if (is_agreed(value, to)) return {};
     Dependence result = dependences_[value];
     result.on_launch |= crosses(value, to);
     return result;
@@ -287,6 +316,12 @@ Dependence TurnValues::made(ValueIndex index) const {
         return result;
     }
     if (value.kind != ptx::Value::Kind::instruction) return result;
+    // Of what the thread of index 0 was told it may make more.
+    if (agreed_.of_first_only[block]) {
+        Dependence by_uses = uses(value.instruction);
+        if (value.previous != no_index) by_uses.join(read(value.previous, block));
+        if (by_uses == Dependence{}) return by_uses;
+    }
     if (is_itself) {
         result.join(uses(value.instruction));
         if (value.previous != no_index) result.join(read(value.previous, block));

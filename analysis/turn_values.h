@@ -23,6 +23,9 @@ class LoopIndices {
         Dimension dimension = Dimension::x;
     };
     [[nodiscard]] const std::vector<Strided>& loops() const { return loops_; }
+    // Loops of a block over rows, of dimensions whose grid stays: for (r = blockIdx; r < n; r += gridDim).
+    // The block's index stands for r in them.
+    [[nodiscard]] const std::vector<Strided>& rows() const { return rows_; }
     // With loop indices in place of the registers that follow them.
     [[nodiscard]] Symbolic with_indices(const Symbolic& value) const;
     // Of the loops that the block is in. Behind a loop its register holds where a thread's turns ended, which
@@ -31,7 +34,8 @@ class LoopIndices {
     [[nodiscard]] const Symbolic* as_function(AtomIndex phi) const;
 
   private:
-    bool stride(std::uint32_t loop, Dimension dimension);
+    enum class Over : std::uint8_t { threads, rows };
+    bool stride(std::uint32_t loop, Dimension dimension, Over over);
     [[nodiscard]] std::optional<AtomIndex> own_atom(ptx::ValueIndex phi) const;
     [[nodiscard]] Symbolic own_part(ptx::ValueIndex phi, ptx::ValueIndex incoming) const;
     [[nodiscard]] std::optional<Symbolic> first_value(const ptx::Loop& loop, ptx::ValueIndex phi) const;
@@ -39,7 +43,7 @@ class LoopIndices {
 
     SymbolTable* table_;
     const FunctionValues* kernel_;
-    std::vector<Strided> loops_;
+    std::vector<Strided> loops_, rows_;
     std::map<AtomIndex, Symbolic> functions_;
     std::map<AtomIndex, std::uint32_t> loop_of_;  // of the functions' registers
 };
@@ -54,11 +58,21 @@ struct Dependence {
     friend bool operator==(const Dependence&, const Dependence&) = default;
 };
 
+// Values that come from what the threads of a block tell each other, and are the same whatever the block is.
+struct AgreedValues {
+    std::vector<bool> told;      // by value: it comes from there, and is agreed on where the rest says so
+    std::vector<bool> by_all;    // by value: to every thread that makes it
+    std::vector<bool> by_first;  // by value: to the thread of index 0
+    std::vector<bool> of_first_only;  // by block: that thread alone comes by
+    // By value: the loop in which it is not yet what it is behind it; no_index: none.
+    std::vector<std::uint32_t> within;
+};
+
 // With respect to one dimension and its loops, none of which is in another.
 class TurnValues {
   public:
     TurnValues(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
-               const ptx::ControlDependence& control, Dimension dimension);
+               const ptx::ControlDependence& control, Dimension dimension, const AgreedValues& agreed = {});
 
     static constexpr std::uint32_t outside = UINT32_MAX;
     // The loop of the dimension that the block is in.
@@ -73,6 +87,7 @@ class TurnValues {
     [[nodiscard]] Dependence made(ptx::ValueIndex value) const;
     [[nodiscard]] Dependence made_phi(const ptx::Value& phi) const;
     [[nodiscard]] std::vector<ptx::BlockIndex> merging_branches(ptx::BlockIndex block) const;
+    [[nodiscard]] bool is_agreed(ptx::ValueIndex value, ptx::BlockIndex to) const;
     [[nodiscard]] bool crosses(ptx::ValueIndex value, ptx::BlockIndex to) const;
     [[nodiscard]] ptx::BlockIndex block_of(const ptx::Value& value) const;
 
@@ -81,6 +96,7 @@ class TurnValues {
     const LoopIndices& indices_;
     const ptx::ControlDependence& control_;
     Dimension dimension_;
+    AgreedValues agreed_;
     std::vector<std::uint32_t> homes_;                            // by block
     std::vector<std::vector<ptx::BlockIndex>> merging_branches_;  // by block
     std::vector<Dependence> dependences_;                         // by value

@@ -185,7 +185,7 @@ bool Planner::must_divide(std::size_t dimension) const {
 
 // Its launches are of whole warps.
 bool Planner::of_warps(std::size_t dimension) const {
-    return description_.dimensions[dimension].block == analysis::BlockWidth::warps;
+    return description_.is_of_warps(dimension);
 }
 
 double Planner::value_at(std::size_t parameter, std::size_t level) const {

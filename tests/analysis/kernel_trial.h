@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <random>
@@ -126,12 +127,18 @@ class Trial {
         const auto may_be_wide = [&](std::size_t d) { return kernel.varies(d); };
         block_ = {may_be_wide(0) ? 1 + pick(16) : 1, may_be_wide(1) ? 1 + pick(4) : 1,
                   may_be_wide(2) ? 1 + pick(3) : 1};
-        if (kernel.dimensions[0].block == BlockWidth::warps)
-            block_ = {warp_size * (1 + pick(max_threads / warp_size)), 1, 1};
+        if (kernel.is_of_warps(0)) block_ = {warp_size * (1 + pick(max_threads / warp_size)), 1, 1};
+        if (kernel.dimensions[0].block == BlockWidth::powers) block_.x = std::bit_floor(block_.x);
+        if (const unsigned most = kernel.images.front().max_threads; most != 0 && kernel.is_of_warps(0))
+            block_.x = std::min(block_.x, most);
         while (block_.x * block_.y * block_.z > max_threads) block_.x--;
-        if (kernel.dimensions[0].block == BlockWidth::warps) {
+        if (kernel.is_of_warps(0) && !kernel.keeps_grid()) {
             grid_ = {1 + static_cast<unsigned>(size) * warp_size / block_.x, reads(1) ? 1 + pick(8) : 1,
                      reads(2) ? 1 + pick(3) : 1};
+            return;
+        }
+        if (kernel.is_of_warps(0)) {
+            grid_ = {1 + pick(12), reads(1) ? 1 + pick(3) : 1, reads(2) ? 1 + pick(2) : 1};
             return;
         }
         grid_ = {reads(0) ? 1 + static_cast<unsigned>(size) / block_.x : 1,

@@ -61,7 +61,7 @@ void add_proof(std::string& out, const KernelDescription& kernel) {
                            kernel.uses_float_atomics ? "; floating-point atomics add in any order" : "");
     const auto names = parameter_names(kernel);
     const bool of_warps = std::ranges::any_of(kernel.dimensions, [](const analysis::DimensionUse& use) {
-        return use.block == analysis::BlockWidth::warps;
+        return use.block == analysis::BlockWidth::warps || use.block == analysis::BlockWidth::powers;
     });
     if (kernel.annotated_block)
         out += fmt::format("  {} blocks with {}\n", of_warps ? "warps     " : "annotation",
@@ -90,8 +90,10 @@ void add_loops(std::string& out, const KernelDescription& kernel) {
             if (std::ranges::find(exits, text) == exits.end()) exits.push_back(std::move(text));
         }
         out += fmt::format("  loop       {}: {}, until {}{}\n", letter(loop.dimension),
-                           kernel.grid_stays(d) ? "block-stride" : "grid-stride", fmt::join(exits, " or "),
-                           loop.source.empty() ? "" : "  (" + loop.source + ")");
+                           loop.is_of_rows        ? "rows of a block in turn"
+                           : kernel.grid_stays(d) ? "block-stride"
+                                                  : "grid-stride",
+                           fmt::join(exits, " or "), loop.source.empty() ? "" : "  (" + loop.source + ")");
     }
     for (std::size_t d = 0; d < 3; ++d)
         if (kernel.grid_stays(d))

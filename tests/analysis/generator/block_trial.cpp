@@ -26,7 +26,7 @@ namespace {
 
 // What the launch as written may take, in warp instructions, and what another may.
 constexpr std::uint64_t written_limit = 60'000, other_limit = 6'000'000;
-constexpr unsigned max_threads = 96;
+constexpr unsigned max_threads = 96, large_threads = 256;
 
 // Small allocations, far apart: what strays leaves them.
 class SmallAllocations : public emulator::GlobalMemory {
@@ -168,8 +168,16 @@ class BlockTrial {
     void draw_shape() {
         written_ = {};
         constexpr std::array<unsigned, 14> widths = {1, 2, 3, 5, 7, 8, 16, 24, 31, 32, 32, 33, 64, 64};
-        const unsigned step = kernel_.dimensions[0].block == BlockWidth::warps ? warp_size : 1;
+        const unsigned step = kernel_.is_of_warps(0) ? warp_size : 1;
         if (kernel_.varies(0)) written_.block.x = step == 1 ? draw_.of(widths) : step * (1 + draw_.below(2));
+        if (kernel_.is_of_warps(0) && kernel_.keeps_grid()) {
+            constexpr std::array<unsigned, 4> powers = {32, 64, 128, 256};
+            written_.block.x = kernel_.dimensions[0].block == BlockWidth::powers
+                                   ? draw_.of(powers)
+                                   : step * (1 + draw_.below(7));
+            written_.grid.x = 1 + draw_.below(3);
+            return;
+        }
         if (kernel_.varies(1)) written_.block.y = 1 + draw_.below(5);
         if (kernel_.varies(2)) written_.block.z = 1 + draw_.below(3);
         while (written_.block.x * written_.block.y * written_.block.z > max_threads) {
@@ -276,12 +284,18 @@ class BlockTrial {
     std::vector<Shape> admitted(unsigned most) {
         trimtab_image image{};
         image.max_threads_per_block = kernel_.images.front().max_threads;
+        // What a block's threads tell each other shows in larger ones.
+        const bool has_large = kernel_.is_of_warps(0) && kernel_.keeps_grid();
         const auto limits = legal_blocks(kernel_, arguments_, written_.grid, written_.block,
-                                         trial_device(max_threads), image);
+                                         trial_device(has_large ? large_threads : max_threads), image);
         if (!limits) return {};
         trimtab_limits any_threads = *limits;
         any_threads.thread_multiple = 1;
-        std::vector<trimtab_dim3> candidates = blocks_like(kernel_);
+        std::vector<trimtab_dim3> candidates;
+        if (has_large)
+            for (unsigned x = warp_size; x <= large_threads; x += warp_size) candidates.push_back({x, 1, 1});
+        else
+            candidates = blocks_like(kernel_);
         shuffle(candidates);
         std::vector<Shape> shapes;
         for (const trimtab_dim3& candidate : candidates) {

@@ -128,29 +128,41 @@ TEST(GeneratedKernels, MutatedFromCompiledOnesLeaveTheSameUnderEveryBlock) {
 }
 
 // Each kernel in C++ is tried as the compiler made it, and with instructions changed.
-TEST(GeneratedKernels, OfCudaLeaveTheSameUnderEveryBlock) {
+template <class Write>
+Tally try_cuda(const char* what, std::uint64_t count, std::array<const char*, 4> levels, const Write& write) {
     constexpr std::uint64_t kernels_a_file = 40, mutants = 5;
-    constexpr std::array<const char*, 4> levels = {"-O3", "-O1", "-O0", "-O2"};
     std::uint64_t compiled_from = ~std::uint64_t{0};
     std::vector<KernelText> kernels;
-    const Tally tally = try_all(
-        "CUDA", from_environment("TRIMTAB_GENERATED_KERNELS", 200), [&](Draw& draw, std::uint64_t seed) {
-            const std::uint64_t number = seed / mutants, file = number / kernels_a_file;
-            if (file != compiled_from) {
-                std::string source = random_cuda_prelude;
-                for (std::uint64_t i = 0; i < kernels_a_file; i++) {
-                    Draw one(file * kernels_a_file + i + 1'000'000);
-                    source += random_cuda_kernel(one, fmt::format("k{}", i));
-                }
-                kernels = kernels_of(compile_cuda(
-                    source, levels[file % levels.size()] + std::string(" -Wno-c++11-narrowing")));
-                compiled_from = file;
-            }
-            if (kernels.size() != kernels_a_file) return KernelText{};
-            KernelText kernel = kernels[number % kernels_a_file];
-            for (std::uint64_t i = seed % mutants; i > 0; i = i > 2 ? i - 2 : 0) mutate(kernel, draw);
-            return kernel;
-        });
+    return try_all(what, from_environment("TRIMTAB_GENERATED_KERNELS", count),
+                   [&](Draw& draw, std::uint64_t seed) {
+                       const std::uint64_t number = seed / mutants, file = number / kernels_a_file;
+                       if (file != compiled_from) {
+                           std::string source = random_cuda_prelude;
+                           for (std::uint64_t i = 0; i < kernels_a_file; i++) {
+                               Draw one(file * kernels_a_file + i + 1'000'000);
+                               source += write(one, fmt::format("k{}", i));
+                           }
+                           kernels = kernels_of(compile_cuda(
+                               source, levels[file % levels.size()] + std::string(" -Wno-c++11-narrowing")));
+                           compiled_from = file;
+                       }
+                       if (kernels.size() != kernels_a_file) return KernelText{};
+                       KernelText kernel = kernels[number % kernels_a_file];
+                       for (std::uint64_t i = seed % mutants; i > 0; i = i > 2 ? i - 2 : 0)
+                           mutate(kernel, draw);
+                       return kernel;
+                   });
+}
+
+TEST(GeneratedKernels, OfBlocksLeaveTheSameUnderEveryBlock) {
+    const Tally tally = try_cuda("blocks", 60, {"-O3", "-O1", "-O3", "-O2"}, random_block_kernel);
+    // Most changes end it.
+    EXPECT_GE(tally.accepted * 40, tally.read());
+    EXPECT_LE(tally.of(Outcome::unreadable) * 4, tally.read());
+}
+
+TEST(GeneratedKernels, OfCudaLeaveTheSameUnderEveryBlock) {
+    const Tally tally = try_cuda("CUDA", 200, {"-O3", "-O1", "-O0", "-O2"}, random_cuda_kernel);
     EXPECT_GE(tally.accepted * 5, tally.read());
     EXPECT_LE(tally.of(Outcome::unreadable) * 4, tally.read());
 }

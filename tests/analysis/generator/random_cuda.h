@@ -10,5 +10,7 @@ namespace trimtab::analysis::test {
 // `name` and what it needs, after random_cuda_prelude.
 extern const char* const random_cuda_prelude;
 [[nodiscard]] std::string random_cuda_kernel(Draw& draw, const std::string& name);
+// Of blocks as units of work.
+[[nodiscard]] std::string random_block_kernel(Draw& draw, const std::string& name);
 
 }  // namespace trimtab::analysis::test

@@ -1,0 +1,335 @@
+#include "analysis/block_exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/exchange_run.h"
+#include "analysis/first_thread.h"
+#include "analysis/instruction_rules.h"
+#include "analysis/strided_accesses.h"
+
+namespace trimtab::analysis {
+
+using ptx::BlockIndex;
+using ptx::no_index;
+using ptx::Opcode;
+using ptx::ValueIndex;
+
+namespace {
+
+constexpr unsigned most_block_threads = 1024;
+
+bool is_exchange(const ptx::Instruction& made) {
+    return made.opcode == Opcode::shfl || made.opcode == Opcode::redux;
+}
+
+}  // namespace
+
+struct ExchangeFinder::Place {
+    std::vector<std::uint32_t> operations;
+    ExchangePiece piece;
+    std::vector<ExchangeOutcome> outcomes;  // by number of threads
+    std::set<const ptx::Variable*> variables;
+    ExchangeOutcome::Touches head, tail;
+};
+
+ExchangeFinder::ExchangeFinder(SymbolTable& table, const ptx::Module& module, const FunctionValues& kernel,
+                               const ptx::ControlDependence& control, const LoopIndices& indices,
+                               BlockWidth block)
+    : table_(table), module_(module), kernel_(kernel), control_(control), indices_(indices), block_(block) {
+    found_.agreed.by_all.resize(kernel.ssa().values.size());
+    found_.agreed.by_first.resize(kernel.ssa().values.size());
+    const FirstThread first(table, kernel, control, dimension());
+    for (BlockIndex b = 0; b < kernel.flow().blocks.size(); b++)
+        found_.agreed.of_first_only.push_back(!kernel.flow().blocks[b].predecessors.empty() &&
+                                              first.has_alone(b));
+    find_variables();
+    find_places();
+    for (ValueIndex v = 0; v < kernel.ssa().values.size(); v++) {
+        const ptx::Value& value = kernel.ssa().values[v];
+        found_.agreed.told.push_back(value.kind == ptx::Value::Kind::instruction &&
+                                     found_.instructions.contains(value.instruction));
+    }
+}
+
+ExchangeFinder::~ExchangeFinder() = default;
+
+bool ExchangeFinder::has_more() const {
+    return fault_.has_value() || next_ < places_.size();
+}
+
+// Shared memory that is stored to outside the loops, and not by one thread alone, is what threads exchange
+// values through; the rest is tables that loops fill.
+void ExchangeFinder::find_variables() {
+    const auto& body = kernel_.function().body;
+    const auto in_loop = [&](BlockIndex block) {
+        return std::ranges::any_of(indices_.loops(), [&](const LoopIndices::Strided& loop) {
+            const auto& blocks = kernel_.flow().loops[loop.loop].blocks;
+            return std::ranges::find(blocks, block) != blocks.end();
+        });
+    };
+    for (std::uint32_t i = 0; i < body.size(); i++) {
+        const BlockIndex block = kernel_.flow().block_of[i];
+        if (!kernel_.is_reachable(i) || !is_shared_access(body[i]) || !is_store(body[i]) || in_loop(block) ||
+            found_.agreed.of_first_only[block])
+            continue;
+        if (const ptx::Variable* variable = shared_place(table_, kernel_, module_, indices_, i).variable)
+            variables_.insert(variable);
+    }
+    for (std::uint32_t i = 0; i < body.size(); i++) {
+        if (!kernel_.is_reachable(i)) continue;
+        // It could be any of them.
+        if (is_shared_access(body[i]) && !variables_.empty() &&
+            shared_place(table_, kernel_, module_, indices_, i).variable == nullptr)
+            fault_ = Fault{3, i, "uses shared memory at a place that is not known"};
+        const bool is_of_variable =
+            is_shared_access(body[i]) &&
+            variables_.contains(shared_place(table_, kernel_, module_, indices_, i).variable);
+        if (is_of_variable && in_loop(kernel_.flow().block_of[i]))
+            fault_ = Fault{3, i, "uses what its threads tell each other within a loop over elements"};
+        if (is_of_variable || is_exchange(body[i])) found_.instructions.insert(i);
+    }
+    for (const ptx::Variable* variable : variables_)
+        if (variable->size_bytes == 0 || variable->size_bytes > 1 << 20)
+            fault_ = Fault{3, 0, "exchanges values through dynamic shared memory"};
+}
+
+// Pieces of the kernel from the first such instruction to the last one before another loop over elements.
+void ExchangeFinder::find_places() {
+    const ptx::ControlFlow& flow = kernel_.flow();
+    std::vector<std::uint32_t> order(flow.blocks.size());
+    for (std::size_t i = 0; i < flow.reverse_post_order.size(); i++)
+        order[flow.reverse_post_order[i]] = static_cast<std::uint32_t>(i);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> operations;  // by place in that order
+    for (const std::uint32_t i : found_.instructions) {
+        const ptx::Instruction& made = kernel_.function().body[i];
+        // What stays in one place may be read later.
+        if (ptx::is_load(made) && shared_place(table_, kernel_, module_, indices_, i).offset.is_constant() &&
+            shared_place(table_, kernel_, module_, indices_, i).offset.width != 0)
+            continue;
+        operations.emplace_back(order[flow.block_of[i]], i);
+    }
+    std::ranges::sort(operations);
+    std::vector<std::uint32_t> headers;
+    for (const LoopIndices::Strided& loop : indices_.loops())
+        headers.push_back(order[flow.loops[loop.loop].header]);
+    for (std::size_t at = 0; at < operations.size(); at++) {
+        const bool is_parted = at == 0 || std::ranges::any_of(headers, [&](std::uint32_t header) {
+                                   return operations[at - 1].first < header && header <= operations[at].first;
+                               });
+        if (is_parted) places_.push_back(std::make_unique<Place>());
+        places_.back()->operations.push_back(operations[at].second);
+    }
+}
+
+namespace {
+
+// The piece that holds all of the blocks, from one that all ways to them pass to one that all ways from them
+// pass, both in the same loops. Nothing: there is none.
+std::optional<ExchangePiece> piece_around(const ptx::ControlFlow& flow, const std::vector<BlockIndex>& held) {
+    BlockIndex from = held.front(), to = held.front();
+    const auto holds = [&](std::uint32_t loop, BlockIndex block) {
+        const auto& blocks = flow.loops[loop].blocks;
+        return std::ranges::find(blocks, block) != blocks.end();
+    };
+    // A loop of the one block that the other is not in.
+    const auto is_deeper = [&](BlockIndex block, BlockIndex other) {
+        for (std::uint32_t l = flow.innermost_loop[block]; l != no_index; l = flow.loops[l].parent)
+            if (!holds(l, other)) return true;
+        return false;
+    };
+    for (bool changed = true; changed;) {
+        changed = false;
+        while (!std::ranges::all_of(held, [&](BlockIndex b) { return flow.dominates(from, b); }) ||
+               !flow.dominates(from, to) || is_deeper(from, to)) {
+            if (from == 0) return std::nullopt;
+            from = flow.immediate_dominator[from];
+            changed = true;
+        }
+        while (!std::ranges::all_of(held, [&](BlockIndex b) { return flow.post_dominates(to, b); }) ||
+               !flow.post_dominates(to, from) || is_deeper(to, from)) {
+            to = flow.immediate_post_dominator[to];
+            if (to == no_index) return std::nullopt;
+            changed = true;
+        }
+    }
+    ExchangePiece piece{from, to, std::vector<bool>(flow.blocks.size())};
+    std::vector<BlockIndex> work{from};
+    piece.blocks[from] = piece.blocks[to] = true;
+    while (!work.empty()) {
+        const BlockIndex at = work.back();
+        work.pop_back();
+        if (at == to) continue;
+        for (const BlockIndex next : flow.blocks[at].successors)
+            if (!piece.blocks[next]) {
+                piece.blocks[next] = true;
+                work.push_back(next);
+            }
+    }
+    return piece;
+}
+
+// What all outcomes agree on.
+template <typename Key>
+std::map<Key, Token> common(const std::vector<ExchangeOutcome>& outcomes, const Tokens& tokens,
+                            std::map<Key, Token> ExchangeOutcome::* member) {
+    std::map<Key, Token> result;
+    for (const ExchangeOutcome& outcome : outcomes)
+        for (const auto& [value, token] : outcome.*member) {
+            const auto [at, is_new] = result.emplace(value, token);
+            if (at->second != token || !tokens.is_fixed(token)) at->second = Tokens::unknown;
+        }
+    std::erase_if(result, [](const auto& entry) { return entry.second == Tokens::unknown; });
+    return result;
+}
+
+// Is there something that they agree on, other than what they knew before?
+bool tells(const std::vector<ExchangeOutcome>& outcomes, const Tokens& tokens) {
+    const auto has_news = [&](const auto& agreed) {
+        return std::ranges::any_of(agreed, [&](const auto& entry) { return tokens.is_news(entry.second); });
+    };
+    return has_news(common(outcomes, tokens, &ExchangeOutcome::by_first)) ||
+           has_news(common(outcomes, tokens, &ExchangeOutcome::by_all)) ||
+           has_news(common(outcomes, tokens, &ExchangeOutcome::memory));
+}
+
+}  // namespace
+
+std::optional<Fault> ExchangeFinder::next(const TurnValues& turns, const TurnParts& parts) {
+    if (fault_) return fault_;
+    Place& place = *places_[next_++];
+    const ptx::ControlFlow& flow = kernel_.flow();
+    const std::uint32_t at = place.operations.front();
+    std::vector<BlockIndex> held;
+    for (const std::uint32_t i : place.operations) held.push_back(flow.block_of[i]);
+    const auto piece = piece_around(flow, held);
+    const auto refused = [&](std::string_view why) {
+        return Fault{3, at, fmt::format("has an exchange of values between its threads that {}", why)};
+    };
+    if (!piece) return refused("is not one piece of code");
+    place.piece = *piece;
+    bool is_met = turns.home(piece->from) == TurnValues::outside;
+    for (const auto& [branch, ways] : control_.deciding(piece->from))
+        is_met &= turns.uses(flow.blocks[branch].last - 1) == Dependence{};
+    if (!is_met) return refused("not all threads are shown to come by");
+
+    Tokens tokens;
+    std::map<ValueIndex, std::optional<TurnSum>> sums;
+    const ExchangeContext context{table_, module_, kernel_, turns, parts, indices_, variables_, tokens, sums};
+    std::string why;
+    unsigned most = 0;
+    for (unsigned threads = warp_size; threads <= most_block_threads;
+         threads = block_ == BlockWidth::powers ? 2 * threads : threads + warp_size) {
+        auto outcome = run_exchange(context, place.piece, threads, why);
+        if (!outcome) break;
+        // Where sizes differ in what comes out, more of them tell nothing.
+        place.outcomes.push_back(std::move(*outcome));
+        most = threads;
+        if (place.outcomes.size() == 4 && !tells(place.outcomes, tokens)) break;
+    }
+    if (place.outcomes.size() < 2) return refused(why.empty() ? "is not followed" : why);
+    if (most < most_block_threads)
+        found_.most_threads = found_.most_threads == 0 ? most : std::min(found_.most_threads, most);
+    for (const auto& [value, token] : common(place.outcomes, tokens, &ExchangeOutcome::by_all))
+        found_.agreed.by_all[value] = true;
+    for (const auto& [value, token] : common(place.outcomes, tokens, &ExchangeOutcome::by_first))
+        found_.agreed.by_first[value] = true;
+    // What a loop in the piece makes is that behind the loop.
+    found_.agreed.within.resize(kernel_.ssa().values.size(), no_index);
+    for (ValueIndex v = 0; v < found_.agreed.within.size(); v++) {
+        if (!found_.agreed.by_all[v] && !found_.agreed.by_first[v]) continue;
+        const ptx::Value& value = kernel_.ssa().values[v];
+        const BlockIndex made =
+            value.kind == ptx::Value::Kind::phi ? value.block : flow.block_of[value.instruction];
+        if (!place.piece.blocks[made]) continue;
+        for (std::uint32_t l = flow.innermost_loop[made]; l != no_index; l = flow.loops[l].parent) {
+            const auto& blocks = flow.loops[l].blocks;
+            if (std::ranges::find(blocks, place.piece.from) == blocks.end()) found_.agreed.within[v] = l;
+        }
+    }
+    for (const ExchangeOutcome& outcome : place.outcomes) {
+        for (const auto& [touch, thread] : outcome.head) add_touch(place.head, touch, thread);
+        for (const auto& [touch, thread] : outcome.tail) add_touch(place.tail, touch, thread);
+    }
+    // The barriers in it are met by all, as the runs have shown.
+    for (std::uint32_t i = 0; i < kernel_.function().body.size(); i++)
+        if (place.piece.blocks[flow.block_of[i]] && is_block_barrier(kernel_, i))
+            found_.instructions.insert(i);
+    for (const std::uint32_t i : place.operations)
+        if (const ptx::Variable* variable = shared_place(table_, kernel_, module_, indices_, i).variable;
+            variables_.contains(variable))
+            place.variables.insert(variable);
+    // Loads behind it, of a place that is known.
+    for (const std::uint32_t i : found_.instructions) {
+        const BlockIndex block = flow.block_of[i];
+        const ptx::Instruction& made = kernel_.function().body[i];
+        const SharedPlace read = shared_place(table_, kernel_, module_, indices_, i);
+        if (!ptx::is_load(made) || place.piece.blocks[block] || read.offset.width == 0 ||
+            !read.offset.is_constant() || !place.variables.contains(read.variable) ||
+            !flow.dominates(place.piece.to, block))
+            continue;
+        const std::uint64_t cell = *exchange_address(variables_, read.variable) +
+                                   truncate_bits(read.offset.constant(), read.offset.width);
+        std::map<ValueIndex, Token> contents;
+        bool agrees = made.guard == no_index && made.modifiers.vector_width == 1;
+        std::optional<Token> content;
+        for (const ExchangeOutcome& outcome : place.outcomes) {
+            const auto found = outcome.memory.find(cell);
+            agrees &= found != outcome.memory.end() && tokens.is_fixed(found->second) &&
+                      content.value_or(found->second) == found->second;
+            if (agrees) content = found->second;
+        }
+        const ValueIndex value = kernel_.ssa().definition(i);
+        if (value == no_index) continue;
+        // What was taken from an earlier piece is not what is read.
+        if (found_.agreed.by_all[value] && !agrees)
+            fault_ = refused("leaves what is read later to another one");
+        found_.agreed.by_all[value] = agrees;
+        add_touch(place.tail, {cell, i, false}, found_.agreed.of_first_only[block] ? 0 : many_threads);
+    }
+    return fault_;
+}
+
+std::optional<Fault> ExchangeFinder::finish() const {
+    if (fault_) return fault_;
+    const ptx::ControlFlow& flow = kernel_.flow();
+    const auto unordered = [](std::uint32_t at) {
+        return Fault{3, at, "shares a place between two threads with no barrier between them"};
+    };
+    const Phases phases(kernel_);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, bool> leads;
+    for (const auto& before : places_)
+        for (const auto& after : places_)
+            for (const auto& [a, a_thread] : before->tail)
+                for (auto at = after->head.lower_bound({a.cell, 0, false});
+                     at != after->head.end() && at->first.cell == a.cell; ++at) {
+                    const auto& [b, b_thread] = *at;
+                    if ((!a.writes && !b.writes) || (a_thread == b_thread && a_thread != many_threads))
+                        continue;
+                    const auto [way, is_new] = leads.try_emplace({a.instruction, b.instruction});
+                    if (is_new) way->second = phases.leads(a.instruction, b.instruction);
+                    if (way->second) return unordered(b.instruction);
+                }
+    // Every access is of one piece, or a load behind the last one that uses the variable.
+    for (const std::uint32_t i : found_.instructions) {
+        const BlockIndex block = flow.block_of[i];
+        const ptx::Variable* variable = shared_place(table_, kernel_, module_, indices_, i).variable;
+        if (!is_shared_access(kernel_.function().body[i])) variable = nullptr;
+        const auto holds = [&](const auto& place) { return place->piece.blocks[block]; };
+        if (std::ranges::any_of(places_, holds)) continue;
+        const Place* last = nullptr;
+        for (const auto& place : places_)
+            if (place->variables.contains(variable) && flow.dominates(place->piece.to, block))
+                last = place.get();
+        const bool is_last = last != nullptr && std::ranges::all_of(places_, [&](const auto& place) {
+                                 return place.get() == last || !place->variables.contains(variable) ||
+                                        flow.dominates(place->piece.to, last->piece.from);
+                             });
+        if (!is_last)
+            return Fault{3, i, "reads what its threads told each other where it is not known to be the last"};
+    }
+    return std::nullopt;
+}
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,33 @@
+// if (g == 0): code that the thread of index 0 alone comes by.
+#pragma once
+
+#include <vector>
+
+#include "analysis/function_values.h"
+#include "ptx/control_dependence.h"
+
+namespace trimtab::analysis {
+
+// Of one dimension. There is one such thread whatever their number is, and all that it does there comes in
+// the order of the program.
+class FirstThread {
+  public:
+    FirstThread(SymbolTable& table, const FunctionValues& kernel, const ptx::ControlDependence& control,
+                Dimension dimension)
+        : table_(table), kernel_(kernel), control_(control), dimension_(dimension) {}
+
+    [[nodiscard]] bool has_alone(ptx::BlockIndex block) const;
+    // Is the block reached by a way out of the branch that only index 0 takes, and by no other way?
+    [[nodiscard]] bool goes_to(ptx::BlockIndex branch, ptx::BlockIndex block) const;
+
+  private:
+    [[nodiscard]] bool is_first_index(const Symbolic& predicate) const;
+    [[nodiscard]] bool is_zero_where_first(const Symbolic& value) const;
+
+    SymbolTable& table_;
+    const FunctionValues& kernel_;
+    const ptx::ControlDependence& control_;
+    Dimension dimension_;
+};
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,53 @@
+// What the turns of strided loops touch, and the rest of the kernel beside them: as addresses for the launch to
+// compare, where pointers and bounds are known.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "analysis/grid_stride.h"
+#include "analysis/phases.h"
+#include "analysis/turn_values.h"
+
+namespace trimtab::analysis {
+
+// By instruction: in which dimensions the thread of index 0 alone comes by.
+using Once = std::map<std::uint32_t, std::array<bool, 3>>;
+
+struct AccessRules {
+    // The stack as memory of the thread's own; else it is what carries values from turn to turn.
+    bool may_keep_stack = false;
+    // What is read past the coherent caches is written by nobody, where no barrier was there to order it.
+    bool trusts_read_only = false;
+    // Where the blocks' shared memory is looked at too; else there is none.
+    const ptx::Module* module = nullptr;
+    // What barriers keep apart; null: nothing.
+    const Phases* phases = nullptr;
+    // Of instructions that were looked at elsewhere.
+    std::function<bool(std::uint32_t)> is_known = [](std::uint32_t) { return false; };
+};
+
+// Empty where no order of turns can matter. The fault is at what is not known beforehand.
+[[nodiscard]] std::expected<std::vector<StridedAccess>, Fault> strided_accesses(SymbolTable& table,
+                                                                                const FunctionValues& kernel,
+                                                                                const LoopIndices& indices,
+                                                                                const Once& once,
+                                                                                const AccessRules& rules);
+
+// Parameters, constants, the stack as registers have none: what no turn can tell from another.
+[[nodiscard]] bool has_effect(const FunctionValues& kernel, std::uint32_t instruction);
+
+// The variable in shared memory that an address is in, and what is added to where it begins; width 0: that is
+// not known. A null variable: neither is.
+struct SharedPlace {
+    const ptx::Variable* variable = nullptr;
+    Symbolic offset;
+};
+[[nodiscard]] SharedPlace shared_place(const SymbolTable& table, const FunctionValues& kernel,
+                                       const ptx::Module& module, const LoopIndices& indices,
+                                       std::uint32_t instruction);
+
+}  // namespace trimtab::analysis
