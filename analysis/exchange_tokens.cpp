@@ -12,8 +12,11 @@ template <typename Float, typename Bits>
 std::optional<std::uint64_t> chosen_float(const TurnSum& sum, std::uint64_t a, std::uint64_t b) {
     const auto left = std::bit_cast<Float>(static_cast<Bits>(a)),
                right = std::bit_cast<Float>(static_cast<Bits>(b));
-    const auto is_plain = [](Float value) { return std::isnormal(value) || std::isinf(value); };
-    if (!is_plain(left) || !is_plain(right)) return std::nullopt;
+    const auto is_plain = [](Float value) {
+        return std::isnormal(value) || std::isinf(value) || value == Float{0};
+    };
+    // Of two zeros the sign counts.
+    if (!is_plain(left) || !is_plain(right) || left == right) return std::nullopt;
     return (left < right) == (sum.op == Operator::min) ? a : b;
 }
 
@@ -94,7 +97,7 @@ std::optional<Token> Tokens::joined(const TurnSum& sum, Token a, Token b) {
         other = as_number(b);
         if (!other) return std::nullopt;
         // What every part has in it already, or what changes nothing.
-        if (sum.is_idempotent() && sum.start && *other == *sum.start) other.reset();
+        if (sum.is_idempotent() && sum.start && folded(sum, *sum.start, *other) == sum.start) other.reset();
         if (other && sum.float_type == ptx::Type::none && *other == sum.identity) other.reset();
     }
     if (other && result.constant) {

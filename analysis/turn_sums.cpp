@@ -143,15 +143,14 @@ class Sums {
         for (std::size_t i = 0; i < phi.incoming.size(); i++) {
             const ValueIndex incoming = phi.incoming[i];
             if (incoming == no_index) return false;
-            // By way of blocks that only lead on, too.
-            const bool is_near = turns_.home(predecessors[i]) != TurnValues::outside;
-            const std::uint32_t from = is_near ? turns_.home(predecessors[i]) : home(incoming);
+            const BlockIndex near = near_end(predecessors[i]);
+            const std::uint32_t from = turns_.home(near);
             if (from == TurnValues::outside) {
                 if (other && !is_same(*other, incoming)) return false;
                 other = incoming;
                 continue;
             }
-            const auto carried_in = carried(incoming, is_near ? predecessors[i] : only_exit(from));
+            const auto carried_in = carried(incoming, near);
             if (!carried_in || (loop && *loop != from) || (first && !is_same(*first, *carried_in)))
                 return false;
             loop = from;
@@ -161,6 +160,16 @@ class Sums {
         return is_sum(first ? *first : other.value_or(no_index));
     }
 
+    // The loop's block that the way comes from, if nothing but it leads there and on.
+    BlockIndex near_end(BlockIndex block) const {
+        for (BlockIndex at = block; flow_.blocks[at].successors.size() == 1;) {
+            if (turns_.home(at) != TurnValues::outside) return at;
+            if (flow_.blocks[at].predecessors.size() != 1) break;
+            at = flow_.blocks[at].predecessors[0];
+            if (turns_.home(at) != TurnValues::outside) return at;
+        }
+        return block;
+    }
     BlockIndex only_exit(std::uint32_t loop) const {
         BlockIndex found = no_index;
         for (const BlockIndex block : flow_.loops[loop].blocks)

@@ -135,7 +135,7 @@ __global__ void takes_a_ticket(int* o, int* tickets, int d) {
 __global__ void scattered_in_row(int* o, const int* __restrict__ to, int d) {
     FOR_THREADS(k, d) o[to[k]] = blockIdx.x;
 }
-//= fixed 1 ""
+//= covering
 __global__ void rows_by_turns(int* o, int rows, int d) {
     for (int row = blockIdx.x; row < rows; row += gridDim.x) FOR_THREADS(k, d) o[row * d + k] += k;
 }
