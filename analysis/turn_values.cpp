@@ -53,8 +53,9 @@ Symbolic LoopIndices::with_indices(const Symbolic& value, BlockIndex at) const {
 
 std::map<AtomIndex, Symbolic> LoopIndices::functions_at(BlockIndex block) const {
     std::map<AtomIndex, Symbolic> result;
-    for (const auto& [phi, function] : functions_)
-        if (is_in(kernel_->flow().loops[loop_of_.at(phi)], block)) result.emplace(phi, function);
+    for (const auto* functions : {&functions_, &row_functions_})
+        for (const auto& [phi, function] : *functions)
+            if (is_in(kernel_->flow().loops[loop_of_.at(phi)], block)) result.emplace(phi, function);
     return result;
 }
 
@@ -144,7 +145,7 @@ bool LoopIndices::stride(std::uint32_t index, Dimension dimension, Over over) {
     }
     if (candidates.empty()) return false;
     for (const auto& [phi, candidate] : candidates) {
-        functions_[phi] = candidate.second;
+        (is_of_rows ? row_functions_ : functions_)[phi] = candidate.second;
         loop_of_[phi] = index;
     }
     (is_of_rows ? rows_ : loops_).push_back({index, dimension});

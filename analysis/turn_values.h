@@ -45,6 +45,8 @@ class LoopIndices {
     const FunctionValues* kernel_;
     std::vector<Strided> loops_, rows_;
     std::map<AtomIndex, Symbolic> functions_;
+    // Of rows, in their loops alone: where a thread leaves such a loop may be its own affair.
+    std::map<AtomIndex, Symbolic> row_functions_;
     std::map<AtomIndex, std::uint32_t> loop_of_;  // of the functions' registers
 };
 

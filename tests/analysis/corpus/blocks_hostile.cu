@@ -352,3 +352,10 @@ __global__ void rows_that_meet(int* o, int rows, int n) {
     for (int row = blockIdx.x; row < rows; row += gridDim.x)
         for (int k = threadIdx.x; k < n; k += blockDim.x) o[row + k] = 100 * row + k;
 }
+//= fixed 1 ""
+__global__ void row_that_a_thread_ends_with(int* o, int rows, int n) {
+    int row = blockIdx.x;
+    for (; row < rows; row += gridDim.x)
+        if (row * 5 + threadIdx.x > 40) break;
+    for (int k = threadIdx.x; k < n; k += blockDim.x) o[blockIdx.x * n + k] = row;
+}
