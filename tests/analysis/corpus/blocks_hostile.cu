@@ -1,12 +1,12 @@
 // Nearly kernels whose blocks do their own work whatever their size is. See README.md.
 #define ALL 0xffffffffu
-#define TREE(OP)                                              \
-    for (int w = blockDim.x / 2; w > 0; w >>= 1) {            \
-        if (threadIdx.x < w) {                                \
+#define TREE(OP)                                                    \
+    for (int w = blockDim.x / 2; w > 0; w >>= 1) {                  \
+        if (threadIdx.x < w) {                                      \
             const int a_ = s[threadIdx.x], b_ = s[threadIdx.x + w]; \
-            s[threadIdx.x] = OP;                              \
-        }                                                     \
-        __syncthreads();                                      \
+            s[threadIdx.x] = OP;                                    \
+        }                                                           \
+        __syncthreads();                                            \
     }
 
 // Left to the launch, which sees turns meet.
@@ -258,7 +258,8 @@ __global__ void barrier_in_the_loop(int* o, const int* __restrict__ a, int n) {
 __global__ void shared_by_two_rows(int* o, const int* __restrict__ a, int n) {
     __shared__ int s[1024];
     int sum = 0;
-    for (int k = threadIdx.x; k < n; k += blockDim.x) sum += a[(blockIdx.x * blockDim.y + threadIdx.y) * n + k];
+    for (int k = threadIdx.x; k < n; k += blockDim.x)
+        sum += a[(blockIdx.x * blockDim.y + threadIdx.y) * n + k];
     s[threadIdx.x] = sum;
     __syncthreads();
     TREE(a_ + b_)
