@@ -27,6 +27,7 @@ Shape AccessLog::accesses(emulator::Warp& w, const emulator::Op* op, Shape shape
                                         : reinterpret_cast<std::uint64_t>(w.at.host) + lane * step;
         for (std::uint64_t at = first; at < first + info.total_bytes; at++) {
             Byte& byte = bytes_[at];
+            add(byte.block, w.block->linear_index());
             if (info.is_atomic)
                 add(byte.atomic,
                     static_cast<std::uint64_t>(info.atomic) << 8 | static_cast<std::uint64_t>(info.type));
@@ -47,6 +48,9 @@ std::string AccessLog::what_is_open(bool threads_talk) const {
     for (const auto& [address, byte] : bytes_) {
         if (byte.is_read_only && byte.is_written) return "read-only memory that is written";
         if (byte.atomic == Byte::several) return "atomics of several kinds";
+        // No barrier orders what two blocks do.
+        if (byte.block == Byte::several && byte.atomic != Byte::none && byte.stored_by != Byte::none)
+            return "a byte of atomics and of stores, of several blocks";
         if (threads_talk) continue;
         if (byte.stored_by != Byte::none && byte.touched_by == Byte::several)
             return "a byte that one thread stores and another touches";

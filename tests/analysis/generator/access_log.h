@@ -17,8 +17,8 @@ namespace trimtab::analysis::test {
 // Watches a launch of that text. Barriers order nothing here: for kernels without them.
 class AccessLog : public emulator::LaunchObserver {
   public:
-    // Empty: nothing is left open. `threads_talk`: by barriers or within warps, so that the first kind is
-    // for others to judge.
+    // Empty: nothing is left open. `threads_talk`: by barriers or within warps, so that what the threads of
+    // one block do is for others to judge.
     [[nodiscard]] std::string what_is_open(bool threads_talk) const;
 
     void grid_started() override {}
@@ -39,6 +39,7 @@ class AccessLog : public emulator::LaunchObserver {
         static constexpr std::uint64_t none = ~std::uint64_t{0}, several = none - 1;
         std::uint64_t stored_by = none, touched_by = none;
         std::uint64_t atomic = none;  // the operation and its type
+        std::uint64_t block = none;   // that touches it
         bool is_read_only = false, is_written = false;
     };
     static void add(std::uint64_t& set, std::uint64_t one) {
