@@ -110,6 +110,8 @@ std::expected<AdvisedRun, Error> of_program(const Options& options) {
         command.front() = *program;
     } else if (const auto program = base::find_program(command.front())) {
         command.front() = *program;
+    } else if (const auto file = base::find_program("./" + command.front())) {
+        command.front() = *file;  // a FILE may be named without its folder
     } else {
         return std::unexpected(Error{.message = "no such program", .file = command.front()});
     }
