@@ -110,7 +110,7 @@ std::optional<std::string> find_ptxas() {
 
 std::optional<std::string> find_nvdisasm() {
     if (auto found = find_tool("nvdisasm")) return found;
-    return base::find_program(TRIMTAB_NVDISASM);
+    return base::find_own_program("nvdisasm");
 }
 
 std::string default_cache_folder() {

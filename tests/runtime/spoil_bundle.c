@@ -66,7 +66,7 @@ void trimtab_register_bundle(const trimtab_bundle* bundle) {
     if (is_mode("driver-stray")) spoilt_driver.id = "0000000000000000";
     if (is_mode("record-cut")) spoilt_bundle.json_bytes /= 2;
     if (is_mode("record-overwritten")) overwrite("{\"abi\"", "######");
-    if (is_mode("record-version")) overwrite("{\"abi\":1", "{\"abi\":9");
+    if (is_mode("record-version")) overwrite("{\"abi\":2", "{\"abi\":9");
     if (is_mode("guard-unreadable")) overwrite("\"setp.", "\"sexp.");
     next("trimtab_register_bundle", &spoilt_bundle);
 }
