@@ -9,8 +9,8 @@
 
 namespace trimtab::schedule {
 
-// A number and where it comes from: "published: ..." names a paper, "vendor: ..." a document of NVIDIA's,
-// "estimated: ..." says from what.
+// A number and where it comes from: "vendor: ..." names a document of NVIDIA's, "estimated: ..." says from what.
+// "As remembered of" a paper: not held against its tables yet.
 struct Sourced {
     double value = 0;
     std::string_view source;
