@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "advice/rules.h"
+#include "advice/run_findings.h"
 #include "analysis/demangle.h"
 #include "model/performance_model.h"
 
@@ -215,7 +216,7 @@ std::vector<Finding> findings(const LaunchProfile& profile, const trimtab_device
 }
 
 Advice advise(const std::vector<LaunchProfile>& profiles, const model::Device& device,
-              const std::map<std::string, KernelFacts>& facts) {
+              const std::map<std::string, KernelFacts>& facts, const emulator::RunRecord& run) {
     Advice advice;
     advice.device = device.slug;
     advice.device_name = device.name;
@@ -229,6 +230,8 @@ Advice advise(const std::vector<LaunchProfile>& profiles, const model::Device& d
     std::ranges::sort(advice.kernels, [](const KernelAdvice& a, const KernelAdvice& b) {
         return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.kernel < b.kernel;
     });
+    advice.run = run;
+    advice.program_findings = run_findings(run, advice.total_ns);
     return advice;
 }
 

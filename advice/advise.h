@@ -9,6 +9,7 @@
 #include "advice/bottleneck.h"
 #include "advice/rooflines.h"
 #include "advice/what_if.h"
+#include "emulator/metrics/run_record.h"
 #include "model/occupancy.h"
 
 namespace trimtab::advice {
@@ -64,11 +65,15 @@ struct Advice {
     std::vector<std::string> program;
     double total_ns = 0;
     std::vector<KernelAdvice> kernels;  // by time, the longest first
+    // The program's copies, and what it lacks beside its single kernels.
+    emulator::RunRecord run;
+    std::vector<Finding> program_findings;
 };
 
 // Facts are by mangled name; where there are none, the name is all that is known.
 [[nodiscard]] Advice advise(const std::vector<emulator::LaunchProfile>& profiles, const model::Device& device,
-                            const std::map<std::string, KernelFacts>& facts);
+                            const std::map<std::string, KernelFacts>& facts,
+                            const emulator::RunRecord& run = {});
 // Of one launch: what its rules find, the largest gain first.
 [[nodiscard]] std::vector<Finding> findings(const emulator::LaunchProfile& profile,
                                             const trimtab_device& device, const KernelFacts& facts);

@@ -20,7 +20,7 @@ inline constexpr int report_version = 1;
 
 // What a former report said of each kernel.
 struct FormerKernel {
-    std::string kernel;
+    std::string kernel;  // empty: the program as a whole
     double time_ns = 0;  // of the longest shape's launch
     std::vector<std::string> rules;
 };

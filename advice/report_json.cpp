@@ -80,9 +80,20 @@ Json kernel_json(const KernelAdvice& kernel) {
 std::string to_json(const Advice& advice) {
     Json kernels = Json::array();
     for (const KernelAdvice& kernel : advice.kernels) kernels.push_back(kernel_json(kernel));
-    return Json{{"advice", report_version},          {"device", advice.device},
-                {"device_name", advice.device_name}, {"program", advice.program},
-                {"total_ns", advice.total_ns},       {"kernels", std::move(kernels)}}
+    Json program_findings = Json::array();
+    for (const Finding& finding : advice.program_findings) program_findings.push_back(finding_json(finding));
+    const auto copies = [](const emulator::CopySum& sum) {
+        return Json{{"count", sum.count}, {"bytes", sum.bytes}, {"ns", sum.ns}};
+    };
+    return Json{{"advice", report_version},
+                {"device", advice.device},
+                {"device_name", advice.device_name},
+                {"program", advice.program},
+                {"total_ns", advice.total_ns},
+                {"transfers",
+                 {{"to_device", copies(advice.run.to_device)}, {"to_host", copies(advice.run.to_host)}}},
+                {"program_findings", std::move(program_findings)},
+                {"kernels", std::move(kernels)}}
                .dump(2, ' ', false, Json::error_handler_t::replace) +
            "\n";
 }
@@ -96,6 +107,12 @@ std::expected<std::vector<FormerKernel>, Error> former_report(std::string_view t
             report["advice"].fail("is " + std::to_string(version) +
                                   ": a report of another version of Trimtab");
         std::vector<FormerKernel> out;
+        // Reports did not always have it.
+        if (const auto program = report.find("program_findings")) {
+            out.emplace_back();
+            for (const JsonValue& finding : program->list())
+                out.back().rules.push_back(finding["rule"].text());
+        }
         for (const JsonValue& kernel : report["kernels"].list()) {
             FormerKernel former{
                 .kernel = kernel["mangled"].text(), .time_ns = kernel["time_ns"].number(), .rules = {}};

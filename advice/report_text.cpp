@@ -20,10 +20,33 @@ std::string size_text(const trimtab_dim3& size) {
     return fmt::format("{} x {} x {}", size.x, size.y, size.z);
 }
 
+std::string findings_text(const std::vector<Finding>& findings) {
+    std::string out;
+    for (const Finding& finding : findings) {
+        out += fmt::format("  {:<11} {}, {}: would be {} as fast, {} less{}\n",
+                           &finding == &findings.front() ? "advice" : "", finding.title, finding.rule,
+                           gain_text(finding), time_text(finding.saves_ns),
+                           finding.change.empty() ? "" : fmt::format(" ({})", finding.change));
+        for (const Evidence& evidence : finding.evidence)
+            out += fmt::format("                {}{}{}\n", evidence.source,
+                               evidence.source.empty() ? "" : ": ", evidence.text);
+        out += fmt::format("                {}{}\n", finding.remedy,
+                           finding.by == "trimtab"
+                               ? "; built by trimtab++, the program launches such blocks by itself"
+                               : "");
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string to_text(const Advice& advice) {
     std::string out;
+    if (!advice.program_findings.empty())
+        out += fmt::format("the program on {}: {} in kernels, {} in copies\n", advice.device,
+                           time_text(advice.total_ns),
+                           time_text(advice.run.to_device.ns + advice.run.to_host.ns)) +
+               findings_text(advice.program_findings);
     for (const KernelAdvice& kernel : advice.kernels) {
         out += fmt::format("{} on {}: {:.0f} % of the modelled time, {} launch{}, {}\n",
                            kernel.facts.demangled, advice.device, 100 * kernel.share, kernel.launches,
@@ -40,19 +63,7 @@ std::string to_text(const Advice& advice) {
         if (kernel.findings.empty())
             out += kernel.is_close ? "  advice      none: within 20 % of its roofline\n"
                                    : "  advice      none that the model sees a gain in\n";
-        for (const Finding& finding : kernel.findings) {
-            out += fmt::format("  {:<11} {}, {}: would be {} as fast, {} less{}\n",
-                               &finding == &kernel.findings.front() ? "advice" : "", finding.title,
-                               finding.rule, gain_text(finding), time_text(finding.saves_ns),
-                               finding.change.empty() ? "" : fmt::format(" ({})", finding.change));
-            for (const Evidence& evidence : finding.evidence)
-                out += fmt::format("                {}{}{}\n", evidence.source,
-                                   evidence.source.empty() ? "" : ": ", evidence.text);
-            out += fmt::format("                {}{}\n", finding.remedy,
-                               finding.by == "trimtab"
-                                   ? "; built by trimtab++, the program launches such blocks by itself"
-                                   : "");
-        }
+        out += findings_text(kernel.findings);
     }
     return out;
 }
@@ -60,6 +71,12 @@ std::string to_text(const Advice& advice) {
 std::vector<std::string> worse_than(const Advice& advice, const std::vector<FormerKernel>& former) {
     constexpr double slower = 1.05;
     std::vector<std::string> lines;
+    if (const auto before = std::ranges::find(former, std::string(), &FormerKernel::kernel);
+        before != former.end())
+        for (const Finding& finding : advice.program_findings)
+            if (std::ranges::find(before->rules, finding.rule) == before->rules.end())
+                lines.push_back(
+                    fmt::format("the program: {} ({}), which it had not", finding.title, finding.rule));
     for (const KernelAdvice& kernel : advice.kernels) {
         const auto before = std::ranges::find(former, kernel.kernel, &FormerKernel::kernel);
         if (before == former.end()) continue;

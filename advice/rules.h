@@ -21,6 +21,17 @@ struct Rule {
                                                                   const std::string& origin);
 [[nodiscard]] const std::vector<Rule>& rules();
 
+// Of a run, not of a kernel: run_findings.h.
+struct ProgramRule {
+    enum class Subject { copies, launches };
+    std::string id, title, remedy, from;
+    Subject looks_at = Subject::copies;
+    double least_gain = 1;
+};
+[[nodiscard]] std::expected<std::vector<ProgramRule>, Error> parse_program_rules(std::string_view json,
+                                                                                 const std::string& origin);
+[[nodiscard]] const std::vector<ProgramRule>& program_rules();
+
 extern const std::string_view rules_json;
 
 }  // namespace trimtab::advice

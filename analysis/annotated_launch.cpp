@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "analysis/legal_blocks.h"
@@ -69,6 +70,9 @@ std::optional<LaunchConfiguration> stated(const KernelDescription& description, 
         const std::int64_t bytes = values.number(*description.annotated_shared);
         if (bytes < 0 || bytes > max_shared_bytes) return std::nullopt;
         launch.dynamic_shared_bytes = static_cast<std::uint64_t>(bytes);
+        // The proof knows what is needed, an annotation what there is.
+        if (description.verdict != Verdict::annotated)
+            launch.dynamic_shared_bytes = std::max(launch.dynamic_shared_bytes, written.dynamic_shared_bytes);
     }
     return launch;
 }
@@ -132,6 +136,10 @@ std::string annotation_mismatch(const KernelDescription& description, ArgumentBy
         return fmt::format(
             "the kernel's annotation states a grid of {} for the block as written, and it is {}",
             text(launch->grid), text(written.grid));
+    if (launch->dynamic_shared_bytes != written.dynamic_shared_bytes &&
+        description.verdict != Verdict::annotated)
+        return fmt::format("it uses {} bytes of dynamic shared memory, and is launched with {}",
+                           launch->dynamic_shared_bytes, written.dynamic_shared_bytes);
     if (launch->dynamic_shared_bytes != written.dynamic_shared_bytes)
         return fmt::format(
             "the kernel's annotation states {} bytes of dynamic shared memory for the block as written, and "

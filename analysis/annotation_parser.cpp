@@ -266,6 +266,12 @@ class Parser {
             leaf.type = ptx::Type::s64;
             return leaf;
         }
+        if (name == "variant" && !has_parameter(name)) {
+            if (kernel_.variant) return constant(kernel_.variant->value);
+            at_ = start;
+            fail("the kernel is none of several variants: TRIMTAB_VARIANTS names them");
+            return constant(0);
+        }
         const auto index = parameter_index(name);
         if (!index) return constant(0);
         const KernelParameter& parameter = kernel_.parameters[*index];
@@ -390,6 +396,23 @@ class Parser {
 std::expected<ParsedAnnotation, AnnotationFault> parse_annotation(std::string_view text,
                                                                   const KernelDescription& kernel) {
     return Parser(text, kernel).run();
+}
+
+bool states_reassociate(std::string_view text) {
+    unsigned depth = 0;
+    std::string clause;
+    const auto is_named = [&] { return clause == "reassociate"; };
+    for (const char c : text) {
+        depth += c == '(' ? 1u : 0u;
+        depth -= c == ')' && depth > 0 ? 1u : 0u;
+        if (c == ',' && depth == 0) {
+            if (is_named()) return true;
+            clause.clear();
+        } else if (std::isspace(static_cast<unsigned char>(c)) == 0 && c != '"' && c != '\\') {
+            clause += c;
+        }
+    }
+    return is_named();
 }
 
 }  // namespace trimtab::analysis

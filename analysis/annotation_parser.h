@@ -29,4 +29,7 @@ struct AnnotationFault {
 [[nodiscard]] std::expected<ParsedAnnotation, AnnotationFault> parse_annotation(
     std::string_view text, const KernelDescription& kernel);
 
+// Is `reassociate` one of the clauses?
+[[nodiscard]] bool states_reassociate(std::string_view text);
+
 }  // namespace trimtab::analysis

@@ -151,17 +151,19 @@ std::expected<void, Error> annotate(KernelDescription& description,
     for (std::size_t d = 0; d < parsed->grid.size(); d++)
         description.annotated_grid[d] = std::move(parsed->grid[d]);
     keep_grid(description, parsed->grid_stays);
-    description.annotated_shared = std::move(parsed->dynamic_shared);
+    const bool promises = states_grid || parsed->dynamic_shared ||
+                          (description.annotated_block && description.verdict == Verdict::fixed);
+    // What is proved to be needed stays where the proof does.
+    if (promises) description.annotated_shared = std::move(parsed->dynamic_shared);
     for (const std::uint32_t index : parsed->sizes) add_size(description, index);
     for (const auto* stated :
          {&description.annotated_block, &description.annotated_shared, &description.annotated_grid[0],
           &description.annotated_grid[1], &description.annotated_grid[2]})
         if (*stated) add_leaves(description, **stated);
 
-    const bool promises = states_grid || description.annotated_shared ||
-                          (description.annotated_block && description.verdict == Verdict::fixed);
     if (promises && std::ranges::none_of(description.reasons, is_fixed_for_good)) {
         description.verdict = Verdict::annotated;
+        // In the place of the proof, and of what it was allowed.
         description.may_reassociate = parsed->reassociate;
         description.apart.clear();  // the user answers for the barriers
     }

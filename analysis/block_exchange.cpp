@@ -30,8 +30,9 @@ struct ExchangeFinder::Place {
     std::vector<std::uint32_t> operations;
     ExchangePiece piece;
     std::vector<ExchangeOutcome> outcomes;  // by number of threads
+    std::vector<unsigned> threads;
     std::set<const ptx::Variable*> variables;
-    ExchangeOutcome::Touches head, tail;
+    ExchangeOutcome::Touches later;  // loads behind it
 };
 
 ExchangeFinder::ExchangeFinder(SymbolTable& table, const ptx::Module& module, const FunctionValues& kernel,
@@ -90,9 +91,13 @@ void ExchangeFinder::find_variables() {
             fault_ = Fault{3, i, "uses what its threads tell each other within a loop over elements"};
         if (is_of_variable || is_exchange(body[i])) found_.instructions.insert(i);
     }
+    // Dynamic shared memory is one, whatever its names are.
+    const auto is_dynamic = [](const ptx::Variable* variable) { return variable->size_bytes == 0; };
+    if (std::ranges::count_if(variables_, is_dynamic) > 1)
+        fault_ = Fault{3, 0, "exchanges values through dynamic shared memory of several names"};
     for (const ptx::Variable* variable : variables_)
-        if (variable->size_bytes == 0 || variable->size_bytes > 1 << 20)
-            fault_ = Fault{3, 0, "exchanges values through dynamic shared memory"};
+        if (variable->size_bytes > 1 << 20)
+            fault_ = Fault{3, 0, "exchanges values through more shared memory than there is"};
 }
 
 // Pieces of the kernel from the first such instruction to the last one before another loop over elements.
@@ -194,6 +199,23 @@ bool tells(const std::vector<ExchangeOutcome>& outcomes, const Tokens& tokens) {
            has_news(common(outcomes, tokens, &ExchangeOutcome::memory));
 }
 
+// Is there a way from the end of the one block to the other that does not come by `past`?
+bool leads_past(const ptx::ControlFlow& flow, BlockIndex from, BlockIndex past, BlockIndex to) {
+    std::vector<bool> seen(flow.blocks.size());
+    std::vector<BlockIndex> work{from};
+    while (!work.empty()) {
+        const BlockIndex at = work.back();
+        work.pop_back();
+        for (const BlockIndex next : flow.blocks[at].successors) {
+            if (next == past || seen[next]) continue;
+            if (next == to) return true;
+            seen[next] = true;
+            work.push_back(next);
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 std::optional<Fault> ExchangeFinder::next(const TurnValues& turns, const TurnParts& parts) {
@@ -225,16 +247,25 @@ std::optional<Fault> ExchangeFinder::next(const TurnValues& turns, const TurnPar
         if (!outcome) break;
         // Where sizes differ in what comes out, more of them tell nothing.
         place.outcomes.push_back(std::move(*outcome));
+        place.threads.push_back(threads);
         most = threads;
         if (place.outcomes.size() == 4 && !tells(place.outcomes, tokens)) break;
     }
+    if (std::ranges::any_of(place.outcomes,
+                            [](const ExchangeOutcome& outcome) { return outcome.dynamic_bytes != 0; }))
+        add_dynamic_shared(place);
     if (place.outcomes.size() < 2) return refused(why.empty() ? "is not followed" : why);
     if (most < most_block_threads)
         found_.most_threads = found_.most_threads == 0 ? most : std::min(found_.most_threads, most);
-    for (const auto& [value, token] : common(place.outcomes, tokens, &ExchangeOutcome::by_all))
+    found_.agreed.rounded.resize(kernel_.ssa().values.size());
+    for (const auto& [value, token] : common(place.outcomes, tokens, &ExchangeOutcome::by_all)) {
         found_.agreed.by_all[value] = true;
-    for (const auto& [value, token] : common(place.outcomes, tokens, &ExchangeOutcome::by_first))
+        if (tokens.is_rounded(token)) found_.agreed.rounded[value] = true;
+    }
+    for (const auto& [value, token] : common(place.outcomes, tokens, &ExchangeOutcome::by_first)) {
         found_.agreed.by_first[value] = true;
+        if (tokens.is_rounded(token)) found_.agreed.rounded[value] = true;
+    }
     // What a loop in the piece makes is that behind the loop.
     found_.agreed.within.resize(kernel_.ssa().values.size(), no_index);
     for (ValueIndex v = 0; v < found_.agreed.within.size(); v++) {
@@ -247,10 +278,6 @@ std::optional<Fault> ExchangeFinder::next(const TurnValues& turns, const TurnPar
             const auto& blocks = flow.loops[l].blocks;
             if (std::ranges::find(blocks, place.piece.from) == blocks.end()) found_.agreed.within[v] = l;
         }
-    }
-    for (const ExchangeOutcome& outcome : place.outcomes) {
-        for (const auto& [touch, thread] : outcome.head) add_touch(place.head, touch, thread);
-        for (const auto& [touch, thread] : outcome.tail) add_touch(place.tail, touch, thread);
     }
     // The barriers in it are met by all, as the runs have shown.
     for (std::uint32_t i = 0; i < kernel_.function().body.size(); i++)
@@ -286,9 +313,29 @@ std::optional<Fault> ExchangeFinder::next(const TurnValues& turns, const TurnPar
         if (found_.agreed.by_all[value] && !agrees)
             fault_ = refused("leaves what is read later to another one");
         found_.agreed.by_all[value] = agrees;
-        add_touch(place.tail, {cell, i, false}, found_.agreed.of_first_only[block] ? 0 : many_threads);
+        if (agrees && content && tokens.is_rounded(*content)) found_.agreed.rounded[value] = true;
+        add_touch(place.later, {cell, i, false}, found_.agreed.of_first_only[block] ? 0 : many_threads);
     }
     return fault_;
+}
+
+// A line through the first two sizes, raised to lie above all others.
+void ExchangeFinder::add_dynamic_shared(const Place& place) {
+    const auto warps = [&](std::size_t at) { return std::uint64_t{place.threads[at] / warp_size}; };
+    WarpBytes needed;
+    std::uint64_t most = 0;
+    for (std::size_t at = 0; at < place.outcomes.size(); at++) {
+        const std::uint64_t bytes = place.outcomes[at].dynamic_bytes;
+        most = std::max(most, bytes);
+        if (at > 0 && bytes > place.outcomes[0].dynamic_bytes)
+            needed.a_warp = std::max(
+                needed.a_warp, (bytes - place.outcomes[0].dynamic_bytes + warps(at) - 2) / (warps(at) - 1));
+    }
+    if (!place.outcomes.empty() && place.outcomes[0].dynamic_bytes > needed.a_warp * warps(0))
+        needed.a_block = place.outcomes[0].dynamic_bytes - needed.a_warp * warps(0);
+    if (!found_.dynamic_shared) found_.dynamic_shared = WarpBytes{};
+    found_.dynamic_shared->a_warp = std::max(found_.dynamic_shared->a_warp, needed.a_warp);
+    found_.dynamic_shared->a_block = std::max(found_.dynamic_shared->a_block, needed.a_block);
 }
 
 std::optional<Fault> ExchangeFinder::finish() const {
@@ -299,18 +346,25 @@ std::optional<Fault> ExchangeFinder::finish() const {
     };
     const Phases phases(kernel_);
     std::map<std::pair<std::uint32_t, std::uint32_t>, bool> leads;
+    const auto conflict = [&](const ExchangeOutcome::Touches& tail,
+                              const ExchangeOutcome::Touches& head) -> std::optional<Fault> {
+        for (const auto& [a, a_thread] : tail)
+            for (auto at = head.lower_bound({a.cell, 0, false}); at != head.end() && at->first.cell == a.cell;
+                 ++at) {
+                const auto& [b, b_thread] = *at;
+                if ((!a.writes && !b.writes) || (a_thread == b_thread && a_thread != many_threads)) continue;
+                const auto [way, is_new] = leads.try_emplace({a.instruction, b.instruction});
+                if (is_new) way->second = phases.leads(a.instruction, b.instruction);
+                if (way->second) return unordered(b.instruction);
+            }
+        return std::nullopt;
+    };
+    // In one launch, both have as many threads.
     for (const auto& before : places_)
         for (const auto& after : places_)
-            for (const auto& [a, a_thread] : before->tail)
-                for (auto at = after->head.lower_bound({a.cell, 0, false});
-                     at != after->head.end() && at->first.cell == a.cell; ++at) {
-                    const auto& [b, b_thread] = *at;
-                    if ((!a.writes && !b.writes) || (a_thread == b_thread && a_thread != many_threads))
-                        continue;
-                    const auto [way, is_new] = leads.try_emplace({a.instruction, b.instruction});
-                    if (is_new) way->second = phases.leads(a.instruction, b.instruction);
-                    if (way->second) return unordered(b.instruction);
-                }
+            for (std::size_t at = 0; at < std::min(before->outcomes.size(), after->outcomes.size()); at++)
+                for (const auto* tail : {&before->outcomes[at].tail, &before->later})
+                    if (auto fault = conflict(*tail, after->outcomes[at].head)) return fault;
     // Every access is of one piece, or a load behind the last one that uses the variable.
     for (const std::uint32_t i : found_.instructions) {
         const BlockIndex block = flow.block_of[i];
@@ -322,9 +376,10 @@ std::optional<Fault> ExchangeFinder::finish() const {
         for (const auto& place : places_)
             if (place->variables.contains(variable) && flow.dominates(place->piece.to, block))
                 last = place.get();
+        // No other one that uses the variable comes between it and here.
         const bool is_last = last != nullptr && std::ranges::all_of(places_, [&](const auto& place) {
                                  return place.get() == last || !place->variables.contains(variable) ||
-                                        flow.dominates(place->piece.to, last->piece.from);
+                                        !leads_past(flow, place->piece.to, last->piece.from, block);
                              });
         if (!is_last)
             return Fault{3, i, "reads what its threads told each other where it is not known to be the last"};

@@ -12,6 +12,7 @@
 #include "analysis/phases.h"
 #include "analysis/turn_sums.h"
 #include "analysis/turn_values.h"
+#include "analysis/warp_bytes.h"
 
 namespace trimtab::analysis {
 
@@ -19,7 +20,8 @@ struct BlockExchange {
     // That take part: shuffles, and all accesses to the shared variables that they go through.
     std::set<std::uint32_t> instructions;
     AgreedValues agreed;
-    std::uint32_t most_threads = 0;  // of a block of which this is shown; 0: of any
+    std::uint32_t most_threads = 0;           // of a block of which this is shown; 0: of any
+    std::optional<WarpBytes> dynamic_shared;  // that it takes to be launched with
 };
 
 // Goes from one such place of the kernel to the next, in the order of the program.
@@ -44,6 +46,7 @@ class ExchangeFinder {
     struct Place;
     void find_variables();
     void find_places();
+    void add_dynamic_shared(const Place& place);
 
     SymbolTable& table_;
     const ptx::Module& module_;

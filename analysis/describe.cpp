@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/annotation_parser.h"
 #include "analysis/annotations.h"
 #include "analysis/data_parameters.h"
 #include "analysis/demangle.h"
@@ -96,6 +97,17 @@ void state_grid(KernelDescription& description) {
     }
 }
 
+// Blocks are of whole warps.
+void state_dynamic_shared(KernelDescription& description, const WarpBytes& needed) {
+    const auto number = [](std::uint64_t value) { return leaf(Expression::Kind::constant, 0, value); };
+    description.annotated_shared =
+        combined(Operator::add, ptx::Type::s64,
+                 combined(Operator::mul_lo, ptx::Type::s64, number(needed.a_warp),
+                          combined(Operator::div, ptx::Type::s64, leaf(Expression::Kind::block_size, 0),
+                                   number(warp_size))),
+                 number(needed.a_block));
+}
+
 // Blocks of whole warps.
 void state_warps(KernelDescription& description) {
     for (std::size_t d = 0; d < 3; d++) {
@@ -115,19 +127,20 @@ void state_warps(KernelDescription& description) {
     }
 }
 
-KernelDescription describe_kernel(const Image& image, const ptx::Function& kernel,
-                                  const KernelSource* source) {
+KernelDescription describe_kernel(const Image& image, const ptx::Function& kernel, const KernelSource* source,
+                                  bool may_reassociate) {
     KernelDescription description;
     description.id = ptx::kernel_hash(*image.module, kernel);
     description.name = kernel.name;
     description.demangled =
         source != nullptr && !source->demangled.empty() ? source->demangled : demangle(kernel.name);
     description.source = kernel_location(*image.module, kernel, source);
+    if (source != nullptr) description.variant = source->variant;
     description.images.push_back(kernel_image(image, kernel));
     description.parameters = kernel_parameters(kernel, source);
 
     SymbolTable table;
-    Proof proof = prove(table, *image.module, kernel);
+    Proof proof = prove(table, *image.module, kernel, may_reassociate);
     description.data = data_parameters(table, proof, description.parameters);
     infer_pointees(table, proof, description.parameters);
     description.dimensions = proof.dimensions;
@@ -136,6 +149,7 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
         std::uint32_t& most = description.images.front().max_threads;
         most = most == 0 ? proof.most_threads : std::min(most, proof.most_threads);
     }
+    if (proof.dynamic_shared) state_dynamic_shared(description, *proof.dynamic_shared);
     description.guards = std::move(proof.guards);
     description.strides = std::move(proof.strides);
     description.apart = std::move(proof.apart);
@@ -143,8 +157,17 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
     description.verdict = proof.verdict;
     description.race_free_proved = proof.race_free;
     description.uses_float_atomics = proof.uses_float_atomics;
+    description.may_reassociate = proof.reassociates;
     description.reasons = std::move(proof.reasons);
     return description;
+}
+
+// Before the kernel is described: whether the clause is there. What else is wrong with the annotation is said
+// where it is read.
+bool allows_sums(const KernelSource& source) {
+    return std::ranges::any_of(source.annotations, [](const KernelSource::Annotation& annotation) {
+        return states_reassociate(annotation.text);
+    });
 }
 
 // --- several images ---
@@ -238,8 +261,15 @@ void conjoin(KernelDescription& description, KernelDescription other) {
             (its.block == BlockWidth::powers && mine.block == BlockWidth::warps))
             mine.block = its.block;
     }
+    if (description.annotated_shared != other.annotated_shared && description.verdict != Verdict::fixed) {
+        description.verdict = Verdict::fixed;
+        description.annotated_shared.reset();
+        description.reasons = {{5, "", "the images of the kernel need different dynamic shared memory"}};
+        return;
+    }
     description.race_free_proved = description.race_free_proved && other.race_free_proved;
     description.uses_float_atomics = description.uses_float_atomics || other.uses_float_atomics;
+    description.may_reassociate = description.may_reassociate || other.may_reassociate;
     const bool is_worse = other.verdict > description.verdict;
     if (is_worse) {
         description.verdict = other.verdict;
@@ -258,14 +288,16 @@ void conjoin(KernelDescription& description, KernelDescription other) {
 }  // namespace
 
 std::expected<std::vector<KernelDescription>, Error> describe(std::span<const Image> images,
-                                                              const KernelSources& sources) {
+                                                              const KernelSources& sources,
+                                                              const Permissions& allowed) {
     std::vector<KernelDescription> descriptions;
     for (const Image& image : images) {
         for (const ptx::Function* kernel : image.module->kernels()) {
             if (kernel->body.empty()) continue;
             const auto at = sources.find(kernel->name);
-            KernelDescription description =
-                describe_kernel(image, *kernel, at == sources.end() ? nullptr : &at->second);
+            const KernelSource* source = at == sources.end() ? nullptr : &at->second;
+            KernelDescription description = describe_kernel(
+                image, *kernel, source, allowed.reassociate || (source != nullptr && allows_sums(*source)));
             const auto same = std::ranges::find(descriptions, description.name, &KernelDescription::name);
             if (same == descriptions.end())
                 descriptions.push_back(std::move(description));

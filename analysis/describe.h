@@ -3,6 +3,7 @@
 
 #include <expected>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct KernelSource {
         std::uint32_t line = 0;
     };
     std::vector<Annotation> annotations;
+    std::optional<Variant> variant;
 };
 using KernelSources = std::map<std::string, KernelSource, std::less<>>;
 [[nodiscard]] std::expected<KernelSources, Error> read_kernel_sources(const std::string& json_path);
@@ -42,10 +44,17 @@ struct Image {
     std::string resources_from;  // "ptxas sm_75"
 };
 
+// What the user allows beyond what leaves the same bytes.
+struct Permissions {
+    // In every kernel; TRIMTAB_TUNE(reassociate) says it of one.
+    bool reassociate = false;
+};
+
 // Describes every kernel of the images; the verdict is the conjunction over all of them, and everything else
 // is of the first.
 [[nodiscard]] std::expected<std::vector<KernelDescription>, Error> describe(std::span<const Image> images,
-                                                                            const KernelSources& sources);
+                                                                            const KernelSources& sources,
+                                                                            const Permissions& allowed = {});
 
 // All the steps for one fat binary: parse each PTX image, pair it with its cubin, describe. The modules are
 // given back for profiling.
@@ -56,6 +65,7 @@ struct DescribedFatBinary {
 };
 [[nodiscard]] std::expected<DescribedFatBinary, Error> describe_fat_binary(const ptx::FatBinary& binary,
                                                                            const KernelSources& sources,
-                                                                           const std::string& origin);
+                                                                           const std::string& origin,
+                                                                           const Permissions& allowed = {});
 
 }  // namespace trimtab::analysis

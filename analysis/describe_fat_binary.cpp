@@ -101,7 +101,8 @@ void refuse_unproved_cubins(const std::vector<Cubin>& cubins, const std::vector<
 
 std::expected<DescribedFatBinary, Error> describe_fat_binary(const ptx::FatBinary& binary,
                                                              const KernelSources& sources,
-                                                             const std::string& origin) {
+                                                             const std::string& origin,
+                                                             const Permissions& allowed) {
     DescribedFatBinary described;
     described.hash = binary.hash;
     std::vector<Cubin> cubins;
@@ -132,7 +133,7 @@ std::expected<DescribedFatBinary, Error> describe_fat_binary(const ptx::FatBinar
         }
     }
     for (std::size_t i = 0; i < images.size(); i++) images[i].module = &described.modules[i];
-    auto kernels = describe(images, sources);
+    auto kernels = describe(images, sources, allowed);
     if (!kernels) return std::unexpected(std::move(kernels.error()));
     refuse_unproved_cubins(cubins, *linked, *kernels);
     described.kernels = std::move(*kernels);

@@ -84,6 +84,14 @@ struct GridStrideAccess {
     friend bool operator==(const GridStrideAccess&, const GridStrideAccess&) = default;
 };
 
+// One of several bodies of a kernel, each with its own block's size built in (TRIMTAB_VARIANTS).
+struct Variant {
+    std::string of;          // what its bodies have in common: the template's name
+    std::int32_t value = 0;  // "variant" in annotations
+
+    friend bool operator==(const Variant&, const Variant&) = default;
+};
+
 // How a kernel goes over one dimension of its launches. It says what "g" is there, and what an extent counts.
 enum class Index : std::uint8_t {
     none,      // not read: one thread, as written and after
@@ -125,6 +133,7 @@ struct KernelDescription {
     std::string name;  // mangled
     std::string demangled;
     std::string source;  // "file:line" of its definition; may be empty
+    std::optional<Variant> variant;
     std::vector<KernelImage> images;
     std::vector<KernelParameter> parameters;
     std::array<DimensionUse, 3> dimensions{};

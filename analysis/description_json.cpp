@@ -193,6 +193,9 @@ KernelDescription description_from(const JsonValue& value) {
     description.verdict = verdict_from(value["verdict"]);
     description.race_free_proved = value["race_free"].text() == "proved";
     description.uses_float_atomics = value["float_atomics"].boolean();
+    if (const auto variant = value.find("variant"))
+        description.variant = Variant{.of = (*variant)["of"].text(),
+                                      .value = (*variant)["value"].integer(INT32_MIN, INT32_MAX)};
     if (const auto may = value.find("reassociate")) description.may_reassociate = may->boolean();
     for (const JsonValue& image : value["images"].list()) description.images.push_back(image_from(image));
     for (const JsonValue& parameter : value["parameters"].list())
@@ -233,6 +236,8 @@ json to_json(const KernelDescription& description) {
                 {"verdict", name(description.verdict)},
                 {"race_free", description.race_free_proved ? "proved" : "assumed"},
                 {"float_atomics", description.uses_float_atomics}};
+    if (description.variant)
+        object["variant"] = {{"of", description.variant->of}, {"value", description.variant->value}};
     if (description.may_reassociate) object["reassociate"] = true;
     for (const char* key : {"images", "parameters", "data", "memo", "data_sources", "guards", "reasons"})
         object[key] = json::array();

@@ -5,32 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <vector>
 
-#include "analysis/exchange_tokens.h"
-#include "analysis/turn_values.h"
+#include "analysis/exchange_values.h"
 
 namespace trimtab::analysis {
-
-// From the head of block `from` to the end of block `to`.
-struct ExchangePiece {
-    ptx::BlockIndex from = 0, to = 0;
-    std::vector<bool> blocks;  // by block: between the two
-};
-
-struct ExchangeContext {
-    SymbolTable& table;
-    const ptx::Module& module;
-    const FunctionValues& kernel;
-    const TurnValues& turns;
-    const TurnParts& parts;
-    const LoopIndices& indices;
-    const std::set<const ptx::Variable*>& variables;
-    Tokens& tokens;
-    std::map<ptx::ValueIndex, std::optional<TurnSum>>& sums;
-};
 
 constexpr unsigned many_threads = 0xffffffff;
 
@@ -46,6 +25,7 @@ struct ExchangeOutcome {
     // and for the thread of index 0.
     std::map<ptx::ValueIndex, Token> by_all, by_first;
     std::map<std::uint64_t, Token> memory;  // at the end, by address
+    std::uint64_t dynamic_bytes = 0;  // of dynamic shared memory, from its beginning to the last that is used
     // Before the first barrier, and behind the last one.
     Touches head, tail;
 };
@@ -56,9 +36,5 @@ void add_touch(ExchangeOutcome::Touches& to, const ExchangeOutcome::Touch& touch
 [[nodiscard]] std::optional<ExchangeOutcome> run_exchange(const ExchangeContext& context,
                                                           const ExchangePiece& piece, unsigned threads,
                                                           std::string& why);
-
-// Where a variable begins in the addresses that tokens have.
-[[nodiscard]] std::optional<std::uint64_t> exchange_address(const std::set<const ptx::Variable*>& variables,
-                                                            const ptx::Variable* variable);
 
 }  // namespace trimtab::analysis

@@ -50,12 +50,12 @@ Token Tokens::number(std::uint64_t bits) {
     return intern({1, bits}, {.kind = Kind::number, .bits = bits, .sum = {}});
 }
 
-Token Tokens::same_for_all(ptx::ValueIndex value) {
-    return intern({2, value}, {.kind = Kind::same, .bits = value, .sum = {}});
+Token Tokens::same_for_all(ptx::ValueIndex value, bool rounded) {
+    return intern({2, value}, {.kind = Kind::same, .bits = value, .sum = {}, .rounded = rounded});
 }
 
-Token Tokens::own_part(ptx::ValueIndex value, unsigned thread) {
-    Sum sum{.of = value, .threads = {}, .constant = {}};
+Token Tokens::own_part(ptx::ValueIndex value, unsigned thread, bool rounded) {
+    Sum sum{.of = value, .threads = {}, .constant = {}, .rounded = rounded};
     sum.threads.set(thread);
     return sum_token(std::move(sum));
 }
@@ -72,11 +72,13 @@ Token Tokens::sum_token(Sum sum) {
 
 Token Tokens::made(std::uint32_t instruction, unsigned result, std::span<const Token> operands) {
     std::vector<std::uint64_t> key{4, instruction, result};
+    bool rounded = false;
     for (const Token operand : operands) {
         if (!is_fixed(operand)) return unknown;
         key.push_back(operand);
+        rounded |= is_rounded(operand);
     }
-    return intern(std::move(key), {.kind = Kind::made, .bits = 0, .sum = {}});
+    return intern(std::move(key), {.kind = Kind::made, .bits = 0, .sum = {}, .rounded = rounded});
 }
 
 std::optional<Token> Tokens::joined(const TurnSum& sum, Token a, Token b) {
@@ -99,6 +101,8 @@ std::optional<Token> Tokens::joined(const TurnSum& sum, Token a, Token b) {
         // What every part has in it already, or what changes nothing.
         if (sum.is_idempotent() && sum.start && folded(sum, *sum.start, *other) == sum.start) other.reset();
         if (other && sum.float_type == ptx::Type::none && *other == sum.identity) other.reset();
+        if (other && sum.is_rounded_zero(*other)) other.reset();
+        if (other && sum.is_rounded()) return std::nullopt;
     }
     if (other && result.constant) {
         result.constant = folded(sum, *result.constant, *other);

@@ -25,14 +25,15 @@ class Tokens {
         ThreadSet threads;       // whose are in it
         bool is_full = false;    // all of the block's are
         std::optional<std::uint64_t> constant;
+        bool rounded = false;  // equal in blocks of other sizes but for how it is rounded
     };
 
     Tokens();
     void set_threads(unsigned threads) { threads_ = threads; }
 
     Token number(std::uint64_t bits);
-    Token same_for_all(ptx::ValueIndex value);
-    Token own_part(ptx::ValueIndex value, unsigned thread);
+    Token same_for_all(ptx::ValueIndex value, bool rounded = false);
+    Token own_part(ptx::ValueIndex value, unsigned thread, bool rounded = false);
     // What a pure instruction makes of fixed values; unknown of others.
     Token made(std::uint32_t instruction, unsigned result, std::span<const Token> operands);
     // Two parts, or a part and a constant, by the operation of the sum; nothing where that is none.
@@ -44,8 +45,11 @@ class Tokens {
     [[nodiscard]] bool is_news(Token token) const {
         return data_[token].kind == Kind::sum || data_[token].kind == Kind::made;
     }
-    // The same in blocks of any number of threads.
+    // The same in blocks of any number of threads, and whether but for how it is rounded.
     [[nodiscard]] bool is_fixed(Token token) const;
+    [[nodiscard]] bool is_rounded(Token token) const {
+        return data_[token].kind == Kind::sum ? data_[token].sum.rounded : data_[token].rounded;
+    }
 
   private:
     enum class Kind : std::uint8_t { unknown, number, same, sum, made };
@@ -53,6 +57,7 @@ class Tokens {
         Kind kind = Kind::unknown;
         std::uint64_t bits = 0;
         Sum sum;
+        bool rounded = false;
     };
     Token intern(std::vector<std::uint64_t> key, Data data);
     Token sum_token(Sum sum);

@@ -33,6 +33,13 @@ bool FirstThread::is_first_index(const Symbolic& predicate) const {
     const std::vector<Symbolic>& operands = made->operands;
     if (made->operation.op == Operator::and_)
         return std::ranges::any_of(operands, [&](const Symbolic& part) { return is_first_index(part); });
+    // Neither of two.
+    if (made->operation.op == Operator::not_) {
+        const Atom* inner = table_.as_operation(operands[0]);
+        return inner != nullptr && inner->operation.op == Operator::or_ &&
+               std::ranges::any_of(inner->operands,
+                                   [&](const Symbolic& part) { return is_first_index(table_.negate(part)); });
+    }
     if (made->operation.op != Operator::setp || made->operation.comparison != ptx::Comparison::eq ||
         operands[0].width < 32)
         return false;

@@ -231,9 +231,13 @@ bool lies_inside(const ptx::Instruction& access, const ptx::Variable& variable, 
 
 std::optional<FunctionValues::ParameterBytes> FunctionValues::parameter_load(
     std::uint32_t instruction) const {
-    const ptx::Instruction& made = function_->body[instruction];
+    return parameter_at(function_->body[instruction], address(instruction));
+}
+
+std::optional<FunctionValues::ParameterBytes> FunctionValues::parameter_at(const ptx::Instruction& made,
+                                                                           const Symbolic& address) const {
     if (made.opcode != Opcode::ld || !function_->is_entry) return std::nullopt;
-    const auto place = symbol_offset(address(instruction));
+    const auto place = symbol_offset(address);
     if (!place) return std::nullopt;
     const auto& parameters = function_->parameters;
     for (std::uint32_t i = 0; i < parameters.size(); i++) {

@@ -76,6 +76,8 @@ class FunctionValues {
         std::uint32_t parameter = 0, offset = 0;
     };
     [[nodiscard]] std::optional<ParameterBytes> parameter_load(std::uint32_t instruction) const;
+    [[nodiscard]] std::optional<ParameterBytes> parameter_at(const ptx::Instruction& load,
+                                                             const Symbolic& address) const;
     // A load or store of the thread's own stack frame at a place known to lie inside it.
     [[nodiscard]] bool is_frame_access(std::uint32_t instruction) const;
     [[nodiscard]] const std::vector<ptx::ValueIndex>& phis(ptx::BlockIndex block) const {
@@ -101,6 +103,7 @@ class FunctionValues {
     bool check_phis();
     void evaluate_instruction(std::uint32_t instruction);
     void define(std::uint32_t instruction, ptx::ValueIndex index);
+    std::optional<Symbolic> loaded_parameter(std::uint32_t instruction, const ptx::Value& value);
     std::optional<Symbolic> exact(std::uint32_t instruction, const ptx::Value& value);
     std::optional<Symbolic> moved(std::uint32_t instruction, const ptx::Value& value);
     std::optional<Symbolic> compared(std::uint32_t instruction, const ptx::Value& value);

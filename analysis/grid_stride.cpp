@@ -21,6 +21,9 @@ using ptx::no_index;
 using ptx::Opcode;
 
 constexpr std::string_view dimension_names = "xyz";
+// Where rounding moves from one side to the other, results would not differ by rounding alone.
+constexpr std::string_view decides_by_sum =
+    "decides by a sum of floating-point numbers, or uses it as a place, and other blocks round it otherwise";
 
 std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to) {
     return {{from.terms[0].atoms[0], to}};
@@ -30,7 +33,7 @@ std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to
 class DimensionProof {
   public:
     DimensionProof(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
-                   const ptx::ControlDependence& control, Dimension dimension,
+                   const ptx::ControlDependence& control, Dimension dimension, bool may_reassociate,
                    const BlockExchange* exchange = nullptr)
         : table_(table),
           kernel_(kernel),
@@ -42,6 +45,7 @@ class DimensionProof {
           values_(table, kernel, indices, control, dimension,
                   exchange != nullptr ? exchange->agreed : AgreedValues{}),
           first_(table, kernel, control, dimension) {
+        parts_.may_reassociate = may_reassociate;
         for (const LoopIndices::Strided& strided : indices_.loops())
             if (strided.dimension == dimension_) check_loop(strided.loop);
     }
@@ -54,7 +58,14 @@ class DimensionProof {
         const auto& body = kernel_.function().body;
         for (std::uint32_t i = 0; i < body.size() && !fault_; i++)
             if (kernel_.is_reachable(i) && has_effect(kernel_, i)) check_effect(i);
-        for (auto& [index, loop] : loops_) loops.push_back(std::move(loop.found));
+        for (auto& [index, loop] : loops_) {
+            // As a test that the launch looks at past the bound: further on such a sum wraps sooner.
+            for (const Symbolic& granted : indices_.taken_for_granted(index))
+                if (!loop.found.exits.empty())
+                    loop.found.exits.push_back(
+                        table_.logical(Operator::and_, loop.found.exits.front(), granted));
+            loops.push_back(std::move(loop.found));
+        }
         return fault_;
     }
 
@@ -106,6 +117,8 @@ class DimensionProof {
                 made.opcode == Opcode::brx || (made.opcode == Opcode::bra && made.guard != no_index);
             if (decides && values_.uses(last).on_launch)
                 refuse(last, "has a branch in the loop that depends on more than the loop's index");
+            else if (decides && values_.uses(last).on_rounding)
+                refuse(last, std::string(decides_by_sum));
             return;
         }
         if (made.opcode != Opcode::bra && !leaves) return refuse(last, "leaves the loop by a jump table");
@@ -127,7 +140,12 @@ class DimensionProof {
         const bool tests_next = of_index != out;
         if (tests_next && table_.substitute(of_index, replacing(index, table_.add(index, total))) != out)
             return refuse(last, no_bound);
-        if (!add_test(of_index, index, checked)) return refuse(last, no_bound);
+        if (!add_test(of_index, index, checked))
+            return refuse(last, counts_turns(l, out)
+                                    ? "counts its turns instead of testing its index, as "
+                                      "compilers make unrolled loops do; put #pragma unroll 1 "
+                                      "before it"
+                                    : no_bound);
         checked.found.instruction = last;
         const bool is_always_met = std::ranges::all_of(
             flow_.loops[l].latches, [&](BlockIndex latch) { return flow_.dominates(block, latch); });
@@ -141,6 +159,24 @@ class DimensionProof {
             else if (flow_.blocks[to].predecessors.size() == 1)
                 checked.tested_heads.push_back(to);
         }
+    }
+    // Does the test ask a register that goes up or down by a constant every turn?
+    bool counts_turns(std::uint32_t l, const Symbolic& test) const {
+        const BlockIndex header = flow_.loops[l].header;
+        const auto& predecessors = flow_.blocks[header].predecessors;
+        bool counts = false;
+        table_.for_each_atom(test, [&](AtomIndex at) {
+            const auto phi = kernel_.phi_of(table_.atom(at));
+            if (!phi || kernel_.ssa().values[*phi].block != header || indices_.as_function(at) != nullptr)
+                return;
+            for (std::size_t p = 0; p < predecessors.size(); p++) {
+                const ptx::ValueIndex incoming = kernel_.ssa().values[*phi].incoming[p];
+                counts |= is_in(l, predecessors[p]) && incoming != no_index &&
+                          kernel_.value(incoming).width == kernel_.value(*phi).width &&
+                          table_.subtract(kernel_.value(incoming), kernel_.value(*phi)).is_constant();
+            }
+        });
+        return counts;
     }
     // The block and what is reached from it in the same turn.
     void add_rest_of_turn(std::uint32_t l, BlockIndex from, std::vector<BlockIndex>& blocks) const {
@@ -234,6 +270,12 @@ class DimensionProof {
         const BlockIndex block = flow_.block_of[instruction];
         const std::uint32_t l = values_.home(block);
         const ptx::Instruction& made = kernel_.function().body[instruction];
+        for (std::uint16_t o = 0; o < made.operands.size(); o++)
+            if (const ptx::ValueIndex at = made.operands[o].kind == ptx::Operand::Kind::address
+                                               ? kernel_.ssa().use(instruction, o)
+                                               : no_index;
+                at != no_index && values_.read(at, block).on_rounding)
+                return refuse(instruction, std::string(decides_by_sum));
         const bool is_once = l == TurnValues::outside && first_.has_alone(block);
         if (is_once) (*once_)[instruction][static_cast<std::size_t>(dimension_)] = true;
         const bool is_sum =
@@ -252,7 +294,9 @@ class DimensionProof {
             if (is_same_for_all(branch) || (may_skip && entry != entries_.end() && entry->second == ways))
                 continue;
             if (is_once && (first_.goes_to(branch, block) || is_same_for_first(branch))) continue;
-            return refuse(last_of(branch), "decides by the thread whether it works");
+            return refuse(last_of(branch), values_.uses(last_of(branch)).is_same()
+                                               ? std::string(decides_by_sum)
+                                               : "decides by the thread whether it works");
         }
         if (l == TurnValues::outside) return;
         if (!is_below_the_bound(block)) refuse(instruction, "works before it tests the loop's index");
@@ -389,7 +433,7 @@ struct Kernel {
     const ptx::Module& module;
     const FunctionValues& values;
     const std::array<bool, 3>& reads_total;
-    bool orders_nothing = false;
+    bool orders_nothing = false, may_reassociate = false;
 };
 
 std::expected<GridStrides, Fault> with_exchange(const Kernel& kernel, const LoopIndices& indices,
@@ -400,7 +444,7 @@ std::expected<GridStrides, Fault> with_exchange(const Kernel& kernel, const Loop
     for (std::size_t d = 0; d < 3; d++) {
         if (!kernel.reads_total[d]) continue;
         DimensionProof proof(kernel.table, kernel.values, indices, control, static_cast<Dimension>(d),
-                             &exchange);
+                             kernel.may_reassociate, &exchange);
         if (auto fault = proof.run(result.loops, once)) return std::unexpected(std::move(*fault));
     }
     const Phases phases(kernel.values);
@@ -427,7 +471,7 @@ std::expected<BlockExchange, Fault> exchanged(const Kernel& kernel, const LoopIn
     ExchangeFinder finder(kernel.table, kernel.module, kernel.values, control, indices, block);
     while (finder.has_more()) {
         const DimensionProof proof(kernel.table, kernel.values, indices, control, finder.dimension(),
-                                   &finder.found());
+                                   kernel.may_reassociate, &finder.found());
         if (auto fault = finder.next(proof.values(), proof.parts()))
             return std::unexpected(std::move(*fault));
     }
@@ -439,7 +483,8 @@ std::expected<BlockExchange, Fault> exchanged(const Kernel& kernel, const LoopIn
 
 std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const ptx::Module& module,
                                                const FunctionValues& kernel,
-                                               const std::array<bool, 3>& reads_total, bool orders_nothing) {
+                                               const std::array<bool, 3>& reads_total, bool orders_nothing,
+                                               bool may_reassociate) {
     if (!kernel.flow().reducible) return std::unexpected(Fault{3, 0, "has loops with several entries"});
     const LoopIndices indices(table, kernel, reads_total);
     for (std::size_t d = 0; d < 3; d++) {
@@ -451,7 +496,7 @@ std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const ptx::Mo
                                          "has no loop that begins at the index and goes on by the total"});
     }
     const ptx::ControlDependence control(kernel.function(), kernel.flow());
-    const Kernel all{table, module, kernel, reads_total, orders_nothing};
+    const Kernel all{table, module, kernel, reads_total, orders_nothing, may_reassociate};
     if (!kernel.blocks_are_units()) return with_exchange(all, indices, control, {});
     // Of whole warps first, then of powers of two: where both stand, with the larger blocks.
     std::optional<Fault> first;
@@ -470,6 +515,7 @@ std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const ptx::Mo
         }
         found->block = block;
         found->most_threads = exchange->most_threads;
+        found->dynamic_shared = exchange->dynamic_shared;
         if (!best || most(*found) > most(*best)) best = std::move(*found);
     }
     if (best) return std::move(*best);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/function_values.h"
+#include "analysis/warp_bytes.h"
 
 namespace trimtab::analysis {
 
@@ -42,6 +43,7 @@ struct GridStrides {
     // What the block must be for its threads to tell each other the same, and the most threads then; 0: any.
     BlockWidth block = BlockWidth::any;
     std::uint32_t most_threads = 0;
+    std::optional<WarpBytes> dynamic_shared;
 };
 
 // The fault says what ties the kernel to the total, of the dimensions in `reads_total`.
@@ -49,7 +51,8 @@ struct GridStrides {
 [[nodiscard]] std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const ptx::Module& module,
                                                              const FunctionValues& kernel,
                                                              const std::array<bool, 3>& reads_total,
-                                                             bool orders_nothing);
+                                                             bool orders_nothing,
+                                                             bool may_reassociate = false);
 
 // All that the threads of a kernel touch, what is read past the coherent caches too. The fault is at what is
 // not known.

@@ -29,6 +29,7 @@ class Walk {
         std::vector<std::uint8_t> on_path(kernel_.flow().blocks.size());
         return conditions(0, {}, on_path);
     }
+    [[nodiscard]] const UnknownTests& unknown_tests() const { return unknown_tests_; }
 
   private:
     using Conditions = std::vector<ExitCondition>;
@@ -42,10 +43,47 @@ class Walk {
                conditions[0].predicate.constant() != 0;
     }
 
+    // Does it do more than a thread in the tail may do?
     bool has_effect(std::uint32_t instruction) const {
         const ptx::Instruction& made = kernel_.function().body[instruction];
         return !is_pure(made) && !kernel_.parameter_load(instruction) &&
-               !kernel_.is_frame_access(instruction);
+               !kernel_.is_frame_access(instruction) && !is_every_threads(instruction);
+    }
+    // A load of one place that every thread of the launch as written makes: so can one more. What it brings
+    // decides nothing, for the ways out behind it are all followed.
+    bool is_every_threads(std::uint32_t instruction) const {
+        const ptx::Instruction& made = kernel_.function().body[instruction];
+        if (depth_of_threads_ != 0 || made.opcode != Opcode::ld || made.guard != no_index ||
+            made.modifiers.semantics != ptx::MemorySemantics::weak ||
+            made.modifiers.space == ptx::Space::shared || made.modifiers.space == ptx::Space::local)
+            return false;
+        const Symbolic address = kernel_.address(instruction);
+        return address.width == 64 && table_.is_small(address) && is_of_launch(address);
+    }
+    // Of arguments, and where variables are: the same for all threads.
+    bool is_of_launch(const Symbolic& value) const {
+        bool result = true;
+        table_.for_each_atom(value, [&](AtomIndex index) {
+            const Atom::Kind kind = table_.atom(index).kind;
+            result &=
+                kind == Atom::Kind::parameter || kind == Atom::Kind::symbol || kind == Atom::Kind::operation;
+        });
+        return result;
+    }
+    // A test of the index against what a load brought.
+    void note_unknown(const Symbolic& taken, std::uint32_t branch) {
+        bool loads = false;
+        std::array<bool, 3> of{};
+        table_.for_each_atom(taken, [&](AtomIndex index) {
+            const Atom& atom = table_.atom(index);
+            if (atom.kind == Atom::Kind::global_index) of[static_cast<std::size_t>(atom.dimension)] = true;
+            if (atom.kind != Atom::Kind::opaque || atom.function != kernel_.index()) return;
+            const ptx::Value& value = kernel_.ssa().values[atom.value];
+            loads |= value.kind == ptx::Value::Kind::instruction &&
+                     ptx::is_load(kernel_.function().body[value.instruction]);
+        });
+        for (std::size_t d = 0; d < 3; d++)
+            if (loads && of[d] && !unknown_tests_[d]) unknown_tests_[d] = branch;
     }
 
     Conditions conditions(BlockIndex block, const Bindings& bindings, std::vector<std::uint8_t>& on_path) {
@@ -85,7 +123,12 @@ class Walk {
         const std::uint32_t last = body.last - 1;
         const ptx::Instruction& made = kernel_.function().body[last];
         const bool leaves = made.opcode == Opcode::ret || made.opcode == Opcode::exit;
-        if (made.opcode == Opcode::brx) return follow_all(body.successors, follow);
+        if (made.opcode == Opcode::brx) {
+            depth_of_threads_++;
+            Conditions all = follow_all(body.successors, follow);
+            depth_of_threads_--;
+            return all;
+        }
         if (!leaves && made.opcode != Opcode::bra)
             return body.successors.empty() ? always(last) : follow(body.successors[0]);
         Symbolic taken = kernel_.guard(last);
@@ -97,7 +140,12 @@ class Walk {
             return follow(body.successors.back());
         };
         if (taken.width == 1 && taken.is_constant()) return taken.constant() != 0 ? on_taken() : on_rest();
+        if (taken.width == 1) note_unknown(taken, last);
+        // Behind it there may be some threads only.
+        const bool parts = taken.width != 1 || !is_of_launch(taken);
+        depth_of_threads_ += parts ? 1 : 0;
         const Conditions yes = on_taken(), no = on_rest();
+        depth_of_threads_ -= parts ? 1 : 0;
         if (taken.width != 1 || !is_expressible(table_, taken)) return both(yes, no);
         return either(taken, yes, no, last);
     }
@@ -198,6 +246,8 @@ class Walk {
     SymbolTable& table_;
     const FunctionValues& kernel_;
     unsigned steps_ = 0, path_blocks_ = 0;
+    unsigned depth_of_threads_ = 0;  // branches on the path that need not go the same way for all threads
+    UnknownTests unknown_tests_;
 };
 
 // Breaks a predicate into conditions each of which makes it true: a || b, max(a, b) >= c, and what their
@@ -275,9 +325,13 @@ class Alternatives {
 
 }  // namespace
 
-std::vector<ExitCondition> exit_conditions(SymbolTable& table, const FunctionValues& kernel) {
+std::vector<ExitCondition> exit_conditions(SymbolTable& table, const FunctionValues& kernel,
+                                           UnknownTests* unknown) {
     std::vector<ExitCondition> result;
-    for (const ExitCondition& condition : Walk(table, kernel).run()) {
+    Walk walk(table, kernel);
+    const std::vector<ExitCondition> found = walk.run();
+    if (unknown != nullptr) *unknown = walk.unknown_tests();
+    for (const ExitCondition& condition : found) {
         std::vector<Symbolic> parts;
         Alternatives(table).split(condition.predicate, parts);
         for (const Symbolic& part : parts) {

@@ -9,14 +9,19 @@
 
 namespace trimtab::analysis {
 
-// Where true, control goes from the kernel's entry to an exit with no memory access, call, trap or loop.
+// Where true, control goes from the kernel's entry to an exit with no call, trap or loop, and no memory access
+// but loads that every thread of the launch makes of the same place.
 struct ExitCondition {
     Symbolic predicate;
     std::uint32_t instruction = 0;  // the branch that decides
 };
 
+// By dimension: a branch on the way that tests the index against what a load brings.
+using UnknownTests = std::array<std::optional<std::uint32_t>, 3>;
+
 // All such conditions that the paths from the entry show, each sufficient by itself.
-[[nodiscard]] std::vector<ExitCondition> exit_conditions(SymbolTable& table, const FunctionValues& kernel);
+[[nodiscard]] std::vector<ExitCondition> exit_conditions(SymbolTable& table, const FunctionValues& kernel,
+                                                         UnknownTests* unknown = nullptr);
 
 // How a value moves with a global index. A predicate that rises turns true and stays so as the index grows: a
 // guard against indices past the extent. Truncation, select, remainder, min and phi make it `unknown`.

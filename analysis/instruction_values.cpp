@@ -76,21 +76,45 @@ Symbolic FunctionValues::fit(const Symbolic& value, unsigned width, bool is_sign
     return table_->is_clean(value) ? table_->apply(*operation, {value}) : Symbolic{};
 }
 
-// The value that an instruction writes, where it can be told without taking it for opaque.
-std::optional<Symbolic> FunctionValues::exact(std::uint32_t instruction, const Value& value) {
+// An argument; or one of two, where compilers pick the address to load from: i < (last ? m : n).
+std::optional<Symbolic> FunctionValues::loaded_parameter(std::uint32_t instruction, const Value& value) {
     const ptx::Instruction& made = function_->body[instruction];
-    if (value.reg >= function_->registers.size()) return std::nullopt;  // a state
-    if (made.opcode == Opcode::mov || made.opcode == Opcode::cvta) return moved(instruction, value);
-    if (made.opcode == Opcode::ld) {
-        const auto bytes = parameter_load(instruction);
-        const unsigned size = ptx::size_bytes(made.type), width = register_width(value.reg);
-        if (!bytes || size * 8 > width || width > 64) return std::nullopt;
+    const unsigned size = ptx::size_bytes(made.type), width = register_width(value.reg);
+    if (size * 8 > width || width > 64) return std::nullopt;
+    const auto argument_at = [&](const Symbolic& place) -> std::optional<Symbolic> {
+        const auto bytes = parameter_at(made, place);
+        if (!bytes) return std::nullopt;
         Atom atom;
         atom.kind = Atom::Kind::parameter;
         atom.width = size * 8;
         atom.parameter = bytes->parameter;
         atom.offset = bytes->offset + size * value.element;
         return table_->of(atom);
+    };
+    const Symbolic place = address(instruction);
+    if (auto argument = argument_at(place)) return argument;
+    for (const Term& term : place.terms) {
+        if (term.atoms.size() != 1 || term.coefficient != 1) continue;
+        const Symbolic picked{place.width, {term}};
+        const Atom* choice = table_->as_operation(picked);
+        if (choice == nullptr || choice->operation.op != Operator::selp) continue;
+        const Symbolic offset = table_->subtract(place, picked);
+        const auto left = argument_at(table_->add(choice->operands[0], offset)),
+                   right = argument_at(table_->add(choice->operands[1], offset));
+        const auto bits = bits_type(size * 8);
+        if (!left || !right || !bits) return std::nullopt;
+        return table_->apply(*operation_of(Operator::selp, *bits), {*left, *right, choice->operands[2]});
+    }
+    return std::nullopt;
+}
+
+// The value that an instruction writes, where it can be told without taking it for opaque.
+std::optional<Symbolic> FunctionValues::exact(std::uint32_t instruction, const Value& value) {
+    const ptx::Instruction& made = function_->body[instruction];
+    if (value.reg >= function_->registers.size()) return std::nullopt;  // a state
+    if (made.opcode == Opcode::mov || made.opcode == Opcode::cvta) return moved(instruction, value);
+    if (made.opcode == Opcode::ld) {
+        return loaded_parameter(instruction, value);
     }
     if (made.opcode == Opcode::setp) return compared(instruction, value);
     const auto operation = integer_operation(made);

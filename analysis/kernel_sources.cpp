@@ -35,6 +35,9 @@ KernelSource kernel_from(const JsonValue& value) {
     if (const auto parameters = value.find("parameters"))
         for (const JsonValue& parameter : parameters->list())
             source.parameters.push_back({text_in(parameter, "name"), text_in(parameter, "type")});
+    if (const auto variant = value.find("variant"))
+        source.variant = Variant{.of = text_in(*variant, "of"),
+                                 .value = (*variant)["value"].integer(INT32_MIN, INT32_MAX)};
     return source;
 }
 

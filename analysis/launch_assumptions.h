@@ -32,6 +32,8 @@ struct LaunchAssumption {
     // What the threads of one block tell each other, by shared memory and by shuffles, is looked at as a
     // whole. All of its threads are those of the dimension whose grid stays.
     bool blocks_are_units = false;
+    // Sums of floating-point numbers may be grouped otherwise: the user allows it.
+    bool may_reassociate = false;
 
     [[nodiscard]] bool any(Assumed what) const { return of[0] == what || of[1] == what || of[2] == what; }
 };

@@ -170,20 +170,24 @@ unsigned capability(std::string_view architecture) {
     return value;
 }
 
-// `other_extent`: of a launch that takes the place of the one written, null for its own.
+// `other_extent`: of a launch that takes the place of the one written, null for its own. `is_other_body`: the one
+// written is of another body.
 std::expected<trimtab_limits, std::string> judge(const KernelDescription& description,
                                                  ArgumentBytes arguments, trimtab_dim3 grid,
                                                  trimtab_dim3 block, const trimtab_device& device,
-                                                 const trimtab_image& image, const Extents* other_extent) {
+                                                 const trimtab_image& image, const Extents* other_extent,
+                                                 bool is_other_body = false) {
     if (description.verdict == Verdict::fixed)
         return std::unexpected(description.reasons.empty() ? "the kernel is left alone"
                                                            : description.reasons.front().text);
     Limits limits = device_limits(device, image);
     const Extents grids = components(grid), blocks = components(block);
-    if (std::string fault = written_fault(grids, blocks, limits); !fault.empty())
+    if (std::string fault = written_fault(grids, blocks, limits); !fault.empty() && !is_other_body)
         return std::unexpected(std::move(fault));
-    limits.max_threads = std::min(limits.max_threads, register_limit(device, image, limits.warp_size,
-                                                                     blocks[0] * blocks[1] * blocks[2]));
+    // The block as written is known to have registers enough; of this body.
+    const std::uint64_t known_threads = is_other_body ? 0 : blocks[0] * blocks[1] * blocks[2];
+    limits.max_threads =
+        std::min(limits.max_threads, register_limit(device, image, limits.warp_size, known_threads));
     for (std::uint64_t& extent : limits.max_block) extent = std::min(extent, limits.max_threads);
 
     if (other_extent != nullptr && description.keeps_grid())
@@ -210,12 +214,14 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
             return std::unexpected(fmt::format(
                 "the kernel reads blockIdx.{0} without threadIdx.{0}, and the block has {1} threads in {0}",
                 dimension, blocks[d]));
-        if (description.dimensions[d].block == BlockWidth::powers && !std::has_single_bit(blocks[d]))
+        if (!is_other_body && description.dimensions[d].block == BlockWidth::powers &&
+            !std::has_single_bit(blocks[d]))
             return std::unexpected(
                 fmt::format("what its threads tell each other is known to come out the same with a power of "
                             "two of them, and the block has {} in {}",
                             blocks[d], dimension));
-        if (description.is_of_warps(d) && (blocks[d] % warp_size != 0 || limits.warp_size != warp_size))
+        if (!is_other_body && description.is_of_warps(d) &&
+            (blocks[d] % warp_size != 0 || limits.warp_size != warp_size))
             return std::unexpected(fmt::format(
                 "its warps are taken whole, and the block has {} threads in {}, which are no whole "
                 "warps",
@@ -277,6 +283,14 @@ std::expected<trimtab_limits, std::string> legal_blocks(const KernelDescription&
                                                         trimtab_dim3 block, const trimtab_device& device,
                                                         const trimtab_image& image) {
     return judge(description, arguments, grid, block, device, image, nullptr);
+}
+
+std::expected<trimtab_limits, std::string> legal_blocks_of_body(const KernelDescription& description,
+                                                                ArgumentBytes arguments, trimtab_dim3 grid,
+                                                                trimtab_dim3 block,
+                                                                const trimtab_device& device,
+                                                                const trimtab_image& image) {
+    return judge(description, arguments, grid, block, device, image, nullptr, true);
 }
 
 std::expected<trimtab_limits, std::string> legal_blocks_of_total(

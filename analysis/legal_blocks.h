@@ -25,6 +25,12 @@ namespace trimtab::analysis {
     const KernelDescription& description, ArgumentBytes arguments, trimtab_dim3 grid, trimtab_dim3 block,
     const trimtab_device& device, const trimtab_image& image, trimtab_dim3 extent);
 
+// The same for a launch of another body of the kernel, which `description` and `image` are of (docs/variants.md):
+// that the block as written has more threads than it may have says nothing.
+[[nodiscard]] std::expected<trimtab_limits, std::string> legal_blocks_of_body(
+    const KernelDescription& description, ArgumentBytes arguments, trimtab_dim3 grid, trimtab_dim3 block,
+    const trimtab_device& device, const trimtab_image& image);
+
 // Does `block` keep the limits? The same rule as the driver programs' own search.
 [[nodiscard]] bool is_legal(const trimtab_limits& limits, trimtab_dim3 block);
 [[nodiscard]] trimtab_dim3 covering_grid(const trimtab_limits& limits, trimtab_dim3 block);

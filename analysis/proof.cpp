@@ -13,6 +13,7 @@
 #include "analysis/promoted_stack.h"
 #include "analysis/races.h"
 #include "analysis/spinning.h"
+#include "analysis/total_use.h"
 #include "analysis/turn_values.h"
 #include "ptx/inlined_places.h"
 
@@ -55,7 +56,8 @@ class Prover {
           inlined_(code.inlined),
           reachable_(code.reachable),
           reads_(launch_reads(code.reachable, assumed)),
-          keeps_grid_(assumed.any(Assumed::grid_stays)) {}
+          keeps_grid_(assumed.any(Assumed::grid_stays)),
+          may_reassociate_(assumed.may_reassociate) {}
 
     Proof run() {
         for (std::size_t d = 0; d < 3; d++) proof_.dimensions[d] = reads_.use(d);
@@ -65,7 +67,7 @@ class Prover {
             check_instructions();
             check_loops();
             if (sharing_ == Sharing::nothing) check_variables();
-            proof_.conditions = exit_conditions(table_, proof_.functions.front());
+            proof_.conditions = exit_conditions(table_, proof_.functions.front(), &unknown_tests_);
             if (proof_.reasons.empty()) judge();
         }
         return std::move(proof_);
@@ -192,6 +194,7 @@ class Prover {
 
     // Nothing stands in the way: which dimensions have a guard?
     void judge() {
+        leave_out_totals();
         follow_strides();
         if (keeps_grid_ && stride_fault_) {
             refuse(
@@ -229,11 +232,18 @@ class Prover {
             const std::size_t before = proof_.guards.size();
             add_guards(static_cast<Dimension>(d));
             if (index == Index::of_total || proof_.guards.size() > before) continue;
-            dividing(
-                fmt::format("no test of the index in {0} takes the threads past the end away before the "
-                            "first memory access, so that only blocks that divide the launch are used; "
-                            "add a test such as if (i < n)",
-                            dimension_names[d]));
+            if (const auto test = unknown_tests_[d])
+                dividing(fmt::format("the test of the index in {} is against a value in memory, which is not "
+                                     "known when the kernel is launched, so that only blocks that divide the "
+                                     "launch are used; pass the bound by value",
+                                     dimension_names[d]),
+                         place_of(proof_.functions.front(), *test));
+            else
+                dividing(
+                    fmt::format("no test of the index in {0} takes the threads past the end away before the "
+                                "first memory access, so that only blocks that divide the launch are used; "
+                                "add a test such as if (i < n)",
+                                dimension_names[d]));
         }
     }
     void dividing(std::string text, const std::string& place = {}) {
@@ -248,6 +258,14 @@ class Prover {
                         proof_.dimensions[d].index == Index::in_block;
         return result;
     }
+    // Where nothing comes of the total it is as if it were not read.
+    void leave_out_totals() {
+        if (proof_.functions.size() != 1) return;
+        for (std::size_t d = 0; d < 3; d++)
+            if (proof_.dimensions[d].index == Index::of_total &&
+                !total_matters(table_, proof_.functions.front(), static_cast<Dimension>(d)))
+                proof_.dimensions[d].index = Index::global;
+    }
     // Does the total do no more than stride loops?
     void follow_strides() {
         const std::array<bool, 3> strides = strided();
@@ -255,7 +273,8 @@ class Prover {
         const FunctionValues& kernel = proof_.functions.front();
         auto found = proof_.functions.size() > 1
                          ? std::unexpected(Fault{3, 0, "calls functions that the compiler left as calls"})
-                         : grid_strides(table_, module_, kernel, strides, private_ && private_->had_barriers);
+                         : grid_strides(table_, module_, kernel, strides, private_ && private_->had_barriers,
+                                        may_reassociate_);
         if (found) {
             auto fault = export_strides(kernel, *found);
             if (!fault) return take_block(*found);
@@ -269,6 +288,7 @@ class Prover {
     // The blocks that what threads tell each other allows.
     void take_block(const GridStrides& found) {
         if (found.block == BlockWidth::any) return;
+        proof_.dynamic_shared = found.dynamic_shared;
         for (DimensionUse& use : proof_.dimensions)
             if (use.index == Index::in_block) use.block = found.block;
         if (found.most_threads != 0)
@@ -349,10 +369,11 @@ class Prover {
     const Inlined& inlined_;
     const std::vector<const ptx::Function*>& reachable_;
     LaunchReads reads_;
-    bool keeps_grid_ = false;
+    bool keeps_grid_ = false, may_reassociate_ = false;
     std::optional<PrivateShared> private_;
     std::optional<Fault> stride_fault_;
     std::string stride_place_;
+    UnknownTests unknown_tests_;
     Proof proof_;
 };
 
@@ -378,7 +399,8 @@ bool applies(const LaunchAssumption& assumed, const LaunchReads& reads, Sharing 
 
 // The first proof that stands, of assumptions with warps as units or of those without; else the one that
 // takes the least for granted. Nothing: no such assumption makes a difference.
-std::optional<Proof> attempt(SymbolTable& table, const Code& code, bool of_warps, Sharing sharing) {
+std::optional<Proof> attempt(SymbolTable& table, const Code& code, bool of_warps, Sharing sharing,
+                             bool may_reassociate = false) {
     const LaunchReads reads = launch_reads(code.reachable, {});
     std::optional<Proof> first;
     std::vector<Reason> near_misses;
@@ -386,6 +408,7 @@ std::optional<Proof> attempt(SymbolTable& table, const Code& code, bool of_warps
         if (assumed.any(Assumed::whole_warps) != of_warps || !applies(assumed, reads, sharing)) continue;
         LaunchAssumption taken = assumed;
         taken.blocks_are_units = sharing == Sharing::of_blocks;
+        taken.may_reassociate = may_reassociate;
         Proof proof = Prover(table, code, taken, sharing).run();
         if (proof.verdict != Verdict::fixed) return proof;
         if (near_misses.empty()) near_misses = std::move(proof.near_misses);
@@ -402,8 +425,9 @@ std::optional<Proof> attempt(SymbolTable& table, const Code& code, bool of_warps
 
 }  // namespace
 
-Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel) {
-    const Code code(module, kernel);
+namespace {
+
+Proof prove_exactly(SymbolTable& table, const Code& code) {
     Proof proof = *attempt(table, code, false, Sharing::nothing);
     const auto stands = [](const std::optional<Proof>& tried) {
         return tried && tried->verdict != Verdict::fixed;
@@ -422,6 +446,28 @@ Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& 
             proof.reasons.insert(proof.reasons.end(), of_blocks->near_misses.begin(),
                                  of_blocks->near_misses.end());
     }
+    return proof;
+}
+
+// The same with floating-point sums as equal in any order. Nothing: that makes no better verdict.
+std::optional<Proof> prove_reassociated(SymbolTable& table, const Code& code, Verdict exact) {
+    for (const Sharing sharing : {Sharing::nothing, Sharing::of_blocks}) {
+        auto tried = attempt(table, code, false, sharing, true);
+        if (!tried || tried->verdict >= exact) continue;
+        tried->reassociates = true;
+        return tried;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel,
+            bool may_reassociate) {
+    const Code code(module, kernel);
+    Proof proof = prove_exactly(table, code);
+    if (may_reassociate && proof.verdict != Verdict::covering)
+        if (auto better = prove_reassociated(table, code, proof.verdict)) return std::move(*better);
     return proof;
 }
 

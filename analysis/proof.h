@@ -8,6 +8,7 @@
 #include "analysis/description.h"
 #include "analysis/function_values.h"
 #include "analysis/guards.h"
+#include "analysis/warp_bytes.h"
 #include "ptx/module.h"
 
 namespace trimtab::analysis {
@@ -24,9 +25,12 @@ struct Proof {
         bool indices = false, warps = false, others = false;
     } obstacles;
     bool race_free = false;
+    bool reassociates = false;  // it rests on floating-point sums being equal in any order
     bool uses_float_atomics = false;
     // That a block may have, so that what it keeps in shared memory is each thread's own; 0: any number.
     std::uint32_t most_threads = 0;
+    // What the exchange of values between a block's threads needs.
+    std::optional<WarpBytes> dynamic_shared;
     // Why loops over a block's threads do not allow other blocks, where it has such loops.
     std::vector<Reason> near_misses;
 
@@ -38,7 +42,9 @@ struct Proof {
     std::vector<ExitCondition> conditions;
 };
 
-[[nodiscard]] Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel);
+// `may_reassociate`: where nothing else stands, floating-point sums are taken to be equal in any order.
+[[nodiscard]] Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel,
+                          bool may_reassociate = false);
 
 // Does the location name a file that is not one of the compiler's or the toolkit's own?
 [[nodiscard]] bool is_user_source(const ptx::Module& module, const ptx::SourceLocation& location);

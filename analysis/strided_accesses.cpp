@@ -8,6 +8,7 @@
 #include "analysis/guards.h"
 #include "analysis/instruction_rules.h"
 #include "analysis/memory_roots.h"
+#include "analysis/turn_arrays.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -37,7 +38,8 @@ class Accesses {
         for (std::uint32_t i = 0; i < body.size(); i++) {
             if (!kernel_.is_reachable(i)) continue;
             // What is not a register by now is memory that outlives a turn.
-            if (!rules_.may_keep_stack && kernel_.is_frame_access(i) && body[i].opcode == Opcode::ld)
+            if (!rules_.may_keep_stack && kernel_.is_frame_access(i) && body[i].opcode == Opcode::ld &&
+                !is_of_the_turn(i))
                 return std::unexpected(Fault{3, i, std::string(keeps_a_stack)});
             if (!has_effect(kernel_, i) || rules_.is_known(i)) continue;
             if (auto fault = add(i)) return std::unexpected(std::move(*fault));
@@ -67,6 +69,12 @@ class Accesses {
         const ptx::Variable* variable = nullptr;
     };
 
+    // On the stack, and no matter to other turns.
+    bool is_of_the_turn(std::uint32_t i) const {
+        if (kernel_.blocks_are_units() || !is_stack_access(kernel_, i)) return false;
+        return kernel_.function().body[i].opcode == Opcode::st ||
+               TurnArrays(table_, kernel_, indices_).loads_what_the_turn_stored(i);
+    }
     // May an access at a place that is not known meet the other?
     bool meets(const Found& unknown, const Found& other) const {
         const StridedAccess &a = unknown.access, &b = other.access;
@@ -118,6 +126,7 @@ class Accesses {
             const MemoryRoots roots = memory_roots(table_, kernel_, i);
             if (roots.is_private && rules_.may_keep_stack && roots.bases.empty() && !roots.is_unknown)
                 return std::nullopt;
+            if (roots.is_private && is_of_the_turn(i)) return std::nullopt;
             if (roots.is_private) return Fault{3, i, std::string(keeps_a_stack)};
         }
         const bool is_load = ptx::is_load(made);

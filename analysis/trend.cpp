@@ -97,6 +97,11 @@ class TrendFinder {
             case Operator::and_:
             case Operator::or_:
                 return is_predicate ? together(trends[0], trends[1]) : Trend::unknown;
+            // Far from where it is 0.
+            case Operator::abs:
+                return trends[0] == Trend::unknown ? trends[0] : Trend::rises;
+            case Operator::selp:
+                return trends[2] == Trend::none ? together(trends[0], trends[1]) : Trend::unknown;
             case Operator::not_:
                 return is_predicate ? reversed(trends[0]) : Trend::unknown;
             default:

@@ -27,8 +27,10 @@ std::uint64_t identity_of(Operator op, bool is_signed, unsigned width) {
 }
 
 // What an atomic does to memory, and what changes nothing there.
-std::optional<TurnSum> reduction_of(const ptx::Instruction& made) {
-    const unsigned width = width_bits(made.type);
+std::optional<TurnSum> reduction_of(const ptx::Instruction& made, bool may_reassociate) {
+    const bool is_float = made.type == ptx::Type::f32 || made.type == ptx::Type::f64;
+    if (is_float && !(may_reassociate && made.modifiers.atomic == ptx::AtomicOp::add)) return std::nullopt;
+    const unsigned width = 8 * ptx::size_bytes(made.type);
     if (!is_reduction(made) || (width != 32 && width != 64) || made.modifiers.vector_width > 1)
         return std::nullopt;
     TurnSum sum;
@@ -56,8 +58,16 @@ std::optional<TurnSum> reduction_of(const ptx::Instruction& made) {
         default:
             return std::nullopt;
     }
+    if (is_float) sum.float_type = made.type;
     sum.identity = identity_of(sum.op, sum.is_signed, width);
     return sum;
+}
+
+// In the type of the sum, to the nearest.
+bool rounds_as(const ptx::Instruction& made, const TurnSum& sum) {
+    const ptx::Modifiers& how = made.modifiers;
+    return made.type == sum.float_type && how.ftz == sum.ftz && !how.sat && how.vector_width <= 1 &&
+           (how.rounding == ptx::Rounding::none || how.rounding == ptx::Rounding::rn);
 }
 
 class Sums {
@@ -83,7 +93,7 @@ class Sums {
         visited_[index] = true;
         const ptx::Value& value = value_of(index);
         if (any_start_ && home(index) == TurnValues::outside &&
-            turns_.read(index, block_of(index)) == Dependence{}) {
+            turns_.read(index, block_of(index)).is_same()) {
             start_ = constant(index);
             return true;
         }
@@ -109,6 +119,10 @@ class Sums {
     }
     std::uint32_t home(ValueIndex index) const { return turns_.home(block_of(index)); }
     bool is_identity(ValueIndex index) const {
+        if (reduction_.is_rounded()) {
+            const auto bits = constant(index);
+            return bits && reduction_.is_rounded_zero(*bits);
+        }
         const Symbolic& known = kernel_.value(index);
         return reduction_.float_type == ptx::Type::none && known.width == reduction_.width &&
                known.is_constant() && known.constant() == reduction_.identity;
@@ -121,9 +135,11 @@ class Sums {
         if (value.kind != ptx::Value::Kind::instruction || value.previous != no_index) return std::nullopt;
         const ptx::Instruction& made = kernel_.function().body[value.instruction];
         if (made.opcode != ptx::Opcode::mov || made.operands.size() != 2 ||
-            made.operands[1].kind != ptx::Operand::Kind::immediate ||
             8 * ptx::size_bytes(made.type) != reduction_.width)
             return std::nullopt;
+        // One register may be set from another that was.
+        if (const ValueIndex from = used(value.instruction, 1); from != no_index) return constant(from);
+        if (made.operands[1].kind != ptx::Operand::Kind::immediate) return std::nullopt;
         return truncate_bits(made.operands[1].bits, reduction_.width);
     }
     bool is_same(ValueIndex a, ValueIndex b) const {
@@ -250,6 +266,7 @@ class Sums {
         if (does(made, reduction_) &&
             ((contains(used(i, 1)) && is_of_turn(i, 2)) || (contains(used(i, 2)) && is_of_turn(i, 1))))
             return true;
+        if (reduction_.is_rounded()) return adds_float(i, sums);
         if (reduction_.float_type != ptx::Type::none) return false;
         const auto operation = integer_operation(made);
         if (!operation || width_bits(operation->result) != reduction_.width) return false;
@@ -264,6 +281,20 @@ class Sums {
             default:
                 return false;
         }
+    }
+
+    // s + a * b, s - a
+    bool adds_float(std::uint32_t i, const std::vector<bool>& sums) const {
+        const ptx::Instruction& made = kernel_.function().body[i];
+        const auto contains = [&](std::uint16_t operand) {
+            const ValueIndex value = used(i, operand);
+            return value != no_index && sums[value];
+        };
+        if (!rounds_as(made, reduction_)) return false;
+        if (made.opcode == ptx::Opcode::fma && made.operands.size() == 4)
+            return contains(3) && is_of_turn(i, 1) && is_of_turn(i, 2);
+        return made.opcode == ptx::Opcode::sub && made.operands.size() == 3 && contains(1) &&
+               is_of_turn(i, 2);
     }
 
     ValueIndex used(std::uint32_t instruction, std::uint16_t operand) const {
@@ -297,6 +328,9 @@ bool does(const ptx::Instruction& made, const TurnSum& sum) {
     if (made.operands.size() != 3 || made.destination_count != 1) return false;
     if (sum.float_type != ptx::Type::none) {
         const ptx::Modifiers& how = made.modifiers;
+        if (sum.op == Operator::add)
+            return made.opcode == ptx::Opcode::add && rounds_as(made, sum) && !made.operands[1].negated &&
+                   !made.operands[2].negated;
         return made.opcode == (sum.op == Operator::min ? ptx::Opcode::min : ptx::Opcode::max) &&
                made.type == sum.float_type && how.ftz == sum.ftz && how.nan_ == sum.nan && !how.xorsign_abs &&
                !made.operands[1].negated && !made.operands[2].negated;
@@ -339,13 +373,22 @@ std::optional<TurnSum> sum_of_turns(const FunctionValues& kernel, const TurnValu
                 sum.float_type = width == 32 ? ptx::Type::f32 : ptx::Type::f64;
                 if (is_one(sum)) return sum;
             }
+    if (!parts.may_reassociate) return std::nullopt;
+    for (const bool ftz : {false, true}) {
+        TurnSum sum;
+        sum.op = Operator::add;
+        sum.width = width;
+        sum.ftz = ftz;
+        sum.float_type = width == 32 ? ptx::Type::f32 : ptx::Type::f64;
+        if (is_one(sum)) return sum;
+    }
     return std::nullopt;
 }
 
 bool is_sum_of_turns(const FunctionValues& kernel, const TurnValues& turns, const TurnParts& parts,
                      std::uint32_t instruction) {
     const ptx::Instruction& made = kernel.function().body[instruction];
-    const auto reduction = reduction_of(made);
+    auto reduction = reduction_of(made, parts.may_reassociate);
     const BlockIndex block = kernel.flow().block_of[instruction];
     if (!reduction || made.guard != no_index || turns.home(block) != TurnValues::outside) return false;
     // It takes the address and the value; a result is not used.
@@ -357,7 +400,13 @@ bool is_sum_of_turns(const FunctionValues& kernel, const TurnValues& turns, cons
         return false;
     const ValueIndex address = kernel.ssa().use(instruction, at);
     if (address != no_index && turns.read(address, block) != Dependence{}) return false;
-    return Sums(kernel, turns, parts, *reduction).is_sum(kernel.ssa().use(instruction, what));
+    const auto is_one = [&] {
+        return Sums(kernel, turns, parts, *reduction).is_sum(kernel.ssa().use(instruction, what));
+    };
+    if (is_one()) return true;
+    // The turns' additions may flush what is denormal, whatever the atomic does.
+    reduction->ftz = true;
+    return reduction->is_rounded() && is_one();
 }
 
 }  // namespace trimtab::analysis

@@ -18,6 +18,8 @@ struct TurnParts {
     std::function<bool(ptx::BlockIndex)> counts;
     // Of a block that leaves its loop: is the turn done there (true), or not begun (false)?
     std::function<std::optional<bool>(ptx::BlockIndex)> turn_is_done;
+    // Floating-point numbers are taken to add up to the same in any order and grouping.
+    bool may_reassociate = false;
 };
 
 // Is the instruction, outside the loops of the dimension that `turns` is about, an atomic without a result
@@ -35,12 +37,19 @@ struct TurnSum {
     bool is_signed = false;
     unsigned width = 0;
     std::uint64_t identity = 0;
-    // Of floating-point numbers: min and max alone. What they do to NaNs and the like is as they say.
+    // Of floating-point numbers: min and max, and add where that may be reassociated. What they do to NaNs and
+    // the like is as they say.
     ptx::Type float_type = ptx::Type::none;
     bool ftz = false, nan = false;
     std::optional<std::uint64_t> start;  // where it is a constant
 
     [[nodiscard]] bool is_idempotent() const { return op != Operator::add && op != Operator::xor_; }
+    // Equal in other orders but for how it is rounded.
+    [[nodiscard]] bool is_rounded() const { return float_type != ptx::Type::none && op == Operator::add; }
+    // Zero, of either sign: which of them is one with the rounding.
+    [[nodiscard]] bool is_rounded_zero(std::uint64_t bits) const {
+        return is_rounded() && (bits == 0 || bits == std::uint64_t{1} << (width - 1));
+    }
 };
 [[nodiscard]] std::optional<TurnSum> sum_of_turns(const FunctionValues& kernel, const TurnValues& turns,
                                                   const TurnParts& parts, ptx::ValueIndex value);

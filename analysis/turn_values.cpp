@@ -1,6 +1,10 @@
 #include "analysis/turn_values.h"
 
 #include <algorithm>
+#include <cstdint>
+
+#include "analysis/guards.h"
+#include "analysis/turn_arrays.h"
 
 namespace trimtab::analysis {
 
@@ -91,8 +95,77 @@ std::optional<Symbolic> LoopIndices::first_value(const ptx::Loop& loop, ValueInd
     return first;
 }
 
+// Those whose next turn's value is that of the next index; they may be computed from each other.
+void LoopIndices::keep_followers(const ptx::Loop& loop, const std::map<AtomIndex, Symbolic>& to_next,
+                                 Candidates& candidates) const {
+    const auto& predecessors = kernel_->flow().blocks[loop.header].predecessors;
+    const auto follows = [&](const Candidate& candidate, const std::map<AtomIndex, Symbolic>& functions) {
+        const Symbolic next = table_->substitute(candidate.function, to_next);
+        const auto& incoming = kernel_->ssa().values[candidate.phi].incoming;
+        for (std::size_t p = 0; p < predecessors.size(); p++) {
+            if (!is_in(loop, predecessors[p])) continue;
+            if (incoming[p] == no_index || !table_->is_small(kernel_->value(incoming[p])) ||
+                table_->substitute(own_part(candidate.phi, incoming[p]), functions) != next)
+                return false;
+        }
+        return true;
+    };
+    for (bool changed = true; changed;) {
+        changed = false;
+        std::map<AtomIndex, Symbolic> functions = functions_at(loop.header);
+        for (const auto& [phi, candidate] : candidates) functions[phi] = candidate.function;
+        for (auto at = candidates.begin(); at != candidates.end();) {
+            const bool good = follows(at->second, functions);
+            changed |= !good;
+            at = good ? std::next(at) : candidates.erase(at);
+        }
+    }
+}
+
+// The 64 bits of rest + k * g, a sum in 32 bits, as those of rest plus k * g: equal where the sum is in the range
+// of its type. As g grows from 0 it leaves that range at one end, so that one comparison says it for all
+// smaller ones too.
+Symbolic LoopIndices::unwrapped(const Symbolic& value, Dimension dimension,
+                                std::vector<Symbolic>& granted) const {
+    const Symbolic g = table_->global_index(dimension, 64);
+    std::map<AtomIndex, Symbolic> sums;
+    for (const Term& term : value.terms) {
+        for (const AtomIndex index : term.atoms) {
+            const Atom& wide = table_->atom(index);
+            if (wide.kind != Atom::Kind::operation || wide.operation.op != Operator::cvt ||
+                width_bits(wide.operation.type) != 64 || width_bits(wide.operation.source) != 32 ||
+                ptx::is_float(wide.operation.type) || ptx::is_float(wide.operation.source))
+                continue;
+            const bool is_signed = is_signed_type(wide.operation.source);
+            Symbolic rest = wide.operands[0];
+            const auto at = std::ranges::find(rest.terms, std::vector{atom_of(g)}, &Term::atoms);
+            if (at == rest.terms.end()) continue;
+            const auto factor = static_cast<std::uint64_t>(sign_extend(at->coefficient, 32));
+            rest.terms.erase(at);
+            if (mentions(*table_, rest, Atom::Kind::global_index, dimension) ||
+                !is_expressible(*table_, rest))
+                continue;
+            const Symbolic sum =
+                table_->add(table_->apply(wide.operation, {rest}), SymbolTable::scaled(g, factor));
+            const bool grows = static_cast<std::int64_t>(factor) > 0;
+            const std::int64_t last = is_signed ? (grows ? INT32_MAX : INT32_MIN) : (grows ? UINT32_MAX : 0);
+            const auto in_range = operation_of(Operator::setp, ptx::Type::s64,
+                                               grows ? ptx::Comparison::le : ptx::Comparison::ge);
+            granted.push_back(
+                table_->apply(*in_range, {sum, SymbolTable::constant(static_cast<std::uint64_t>(last), 64)}));
+            sums.emplace(index, sum);
+        }
+    }
+    return table_->substitute(value, sums);
+}
+
+std::vector<Symbolic> LoopIndices::taken_for_granted(std::uint32_t loop) const {
+    const auto at = granted_.find(loop);
+    return at == granted_.end() ? std::vector<Symbolic>() : at->second;
+}
+
 // A register that is f(g) on entry, and f(i + total) at the end of a turn that began with it as f(i), is f(i)
-// in every turn. The registers of one loop are taken together, for they may be computed from each other.
+// in every turn.
 //
 // Over rows, blockIdx takes the place of g and of i, and gridDim that of the total: both are the same in every
 // launch, and only for what is asked in the loop blockIdx stands for i.
@@ -103,14 +176,13 @@ bool LoopIndices::stride(std::uint32_t index, Dimension dimension, Over over) {
         if (over == Over::rows && outer.dimension == dimension &&
             is_in(kernel_->flow().loops[outer.loop], loop.header))
             return false;
-    const auto& predecessors = kernel_->flow().blocks[loop.header].predecessors;
     const bool is_of_rows = over == Over::rows;
     const Symbolic g = is_of_rows ? table_->row_index(dimension, 64) : table_->global_index(dimension, 64);
     const Symbolic i = is_of_rows ? g : table_->loop_index(dimension, 64);
     const Symbolic step = is_of_rows ? table_->row_count(dimension, 64) : table_->total(dimension, 64);
     const std::map<AtomIndex, Symbolic> to_index{{atom_of(g), i}};
     const std::map<AtomIndex, Symbolic> to_next{{atom_of(i), table_->add(i, step)}};
-    std::map<AtomIndex, std::pair<ValueIndex, Symbolic>> candidates;
+    Candidates candidates, straight;
     for (const ValueIndex phi : kernel_->phis(loop.header)) {
         const auto own = own_atom(phi);
         if (!own) continue;
@@ -119,34 +191,24 @@ bool LoopIndices::stride(std::uint32_t index, Dimension dimension, Over over) {
             !mentions(*table_, *first, is_of_rows ? Atom::Kind::row_index : Atom::Kind::global_index,
                       dimension))
             continue;
-        candidates[*own] = {phi, table_->substitute(*first, to_index)};
+        candidates[*own] = {phi, table_->substitute(*first, to_index), {}};
+        if (is_of_rows) continue;
+        std::vector<Symbolic> granted;
+        const Symbolic sum = unwrapped(*first, dimension, granted);
+        if (!granted.empty()) straight[*own] = {phi, table_->substitute(sum, to_index), std::move(granted)};
     }
-    const auto follows = [&](const std::pair<ValueIndex, Symbolic>& candidate,
-                             const std::map<AtomIndex, Symbolic>& functions) {
-        const Symbolic next = table_->substitute(candidate.second, to_next);
-        const auto& incoming = kernel_->ssa().values[candidate.first].incoming;
-        for (std::size_t p = 0; p < predecessors.size(); p++) {
-            if (!is_in(loop, predecessors[p])) continue;
-            if (incoming[p] == no_index || !table_->is_small(kernel_->value(incoming[p])) ||
-                table_->substitute(own_part(candidate.first, incoming[p]), functions) != next)
-                return false;
-        }
-        return true;
-    };
-    for (bool changed = true; changed;) {
-        changed = false;
-        std::map<AtomIndex, Symbolic> functions = functions_at(loop.header);
-        for (const auto& [phi, candidate] : candidates) functions[phi] = candidate.second;
-        for (auto at = candidates.begin(); at != candidates.end();) {
-            const bool good = follows(at->second, functions);
-            changed |= !good;
-            at = good ? std::next(at) : candidates.erase(at);
-        }
+    keep_followers(loop, to_next, candidates);
+    // Pointers that begin at a sum in 32 bits and go on in 64.
+    if (!straight.empty()) {
+        candidates.merge(straight);
+        keep_followers(loop, to_next, candidates);
     }
     if (candidates.empty()) return false;
     for (const auto& [phi, candidate] : candidates) {
-        (is_of_rows ? row_functions_ : functions_)[phi] = candidate.second;
+        (is_of_rows ? row_functions_ : functions_)[phi] = candidate.function;
         loop_of_[phi] = index;
+        auto& granted = granted_[index];
+        granted.insert(granted.end(), candidate.granted.begin(), candidate.granted.end());
     }
     (is_of_rows ? rows_ : loops_).push_back({index, dimension});
     return true;
@@ -167,6 +229,8 @@ TurnValues::TurnValues(SymbolTable& table, const FunctionValues& kernel, const L
     agreed_.told.resize(dependences_.size());
     agreed_.by_all.resize(dependences_.size());
     agreed_.by_first.resize(dependences_.size());
+    agreed_.rounded.resize(dependences_.size());
+    for (ValueIndex v = 0; v < dependences_.size(); v++) dependences_[v].on_rounding = agreed_.rounded[v];
     agreed_.of_first_only.resize(homes_.size());
     agreed_.within.resize(dependences_.size(), no_index);
     for (const LoopIndices::Strided& strided : indices.loops())
@@ -176,6 +240,15 @@ TurnValues::TurnValues(SymbolTable& table, const FunctionValues& kernel, const L
     merging_branches_.resize(kernel.flow().blocks.size());
     for (const BlockIndex block : kernel.flow().reverse_post_order)
         if (!kernel.phis(block).empty()) merging_branches_[block] = merging_branches(block);
+    const auto& body = kernel.function().body;
+    of_stack_.resize(body.size());
+    for (std::uint32_t i = 0; i < body.size(); i++) {
+        if (!kernel.is_reachable(i) || !is_stack_access(kernel, i)) continue;
+        if (ptx::is_load(body[i]))
+            of_stack_[i] = true;
+        else
+            stack_stores_.push_back(i);
+    }
     // Dependences only grow.
     for (bool changed = true; changed;) {
         changed = false;
@@ -208,7 +281,7 @@ bool TurnValues::is_agreed(ValueIndex value, BlockIndex to) const {
     return within == no_index || !is_in(kernel_.flow().loops[within], to);
 }
 Dependence TurnValues::read(ValueIndex value, BlockIndex to) const {
-    if (is_agreed(value, to)) return {};
+    if (is_agreed(value, to)) return {.on_rounding = agreed_.rounded[value]};
     Dependence result = dependences_[value];
     result.on_launch |= crosses(value, to);
     return result;
@@ -321,16 +394,33 @@ Dependence TurnValues::made(ValueIndex index) const {
     if (agreed_.of_first_only[block]) {
         Dependence by_uses = uses(value.instruction);
         if (value.previous != no_index) by_uses.join(read(value.previous, block));
-        if (by_uses == Dependence{}) return by_uses;
+        if (by_uses.is_same()) return by_uses;
     }
     if (is_itself) {
         result.join(uses(value.instruction));
+        if (of_stack_[value.instruction]) result.join(loaded_from_stack(block));
         if (value.previous != no_index) result.join(read(value.previous, block));
     } else {
         for (const ptx::Ssa::Use& use : kernel_.ssa().uses[value.instruction])
             result.on_launch |= use.value != no_index && crosses(use.value, block);
     }
     result.on_launch |= result.on_index && home(block) == outside;
+    return result;
+}
+
+// What any store left there, and which of them came last.
+Dependence TurnValues::loaded_from_stack(BlockIndex block) const {
+    Dependence result;
+    const bool in_turn = home(block) != outside;
+    result.on_index = in_turn;
+    for (const std::uint32_t store : stack_stores_) {
+        result.join(uses(store));
+        if (in_turn) continue;  // what decides within a turn is looked at with the loop
+        const BlockIndex from = kernel_.flow().block_of[store];
+        result.on_launch |= home(from) != outside;
+        for (const auto& [branch, ways] : control_.deciding(from))
+            result.join(uses(kernel_.flow().blocks[branch].last - 1));
+    }
     return result;
 }
 

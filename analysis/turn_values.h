@@ -32,6 +32,9 @@ class LoopIndices {
     // no index of another loop stands for.
     [[nodiscard]] Symbolic with_indices(const Symbolic& value, ptx::BlockIndex at) const;
     [[nodiscard]] const Symbolic* as_function(AtomIndex phi) const;
+    // What must be true of every index of the loop, and of the first one past its bound of each thread, for
+    // these functions to hold: sums with the index that do not wrap. The global index stands for the loop's.
+    [[nodiscard]] std::vector<Symbolic> taken_for_granted(std::uint32_t loop) const;
 
   private:
     enum class Over : std::uint8_t { threads, rows };
@@ -40,6 +43,17 @@ class LoopIndices {
     [[nodiscard]] Symbolic own_part(ptx::ValueIndex phi, ptx::ValueIndex incoming) const;
     [[nodiscard]] std::optional<Symbolic> first_value(const ptx::Loop& loop, ptx::ValueIndex phi) const;
     [[nodiscard]] std::map<AtomIndex, Symbolic> functions_at(ptx::BlockIndex block) const;
+    // Registers with functions of a loop's index.
+    struct Candidate {
+        ptx::ValueIndex phi = 0;
+        Symbolic function;
+        std::vector<Symbolic> granted;
+    };
+    using Candidates = std::map<AtomIndex, Candidate>;
+    void keep_followers(const ptx::Loop& loop, const std::map<AtomIndex, Symbolic>& to_next,
+                        Candidates& candidates) const;
+    [[nodiscard]] Symbolic unwrapped(const Symbolic& value, Dimension dimension,
+                                     std::vector<Symbolic>& granted) const;
 
     SymbolTable* table_;
     const FunctionValues* kernel_;
@@ -47,16 +61,21 @@ class LoopIndices {
     std::map<AtomIndex, Symbolic> functions_;
     // Of rows, in their loops alone: where a thread leaves such a loop may be its own affair.
     std::map<AtomIndex, Symbolic> row_functions_;
-    std::map<AtomIndex, std::uint32_t> loop_of_;  // of the functions' registers
+    std::map<AtomIndex, std::uint32_t> loop_of_;              // of the functions' registers
+    std::map<std::uint32_t, std::vector<Symbolic>> granted_;  // by loop
 };
 
 struct Dependence {
-    bool on_launch = false;  // on g, the total, or the turns made before
-    bool on_index = false;   // on the index of a loop
+    bool on_launch = false;    // on g, the total, or the turns made before
+    bool on_index = false;     // on the index of a loop
+    bool on_rounding = false;  // on how a sum of floating-point numbers is grouped
     void join(const Dependence& other) {
         on_launch |= other.on_launch;
         on_index |= other.on_index;
+        on_rounding |= other.on_rounding;
     }
+    // For all threads and turns, but for how it is rounded.
+    [[nodiscard]] bool is_same() const { return !on_launch && !on_index; }
     friend bool operator==(const Dependence&, const Dependence&) = default;
 };
 
@@ -65,6 +84,7 @@ struct AgreedValues {
     std::vector<bool> told;      // by value: it comes from there, and is agreed on where the rest says so
     std::vector<bool> by_all;    // by value: to every thread that makes it
     std::vector<bool> by_first;  // by value: to the thread of index 0
+    std::vector<bool> rounded;   // by value: but for the rounding of floating-point sums
     std::vector<bool> of_first_only;  // by block: that thread alone comes by
     // By value: the loop in which it is not yet what it is behind it; no_index: none.
     std::vector<std::uint32_t> within;
@@ -87,6 +107,7 @@ class TurnValues {
 
   private:
     [[nodiscard]] Dependence made(ptx::ValueIndex value) const;
+    [[nodiscard]] Dependence loaded_from_stack(ptx::BlockIndex block) const;
     [[nodiscard]] Dependence made_phi(const ptx::Value& phi) const;
     [[nodiscard]] std::vector<ptx::BlockIndex> merging_branches(ptx::BlockIndex block) const;
     [[nodiscard]] bool is_agreed(ptx::ValueIndex value, ptx::BlockIndex to) const;
@@ -102,6 +123,8 @@ class TurnValues {
     std::vector<std::uint32_t> homes_;                            // by block
     std::vector<std::vector<ptx::BlockIndex>> merging_branches_;  // by block
     std::vector<Dependence> dependences_;                         // by value
+    std::vector<bool> of_stack_;                                  // by instruction: it loads from there
+    std::vector<std::uint32_t> stack_stores_;
 };
 
 }  // namespace trimtab::analysis

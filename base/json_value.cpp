@@ -41,7 +41,7 @@ void JsonValue::fail(std::string_view what) const {
 }
 
 JsonValue JsonValue::operator[](const char* key) const {
-    if (auto member = find(key)) return std::move(*member);
+    if (auto member = find(key)) return *member;
     fail(fmt::format("has no member \"{}\"", key));
 }
 

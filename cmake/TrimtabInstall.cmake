@@ -54,6 +54,8 @@ foreach(package IN ITEMS libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-de
   endif()
 endforeach()
 
+install(FILES tools/trimtab/page/VEGA-LICENSES.txt DESTINATION "${documentation}/licences" RENAME vega)
+
 set(CPACK_PACKAGE_NAME trimtab)
 set(CPACK_PACKAGE_VENDOR Trimtab)
 set(CPACK_PACKAGE_CONTACT "The Trimtab developers <trimtab@localhost>")

@@ -25,8 +25,16 @@ namespace trimtab::cuda {
 
 // Words that came out otherwise when the launch as written ran in another order.
 using Spread = std::map<std::uint64_t, std::uint64_t>;
-// May the order of floating-point atomics have made it so?
-[[nodiscard]] bool explained_by_rounding(const MemorySnapshot::ChangedWord& word, const Spread& spread);
+// How large the numbers are that a launch writes to one allocation: the root of their mean square, of finite
+// ones, read as both types.
+struct WrittenScale {
+    double f32 = 0, f64 = 0;
+    bool may_be_f64 = true;  // else a pair of numbers of 32 bits is never taken for one of 64
+};
+// May the order of floating-point atomics have made it so? With a scale, that of sums which each block makes:
+// what is left of two that cancel is as wrong as they were, so that an error counts against the scale too.
+[[nodiscard]] bool explained_by_rounding(const MemorySnapshot::ChangedWord& word, const Spread& spread,
+                                         const WrittenScale& scale = {});
 
 // Runs it whole and counts what the model asks for (kernel_launch.cpp).
 [[nodiscard]] std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memory,
@@ -44,6 +52,15 @@ class CheckedRun {
     void tell() const;
 
   private:
+    // What a shape runs.
+    struct Body {
+        std::shared_ptr<Program> program;
+        const KernelInfo* info = nullptr;
+        trimtab_image image{};
+    };
+    [[nodiscard]] std::expected<Body, Fault> body_of(const LaunchShapeToCheck& shape);
+
+    void note_scales();
     // launch_trial.cpp
     void try_shapes(GlobalMemory& memory, const LaunchRequest& as_written, const LaunchTime& time);
 
@@ -55,6 +72,7 @@ class CheckedRun {
     std::optional<MemorySnapshot> after_;
     std::uint64_t limit_ = 0;  // of warp instructions
     Spread spread_;
+    std::map<std::uint64_t, WrittenScale> scales_;  // by where an allocation begins; none: of no matter
     LaunchCheckResult result_;
 };
 

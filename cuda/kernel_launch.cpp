@@ -11,6 +11,7 @@
 #include "analysis/demangle.h"
 #include "cuda/checked_run.h"
 #include "cuda/errors.h"
+#include "cuda/run_log.h"
 #include "cuda/written_shape.h"
 #include "model/occupancy.h"
 
@@ -172,7 +173,7 @@ std::expected<dim3, cudaError_t> cluster_of(const CUkern_st& kernel, const ptx::
 
 // Runs the kernel. Its faults are the device's, not the call's: they show at the next call.
 cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, bool cooperative,
-                       const LaunchCheck* check, Work& work) {
+                       cudaStream_t stream, const LaunchCheck* check, Work& work) {
     work.engine = Engine::compute;
     HeapMemory memory(state.heap, &state.textures);
     const CheckedLaunch watched(state.checker.get());
@@ -193,6 +194,8 @@ cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, 
     }
     work.duration_ns = time.duration_ns;
     work.part_of_device = time.part_of_device;
+    if (RunLog* const log = run_log_of_environment(); log != nullptr && done)
+        log->launched(device.description.slug, state.heap, launch, stream, time);
     if (checked) {
         if (done) checked->finish(memory, request_of(device, launch), time);
         checked->tell();
@@ -324,13 +327,15 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
                        .written = take_written_shape()};
     const auto parameters =
         call.is_node ? node_parameters(device, function, call, launch.parameters) : nullptr;
-    return Operation{
-        .type = cudaGraphNodeTypeKernel,
-        .run = [&state, &device, launch = std::move(launch), cooperative, check = take_next_check()](
-                   Work& work) { return run_kernel(state, device, launch, cooperative, check.get(), work); },
-        .synchronous = false,
-        .calls_program = false,
-        .parameters = parameters};
+    return Operation{.type = cudaGraphNodeTypeKernel,
+                     .run =
+                         [&state, &device, launch = std::move(launch), cooperative, stream = call.stream,
+                          check = take_next_check()](Work& work) {
+                             return run_kernel(state, device, launch, cooperative, stream, check.get(), work);
+                         },
+                     .synchronous = false,
+                     .calls_program = false,
+                     .parameters = parameters};
 }
 
 cudaError_t launch_kernel(State& state, const KernelCall& call) {

@@ -27,19 +27,23 @@ constexpr double spread_factor = 16;
 
 thread_local std::shared_ptr<const LaunchCheck> next_check;
 
+// Above this, bits are hardly meant as a number of that type: a sentinel, or two of another type.
+constexpr double most_of_scale = 1e15;
+
 template <typename Real>
-bool is_near(Real expected, Real found, Real other, double tolerance) {
+bool is_near(Real expected, Real found, Real other, double tolerance, double scale) {
     if (!std::isfinite(expected) || !std::isfinite(found)) return false;
     const double difference = std::abs(static_cast<double>(found) - static_cast<double>(expected));
     const double size =
-        std::max(std::abs(static_cast<double>(expected)), std::abs(static_cast<double>(found)));
+        std::max({std::abs(static_cast<double>(expected)), std::abs(static_cast<double>(found)), scale});
     const double spread = std::abs(static_cast<double>(other) - static_cast<double>(expected));
     return difference <= tolerance * size || (std::isfinite(spread) && difference <= spread_factor * spread);
 }
 
 }  // namespace
 
-bool explained_by_rounding(const MemorySnapshot::ChangedWord& word, const Spread& spread) {
+bool explained_by_rounding(const MemorySnapshot::ChangedWord& word, const Spread& spread,
+                           const WrittenScale& scale) {
     const auto place = spread.find(word.address);
     const std::uint64_t other = place == spread.end() ? word.then : place->second;
     const auto half = [](std::uint64_t bits, unsigned which) {
@@ -47,11 +51,43 @@ bool explained_by_rounding(const MemorySnapshot::ChangedWord& word, const Spread
     };
     const auto half_is_near = [&](unsigned which) {
         return half(word.then, which) == half(word.now, which) ||
-               is_near(half(word.then, which), half(word.now, which), half(other, which), f32_tolerance);
+               is_near(half(word.then, which), half(word.now, which), half(other, which), f32_tolerance,
+                       scale.f32);
     };
     if (half_is_near(0) && half_is_near(1)) return true;
-    return word.size_bytes == 8 && is_near(std::bit_cast<double>(word.then), std::bit_cast<double>(word.now),
-                                           std::bit_cast<double>(other), f64_tolerance);
+    return word.size_bytes == 8 && scale.may_be_f64 &&
+           is_near(std::bit_cast<double>(word.then), std::bit_cast<double>(word.now),
+                   std::bit_cast<double>(other), f64_tolerance, scale.f64);
+}
+
+// Of what the launch as written has changed, before it runs again.
+void CheckedRun::note_scales() {
+    struct Sums {
+        double f32 = 0, f64 = 0;
+        std::uint64_t f32_count = 0, f64_count = 0;
+    };
+    std::map<std::uint64_t, Sums> sums;
+    const auto add = [](double value, double& sum, std::uint64_t& count) {
+        if (!std::isfinite(value) || value == 0 || std::abs(value) > most_of_scale) return;
+        sum += value * value;
+        count++;
+    };
+    before_.compare([&](const MemorySnapshot::ChangedWord& word) {
+        Sums& region = sums[word.region->first];
+        for (unsigned which = 0; which < word.size_bytes / sizeof(float); which++)
+            add(std::bit_cast<float>(static_cast<std::uint32_t>(word.now >> (32 * which))), region.f32,
+                region.f32_count);
+        if (word.size_bytes == sizeof(double))
+            add(std::bit_cast<double>(word.now), region.f64, region.f64_count);
+        return true;
+    });
+    const auto root = [](double sum, std::uint64_t count) {
+        return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
+    };
+    for (const auto& [first, region] : sums)
+        scales_[first] = {.f32 = root(region.f32, region.f32_count),
+                          .f64 = root(region.f64, region.f64_count),
+                          .may_be_f64 = check_.has_doubles};
 }
 
 std::vector<MemoryRegion> regions_of(State& state, const Device& device) {
@@ -85,9 +121,25 @@ std::shared_ptr<const LaunchCheck> take_next_check() {
 CheckedRun::CheckedRun(State& state, Device& device, const TimedLaunch& launch, const LaunchCheck& check)
     : state_(state), device_(device), launch_(launch), check_(check), before_(regions_of(state, device)) {}
 
+std::expected<CheckedRun::Body, Fault> CheckedRun::body_of(const LaunchShapeToCheck& shape) {
+    if (shape.function == nullptr) return Body{launch_.program, launch_.info, launch_.image};
+    const auto unknown = [](std::string why) {
+        return Fault{.kind = Fault::Kind::invalid_launch, .message = std::move(why)};
+    };
+    const std::lock_guard lock(state_.mutex);
+    CUkern_st* kernel = state_.modules.kernel(shape.function);
+    if (kernel == nullptr) return std::unexpected(unknown("the other kernel is not known"));
+    const auto loaded =
+        state_.modules.load(*kernel, device_.ordinal, device_.description.values.compute_capability);
+    if (!loaded) return std::unexpected(unknown(loaded.error().line));
+    if (!(*loaded)->info->error.empty()) return std::unexpected(unknown((*loaded)->info->error));
+    return Body{(*loaded)->module->program, (*loaded)->info, (*loaded)->image};
+}
+
 void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, const LaunchTime& time) {
     result_.ran = true;
     after_.emplace(regions_of(state_, device_));
+    if (check_.regroups_sums) note_scales();
     limit_ =
         static_cast<std::uint64_t>(least_instruction_limit + instructions_ratio * time.warp_instructions);
     const auto run = [&](const LaunchShapeToCheck& shape, std::uint64_t seed, bool is_as_written) {
@@ -98,7 +150,10 @@ void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, c
         request.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
         request.order_seed = seed;
         request.instruction_limit = limit_;
-        const auto done = emulator::launch(*launch_.program, memory, request);
+        const auto body = body_of(shape);
+        if (body) request.kernel = body->info->name;
+        const auto done =
+            body ? emulator::launch(*body->program, memory, request) : std::unexpected(body.error());
         result_.runs++;
         LaunchDifference difference;
         difference.shape = shape;
@@ -108,7 +163,11 @@ void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, c
         } else {
             after_->compare([&](const MemorySnapshot::ChangedWord& word) {
                 if (check_.adds_floats && is_as_written) spread_.insert_or_assign(word.address, word.now);
-                if (check_.adds_floats && (is_as_written || explained_by_rounding(word, spread_))) {
+                const auto scale = scales_.find(word.region->first);
+                if (check_.adds_floats &&
+                    (is_as_written ||
+                     explained_by_rounding(word, spread_,
+                                           scale == scales_.end() ? WrittenScale{} : scale->second))) {
                     result_.rounded++;
                     return true;
                 }

@@ -16,6 +16,9 @@ namespace trimtab::cuda {
 struct LaunchShapeToCheck {
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
     std::uint64_t dynamic_shared_bytes = 0;
+    // Another kernel that takes the same parameters, as a launch names it (a host function); null: the launch's own.
+    const void* function = nullptr;
+    std::string name = {};  // of that kernel
 };
 
 // One run that did not leave what the launch as written left.
@@ -75,7 +78,9 @@ struct LaunchCheck {
     std::vector<LaunchShapeToCheck> shapes;
     std::shared_ptr<const LaunchTrial> trial;  // beside them; null: none
     std::uint64_t seed = 1;
-    bool adds_floats = false;  // its floating-point atomics may round differently
+    bool adds_floats = false;    // its floating-point atomics may round differently
+    bool regroups_sums = false;  // so may sums that its blocks make
+    bool has_doubles = true;     // it may write any
     std::function<void(const LaunchCheckResult&)> done;
 };
 

@@ -142,11 +142,13 @@ std::uint64_t count_of(const std::vector<check::Report>& reports) {
 // All runs of one launch's trial.
 class Trial {
   public:
-    Trial(Device& device, GlobalMemory& memory, const TimedLaunch& launch, const LaunchRequest& as_written,
+    using BodyOf = std::function<std::expected<TimedLaunch, Fault>(const LaunchShapeToCheck& shape)>;
+    // `body_of`: the launch as written, with the code that a shape is of.
+    Trial(Device& device, GlobalMemory& memory, BodyOf body_of, const LaunchRequest& as_written,
           const LaunchCheck& check, const Spread& spread, double warp_instructions)
         : device_(device),
           memory_(memory),
-          launch_(launch),
+          body_of_(std::move(body_of)),
           as_written_(as_written),
           check_(check),
           spread_(spread),
@@ -182,7 +184,7 @@ class Trial {
 
     Device& device_;
     GlobalMemory& memory_;
-    const TimedLaunch& launch_;
+    const BodyOf body_of_;
     const LaunchRequest& as_written_;
     const LaunchCheck& check_;
     const Spread& spread_;
@@ -197,7 +199,10 @@ class Trial {
 
 std::expected<void, Fault> Trial::run_once(const LaunchShapeToCheck& shape, std::uint64_t seed,
                                            LaunchObserver* observer) {
+    const auto body = body_of_(shape);
+    if (!body) return std::unexpected(body.error());
     LaunchRequest request = as_written_;
+    request.kernel = body->info->name;
     request.grid = shape.grid;
     request.block = shape.block;
     request.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
@@ -205,7 +210,7 @@ std::expected<void, Fault> Trial::run_once(const LaunchShapeToCheck& shape, std:
     request.instruction_limit = limit_;
     request.observer = observer;
     request.print = [](std::string_view) {};  // what the kernel prints, the program has printed once
-    const auto done = emulator::launch(*launch_.program, memory_, request);
+    const auto done = emulator::launch(*body->program, memory_, request);
     if (!done) return std::unexpected(done.error());
     return {};
 }
@@ -353,7 +358,9 @@ ShapeOutcome Trial::run(const LaunchShapeToCheck& shape) {
     }
     first.before.restore();
     ++outcome.runs;
-    TimedLaunch launch = launch_;
+    auto body = body_of_(shape);
+    if (!body) return wrong(body.error().message);
+    TimedLaunch launch = std::move(*body);
     launch.grid = shape.grid;
     launch.block = shape.block;
     launch.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
@@ -388,7 +395,16 @@ void CheckedRun::try_shapes(GlobalMemory& memory, const LaunchRequest& as_writte
     before_.restore();
     MemorySnapshot before(regions);
     after_->restore();
-    Trial trial(device_, memory, launch_, as_written, check_, spread_, time.warp_instructions);
+    const auto launch_of = [this](const LaunchShapeToCheck& shape) -> std::expected<TimedLaunch, Fault> {
+        auto body = body_of(shape);
+        if (!body) return std::unexpected(body.error());
+        TimedLaunch launch = launch_;
+        launch.program = body->program;
+        launch.info = body->info;
+        launch.image = body->image;
+        return launch;
+    };
+    Trial trial(device_, memory, launch_of, as_written, check_, spread_, time.warp_instructions);
     result_.not_tried =
         trial.prepare(regions, std::move(before), time.warp_instructions <= most_watched_instructions);
     result_.changed_bytes = trial.changed_bytes();

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "cuda/run_log.h"
+
 namespace trimtab::cuda {
 namespace {
 
@@ -132,9 +134,12 @@ std::expected<Operation, cudaError_t> copy_operation(State& state, const Side& t
     const Place from_place = place_of(state, from, box);
     if (to_place == Place::invalid || from_place == Place::invalid || !fits_kind(to_place, from_place, kind))
         return std::unexpected(cudaErrorInvalidValue);
-    const Work work = work_of(state.current().description.values, kind_of(to_place, from_place, kind),
-                              static_cast<double>(box.bytes()));
-    operation.run = [to, from, box, work, checker = state.checker.get()](Work& done) {
+    const cudaMemcpyKind way = kind_of(to_place, from_place, kind);
+    const model::Device& device = state.current().description;
+    const Work work = work_of(device.values, way, static_cast<double>(box.bytes()));
+    operation.run = [to, from, box, work, way, &device, checker = state.checker.get()](Work& done) {
+        if (RunLog* const log = run_log_of_environment())
+            log->copying(device.slug, way, to, from, box, work.duration_ns);
         move_rows(to, from, box, checker);
         done = work;
         return cudaSuccess;
@@ -155,6 +160,7 @@ std::expected<Operation, cudaError_t> fill_operation(State& state, const Side& t
                                    static_cast<double>(box.bytes()) / device.dram_bytes_per_s * 1e9,
                     .part_of_device = 0};
     operation.run = [to, box, value, value_bytes, work, checker = state.checker.get()](Work& done) {
+        if (RunLog* const log = run_log_of_environment()) log->interrupted();
         for (std::size_t slice = 0; slice < box.depth; ++slice) {
             for (std::size_t row = 0; row < box.height; ++row) {
                 std::byte* const target = to.start + slice * to.slice_bytes + row * to.pitch_bytes;

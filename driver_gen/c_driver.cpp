@@ -33,10 +33,11 @@ std::string header_comment(const KernelDescription& description, const KernelFit
     line("searches the blocks. D, in order:");
     for (std::size_t i = 0; i < fits.data_names.size(); ++i) {
         const ProfiledParameter& parameter = fits.profiled[i];
-        line(parameter.varied ? fmt::format("    data[{}] {}: profiled from {:g} to {:g}", i,
-                                            fits.data_names[i], parameter.least, parameter.most)
-                              : fmt::format("    data[{}] {}: profiled at {:g} alone", i, fits.data_names[i],
-                                            parameter.least));
+        line(parameter.varied || parameter.least < parameter.most
+                 ? fmt::format("    data[{}] {}: profiled from {:g} to {:g}", i, fits.data_names[i],
+                               parameter.least, parameter.most)
+                 : fmt::format("    data[{}] {}: profiled at {:g} alone", i, fits.data_names[i],
+                               parameter.least));
     }
     return text + " */\n";
 }

@@ -94,7 +94,7 @@ std::string to_text(const KernelFits& fits) {
     std::string text;
     for (std::size_t i = 0; i < fits.data_names.size() && i < fits.profiled.size(); ++i) {
         const ProfiledParameter& parameter = fits.profiled[i];
-        text += parameter.varied
+        text += parameter.varied || parameter.least < parameter.most
                     ? fmt::format("{} profiled from {:g} to {:g}\n", fits.data_names[i], parameter.least,
                                   parameter.most)
                     : fmt::format("{} profiled at {:g} only\n", fits.data_names[i], parameter.least);

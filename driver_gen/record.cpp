@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/json_value.h"
 #include "trimtab/section.h"
 
 namespace trimtab::driver_gen {
@@ -63,6 +64,16 @@ std::uint64_t little_endian(std::span<const std::byte> bytes) {
     return value;
 }
 
+// A record stands in the midst of a file: its text's own line and column are part of the phrase.
+std::expected<json, std::string> parsed(std::string_view text, std::string_view otherwise) {
+    auto value = base::parse_json(text, "");
+    if (value) return std::move(*value);
+    const Error& error = value.error();
+    if (error.line == 0) return std::unexpected(fmt::format("{}: {}", otherwise, error.message));
+    return std::unexpected(
+        fmt::format("{}: line {}, column {}: {}", otherwise, error.line, error.column, error.message));
+}
+
 // Puts each kernel's details back.
 std::expected<void, std::string> join(json& record, std::string_view frame) {
     const auto stated = record.find("details");
@@ -71,15 +82,16 @@ std::expected<void, std::string> join(json& record, std::string_view frame) {
         return std::unexpected("the record's details are not those that it names");
     const auto text = decompressed(frame);
     if (!text) return std::unexpected(text.error());
-    const json details = json::parse(*text, nullptr, false);
+    const auto details = parsed(*text, "the record's details are no JSON");
+    if (!details) return std::unexpected(details.error());
     const auto kernels = record.find("kernels");
-    if (!details.is_array() || kernels == record.end() || !kernels->is_array() ||
-        kernels->size() != details.size())
+    if (!details->is_array() || kernels == record.end() || !kernels->is_array() ||
+        kernels->size() != details->size())
         return std::unexpected("the record's details are not of its kernels");
-    for (std::size_t i = 0; i < details.size(); ++i) {
-        if (!details[i].is_object() || !(*kernels)[i].is_object())
+    for (std::size_t i = 0; i < details->size(); ++i) {
+        if (!(*details)[i].is_object() || !(*kernels)[i].is_object())
             return std::unexpected("a kernel of the record or its details are no object");
-        (*kernels)[i].update(details[i]);
+        (*kernels)[i].update((*details)[i]);
     }
     record.erase("details");
     return {};
@@ -129,7 +141,9 @@ std::expected<UnpackedRecord, std::string> unpack(std::span<const std::byte> sec
         return std::unexpected(fmt::format("the record says {} bytes of JSON and {} of details, {} are left",
                                            json_bytes, details_bytes, left));
     const auto* text = reinterpret_cast<const char*>(section.data()) + record_header_bytes;
-    UnpackedRecord out{.json = json::parse(text, text + json_bytes, nullptr, false), .bytes = 0};
+    auto record = parsed({text, json_bytes}, "the record is no JSON object");
+    if (!record) return std::unexpected(record.error());
+    UnpackedRecord out{.json = std::move(*record), .bytes = 0};
     if (!out.json.is_object()) return std::unexpected("the record is no JSON object");
     const auto abi = out.json.find("abi");
     if (abi == out.json.end() || *abi != record_abi)

@@ -11,6 +11,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include "pass/variants.h"
 
 namespace trimtab::pass {
 namespace {
@@ -43,7 +44,7 @@ void write_annotations(llvm::json::OStream& json, const llvm::Function& kernel) 
     });
 }
 
-void write_kernel(llvm::json::OStream& json, const llvm::Function& kernel) {
+void write_kernel(llvm::json::OStream& json, const llvm::Function& kernel, const KernelVariants& variants) {
     json.attribute("demangled", llvm::demangle(kernel.getName()));
     if (const llvm::DISubprogram* program = kernel.getSubprogram()) {
         llvm::SmallString<256> file(program->getFilename());
@@ -55,6 +56,11 @@ void write_kernel(llvm::json::OStream& json, const llvm::Function& kernel) {
         json.attribute("file", llvm::StringRef(file));
         json.attribute("line", program->getLine());
     }
+    if (const auto variant = variants.find(&kernel); variant != variants.end())
+        json.attributeObject("variant", [&] {
+            json.attribute("of", variant->second.of);
+            json.attribute("value", variant->second.value);
+        });
     write_annotations(json, kernel);
     json.attributeArray("parameters", [&] {
         for (const llvm::Argument& argument : kernel.args())
@@ -65,6 +71,7 @@ void write_kernel(llvm::json::OStream& json, const llvm::Function& kernel) {
 }  // namespace
 
 void write_kernel_sources(const llvm::Module& module, const std::string& path) {
+    const KernelVariants variants = kernel_variants(module);
     llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream& out) {
         llvm::json::OStream json(out, 1);
         json.object([&] {
@@ -73,7 +80,7 @@ void write_kernel_sources(const llvm::Module& module, const std::string& path) {
                     if (function.isDeclaration() ||
                         function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
                         continue;
-                    json.attributeObject(function.getName(), [&] { write_kernel(json, function); });
+                    json.attributeObject(function.getName(), [&] { write_kernel(json, function, variants); });
                 }
             });
         });

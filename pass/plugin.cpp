@@ -17,6 +17,7 @@
 #include "pass/kernel_sources.h"
 #include "pass/managed_variables.h"
 #include "pass/route_launches.h"
+#include "pass/variants.h"
 #include "pass/wide_conversions.h"
 
 namespace {
@@ -28,7 +29,8 @@ class TrimtabPass : public llvm::PassInfoMixin<TrimtabPass> {
         if (module.getTargetTriple().isNVPTX()) {
             if (const char* path = secure_getenv("TRIMTAB_KERNEL_SOURCES"); path != nullptr && *path != '\0')
                 trimtab::pass::write_kernel_sources(module, path);
-            bool changed = trimtab::pass::mark_managed_variables(module);
+            bool changed = trimtab::pass::remove_variant_lists(module);
+            changed |= trimtab::pass::mark_managed_variables(module);
             changed |= trimtab::pass::mark_cluster_dimensions(module);
             changed |= trimtab::pass::move_large_tables(module);
             changed |= trimtab::pass::expand_wide_conversions(module);

@@ -8,6 +8,7 @@
 
 #include "analysis/annotation_file.h"
 #include "analysis/describe.h"
+#include "analysis/variants.h"
 #include "driver_gen/fit_kernel.h"
 #include "emulator/exec/launch.h"
 #include "model/performance_model.h"
@@ -46,9 +47,12 @@ std::expected<std::vector<std::string>, Error> DriverMaker::make(const ptx::FatB
         if (!annotations) return std::unexpected(annotations.error());
         analysis::add_annotations(sources, *annotations, options_.annotations);
     }
-    auto described = analysis::describe_fat_binary(binary, sources, options_.input);
+    auto described =
+        analysis::describe_fat_binary(binary, sources, options_.input, {.reassociate = options_.reassociate});
     if (!described) return std::unexpected(described.error());
     if (!options_.keep.empty()) keep_descriptions(options_.keep, *described);
+
+    for (const std::string& fault : analysis::variant_faults(described->kernels)) warn_(fault);
 
     driver_gen::Bundle bundle{.fat_binary_hash = binary.hash,
                               .compiler = options_.tool + " " TRIMTAB_VERSION,

@@ -21,6 +21,7 @@ struct DriverOptions {
     std::string input;             // the source or module, for messages and the record
     std::string kernel_sources;    // what the plugin wrote; may be empty
     std::string annotations = {};  // a file of annotations beside the source; may be empty
+    bool reassociate = false;      // floating-point sums may be grouped otherwise, in every kernel
     bool profile = true;           // else kernels are described only
     std::uint32_t smallest_size = 0, largest_size = 0;  // 0: the plan's own
     std::string keep;    // a folder for what is made on the way, of this input alone; empty: none

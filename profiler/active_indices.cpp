@@ -32,6 +32,12 @@ class DimensionGuards {
         });
     }
 
+    [[nodiscard]] bool passes() const {
+        for (std::uint64_t index = 0; index < first_limit; ++index)
+            if (!exits(index)) return true;
+        return false;
+    }
+
     [[nodiscard]] Indices indices() const {
         Indices out;
         while (out.first < first_limit && exits(out.first)) ++out.first;
@@ -101,6 +107,13 @@ std::array<Indices, 3> active_indices(const KernelDescription& description, cons
             out[d].end = 1;
     }
     return out;
+}
+
+unsigned dimensions_that_pass(const KernelDescription& description, const Arguments& arguments) {
+    unsigned count = 0;
+    for (std::size_t d = 0; d < 3; ++d)
+        if (description.reads(d) && DimensionGuards(description, arguments, d).passes()) ++count;
+    return count;
 }
 
 IndexRanges index_ranges(const KernelDescription& description, std::span<const std::vector<double>> points,

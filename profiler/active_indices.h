@@ -23,6 +23,10 @@ struct Indices {
 [[nodiscard]] std::array<Indices, 3> active_indices(const analysis::KernelDescription& description,
                                                     const Arguments& arguments);
 
+// In how many dimensions some index passes, one of the first few.
+[[nodiscard]] unsigned dimensions_that_pass(const analysis::KernelDescription& description,
+                                            const Arguments& arguments);
+
 // Corrects them, where a guard says less than the kernel does (indices that begin later, or end earlier), by
 // running single threads at `data`.
 [[nodiscard]] std::array<Indices, 3> observed_indices(const analysis::KernelDescription& description,

@@ -62,7 +62,9 @@ struct Measurement {
 
 // Why a launch could not be measured.
 struct MeasureError {
-    bool limit = false;  // MeasuredLaunch::instruction_limit was reached
+    bool limit = false;       // MeasuredLaunch::instruction_limit was reached
+    bool misaligned = false;  // a vector at an address that is no multiple of its bytes
+    bool outside = false;     // past the end of constant, shared or local memory
     std::string message;
 };
 

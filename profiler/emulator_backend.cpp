@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "emulator/exec/memory.h"
+#include "emulator/exec/texture.h"
 #include "emulator/metrics/metrics.h"
 #include "profile_hash.h"
 
@@ -80,6 +81,30 @@ emulator::SparseMemory::Fill memory_fill(Fill fill) {
 // Memory is filled from the address, so other contents are to be had in other regions.
 constexpr std::uint32_t regions_a_seed = 512;
 
+// Of pages, which are 64 KiB and made as they are touched. A point that touches more takes seconds, and a build the
+// machine's memory: smaller sizes are looked for in its place, as for tables that end.
+constexpr std::uint64_t most_bytes = std::uint64_t{512} << 20;
+
+// Any handle is one of a large texture of floats, whose rows and slices are all the same one.
+class MemoryWithTextures : public emulator::SparseMemory {
+  public:
+    MemoryWithTextures() : SparseMemory(most_bytes), texels_(std::size_t{4} * texture_size) {
+        for (std::size_t i = 0; i < texels_.size(); ++i)
+            texels_[i] = 0.5f + static_cast<float>(i * 2654435761u % 1024) / 1024;
+        texture_.levels = {{.host = reinterpret_cast<std::byte*>(texels_.data()),
+                            .format = {.kind = emulator::TexelFormat::Kind::real, .channels = 4},
+                            .width = texture_size,
+                            .height = texture_size,
+                            .depth = texture_size}};
+    }
+    [[nodiscard]] const emulator::Texture* texture(std::uint64_t) const override { return &texture_; }
+
+  private:
+    static constexpr std::uint32_t texture_size = 4096;
+    std::vector<float> texels_;
+    emulator::Texture texture_;
+};
+
 class EmulatorBackend : public Backend {
   public:
     EmulatorBackend(std::shared_ptr<emulator::Program> program, unsigned threads)
@@ -118,13 +143,16 @@ EmulatorBackend::Run EmulatorBackend::run(const MeasuredLaunch& launch, emulator
             launch.instruction_limit > already_run ? launch.instruction_limit - already_run : 1;
     auto result = emulator::launch(*program_, memory, request);
     if (!result)
-        return std::unexpected(MeasureError{.limit = result.error().kind == emulator::Fault::Kind::limit,
-                                            .message = std::move(result.error().message)});
+        return std::unexpected(
+            MeasureError{.limit = result.error().kind == emulator::Fault::Kind::limit,
+                         .misaligned = result.error().kind == emulator::Fault::Kind::misaligned_address,
+                         .outside = result.error().kind == emulator::Fault::Kind::illegal_address,
+                         .message = std::move(result.error().message)});
     return std::move(*result);
 }
 
 std::expected<Measurement, MeasureError> EmulatorBackend::measure(const MeasuredLaunch& launch) {
-    emulator::SparseMemory memory;
+    MemoryWithTextures memory;
     std::vector<std::byte> bytes = launch.arguments->bytes;
     for (const PointerSlot& slot : launch.arguments->pointers) {
         const std::uint32_t region = slot.region + launch.seed * regions_a_seed;

@@ -14,47 +14,11 @@ namespace {
 using analysis::DataParameter;
 using analysis::KernelDescription;
 
-constexpr std::size_t level_count = 9, held_out_level = 7;
 constexpr double smallest_size = 16;
 
 double rounded(double value, double unit) {
     return std::max(unit, std::round(value / unit) * unit);
 }
-
-// Levels between least and most: four of whole warps, three that are not (a multiple of 4, of 2, odd), and
-// the two that are held out.
-double level_size(const PlanOptions& options, std::size_t level, bool aligned) {
-    const double least = options.least, most = std::max(options.most, options.least);
-    const double unit = least >= 64 ? 32 : 8;
-    const auto between = [&](double share) { return least * std::pow(most / least, share); };
-    if (aligned) {
-        constexpr std::array<double, level_count> shares{0, 0.25, 0.5, 0.75, 0.66, 0.9, 0.4, 1, 0.85};
-        return rounded(between(shares[level]), unit);
-    }
-    switch (level) {
-        case 0:
-            return least;
-        case 1:
-            return rounded(between(0.25), unit);
-        case 2:
-            return rounded(between(0.5), unit);
-        case 3:
-            return rounded(between(0.75), unit);
-        case 4:
-            return rounded(between(0.32), 8) - 4;
-        case 5:
-            return rounded(between(0.6), 8) + 2;
-        case 6:
-            return rounded(between(0.82), 8) - 1;
-        case 7:
-            return most;
-        default:
-            return std::max(least, most - 6);
-    }
-}
-
-constexpr std::array<double, level_count> small_values{1, 2, 3, 4, 5, 6, 7, 8, 8};
-constexpr std::array<double, level_count> exponent_values{6, 7, 8, 7, 8, 9, 6, 10, 9};
 
 // Ordinary shapes first; a mixture of widths, of sizes, and of what is no power of two.
 constexpr std::array<std::array<std::uint32_t, 3>, 8> blocks_1d{
@@ -96,7 +60,8 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
       annotation_(description),
       options_(options),
       roles_(description.data.size(), Role::size),
-      scales_(description.data.size(), 1) {
+      scales_(description.data.size(), 1),
+      units_(description.data.size(), 1) {
     for (std::size_t d = 0; d < 3; ++d) dimensions_ += description.reads(d) ? 1 : 0;
     for (std::size_t i = 0; i < description.data.size(); ++i) {
         const DataParameter& parameter = description.data[i];
@@ -126,7 +91,7 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
     for (std::size_t i = 0; i < base.size(); ++i) {
         if (roles_[i] != Role::size && roles_[i] != Role::part) continue;
         std::vector<double> changed = base;
-        changed[i] = value_at(i, 2);
+        changed[i] = value_at(i, middle_level);
         if (roles_[i] == Role::size && (description.data[i].bounds || !same(before, indices(changed))))
             roles_[i] = Role::bound;
         // Four more make sixteen times as many indices: 1 << n.
@@ -168,7 +133,7 @@ void Planner::set_grid_scale() {
     }
     // A block that is filled in part is one of very many at the sizes of a launch, and one of few here.
     whole_sizes_ = (dimensions_ == 1 && annotation_.states_grid()) ||
-                   2 * blocks_at(data_at(4)).size() < blocks_at(data_at(0)).size();
+                   2 * blocks_at(data_at(four_level)).size() < blocks_at(data_at(0)).size();
 }
 
 bool Planner::halve_sizes() {
@@ -188,13 +153,25 @@ bool Planner::of_warps(std::size_t dimension) const {
     return description_.is_of_warps(dimension);
 }
 
-double Planner::value_at(std::size_t parameter, std::size_t level) const {
-    const bool one_dimension = dimensions_ == 1;
-    bool aligned = whole_sizes_, total = false;
-    for (std::size_t d = 0; d < 3; ++d) {
+bool Planner::is_aligned() const {
+    bool aligned = whole_sizes_;
+    for (std::size_t d = 0; d < 3; ++d)
         aligned = aligned || (description_.reads(d) && (must_divide(d) || of_warps(d)));
+    return aligned;
+}
+
+double Planner::value_at(std::size_t parameter, std::size_t level) const {
+    const double value = any_value_at(parameter, level), unit = units_[parameter];
+    if (unit == 1) return value;
+    // What is small stays so, in units.
+    return roles_[parameter] == Role::small ? value * unit : std::ceil(value / unit) * unit;
+}
+
+double Planner::any_value_at(std::size_t parameter, std::size_t level) const {
+    const bool one_dimension = dimensions_ == 1, aligned = is_aligned();
+    bool total = false;
+    for (std::size_t d = 0; d < 3; ++d)
         total = total || (description_.reads_total(d) && !annotation_.states_grid());
-    }
     const DataParameter& data = description_.data[parameter];
     switch (roles_[parameter]) {
         case Role::extent:
@@ -202,16 +179,21 @@ double Planner::value_at(std::size_t parameter, std::size_t level) const {
         // Where the total is read a thread goes on by it: more work than threads.
         case Role::bound:
             if (annotation_.moves_grid(parameter)) return level_size(options_, level, aligned) * grid_scale_;
-            return level_size(options_, level, aligned && !total) * (one_dimension ? 4 : 1) * (total ? 4 : 1);
-        // What an unrolled loop leaves over: 1, 2 and 3 of four.
-        case Role::size:
-            return level_size(options_, level, false) * scales_[parameter] + (level == 4 ? 1 : 0);
+            return std::max(1.0, std::floor(level_size(options_, level, aligned && !total) *
+                                            (one_dimension ? 4 : 1) * (total ? 4 : 1) * scales_[parameter]));
+        case Role::size: {
+            const auto size_at = [&](std::size_t l) {
+                return std::max(1.0, std::floor(level_size(options_, l, false) * scales_[parameter]));
+            };
+            // What an unrolled loop leaves over: 1, 2 and 3 of four.
+            return level == four_level ? std::min(size_at(level) + 1, size_at(middle_level)) : size_at(level);
+        }
         case Role::part:
-            return std::floor(level_size(options_, level, false) / 4);
+            return std::floor(level_size(options_, level, false) * scales_[parameter] / 4);
         case Role::small:
-            return small_values[level];
+            return small_level(level);
         case Role::exponent:
-            return exponent_values[level];
+            return exponent_level(level);
         case Role::pitch:
         case Role::offset:
             return 0;
@@ -243,7 +225,7 @@ void Planner::finish(std::vector<double>& data) const {
         if (is_symbol(i) && roles_[i] != Role::small && roles_[i] != Role::exponent)
             widest = std::max(widest, data[i]);
     for (std::size_t i = 0; i < data.size(); ++i)
-        if (roles_[i] == Role::pitch) data[i] = widest;
+        if (roles_[i] == Role::pitch) data[i] = std::ceil(widest / units_[i]) * units_[i];
     const auto indices = active_indices(description_, make_arguments(description_, data));
     for (std::size_t d = 0; d < 3; ++d) {
         if (!extents_[d]) continue;
@@ -365,9 +347,21 @@ std::optional<PlannedPoint> Planner::point(const std::vector<double>& data, cons
     return point;
 }
 
+std::vector<PlanLevel> Planner::levels() const {
+    std::vector<PlanLevel> out;
+    for (std::size_t level = 0; level < level_count; ++level)
+        out.push_back({.data = data_at(level),
+                       .held_out = level >= first_held_out_level,
+                       .why = std::string(why_level(level, is_aligned()))});
+    return out;
+}
+
 // Together, then one apart from the others, then mixtures; the last ones, from `held_out_from` on, are the
 // largest.
 std::vector<std::vector<double>> Planner::data_points(std::size_t& held_out_from) const {
+    // Whole warps and what is none in turn.
+    constexpr std::array<std::size_t, first_held_out_level> mixture{
+        least_level, quarter_level, middle_level, three_quarters_level, four_level, two_level, odd_level};
     std::vector<std::size_t> symbols;
     for (std::size_t i = 0; i < roles_.size(); ++i)
         if (is_symbol(i)) symbols.push_back(i);
@@ -379,14 +373,16 @@ std::vector<std::vector<double>> Planner::data_points(std::size_t& held_out_from
         if (std::ranges::find(points, data) == points.end()) points.push_back(std::move(data));
     };
     const auto together = [&](std::size_t level) { add(std::vector<std::size_t>(symbols.size(), level)); };
-    together(0);
-    together(2);
+    together(least_level);
+    together(middle_level);
     if (symbols.size() <= 1) {
-        for (const std::size_t level : {1, 3, 4, 5, 6}) together(level);
+        for (const std::size_t level :
+             {quarter_level, three_quarters_level, four_level, two_level, odd_level})
+            together(level);
     } else {
-        if (symbols.size() == 2) together(4);
+        if (symbols.size() == 2) together(four_level);
         for (std::size_t s = 0; s < symbols.size() && s < 5; ++s)
-            for (const std::size_t level : {std::size_t{2}, 4 + s % 2, std::size_t{6}}) {
+            for (const std::size_t level : {middle_level, s % 2 == 0 ? four_level : two_level, odd_level}) {
                 std::vector<std::size_t> levels(symbols.size(), 0);
                 levels[s] = level;
                 add(levels);
@@ -394,19 +390,19 @@ std::vector<std::vector<double>> Planner::data_points(std::size_t& held_out_from
         for (std::size_t n = 0; n < 4; ++n) {
             std::vector<std::size_t> levels;
             for (std::size_t s = 0; s < symbols.size(); ++s)
-                levels.push_back((2 * n + 3 * s + 1) % held_out_level);
+                levels.push_back(mixture[(2 * n + 3 * s + 1) % mixture.size()]);
             add(levels);
         }
     }
     // A trip count may be below the sizes of the arrays.
     for (const std::size_t symbol : symbols) {
         if (roles_[symbol] != Role::size || symbols.size() > 6) continue;
-        std::vector<double> data = with(data_at(1), symbol, std::floor(options_.least / 2.0));
+        std::vector<double> data = with(data_at(quarter_level), symbol, std::floor(options_.least / 2.0));
         if (std::ranges::find(points, data) == points.end()) points.push_back(std::move(data));
     }
     held_out_from = points.size();
-    together(held_out_level);
-    together(held_out_level + 1);
+    together(most_level);
+    together(first_held_out_level);
     return points;
 }
 

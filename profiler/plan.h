@@ -9,13 +9,11 @@
 
 #include "analysis/description.h"
 #include "profiler/annotated_plan.h"
+#include "profiler/plan_levels.h"
+#include "profiler/profile.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::profiler {
-
-struct PlanOptions {
-    std::uint32_t least = 64, most = 256;  // sizes; a launch of one dimension gets four times as many threads
-};
 
 // How a data parameter is varied.
 enum class Role : std::uint8_t {
@@ -45,13 +43,17 @@ class Planner {
 
     [[nodiscard]] const std::vector<Role>& roles() const { return roles_; }
     void set_role(std::size_t data, Role role) { roles_[data] = role; }
-    // A size of the data that is this many times the others.
+    // A size of the data that is this many times the others, or such a share of them.
     void set_scale(std::size_t data, double scale) { scales_[data] = scale; }
+    [[nodiscard]] double scale(std::size_t data) const { return scales_[data]; }
+    // Values of the data that are multiples of this alone: vectors are loaded at multiples of it.
+    void set_unit(std::size_t data, double unit) { units_[data] = unit; }
     // All sizes become smaller by half; false where they are as small as they may be.
     bool halve_sizes();
 
-    // D with every size at one of the levels 0 (least) to 8 (most), extents as the guards ask.
+    // D with every size at one of the levels (plan_levels.h), extents as the guards ask.
     [[nodiscard]] std::vector<double> data_at(std::size_t level) const;
+    [[nodiscard]] std::vector<PlanLevel> levels() const;
     // `data` with one parameter changed, extents as the guards then ask.
     [[nodiscard]] std::vector<double> with(std::vector<double> data, std::size_t parameter,
                                            double value) const;
@@ -64,7 +66,9 @@ class Planner {
     [[nodiscard]] std::vector<PlannedPoint> points() const;
 
   private:
+    [[nodiscard]] bool is_aligned() const;
     [[nodiscard]] double value_at(std::size_t parameter, std::size_t level) const;
+    [[nodiscard]] double any_value_at(std::size_t parameter, std::size_t level) const;
     [[nodiscard]] bool is_symbol(std::size_t parameter) const;
     void finish(std::vector<double>& data) const;
     void set_grid_scale();
@@ -82,7 +86,8 @@ class Planner {
     bool whole_sizes_ = false;  // the annotation allows few blocks at sizes that are no whole warps
     PlanOptions options_;
     std::vector<Role> roles_;
-    std::vector<double> scales_;                         // of D, for Role::size
+    std::vector<double> scales_;                         // of D, for sizes, bounds and parts
+    std::vector<double> units_;                          // of D
     std::array<std::optional<std::size_t>, 3> extents_;  // in D
     std::array<bool, 3> free_extent_{};                  // the extent is a size of its own
     std::size_t dimensions_ = 0;                         // that the kernel reads

@@ -3,9 +3,9 @@
 //
 // JSON: {"abi": 1, "kernel": id, "backend": {"name", "version"}, "data": ["NI", ..], "varied": [true, ..],
 // "ranges": as in fits, "element_bytes": [4], "metrics": [names], "points": [{"data": [..], "box": [x, y, z],
-// "held_out", "values": [..]}], "data_dependent": ["load_requests", ..], "warp_instructions"}, and
-// "blocks_cooperate": true where it is. A point's values are in the order of "metrics", null where it has
-// none.
+// "held_out", "values": [..]}], "data_dependent": ["load_requests", ..], "warp_instructions"}, "levels":
+// [{"data": [..], "held_out", "why": "odd: .."}] where they are known, and "blocks_cooperate": true where it is. A
+// point's values are in the order of "metrics", null where it has none.
 #pragma once
 
 #include <array>
@@ -28,6 +28,15 @@ namespace trimtab::profiler {
 
 inline constexpr unsigned profile_abi = 1;
 
+// Sizes at which points were planned.
+struct PlanLevel {
+    std::vector<double>
+        data;  // D with all sizes at this level, none below that of the one before; extents follow
+    bool held_out = false;
+    std::string why;
+    friend bool operator==(const PlanLevel&, const PlanLevel&) = default;
+};
+
 struct ProfilePoint {
     std::vector<double> data;     // D, in the description's order
     std::array<double, 3> box{};  // threads: a block, or several blocks side by side
@@ -48,6 +57,7 @@ struct Profile {
     std::vector<std::uint32_t> element_bytes;  // sizes of what the kernel's pointers point to, ascending
     // An annotation answers for the blocks: what a warp does may depend on its block's size in any way.
     bool blocks_cooperate = false;
+    std::vector<PlanLevel> levels;
     std::vector<ProfilePoint> points;
     std::vector<model::Metric> data_dependent;  // they changed with the contents of the arrays
     std::uint64_t warp_instructions = 0;        // that the backend ran for it

@@ -56,6 +56,12 @@ ProfilePoint point_from(const JsonValue& value, std::size_t data_count,
     return point;
 }
 
+PlanLevel level_from(const JsonValue& value, std::size_t data_count) {
+    PlanLevel level{.data = {}, .held_out = value["held_out"].boolean(), .why = value["why"].text()};
+    for (const JsonValue& entry : value["data"].list(data_count)) level.data.push_back(entry.number());
+    return level;
+}
+
 Profile profile_from(const JsonValue& value) {
     Profile profile;
     if (value["abi"].count() != profile_abi) value["abi"].fail(fmt::format("is not {}", profile_abi));
@@ -70,6 +76,8 @@ Profile profile_from(const JsonValue& value) {
         profile.element_bytes.push_back(entry.count());
     if (const auto cooperate = value.find("blocks_cooperate"))
         profile.blocks_cooperate = cooperate->boolean();
+    if (const auto levels = value.find("levels"))
+        for (const JsonValue& entry : levels->list()) profile.levels.push_back(level_from(entry, data_count));
     std::vector<model::Metric> metrics;
     for (const JsonValue& entry : value["metrics"].list()) metrics.push_back(metric_from(entry));
     for (const JsonValue& entry : value["points"].list())
@@ -126,6 +134,8 @@ json to_json(const Profile& profile) {
                 {"points", points},
                 {"data_dependent", data_dependent},
                 {"warp_instructions", profile.warp_instructions}};
+    for (const PlanLevel& level : profile.levels)
+        out["levels"].push_back({{"data", level.data}, {"held_out", level.held_out}, {"why", level.why}});
     if (profile.blocks_cooperate) out["blocks_cooperate"] = true;
     return out;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "profiler/active_indices.h"
 #include "profiler/arguments.h"
@@ -27,6 +28,11 @@ constexpr double same_share = 1e-6;
 
 double value(const Measurement& measurement, Metric metric) {
     return measurement.values[static_cast<std::size_t>(metric)];
+}
+
+// At an address: other sizes have none.
+bool is_fault(const MeasureError& error) {
+    return error.misaligned || error.outside;
 }
 
 bool differ(double a, double b, double share) {
@@ -66,9 +72,13 @@ class KernelProfiler {
         return measure(*planner_.point(data, blocks[0]), probe_warps, false, seed);
     }
     std::expected<void, Error> find_work();
+    void open_guards();
+    void fit_sizes();
+    std::optional<MeasureError> fault_at(std::initializer_list<std::size_t> levels);
     void find_ranges(const std::vector<std::vector<double>>& points);
     void find_scales();
     std::expected<void, Error> find_roles();
+    void add_ends_of_values(std::vector<PlannedPoint>& points) const;
     double planned_cost(const std::vector<PlannedPoint>& points, double warps) const;
     std::expected<void, Error> find_cost();
     std::expected<void, Error> find_data_dependence();
@@ -79,8 +89,12 @@ class KernelProfiler {
     const ProfileOptions& options_;
     Planner planner_;
     std::vector<bool> matters_;  // of the fixed parameters: another value changes the work
-    double warp_cost_ = 0;       // warp instructions a warp, at level 2
-    double cost_growth_ = 1;     // from level 0 to level 2
+    struct Values {
+        double least = 1, most = 1;
+    };
+    std::vector<Values> same_work_;  // of those: up to which values it does not
+    double warp_cost_ = 0;           // warp instructions a warp, at the middle level
+    double cost_growth_ = 1;         // from the least level to the middle
     double warps_ = most_warps;
     std::uint64_t warp_instructions_ = 0;
     Profile profile_;
@@ -140,6 +154,85 @@ void KernelProfiler::find_ranges(const std::vector<std::vector<double>>& points)
     profile_.ranges = index_ranges(description_, points, found);
 }
 
+// Sizes at which an index passes every guard, where the guards tell: lo + i < hi wants one of them large and the
+// other one small.
+void KernelProfiler::open_guards() {
+    const auto open = [&] {
+        return dimensions_that_pass(description_, make_arguments(description_, planner_.data_at(0)));
+    };
+    unsigned most = open();
+    const auto widens = [&](std::size_t i, Role role) {
+        const Role before = planner_.roles()[i];
+        if (role == before) return false;
+        planner_.set_role(i, role);
+        const unsigned now = open();
+        if (now <= most) planner_.set_role(i, before);
+        return std::exchange(most, std::max(most, now)) < now;
+    };
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::size_t i = 0; i < planner_.roles().size(); ++i) {
+            const Role role = planner_.roles()[i];
+            if (role == Role::part || role == Role::size || role == Role::bound)
+                changed = changed || widens(i, Role::bound) || widens(i, Role::part);
+        }
+    }
+}
+
+// The first address that faults at one of these levels.
+std::optional<MeasureError> KernelProfiler::fault_at(std::initializer_list<std::size_t> levels) {
+    for (const std::size_t level : levels) {
+        Measured measured = probe(planner_.data_at(level));
+        if (!measured && is_fault(measured.error())) return std::move(measured.error());
+    }
+    return std::nullopt;
+}
+
+// Vectors want strides and offsets that are multiples of theirs; tables in constant, shared and local memory
+// end somewhere. No array in global memory does, here.
+void KernelProfiler::fit_sizes() {
+    constexpr double vector_elements = 16;
+    const std::size_t count = planner_.roles().size();
+    const auto varies = [&](std::size_t i) {
+        const Role role = planner_.roles()[i];
+        return role == Role::size || role == Role::bound || role == Role::part || role == Role::pitch;
+    };
+    const auto is_misaligned = [&] {
+        const auto fault = fault_at({least_level, four_level, two_level, odd_level});
+        return fault && fault->misaligned;
+    };
+    if (is_misaligned()) {
+        for (std::size_t i = 0; i < count; ++i)
+            if (varies(i)) planner_.set_unit(i, vector_elements);
+        const bool helps = !is_misaligned();
+        for (std::size_t i = 0; i < count; ++i) {
+            planner_.set_unit(i, 1);
+            if (helps && varies(i) && is_misaligned()) planner_.set_unit(i, vector_elements);
+        }
+    }
+    // The one size that all must be smaller in, by as little as does.
+    const auto is_outside = [&] {
+        const auto fault = fault_at({least_level, most_level});
+        return fault && fault->outside;
+    };
+    if (!is_outside()) return;
+    for (double share = 0.5; share >= 1.0 / 64; share /= 2)
+        for (std::size_t i = 0; i < count; ++i) {
+            if (!varies(i)) continue;
+            const double before = planner_.scale(i);
+            planner_.set_scale(i, before * share);
+            if (!is_outside()) return;
+            planner_.set_scale(i, before);
+        }
+    for (std::size_t i = 0; i < count; ++i) {
+        const Role before = planner_.roles()[i];
+        if (before != Role::size && before != Role::part) continue;
+        planner_.set_role(i, Role::small);
+        if (!is_outside()) return;
+        planner_.set_role(i, before);
+    }
+}
+
 // Sizes at which the kernel does something at all: where a parameter must lie below others (a plane of a
 // volume, a step of a factorisation), it is made a part of them.
 std::expected<void, Error> KernelProfiler::find_work() {
@@ -147,10 +240,16 @@ std::expected<void, Error> KernelProfiler::find_work() {
         const std::vector<double> base = planner_.data_at(0);
         find_ranges({base});
         const Measured measured = probe(base);
-        if (!measured && !measured.error().limit) return std::unexpected(measured.error());
+        // What faults does something.
+        if (!measured && !is_fault(measured.error()) && !measured.error().limit)
+            return std::unexpected(measured.error());
         return !measured || value(*measured, Metric::active_blocks) > 0;
     };
     std::expected<bool, MeasureError> done = works();
+    if (done && !*done) {
+        open_guards();
+        done = works();
+    }
     for (std::size_t i = 0; done && !*done && i < planner_.roles().size(); ++i) {
         const Role role = planner_.roles()[i];
         if (role != Role::size && role != Role::bound && role != Role::offset) continue;
@@ -201,6 +300,7 @@ void KernelProfiler::find_scales() {
 // small; one that changes addresses alone is a pitch; a flag that changes nothing is free.
 std::expected<void, Error> KernelProfiler::find_roles() {
     matters_.assign(description_.data.size(), false);
+    same_work_.assign(description_.data.size(), {});
     std::vector<double> base = planner_.data_at(0);
     Measured before = probe(base);
     for (std::size_t i = 0; i < base.size() && !before && before.error().limit; ++i) {
@@ -222,6 +322,8 @@ std::expected<void, Error> KernelProfiler::find_roles() {
             const Measured more = probe(planner_.with(base, i, 2 * base[i]));
             if (!more && more.error().limit) {
                 planner_.set_role(i, Role::small);
+            } else if (!more && is_fault(more.error())) {
+                continue;  // as large as it may be
             } else if (!more) {
                 return std::unexpected(failed(more.error()));
             } else if (value(*more, Metric::warp_instructions) >
@@ -237,13 +339,35 @@ std::expected<void, Error> KernelProfiler::find_roles() {
                 planner_.set_role(i, Role::pitch);
             }
         } else if (role == Role::fixed) {
-            for (const double other : {0.0, 0.5, 3.0}) {
-                const Measured changed = probe(planner_.with(base, i, other));
-                if (!changed || other_work(*changed, *before)) matters_[i] = true;
+            const auto same = [&](double value) {
+                const Measured changed = probe(planner_.with(base, i, value));
+                matters_[i] = matters_[i] || !changed || other_work(*changed, *before);
+                return changed && !other_work(*changed, *before);
+            };
+            for (const double more : {3.0, 1e3, 1e6}) {
+                if (!same(more)) break;
+                same_work_[i].most = more;
+            }
+            for (const double less : {0.5, 1e-3, 0.0, -1.0, -1e3}) {
+                if (!same(less)) break;
+                same_work_[i].least = less;
             }
         }
     }
     return {};
+}
+
+// Any scale but 0, any positive threshold: the profile holds for the values between those that were tried.
+void KernelProfiler::add_ends_of_values(std::vector<PlannedPoint>& points) const {
+    for (std::size_t i = 0; i < matters_.size(); ++i) {
+        if (!matters_[i]) continue;
+        for (const double value : {same_work_[i].least, same_work_[i].most}) {
+            const std::vector<double> data = planner_.with(planner_.data_at(middle_level), i, value);
+            const std::vector<trimtab_dim3> blocks = planner_.blocks_at(data);
+            if (value == 1 || blocks.empty()) continue;
+            if (auto point = planner_.point(data, blocks[0])) points.push_back(std::move(*point));
+        }
+    }
 }
 
 // Warps that the points run when each samples about `warps`.
@@ -265,7 +389,7 @@ double KernelProfiler::planned_cost(const std::vector<PlannedPoint>& points, dou
 std::expected<void, Error> KernelProfiler::find_cost() {
     const auto budget = static_cast<double>(options_.instruction_budget);
     for (;;) {
-        const Measured low = probe(planner_.data_at(0)), high = probe(planner_.data_at(2));
+        const Measured low = probe(planner_.data_at(0)), high = probe(planner_.data_at(middle_level));
         const bool too_much = (!low && low.error().limit) || (!high && high.error().limit);
         if (!low && !too_much) return std::unexpected(failed(low.error()));
         if (!high && !too_much) return std::unexpected(failed(high.error()));
@@ -287,7 +411,7 @@ std::expected<void, Error> KernelProfiler::find_cost() {
 }
 
 std::expected<void, Error> KernelProfiler::find_data_dependence() {
-    const std::vector<double> data = planner_.data_at(2);
+    const std::vector<double> data = planner_.data_at(middle_level);
     const Measured one = probe(data, 0), other = probe(data, 1);
     for (const Measured* measured : {&one, &other})
         if (!*measured) return std::unexpected(failed(measured->error()));
@@ -307,6 +431,7 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
             .message = fmt::format("kernel {} is not profiled: its block cannot change", description_.name)});
     if (auto found = find_work(); !found) return std::unexpected(found.error());
     if (shares_by_block(description_)) find_scales();
+    fit_sizes();
     if (auto found = find_roles(); !found) return std::unexpected(found.error());
     if (auto found = find_cost(); !found) return std::unexpected(found.error());
 
@@ -318,15 +443,19 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
     for (const analysis::DataParameter& parameter : description_.data)
         profile_.data_names.push_back(parameter.name);
 
-    const std::vector<PlannedPoint> points = planner_.points();
+    profile_.levels = planner_.levels();
+    std::vector<PlannedPoint> points = planner_.points();
+    add_ends_of_values(points);
     std::vector<std::vector<double>> data;
     for (const PlannedPoint& point : points)
         if (data.empty() || data.back() != point.data) data.push_back(point.data);
     find_ranges(data);
+    std::size_t faults = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
         if (progress) progress(i, points.size());
         const Measured measured = measure(points[i], warps_, points[i].boxes, 0);
         if (!measured && measured.error().limit) continue;  // one point less
+        if (!measured && is_fault(measured.error()) && ++faults < points.size() / 4) continue;
         if (!measured) return std::unexpected(failed(measured.error()));
         if (value(*measured, Metric::active_blocks) == 0) continue;  // nothing to learn from
         ProfilePoint& point = profile_.points.emplace_back();

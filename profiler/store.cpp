@@ -13,6 +13,7 @@
 
 #include "analysis/annotated_launch.h"
 #include "base/cache_path.h"
+#include "base/json_value.h"
 
 namespace trimtab::profiler {
 
@@ -231,9 +232,9 @@ void ProfileStore::put_blob(std::string_view kind, std::string_view key, std::st
 std::optional<Profile> ProfileStore::profile(std::string_view key) {
     const auto text = blob(profile_kind, key);
     if (!text) return std::nullopt;
-    const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
-    if (json.is_discarded()) return std::nullopt;
-    auto profile = profile_from_json(json, "the profile store");
+    const auto json = base::parse_json(*text, "the profile store");
+    if (!json) return std::nullopt;
+    auto profile = profile_from_json(*json, "the profile store");
     return profile ? std::optional(std::move(*profile)) : std::nullopt;
 }
 void ProfileStore::put_profile(std::string_view key, const Profile& profile) {

@@ -68,6 +68,7 @@ std::string report_line(const LaunchRecord& record) {
         {"by", name(decision.by)},
         {"remembered", decision.remembered},
         {"reason", decision.reason}};
+    if (!record.body.empty()) line["chosen"]["kernel"] = record.body;
     if (!record.blocks.empty()) {
         ordered_json& blocks = line["blocks"] = ordered_json::array();
         for (const PredictedBlock& predicted : record.blocks)
@@ -83,10 +84,11 @@ std::string log_line(const LaunchRecord& record) {
     for (std::size_t i = 0; i < values.size(); ++i)
         data += fmt::format(" {}={}", record.description->data[i].name, values[i]);
     const Decision& decision = record.decision;
-    return fmt::format("{} on {}:{}{} written {} blocks of {}, {}; chosen {} blocks of {}, {}; by {}: {}",
+    const std::string body = record.body.empty() ? std::string() : analysis::demangle(record.body) + ", ";
+    return fmt::format("{} on {}:{}{} written {} blocks of {}, {}; chosen {}{} blocks of {}, {}; by {}: {}",
                        demangled(record), record.device, data, data.empty() ? "" : ";",
                        to_text(record.shape.grid), to_text(record.shape.block),
-                       time_text(decision.written_ns), to_text(decision.grid), to_text(decision.block),
+                       time_text(decision.written_ns), body, to_text(decision.grid), to_text(decision.block),
                        time_text(decision.chosen_ns), name(decision.by), decision.reason);
 }
 

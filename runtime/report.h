@@ -19,6 +19,7 @@ struct LaunchRecord {
     Decision decision;
     double unix_time_s = 0;
     std::vector<PredictedBlock> blocks;  // where the report asks for them: all that are legal
+    std::string body;  // not empty: the mangled name of the kernel's body that was chosen in its place
 };
 
 [[nodiscard]] std::string report_line(const LaunchRecord& record);

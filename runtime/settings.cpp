@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/nearest_name.h"
+#include "base/reassociation.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -70,7 +71,7 @@ constexpr std::string_view known_variables[] = {
     "TRIMTAB_CHOICES", "TRIMTAB_DEVICE",         "TRIMTAB_EMULATOR",      "TRIMTAB_JIT_DUMP",
     "TRIMTAB_JOBS",    "TRIMTAB_KERNEL_SOURCES", "TRIMTAB_LEAST_GAIN",    "TRIMTAB_LOG",
     "TRIMTAB_MODULES", "TRIMTAB_REPORT",         "TRIMTAB_REPORT_BLOCKS", "TRIMTAB_FORCE_CUDA_WHEELS",
-    "TRIMTAB_VERIFY",  "TRIMTAB_ANNOTATIONS",    "TRIMTAB_SUGGEST"};
+    "TRIMTAB_VERIFY",  "TRIMTAB_ANNOTATIONS",    "TRIMTAB_SUGGEST",       "TRIMTAB_REASSOCIATE"};
 
 }  // namespace
 
@@ -102,6 +103,13 @@ ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
     if (const char* verify = get("TRIMTAB_VERIFY")) out.settings.verify = verify;
     if (const char* suggest = get("TRIMTAB_SUGGEST")) out.settings.suggest = suggest;
     if (const char* annotations = get("TRIMTAB_ANNOTATIONS")) out.settings.annotations = annotations;
+    if (const char* given = get("TRIMTAB_REASSOCIATE"); given != nullptr && *given != '\0') {
+        const auto allows = base::reassociation(given);
+        if (!allows)
+            out.warnings.push_back(fmt::format("{}={} is not understood: it takes 0 or 1; taken as 0",
+                                               base::reassociate_variable, given));
+        out.settings.reassociate = allows.value_or(false);
+    }
     return out;
 }
 

@@ -41,6 +41,7 @@ struct Settings {
     std::string verify;                      // TRIMTAB_VERIFY as given: runtime/launches/verification.h
     std::string suggest;                     // TRIMTAB_SUGGEST as given: runtime/launches/suggestion.h
     std::string annotations;                 // TRIMTAB_ANNOTATIONS: a file of annotations; empty: none
+    bool reassociate = true;                 // TRIMTAB_REASSOCIATE=0 takes back what the build allowed
 };
 
 struct ReadSettings {

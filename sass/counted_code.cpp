@@ -4,7 +4,7 @@
 
 namespace trimtab::sass {
 
-bool CountedCode::is_trusted() const {
+bool is_trusted(const ControlFlow& flow, const Match& match) {
     // Judged: ptxas drops some accesses; a loop that was matched wrongly is off by its unrolling.
     constexpr double least_share = 0.5, most_off = 0.25;
     if (!flow.complete || match.counted_share < least_share) return false;

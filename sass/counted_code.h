@@ -17,15 +17,17 @@
 
 namespace trimtab::sass {
 
+// Enough of it was matched to be believed: most of what runs is counted by its own lines or the flow, and as
+// many bytes are accessed as the PTX accessed.
+[[nodiscard]] bool is_trusted(const ControlFlow& flow, const Match& match);
+
 struct CountedCode {
     Assembly assembly;
     ControlFlow flow;
     Match match;
     Execution warp;  // the mean warp's
 
-    // Enough of it was matched to be believed: most of what runs is counted by its own lines or the flow, and as
-    // many bytes are accessed as the PTX accessed.
-    [[nodiscard]] bool is_trusted() const;
+    [[nodiscard]] bool is_trusted() const { return sass::is_trusted(flow, match); }
 };
 
 // `counts` and `warps` as match() has them; `cache_folder` as assemble().

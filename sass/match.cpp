@@ -246,6 +246,22 @@ class Matcher {
             set(b, block == marker ? group.turns * entries
                                    : share * ptx_.blocks[block].executions / copies[block]);
         }
+        if (group.loop == no_index) return;
+        const Loop& loop = flow_.loops[group.loop];
+        if (origins_[loop.header].block == no_index)
+            set(loop.header, (group.turns + (is_tested_first(loop) ? group.ways_in : 0)) * entries);
+    }
+
+    // It is left at its header alone: that runs once more than the rest.
+    [[nodiscard]] bool is_tested_first(const Loop& loop) const {
+        const auto leaves_from = [&](BlockIndex b) {
+            return std::ranges::any_of(flow_.blocks[b].successors, [&](BlockIndex next) {
+                return std::ranges::find(loop.blocks, next) == loop.blocks.end();
+            });
+        };
+        return std::ranges::all_of(loop.blocks,
+                                   [&](BlockIndex b) { return leaves_from(b) == (b == loop.header); }) &&
+               loop.blocks.size() > 1;
     }
 
     // Straight blocks of a turn that do not mark it.

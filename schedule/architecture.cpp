@@ -218,6 +218,11 @@ constexpr double port_cycles = 1;  // 64 bytes a cycle to one SM
 constexpr std::string_view port_source =
     "estimated: 64 bytes a cycle between an SM and L2, as remembered of Jia et al. 2018 and 2019";
 
+// Before an SM's path to memory stands a queue of each scheduler's own: who finds it full does not issue, and other
+// warps go on in their order. Huerta et al., Analyzing Modern NVIDIA GPU Cores, 2025, as remembered: five instructions
+// one after the other, on Ampere; older SMs (before Volta's) are another design.
+constexpr unsigned memory_queue = 5, memory_queue_since = 70;
+
 // Of DRAM's peak, what streams reach.
 constexpr double dram_share = 0.85;
 constexpr std::string_view dram_share_source = "estimated: 85 % of the peak is what plain streams reach";
@@ -249,6 +254,7 @@ Machine machine_of(const model::Device& device, double active_sms) {
     Machine machine;
     machine.schedulers = static_cast<unsigned>(std::max(1.0, d.schedulers_per_sm));
     machine.issues_per_cycle = static_cast<unsigned>(a.issues_per_cycle.value);
+    machine.memory_queue = d.compute_capability >= memory_queue_since ? memory_queue : 0;
     machine.block_start_cycles = a.block_start_cycles.value;
     machine.l1_bytes = d.l1_caches_global_loads != 0 ? static_cast<std::uint64_t>(d.l1_bytes) : 0;
     machine.l2_bytes = static_cast<std::uint64_t>(d.l2_bytes / std::max(1.0, active_sms));

@@ -12,12 +12,17 @@ namespace trimtab::schedule {
 
 namespace {
 
-constexpr std::uint16_t few_turns = kept_turns / 2;
+// Half of the turns that are kept of each loop.
+Caps few_turns(const Code& code) {
+    Caps caps;
+    for (const Loop& loop : code.loops) caps.push_back(std::max<std::uint16_t>(1, loop.kept_turns / 2));
+    return caps;
+}
 // Waves that are emulated whole; of more, one and what each further adds.
 constexpr std::uint64_t most_whole_waves = 4;
 // Warps fall in and out of step, which moves one wave's time by some per cent: where a wave is no more than so many
 // warp instructions, the mean of two is taken.
-constexpr std::uint64_t small_wave = 100'000;
+constexpr std::uint64_t small_wave = 250'000;
 
 // What grows with turns and blocks.
 struct Totals {
@@ -89,7 +94,7 @@ class Estimation {
     // So many blocks, with all turns of their loops.
     Totals of_blocks(std::uint32_t blocks) {
         const std::size_t loops = launch_.trace.code.loops.size();
-        Caps caps(loops, few_turns);
+        Caps caps = few_turns(launch_.trace.code);
         const Outcome base = emulate_with(blocks, caps);
         Totals totals = totals_of(base);
         std::vector<double> left(loops, 0);
@@ -100,9 +105,10 @@ class Estimation {
         // Outer loops come first: a turn of theirs holds turns of those within.
         for (std::size_t l = 0; l < loops; ++l) {
             if (left[l] < 0.5) continue;
-            caps[l] = kept_turns;
+            const std::uint16_t few = caps[l];
+            caps[l] = launch_.trace.code.loops[l].kept_turns;
             const Outcome more = emulate_with(blocks, caps);
-            caps[l] = few_turns;
+            caps[l] = few;
             const double turns = static_cast<double>(more.turns[l]) - static_cast<double>(base.turns[l]);
             if (turns <= 0) continue;
             const double factor = left[l] / turns;
@@ -135,7 +141,7 @@ std::vector<TimelineEntry> timeline(const TracedLaunch& launch, std::size_t coun
         {.trace = &launch.trace,
          .resident = launch.resident,
          .blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.blocks_on_sm, launch.resident)),
-         .caps = Caps(launch.trace.code.loops.size(), few_turns),
+         .caps = few_turns(launch.trace.code),
          .timeline = &entries});
     return entries;
 }

@@ -19,22 +19,32 @@ using emulator::warp_lanes;
 
 constexpr unsigned banks = 32, bank_bytes = 4, sector_shift = 5, line_shift = 7;
 
+// Variables of the module lie where this process has them: which sets of a cache they fall into would be another
+// thing in every run. They are taken to begin here, below the regions of the arguments.
+constexpr std::uint64_t variables_begin = std::uint64_t{1} << 38;
+
 // The addresses of the active lanes.
 struct Lanes {
     std::array<std::uint64_t, warp_lanes> address{};
     std::array<std::uint8_t, warp_lanes> lane{};
     unsigned count = 0;
 
-    Lanes(const Warp& w, const MemoryInfo& info, LaneAddresses::Shape shape) {
+    Lanes(const Warp& w, const MemoryInfo& info, LaneAddresses::Shape shape,
+          const emulator::Program& program) {
         for (std::uint32_t rest = w.mask; rest != 0; rest &= rest - 1) {
             const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-            this->lane[count] = static_cast<std::uint8_t>(lane);
-            if (shape == LaneAddresses::Shape::scattered)
-                address[count++] = w.at.address[lane];
+            std::uint64_t at = 0;
+            if (w.at.is_apart)
+                at = w.at.seen[lane];
+            else if (shape == LaneAddresses::Shape::scattered)
+                at = w.at.address[lane];
             else
-                address[count++] =
-                    w.at.first +
-                    (shape == LaneAddresses::Shape::uniform ? 0 : std::uint64_t{lane} * info.total_bytes);
+                at = w.at.first +
+                     (shape == LaneAddresses::Shape::uniform ? 0 : std::uint64_t{lane} * info.total_bytes);
+            if (at >= program.variables_first() && at < program.variables_end())
+                at += variables_begin - program.variables_first();
+            this->lane[count] = static_cast<std::uint8_t>(lane);
+            address[count++] = at;
         }
     }
 };
@@ -163,17 +173,21 @@ void Recorder::block_started(const emulator::Block& block) {
     for (WarpTrace& warp : trace.warps) warp.turns.assign(code_.code.loops.size(), 0);
     first_.emplace_back(code_.access_count, 0);
     auto& states = warps_.emplace_back(warps);
-    for (WarpState& state : states) state.last_step.assign(code_.code.stretches.size(), none);
+    for (WarpState& state : states) {
+        state.last_step.assign(code_.code.stretches.size(), none);
+        state.entered.assign(code_.stretch_at.size(), 0);
+    }
 }
 
 void Recorder::enters(Warp& w, const emulator::RegionInfo& region) {
     if (is_over_) return;
-    const std::uint32_t stretch = code_.stretch_at[region.slot];
-    if (stretch == none) return;
     std::size_t number = 0;
     BlockTrace& block = block_of(w, &number);
     WarpTrace& trace = block.warps[w.index];
     WarpState& state = warps_[number][w.index];
+    ++state.entered[region.slot];
+    const std::uint32_t stretch = code_.stretch_at[region.slot];
+    if (stretch == none) return;
 
     const BuiltCode::LoopPlace& place = code_.loops_at[stretch];
     const std::uint32_t depth = w.frame->depth;
@@ -222,7 +236,7 @@ LaneAddresses::Shape Recorder::accesses(Warp& w, const emulator::Op* op, LaneAdd
     Request& request = trace.requests[trace.steps[last].first_request + place.request];
     if (request.lanes != 0) return shape;  // a part of the access that is counted already
     const auto& info = *static_cast<const MemoryInfo*>(op->info);
-    const Lanes lanes(w, info, shape);
+    const Lanes lanes(w, info, shape, program_);
     request.lanes = static_cast<std::uint16_t>(lanes.count);
     if (place.is_shared) {
         request.passes = static_cast<std::uint16_t>(shared_passes(lanes, info.total_bytes, info.is_atomic));

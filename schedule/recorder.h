@@ -13,8 +13,6 @@
 
 namespace trimtab::schedule {
 
-// A multiple of the turns that walk a sector of bytes, floats or doubles; half of it is, too.
-inline constexpr std::uint16_t kept_turns = 64;
 // Steps that one launch may leave behind, some hundred megabytes.
 inline constexpr std::size_t most_steps = 2'000'000;
 
@@ -25,12 +23,17 @@ struct StoreRules {
 
 class Recorder : public emulator::LaunchObserver {
   public:
-    Recorder(const BuiltCode& code, const StoreRules& stores) : code_(code), stores_(stores) {}
+    Recorder(const BuiltCode& code, const StoreRules& stores, const emulator::Program& program)
+        : code_(code), stores_(stores), program_(program) {}
 
     [[nodiscard]] std::vector<BlockTrace>& blocks() { return blocks_; }
     [[nodiscard]] const std::vector<BlockTrace>& traces() const { return blocks_; }
     // By block, then by access: the least address of its first request; 0: it made none.
     [[nodiscard]] const std::vector<std::vector<std::uint64_t>>& first_addresses() const { return first_; }
+    // How often a warp entered each region, by its slot in the kernel's numbering: all turns.
+    [[nodiscard]] const std::vector<std::uint32_t>& entered(std::size_t block, std::size_t warp) const {
+        return warps_[block][warp].entered;
+    }
     // Steps were lost: the launch is more than can be kept.
     [[nodiscard]] bool is_cut() const { return steps_ >= most_steps; }
 
@@ -57,12 +60,14 @@ class Recorder : public emulator::LaunchObserver {
     };
     struct WarpState {
         std::vector<OpenLoop> open;
+        std::vector<std::uint32_t> entered;
         std::vector<std::uint32_t> last_step;  // by stretch; none: it is not kept
     };
     [[nodiscard]] BlockTrace& block_of(const emulator::Warp& w, std::size_t* number);
 
     const BuiltCode& code_;
     StoreRules stores_;
+    const emulator::Program& program_;
     std::vector<BlockTrace> blocks_;
     std::vector<std::vector<std::uint64_t>> first_;
     std::vector<std::vector<WarpState>> warps_;  // by block

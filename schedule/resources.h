@@ -61,6 +61,8 @@ struct Machine {
     unsigned schedulers = 1;
     unsigned issues_per_cycle = 1;  // of one scheduler
     Policy policy = Policy::greedy_then_oldest;
+    unsigned memory_queue =
+        0;  // instructions of one scheduler that wait for load_store, at most; 0: any number
     double block_start_cycles = 0;  // from a block's end to the first instruction of the next in its place
     double block_gap_cycles = 0;    // least between the starts of two blocks
     std::uint64_t l1_bytes = 0;     // 0: global loads bypass it

@@ -44,6 +44,12 @@ struct Scheduler {
     std::uint32_t last = none;   // the place in `warps` of the one that issued last
     double next_cycles = never;  // when one of its warps may issue, its own clock aside
     bool is_stale = true;        // next_cycles is to be found anew
+    // When the last instructions for memory entered load_store, in a ring: the queue has room for another once the
+    // oldest of them has.
+    std::vector<double> entered{};
+    std::size_t oldest = 0;
+
+    [[nodiscard]] double queue_cycles() const { return entered.empty() ? 0 : entered[oldest]; }
 };
 
 class Emulation {
@@ -69,6 +75,7 @@ class Emulation {
             most_warps = std::max(most_warps, block.warps.size());
         warps_a_place_ = static_cast<std::uint32_t>(most_warps);
         warps_.resize(places_.size() * most_warps);
+        for (Scheduler& scheduler : schedulers_) scheduler.entered.assign(machine.memory_queue, 0);
         for (std::uint32_t w = 0; w < warps_.size(); ++w)
             schedulers_[w % schedulers_.size()].warps.push_back(w);
         out_.turns.assign(code_.loops.size(), 0);
@@ -240,13 +247,24 @@ class Emulation {
             scheduler.next_cycles = never;
             if (machine_.policy == Policy::round_robin) {
                 if (const auto turn = next_in_turn(scheduler); turn != none)
-                    scheduler.next_cycles = warps_[scheduler.warps[turn]].ready_cycles;
+                    scheduler.next_cycles = can_issue_at(scheduler, scheduler.warps[turn]);
             } else {
                 for (const std::uint32_t w : scheduler.warps)
-                    scheduler.next_cycles = std::min(scheduler.next_cycles, warps_[w].ready_cycles);
+                    scheduler.next_cycles = std::min(scheduler.next_cycles, can_issue_at(scheduler, w));
             }
         }
         return std::max(scheduler.clock_cycles, scheduler.next_cycles);
+    }
+
+    [[nodiscard]] static bool enters_memory(const Instruction& i) {
+        return i.kind == Kind::load || i.kind == Kind::store || i.kind == Kind::atomic ||
+               i.kind == Kind::shared || i.kind == Kind::local;
+    }
+
+    [[nodiscard]] double can_issue_at(const Scheduler& scheduler, std::uint32_t warp) const {
+        const WarpState& w = warps_[warp];
+        if (w.ready_cycles == never || !enters_memory(*w.next)) return w.ready_cycles;
+        return std::max(w.ready_cycles, scheduler.queue_cycles());
     }
 
     // Behind the warp that issued last: the first that has neither ended nor waits at a barrier.
@@ -262,7 +280,7 @@ class Emulation {
     [[nodiscard]] std::uint32_t choose(const Scheduler& scheduler, double at) const {
         if (machine_.policy == Policy::round_robin) return next_in_turn(scheduler);
         const auto count = static_cast<std::uint32_t>(scheduler.warps.size());
-        const auto can = [&](std::uint32_t i) { return warps_[scheduler.warps[i]].ready_cycles <= at; };
+        const auto can = [&](std::uint32_t i) { return can_issue_at(scheduler, scheduler.warps[i]) <= at; };
         std::uint32_t first = scheduler.last == none ? 0 : scheduler.last + 1;
         if (machine_.policy == Policy::greedy_then_oldest) {
             if (scheduler.last != none && can(scheduler.last)) return scheduler.last;
@@ -292,14 +310,24 @@ class Emulation {
                    .data();
         scheduler_ = static_cast<std::size_t>(&scheduler - schedulers_.data());
         const double end = execute(w, instruction, at);
+        if (!scheduler.entered.empty() && enters_memory(instruction)) {
+            scheduler.entered[scheduler.oldest] = memory_cycles_;
+            scheduler.oldest = (scheduler.oldest + 1) % scheduler.entered.size();
+        }
         // One cycle: the next may go in the same where the scheduler has a slot left.
-        w.least_cycles =
-            instruction.stall_cycles > 1 ? at + instruction.stall_cycles : scheduler.clock_cycles;
+        if (code_.waits_by_counters)
+            w.least_cycles = std::max(at, started_cycles_) + instruction.stall_cycles;
+        else
+            w.least_cycles =
+                instruction.stall_cycles > 1 ? at + instruction.stall_cycles : scheduler.clock_cycles;
         w.ended_cycles = std::max({w.ended_cycles, end, at + 1});
         out_.cycles = std::max(out_.cycles, w.ended_cycles);
         const std::uint32_t* written =
             code_.registers.data() + instruction.first_register + instruction.reads;
-        for (unsigned i = 0; i < instruction.writes; ++i) w.registers[written[i]] = end;
+        for (unsigned i = 0; i < instruction.writes; ++i) {
+            double& there = w.registers[written[i]];
+            there = code_.waits_by_counters ? std::max(there, end) : end;
+        }
         if (work_.timeline != nullptr && work_.timeline->size() < work_.timeline->capacity())
             work_.timeline->push_back(
                 {.block = w.block_number,
@@ -331,6 +359,7 @@ class Emulation {
         const Pipe& pipe = set_[index(resource)];
         const std::size_t i = index(resource) * machine_.schedulers + (pipe.per_scheduler ? scheduler_ : 0);
         const double first = std::max(at, admit_cycles_[i]), cycles = pipe.gap_cycles * slots;
+        if (resource == Resource::load_store) memory_cycles_ = first;
         admit_cycles_[i] = first + cycles;
         taken_cycles_[i] += cycles;
         return {first, first + std::max(0.0, cycles - pipe.gap_cycles)};
@@ -339,6 +368,7 @@ class Emulation {
     // When what the instruction writes is there.
     double execute(WarpState& w, const Instruction& i, double at) {
         const Request* const request = i.has_request ? w.request++ : nullptr;
+        started_cycles_ = memory_cycles_ = at;
         if (request != nullptr && request->lanes == 0) return at + 1;
         switch (i.kind) {
             case Kind::load:
@@ -354,6 +384,8 @@ class Emulation {
                 return i.ends_when_issued ? done : done + latency(Resource::shared);
             }
             case Kind::local: {
+                if (request != nullptr)
+                    return i.ends_when_issued ? store(w, i, *request, at) : load(w, i, *request, at);
                 const Admitted entered = admit(Resource::load_store, at, i.slots);
                 const double done = admit(Resource::l1, entered.first_cycles, i.slots).last_cycles;
                 return i.ends_when_issued ? done : done + latency(Resource::l1);
@@ -366,6 +398,7 @@ class Emulation {
                 break;
         }
         const Admitted entered = admit(i.resource, at, i.slots);
+        started_cycles_ = entered.first_cycles;
         double end = entered.last_cycles + latency(i.resource);
         if (i.second_slots > 0)
             end = std::max(
@@ -384,7 +417,8 @@ class Emulation {
         fetched_.clear();
         const Line* lines = w.block->lines.data() + request.first_line;
         for (unsigned n = 0; n < request.lines; ++n) {
-            const std::uint64_t number = lines[n].number ^ places_[w.place].salt;
+            const BlockPlace& place = places_[w.place];
+            const std::uint64_t number = lines[n].number ^ place.salt;
             std::uint8_t wanted = lines[n].sectors;
             if (through_l1 && l1_.is_there()) {
                 const auto found = l1_.find(number, wanted);
@@ -395,7 +429,8 @@ class Emulation {
             if (wanted == 0) continue;
             missing.segments_in_l1 += static_cast<unsigned>(std::popcount((wanted | wanted >> 1) & 5u));
             if (l2_.is_there()) {
-                const auto found = l2_.find(number, wanted);
+                // What blocks have in common, those of this SM too, is in KernelTrace::accesses.
+                const auto found = l2_.find(lines[n].number ^ std::uint64_t{place.number + 1} << 40, wanted);
                 missing.in_l2_cycles = std::max(missing.in_l2_cycles, *found.there_cycles);
                 wanted = found.missing;
                 if (wanted != 0) fetched_.push_back(found.there_cycles);
@@ -403,6 +438,11 @@ class Emulation {
             missing.in_l2 += static_cast<unsigned>(std::popcount(wanted));
         }
         return missing;
+    }
+
+    // A thread's own memory is shared by nobody.
+    [[nodiscard]] Access access_of(const Instruction& i) const {
+        return i.access != none ? work_.trace->accesses[i.access] : Access{};
     }
 
     double load(WarpState& w, const Instruction& i, const Request& request, double at) {
@@ -420,11 +460,12 @@ class Emulation {
         if (missing.segments_in_l1 > 0) {
             const Admitted l2 = admit(Resource::l2, tags.first_cycles, missing.segments_in_l1);
             end = std::max({end, l2.last_cycles + latency(Resource::l2), missing.in_l2_cycles});
-            if (missing.in_l2 > 0 && i.access != none) {
-                const Access& access = work_.trace->accesses[i.access];
+            if (missing.in_l2 > 0 && (i.access != none || i.kind == Kind::local)) {
+                const Access access = access_of(i);
                 const Admitted dram =
                     admit(Resource::dram, l2.first_cycles, missing.in_l2 * access.dram_sectors);
-                double& waits = w.waits[i.access];
+                double always = 0;
+                double& waits = i.access != none ? w.waits[i.access] : always;
                 waits += access.dram_waits;
                 if (waits >= 1) {
                     waits -= 1;
@@ -441,10 +482,9 @@ class Emulation {
         const Admitted entered = admit(Resource::load_store, at, i.slots);
         const Admitted tags = admit(Resource::l1, entered.first_cycles, request.lines);
         const Admitted l2 = admit(Resource::l2, tags.first_cycles, request.store_slots);
-        const Missing missing = look_up(w, request, false);
-        if (i.access != none)
-            admit(Resource::dram, l2.first_cycles,
-                  missing.in_l2 * work_.trace->accesses[i.access].dram_sectors);
+        const Missing missing = look_up(w, request, i.kind == Kind::local);
+        if (i.access != none || i.kind == Kind::local)
+            admit(Resource::dram, l2.first_cycles, missing.in_l2 * access_of(i).dram_sectors);
         // The launch ends when it has arrived; its block does not wait for it.
         out_.cycles = std::max(out_.cycles, l2.last_cycles + latency(Resource::l2));
         return entered.last_cycles;
@@ -474,6 +514,8 @@ class Emulation {
     std::vector<WarpState> warps_;
     std::vector<double*> filled_, fetched_;  // in L1 and L2, by the request that is looked up
     std::uint32_t warps_a_place_ = 1, started_ = 0;
+    double memory_cycles_ = 0;      // when load_store took what issued last
+    double started_cycles_ = 0;     // when the pipe took the instruction that issued last
     double next_start_cycles_ = 0;  // blocks are handed out one by one
     Outcome out_;
 };

@@ -140,10 +140,13 @@ Union united(const Touched& touched, const Grid& grid, std::uint64_t first, std:
     return out;
 }
 
+// Of L2, what one kind of data can fill (the closed form's, docs/model.md: judged).
+constexpr double usable_share = 0.8;
+
 // The share of data that L2 still holds when so many bytes have passed since: a soft edge, for its replacement
 // is not perfect.
 double kept_share(double bytes, double l2_bytes) {
-    return l2_bytes <= 0 ? 0 : 1 / (1 + std::pow(bytes / (0.8 * l2_bytes), 4));
+    return l2_bytes <= 0 ? 0 : 1 / (1 + std::pow(bytes / (usable_share * l2_bytes), 4));
 }
 
 // Distinct shifts over the whole grid, where the strides are independent: those that are not nought count.
@@ -153,6 +156,36 @@ double positions(const Strides& strides, const Grid& grid) {
                                        std::pair(strides[2], grid.size.z)})
         if (stride != 0) count *= size;
     return count;
+}
+
+// How often a wave fetches each sector of a group, where blocks that touch the same drift apart.
+//
+// An SM with several blocks replaces them one by one, and which of its warps go first differs from SM to SM: nothing
+// keeps blocks on different SMs at the same place of their loops. Blocks that touch a sector at random moments of
+// their lives, s of them, leave s gaps; the chance that a gap is longer than the share g of a life is (1 - g)^(s - 1)
+// (spacings of s points on a circle), and after a gap in which as much was fetched as L2 holds the sector is gone.
+// What is fetched in a life, W, follows from that, and g = L2 / W from what is fetched: the fixed point that is
+// reached from blocks in step. Where L2 bridges the gaps, they stay in step: who is ahead waits for DRAM, the
+// others catch up.
+std::vector<double> fetches_of_wave(const std::vector<Union>& unions, const std::vector<double>& misses,
+                                    const Grid& grid, double waves) {
+    std::vector<double> fetches(unions.size(), 1);
+    if (grid.resident < 2 || waves < 2 || grid.l2_bytes <= 0) return fetches;
+    constexpr int most_rounds = 100;
+    for (int round = 0; round < most_rounds; ++round) {
+        double bytes = 0, change = 0;
+        for (std::size_t i = 0; i < unions.size(); ++i)
+            bytes += 32 * unions[i].distinct * misses[i] * fetches[i];
+        const double share = std::min(1.0, usable_share * grid.l2_bytes / std::max(1.0, bytes));
+        for (std::size_t i = 0; i < unions.size(); ++i) {
+            const double sharers = std::max(1.0, unions[i].demanded / unions[i].distinct);
+            const double next = std::clamp(sharers * std::pow(1 - share, sharers - 1), 1.0, sharers);
+            change = std::max(change, std::abs(next / fetches[i] - 1));
+            fetches[i] = next;
+        }
+        if (change < 0.001) break;
+    }
+    return fetches;
 }
 
 }  // namespace
@@ -166,7 +199,7 @@ Sharing sharing(const BlockTrace& trace, const Code& code, const Neighbours& nei
     const std::uint64_t first = std::min(neighbours.block, blocks - wave);
     std::vector<Union> unions;
     std::vector<double> whole;  // sectors of the whole launch
-    double demanded = 0, distinct = 0, launch_bytes = 0;
+    double demanded = 0, distinct = 0;
     for (const Touched& group : touched.groups) {
         const Union& in_wave = unions.emplace_back(united(group, grid, first, wave));
         demanded += in_wave.demanded;
@@ -178,18 +211,34 @@ Sharing sharing(const BlockTrace& trace, const Code& code, const Neighbours& nei
         whole.push_back(
             std::clamp(in_wave.distinct * of_launch / positions_in_wave, in_wave.distinct,
                        in_wave.distinct * static_cast<double>(blocks) / static_cast<double>(wave)));
-        launch_bytes += whole.back() * 32;
     }
-    // Data stay in L2 from wave to wave as far as they fit. The first touch of the launch always misses.
-    const double fit = kept_share(launch_bytes, grid.l2_bytes);
+    // Data stay in L2 from wave to wave as far as they fit. The first touch of the launch always misses. A group whose
+    // data a wave touches whole meets them again in the next; another after as many waves as it has parts.
+    const auto kept_until_again = [&](std::size_t group) {
+        const double waves_between = std::max(1.0, whole[group] / unions[group].distinct);
+        double bytes = 0;
+        for (std::size_t g = 0; g < unions.size(); ++g)
+            bytes += 32 * std::min(whole[g], unions[g].distinct * waves_between);
+        return kept_share(bytes, grid.l2_bytes);
+    };
     const double waves = static_cast<double>(blocks) / static_cast<double>(wave);
+    std::vector<double> misses_of;
+    for (std::size_t g = 0; g < unions.size(); ++g) {
+        const double first_touches = std::min(1.0, whole[g] / (waves * unions[g].distinct));
+        misses_of.push_back(first_touches + (1 - first_touches) * (1 - kept_until_again(g)));
+    }
+    const std::vector<double> fetches_of = fetches_of_wave(unions, misses_of, grid, waves);
     for (std::size_t a = 0; a < out.accesses.size(); ++a) {
         const std::size_t group = touched.group_of[a];
         if (group == none) continue;
-        const double first_touches = std::min(1.0, whole[group] / (waves * unions[group].distinct));
-        const double misses = first_touches + (1 - first_touches) * (1 - fit);
-        out.accesses[a].dram_sectors = misses * unions[group].distinct / unions[group].demanded;
-        out.accesses[a].dram_waits = misses * unions[group].first_share;
+        const double misses = misses_of[group], fetches = fetches_of[group];
+        const double sharers = std::max(1.0, unions[group].demanded / unions[group].distinct);
+        out.accesses[a].dram_sectors =
+            misses * std::min(1.0, fetches * unions[group].distinct / unions[group].demanded);
+        // In step all wait for what one of them fetches; apart, each for what it fetches itself.
+        const double apart = sharers > 1 ? (fetches - 1) / (sharers - 1) : 0;
+        const double in_step = unions[group].first_share;
+        out.accesses[a].dram_waits = misses * (in_step + apart * (1 - in_step));
     }
     if (distinct > 0) out.l2_share = std::max(1.0, demanded / distinct);
     return out;

@@ -26,6 +26,7 @@ struct Grid {
     trimtab_dim3 size{1, 1, 1};
     std::uint64_t wave_blocks = 1;  // resident on the device at once
     double l2_bytes = 0;
+    std::uint32_t resident = 1;  // blocks on an SM at once
 };
 
 struct Sharing {

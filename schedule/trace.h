@@ -54,9 +54,14 @@ struct Stretch {
 inline constexpr std::size_t loop_depth = 3;  // deeper loops are never cut short
 inline constexpr std::uint16_t no_loop = 0xffff;
 
+// Turns of a loop that a trace keeps: a multiple of those that walk a sector of bytes, floats or doubles; half of
+// it is, too.
+inline constexpr std::uint16_t kept_turns = 64;
+
 struct Loop {
     std::uint32_t parent = none;
     std::string name;  // its source lines
+    std::uint16_t kept_turns = schedule::kept_turns;
 };
 
 struct Region {
@@ -67,6 +72,9 @@ struct Code {
     std::vector<Instruction> instructions;
     std::vector<std::uint32_t> registers;
     std::uint32_t register_count = 0;  // of a warp's scoreboard
+    // Machine code: the scoreboard's registers are counters, free when all that set them has ended; what has a
+    // fixed latency says in its stall cycles when the next may issue, counted from its start in its pipe.
+    bool waits_by_counters = false;
     std::vector<Stretch> stretches;
     std::vector<Loop> loops;
     std::vector<Region> regions;

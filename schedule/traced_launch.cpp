@@ -1,12 +1,14 @@
 #include "schedule/traced_launch.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "emulator/exec/program.h"
 #include "schedule/architecture.h"
 #include "schedule/code_builder.h"
+#include "schedule/machine_trace.h"
 #include "schedule/recorder.h"
 #include "schedule/sharing.h"
 
@@ -16,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t most_traced_blocks = 16;
 // Blocks whose work is counted, so that those traced may stand for all.
-constexpr std::uint64_t counted_blocks = 8;
+constexpr std::uint64_t counted_blocks = 6;
 // Warp instructions that a neighbour runs, at most: its first access of each kind is wanted.
 constexpr std::uint64_t probe_instructions = 40'000;
 // Clocks of the device between the starts of two blocks: launches of many small blocks in the sweeps that were
@@ -60,14 +62,16 @@ class Tracer {
         if (out_.machine.l1_bytes == 0) out_.machine.l1_bytes = read_only_cache_bytes;
         BuiltCode code = build_code(request_.program->module(), *kernel, out_.machine, settings);
         const std::vector<std::uint64_t> traced = choose_blocks();
-        Recorder recorder(code, stores_);
+        Recorder recorder(code, stores_, *request_.program);
         if (const auto ran = launch(traced, &recorder, request_.instruction_budget); !ran)
             return std::unexpected(ran.error());
         out_.is_cut = recorder.is_cut();
         if (const auto measured = measure_ratio(traced); !measured) return std::unexpected(measured.error());
         share(code, recorder);
-        out_.trace.blocks = std::move(recorder.blocks());
-        out_.trace.code = std::move(code.code);
+        if (!take_machine_code(*kernel, code, recorder)) {
+            out_.trace.blocks = std::move(recorder.blocks());
+            out_.trace.code = std::move(code.code);
+        }
         out_.places = emulator::instruction_places(*request_.program, request_.kernel);
         return std::move(out_);
     }
@@ -77,6 +81,20 @@ class Tracer {
 
     [[nodiscard]] std::uint32_t sm_count() const {
         return std::max(1u, static_cast<std::uint32_t>(request_.device->values.sm_count));
+    }
+
+    bool take_machine_code(const emulator::CompiledKernel& kernel, const BuiltCode& code,
+                           const Recorder& recorder) {
+        if (request_.code == nullptr) return false;
+        auto made = machine_trace(*request_.code, kernel, code, recorder, *request_.device);
+        if (!made) {
+            out_.no_machine_code = made.error();
+            return false;
+        }
+        made->accesses = std::move(out_.trace.accesses);
+        out_.trace = std::move(*made);
+        out_.machine_code = request_.code->architecture;
+        return true;
     }
 
     // Shared memory is taken from L1's where they are one memory (Volta and later).
@@ -126,20 +144,43 @@ class Tracer {
         return result->warp_instructions;
     }
 
-    // Borders, tails and triangles: other blocks may do more or less than those in the middle.
+    // Borders, tails and triangles: other blocks may do more or less than those in the middle. The last of each
+    // dimension are counted apart, for what a block size leaves over is in them alone, and few of many blocks would hit
+    // them too often or not at all.
     std::expected<void, Error> measure_ratio(const std::vector<std::uint64_t>& traced) {
         if (out_.blocks_on_sm <= out_.resident) return {};
+        const std::array<std::uint64_t, 3> sizes{request_.grid.x, request_.grid.y, request_.grid.z};
+        std::array<std::uint64_t, 3> inner = sizes;
+        for (std::uint64_t& size : inner) size -= size > 1 ? 1 : 0;
+        const auto index_of = [&](const std::array<std::uint64_t, 3>& at) {
+            return at[0] + sizes[0] * (at[1] + sizes[1] * at[2]);
+        };
+        const auto inside = [&](std::uint64_t i) {
+            return std::array{i % inner[0], i / inner[0] % inner[1], i / inner[0] / inner[1]};
+        };
+        const std::uint64_t insides = inner[0] * inner[1] * inner[2];
+        double share_of_inside = 1, shares = 0, work = 0;
+        for (std::size_t d = 0; d < 3; ++d) {
+            if (sizes[d] < 2) continue;
+            auto last = inside(insides / 2);
+            last[d] = sizes[d] - 1;
+            const auto ran = launch({index_of(last)}, nullptr, request_.instruction_budget);
+            if (!ran) return std::unexpected(ran.error());
+            const double share = 1 / static_cast<double>(sizes[d]);
+            work += share * static_cast<double>(*ran);
+            share_of_inside = std::max(0.0, share_of_inside - share);
+            shares += share;
+        }
         std::vector<std::uint64_t> spread;
         for (std::uint64_t i = 0; i < counted_blocks; ++i)
-            spread.push_back((2 * i + 1) * blocks_ / (2 * counted_blocks));
+            spread.push_back(index_of(inside((2 * i + 1) * insides / (2 * counted_blocks))));
         spread.erase(std::unique(spread.begin(), spread.end()), spread.end());
         const auto some = launch(spread, nullptr, request_.instruction_budget);
         const auto own = launch({traced.front()}, nullptr, request_.instruction_budget);
         if (!some) return std::unexpected(some.error());
         if (!own) return std::unexpected(own.error());
-        if (*own > 0)
-            out_.work_ratio =
-                static_cast<double>(*some) / static_cast<double>(spread.size()) / static_cast<double>(*own);
+        work += share_of_inside * static_cast<double>(*some) / static_cast<double>(spread.size());
+        if (*own > 0) out_.work_ratio = work / (share_of_inside + shares) / static_cast<double>(*own);
         return {};
     }
 
@@ -153,7 +194,7 @@ class Tracer {
         for (std::size_t d = 0; d < 3; step *= sizes[d], ++d) {
             if (sizes[d] < 2) continue;
             const bool is_last = neighbours.block / step % sizes[d] == sizes[d] - 1;
-            Recorder probe(code, stores_);
+            Recorder probe(code, stores_, *request_.program);
             // It may be stopped: what it has done by then is enough.
             (void)launch({is_last ? neighbours.block - step : neighbours.block + step}, &probe,
                          probe_instructions);
@@ -168,7 +209,8 @@ class Tracer {
         const Sharing shared = sharing(recorder.traces().front(), code.code, neighbours,
                                        {.size = request_.grid,
                                         .wave_blocks = std::uint64_t{out_.resident} * sm_count(),
-                                        .l2_bytes = request_.device->values.l2_bytes});
+                                        .l2_bytes = request_.device->values.l2_bytes,
+                                        .resident = out_.resident});
         out_.trace.accesses = shared.accesses;
         out_.machine.l2_bytes =
             static_cast<std::uint64_t>(static_cast<double>(out_.machine.l2_bytes) * shared.l2_share);

@@ -10,6 +10,7 @@
 
 #include "emulator/exec/launch.h"
 #include "model/device.h"
+#include "sass/assemble.h"
 #include "schedule/trace.h"
 #include "trimtab/error.h"
 
@@ -28,6 +29,8 @@ struct TraceRequest {
     std::uint64_t instruction_budget = 0;  // warp instructions that may be run; 0: no limit
     bool loads_bypass_l1 = false;          // those that say nothing of their own (-Xptxas -dlcm=cg)
     Policy policy = Policy::greedy_then_oldest;
+    const sass::Assembly* code =
+        nullptr;  // what ptxas makes of the kernel for the device; nullptr: PTX must do
 };
 
 struct TracedLaunch {
@@ -37,6 +40,8 @@ struct TracedLaunch {
     std::uint64_t blocks_on_sm = 1;  // of the SM that has the most
     double work_ratio = 1;           // mean work of the launch's blocks over that of those traced
     double sm_clock_hz = 1, launch_overhead_ns = 0;
+    std::string machine_code;     // the architecture of the code that was traced, "sm_86"; empty: PTX
+    std::string no_machine_code;  // why not, where there was some
     std::uint64_t blocks_run = 0, warp_instructions = 0;  // by the functional emulator
     bool is_cut = false;  // loops beyond what can be kept: the time is of the part kept, scaled
     // By instruction in the kernel's numbering.

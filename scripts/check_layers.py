@@ -21,7 +21,7 @@ ROOMS = {
     "model": ["base"],
     "analysis": ["model", "ptx"],
     "emulator": ["analysis"],
-    "schedule": ["emulator"],
+    "schedule": ["emulator", "sass"],
     "cuda": ["emulator"],
     "profiler": ["emulator", "sass"],
     "driver_gen": ["profiler"],

@@ -19,7 +19,8 @@ import sys
 
 TIDY = "clang-tidy-22"
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ["ptx", "sass", "model", "analysis", "emulator", "cuda", "profiler", "driver_gen", "pipeline", "runtime", "pass", "tools"]
+FOLDERS = ["base", "ptx", "sass", "model", "analysis", "emulator", "schedule", "cuda", "profiler", "driver_gen", "pipeline",
+           "advice", "runtime", "pass", "tools"]
 INCLUDE = re.compile(rb'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 

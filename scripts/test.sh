@@ -18,9 +18,10 @@ Runs, in this order (tidy, which may take as long as all others, only with --all
   tests      every test of that build; those that are labelled exhaustive (more of the same) only with --all
   tidy       clang-tidy on what changed since it was last clean
   gcc        g++ with assertions (build-gcc/), and the unit tests
-  sanitize   the unit tests with AddressSanitizer and UndefinedBehaviorSanitizer, clang (build-sanitize/)
+  sanitize   the unit tests with AddressSanitizer and UndefinedBehaviorSanitizer, clang (build-sanitize/), and one of
+             CCCL's device algorithms on those libraries, built by the trimtab++ of build/; all of them with --all
   threads    the runtime's tests, and those of the emulator's workers, code cache and compiler, with ThreadSanitizer, clang
-             (build-threads/); only with --all or --only
+             (build-threads/), and the same of CCCL's algorithms; only with --all or --only
 A stage's output is shown only when it fails (it is in build/logs/), unless --verbose. A stage that fails does not stop
 those after it that can still run. Exits 0 if all passed, 1 if not.
 
@@ -73,6 +74,9 @@ unit_tests=(--label-exclude 'end_to_end|slow')
 # Of those, g++ leaves out the tests of compiled code, where most of the time is LLVM's: the emulator's tests run on the
 # interpreter, whose code is g++'s.
 not_for_gcc='^Compiled'
+# The sanitizers watch the proof and the emulator, which meet every kernel as clang compiles it: launches of the same
+# kernels as nvcc compiles them are left to the default build.
+not_for_sanitizers='LegalBlocksLeaveTheSameBytes/[a-z_]*_nvcc'
 
 # Files under data/ are read by tests, line numbers and all: they stay as they are.
 own_sources() {
@@ -117,18 +121,36 @@ stage_gcc() {
         ctest --preset gcc -j "$jobs" "${unit_tests[@]}" --exclude-regex "_NOT_BUILT|$not_for_gcc"
 }
 
+# run_algorithms PRESET SANITIZERS: CCCL's device algorithms (tests/algorithms) on that preset's libraries. The cheapest
+# of them has kernels compiled, cached and interpreted in part, as the others have.
+run_algorithms() {
+    local sources=(tests/algorithms/merges.cu) source
+    if $exhaustive; then sources=(tests/algorithms/*.cu); fi
+    if [[ ! -x build/bin/trimtab++ ]]; then
+        echo "tests/algorithms: left out: there is no build/bin/trimtab++ (stage build makes it)"
+        return
+    fi
+    build "$1" trimtab_runtime trimtab_cudart trimtab_choices trimtab_jit || return 1
+    for source in "${sources[@]}"; do
+        TYPES=one timeout 900 tests/algorithms/run.sh "$root/build" "$root/$source" "$2" "$root/build-$1/lib" || return 1
+        echo "$source: passes"
+    done
+}
+
 # What is not built has no labels yet, only a place holder.
 stage_sanitize() {
     configure sanitize -DTRIMTAB_BENCHMARKS=OFF && build sanitize unit_tests &&
         UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 ctest --preset sanitize -j "$jobs" "${unit_tests[@]}" \
-            --exclude-regex _NOT_BUILT
+            --exclude-regex "_NOT_BUILT|$not_for_sanitizers" &&
+        run_algorithms sanitize address,undefined
 }
 
 stage_threads() {
     local -x TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
     configure threads -DTRIMTAB_BENCHMARKS=OFF && build threads && build-threads/bin/runtime_test &&
         TSAN_OPTIONS=$TSAN_OPTIONS:suppressions=$root/scripts/thread_sanitizer.supp \
-            build-threads/bin/emulator_jit_test --gtest_filter='*HandedOver*:*Cache*:*Thrown*:*Outside*'
+            build-threads/bin/emulator_jit_test --gtest_filter='*HandedOver*:*Cache*:*Thrown*:*Outside*' &&
+        run_algorithms threads thread
 }
 
 # A stage runs in a shell of its own, so that a failure inside ends the stage and not the script.

@@ -9,15 +9,49 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/json_value.h"
+
 namespace trimtab::bench {
 
 namespace {
+
+using base::JsonValue;
 
 std::string comparable(std::string_view app) {
     std::string out;
     for (const char c : app)
         if (c != '_') out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return out;
+}
+
+std::string size_from(const JsonValue& value) {
+    std::string size = value.text();
+    if (!evaluate_size(size, 64))
+        value.fail(fmt::format("is \"{}\", which is no sum of products of integers and n", size));
+    return size;
+}
+
+ListedKernel kernel_from(const JsonValue& entry, const std::string& path) {
+    const auto source = std::filesystem::path(path).parent_path() / entry["source"].text();
+    ListedKernel kernel{.app = entry["app"].text(),
+                        .kernel = entry["kernel"].text(),
+                        .source = std::filesystem::absolute(source).lexically_normal().string(),
+                        .symbol = entry["symbol"].text(),
+                        .extent = {},
+                        .block = {},
+                        .arguments = {},
+                        .launches = {}};
+    for (const JsonValue& size : entry["extent"].list()) kernel.extent.push_back(size_from(size));
+    for (const JsonValue& size : entry["block"].list()) kernel.block.push_back(size.count());
+    if (kernel.extent.empty() || kernel.extent.size() > 2 || kernel.extent.size() != kernel.block.size())
+        entry.fail("has not one or two extents, and as many of the block");
+    for (const auto& [name, value] : entry["arguments"].members())
+        kernel.arguments.emplace_back(name, size_from(value));
+    if (const auto launches = entry.find("launches"))
+        kernel.launches = {.argument = (*launches)["argument"].text(),
+                           .from = size_from((*launches)["from"]),
+                           .to = size_from((*launches)["to"])};
+    return kernel;
 }
 
 }  // namespace
@@ -57,51 +91,15 @@ std::optional<std::int64_t> evaluate_size(std::string_view text, std::int64_t n)
 }
 
 std::expected<std::vector<ListedKernel>, Error> read_kernel_list(const std::string& path) {
-    const auto bad = [&](std::string message) {
-        return std::unexpected(Error{.message = std::move(message), .file = path});
-    };
     std::ifstream stream(path);
-    if (!stream) return bad("cannot read the file");
-    const auto json = nlohmann::ordered_json::parse(stream, nullptr, false);
-    if (!json.is_array()) return bad("is not a JSON list of kernels");
-    std::vector<ListedKernel> kernels;
-    for (std::size_t i = 0; i < json.size(); ++i) {
-        try {
-            const auto& entry = json[i];
-            ListedKernel kernel{
-                .app = entry.at("app"),
-                .kernel = entry.at("kernel"),
-                .source = std::filesystem::absolute(std::filesystem::path(path).parent_path() /
-                                                    std::string(entry.at("source")))
-                              .lexically_normal()
-                              .string(),
-                .symbol = entry.at("symbol"),
-                .extent = entry.at("extent"),
-                .block = entry.at("block"),
-                .arguments = {},
-                .launches = {}};
-            for (const auto& [name, value] : entry.at("arguments").items())
-                kernel.arguments.emplace_back(name, value);
-            if (entry.contains("launches"))
-                kernel.launches = {.argument = entry["launches"].at("argument"),
-                                   .from = entry["launches"].at("from"),
-                                   .to = entry["launches"].at("to")};
-            if (kernel.extent.empty() || kernel.extent.size() > 2 ||
-                kernel.extent.size() != kernel.block.size())
-                return bad(fmt::format("entry {}: one or two extents, and as many of the block", i));
-            std::vector<std::string> sizes = kernel.extent;
-            for (const auto& [name, value] : kernel.arguments) sizes.push_back(value);
-            if (kernel.launches) sizes.insert(sizes.end(), {kernel.launches->from, kernel.launches->to});
-            for (const std::string& size : sizes)
-                if (!evaluate_size(size, 64))
-                    return bad(
-                        fmt::format("entry {}: \"{}\" is no sum of products of integers and n", i, size));
-            kernels.push_back(std::move(kernel));
-        } catch (const nlohmann::json::exception& error) {
-            return bad(fmt::format("entry {}: {}", i, error.what()));
-        }
-    }
-    return kernels;
+    if (!stream) return std::unexpected(Error{.message = "cannot read the file", .file = path});
+    const auto json = base::parse_json(std::string{std::istreambuf_iterator<char>(stream), {}}, path);
+    if (!json) return std::unexpected(json.error());
+    return base::read_json(*json, "kernels", path, [&path](const JsonValue& value) {
+        std::vector<ListedKernel> kernels;
+        for (const JsonValue& entry : value.list()) kernels.push_back(kernel_from(entry, path));
+        return kernels;
+    });
 }
 
 const ListedKernel* find_kernel(const std::vector<ListedKernel>& kernels, std::string_view app,

@@ -1,20 +1,21 @@
 // bench/tuned_quality: predicted times of compile-time-configured kernels, in the order of the measured ones?
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <thread>
 
-#include "bench/selection_quality/scores.h"
-#include "bench/tuned_quality/emulated_configuration.h"
+#include "bench/tuned_quality/predicted_configuration.h"
+#include "bench/tuned_quality/slice_scores.h"
 #include "model/performance_model.h"
 #include "tools/trimtab/command.h"
 
@@ -26,11 +27,12 @@ using Json = nlohmann::ordered_json;
 using tools::ExitCode;
 
 struct Options {
-    std::string table, device, kernel = TRIMTAB_BENCH_CONVOLUTION, compiler = TRIMTAB_BENCH_CLANG;
-    std::string model{model::default_model}, csv, predictor = "model";
-    std::size_t slices = 0, least = 2;
+    std::string table, device, kernel, compiler = TRIMTAB_BENCH_CLANG, results;
+    std::string model{model::default_model};
+    std::size_t slices = 0, first = 0, least = 2, blocks = 0;
+    double seconds = 0;
     unsigned threads = 2;
-    bool json = false, fresh = false, quiet = false;
+    bool json = false, fresh = false, quiet = false, from_ptx = false;
 };
 
 int fail(const Error& error) {
@@ -38,204 +40,184 @@ int fail(const Error& error) {
     return tools::code(ExitCode::bad_input);
 }
 
-// The slug in "convolution_rtx2080ti.csv".
-std::string device_in(const std::string& table) {
+// "convolution" and "rtx2080ti" of "convolution_rtx2080ti.csv".
+std::pair<std::string, std::string> family_and_device(const std::string& table) {
     const std::string stem = std::filesystem::path(table).stem().string();
     const std::size_t underscore = stem.rfind('_');
-    return underscore == std::string::npos ? stem : stem.substr(underscore + 1);
+    if (underscore == std::string::npos) return {stem, stem};
+    return {stem.substr(0, underscore), stem.substr(underscore + 1)};
 }
 
-struct SliceScore {
-    const Slice* slice = nullptr;
-    std::vector<double> predicted_ms;  // alongside the slice's configurations; NaN where there is none
-    Configuration best, chosen;
-    double efficiency = 0, rank_correlation = 0;
-    std::vector<double> errors;  // |predicted / measured - 1|
-    std::map<std::string, double> rules;
-};
-
-void score(SliceScore& out) {
-    const auto& all = out.slice->configurations;
-    out.best = std::ranges::min(all, {}, &Configuration::ms);
-    std::vector<double> measured, predicted;
-    double least = INFINITY;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!std::isfinite(out.predicted_ms[i])) continue;
-        measured.push_back(all[i].ms);
-        predicted.push_back(out.predicted_ms[i]);
-        out.errors.push_back(std::abs(out.predicted_ms[i] / all[i].ms - 1));
-        if (out.predicted_ms[i] < least) {
-            least = out.predicted_ms[i];
-            out.chosen = all[i];
-        }
-    }
-    if (predicted.empty()) return;
-    out.efficiency = out.best.ms / out.chosen.ms;
-    out.rank_correlation = spearman(measured, predicted);
-    // Guesses: the mean over the blocks that have so many threads.
-    const auto guess = [&](const std::string& name, auto&& takes) {
-        double logs = 0;
-        int count = 0;
-        for (const Configuration& c : all)
-            if (takes(c)) {
-                logs += std::log(out.best.ms / c.ms);
-                ++count;
-            }
-        if (count > 0) out.rules[name] = std::exp(logs / count);
-    };
-    std::uint32_t most = 0;
-    for (const Configuration& c : all) most = std::max(most, c.block_x * c.block_y);
-    guess("128_threads", [](const Configuration& c) { return c.block_x * c.block_y == 128; });
-    guess("256_threads", [](const Configuration& c) { return c.block_x * c.block_y == 256; });
-    guess("16x16", [](const Configuration& c) { return c.block_x == 16 && c.block_y == 16; });
-    guess("32x8", [](const Configuration& c) { return c.block_x == 32 && c.block_y == 8; });
-    guess("largest", [&](const Configuration& c) { return c.block_x * c.block_y == most; });
+// Beside the table, else beside this program's source.
+std::string description_of(const std::string& table) {
+    const std::string name = family_and_device(table).first + ".json";
+    const std::string beside = (std::filesystem::path(table).parent_path() / name).string();
+    std::error_code ignored;
+    return std::filesystem::exists(beside, ignored) ? beside : TRIMTAB_BENCH_TUNED "/" + name;
 }
 
 // Spread evenly over the table.
-std::vector<const Slice*> sampled(const std::vector<Slice>& all, std::size_t count, std::size_t least) {
-    std::vector<const Slice*> large, out;
-    for (const Slice& slice : all)
-        if (slice.configurations.size() >= least) large.push_back(&slice);
-    if (count == 0 || count >= large.size()) return large;
-    for (std::size_t i = 0; i < count; ++i) out.push_back(large[i * large.size() / count]);
+std::vector<Slice> sampled(std::vector<Slice> all, const Options& options) {
+    std::erase_if(all, [&](const Slice& slice) { return slice.configurations.size() < options.least; });
+    if (options.slices == 0 || options.slices >= all.size()) return all;
+    std::vector<Slice> out;
+    for (std::size_t i = 0; i < options.slices; ++i)
+        out.push_back(all[(options.first + i * all.size() / options.slices) % all.size()]);
     return out;
 }
 
-Json to_json(const Summary& s) {
-    return {{"n", s.n},     {"geomean", s.geomean}, {"median", s.median},
-            {"p10", s.p10}, {"min", s.min},         {"share95", s.share95}};
+Json to_json(const TableScore& s) {
+    const Summary& e = s.efficiency;
+    return {{"slices", e.n},
+            {"geomean", e.geomean},
+            {"median", e.median},
+            {"p10", e.p10},
+            {"min", e.min},
+            {"share95", e.share95},
+            {"spearman", {{"mean", s.rank_mean}, {"min", s.rank_least}}},
+            {"timed", s.timed},
+            {"mape", s.mean_error},
+            {"median_error", s.median_error},
+            {"bias", s.bias}};
 }
 
-int report(const Options& options, const std::vector<SliceScore>& scores) {
-    std::map<std::string, std::vector<Scored>> rules;
-    std::vector<double> ranks, errors;
-    Json slices = Json::array();
-    std::string text =
-        fmt::format("{:>6} {:>6} {:>4} {:>4} {:>4} {:>10} {:>6} {:>6}  {:<10} {:<10}\n", "tile_x", "tile_y",
-                    "ro", "pad", "n", "efficiency", "rank", "MAPE", "chosen", "best");
-    for (const SliceScore& one : scores) {
-        if (one.errors.empty()) continue;
-        rules["trimtab"].push_back({.efficiency = one.efficiency, .best_ms = one.best.ms});
-        for (const auto& [rule, efficiency] : one.rules)
-            rules[rule].push_back({.efficiency = efficiency, .best_ms = one.best.ms});
-        ranks.push_back(one.rank_correlation);
-        errors.insert(errors.end(), one.errors.begin(), one.errors.end());
-        const double mape =
-            std::accumulate(one.errors.begin(), one.errors.end(), 0.0) / double(one.errors.size());
-        const auto block = [](const Configuration& c) {
-            return fmt::format("({}, {})", c.block_x, c.block_y);
-        };
-        text += fmt::format("{:>6} {:>6} {:>4} {:>4} {:>4} {:>10.3f} {:>6.3f} {:>6.2f}  {:<10} {:<10}\n",
-                            one.slice->tile_x, one.slice->tile_y, one.slice->read_only,
-                            one.slice->use_padding, one.errors.size(), one.efficiency, one.rank_correlation,
-                            mape, block(one.chosen), block(one.best));
-        slices.push_back({{"tile", {one.slice->tile_x, one.slice->tile_y}},
-                          {"read_only", one.slice->read_only},
-                          {"use_padding", one.slice->use_padding},
-                          {"n", one.errors.size()},
-                          {"efficiency", one.efficiency},
-                          {"spearman", one.rank_correlation},
-                          {"mape", mape},
-                          {"chosen", {one.chosen.block_x, one.chosen.block_y}},
-                          {"best", {one.best.block_x, one.best.block_y}}});
+int report(const Options& options, const TunedKernel& kernel, const std::vector<Slice>& slices,
+           const std::vector<SliceScore>& scores, std::size_t left) {
+    Json list = Json::array(), summary = Json::object();
+    std::string text = fmt::format("{:<30} {:>4}", fmt::join(kernel.slice, ","), "n");
+    for (std::size_t p = 0; p < predictor_count; ++p)
+        text += fmt::format("  {:>24}", name(static_cast<Predictor>(p)));
+    text += "\n";
+    std::size_t scored = 0;
+    for (std::size_t s = 0; s < slices.size(); ++s) {
+        if (scores[s].configurations < 2) continue;
+        ++scored;
+        text += fmt::format("{:<30} {:>4}", fmt::join(slices[s].values, ","), scores[s].configurations);
+        Json one{
+            {"slice", slices[s].values}, {"n", scores[s].configurations}, {"best", scores[s].best->values}};
+        for (std::size_t p = 0; p < predictor_count; ++p) {
+            const SliceScore::Of& of = scores[s].of[p];
+            double error = 0;
+            for (const double e : of.errors) error += std::abs(e) / static_cast<double>(of.errors.size());
+            text += fmt::format("  {:>9.3f} {:>6.3f} {:>6.3f} ", of.efficiency, of.rank_correlation, error);
+            one[std::string(name(static_cast<Predictor>(p)))] = {{"efficiency", of.efficiency},
+                                                                 {"spearman", of.rank_correlation},
+                                                                 {"mape", error},
+                                                                 {"chosen", of.chosen->values}};
+        }
+        text += "\n";
+        list.push_back(std::move(one));
     }
-    if (ranks.empty()) {
+    if (scored == 0) {
         fmt::print(stderr, "tuned_quality: {}: no slice of it was predicted\n", options.table);
         return tools::code(ExitCode::no);
     }
-    std::ranges::sort(errors);
-    const double spearman_mean = std::accumulate(ranks.begin(), ranks.end(), 0.0) / double(ranks.size());
-    const double mape = std::accumulate(errors.begin(), errors.end(), 0.0) / double(errors.size());
-    const double median_error = errors[errors.size() / 2];
-    Json summary = Json::object();
-    text += fmt::format("\n{:<14} {:>4} {:>8} {:>7} {:>6} {:>6} {:>6}\n", "rule", "n", "geomean", "median",
-                        "p10", "min", ">=.95");
-    for (const auto& [rule, list] : rules) {
-        const Summary s = summarise(list);
-        summary[rule] = to_json(s);
-        text += fmt::format("{:<14} {:>4} {:>8.4f} {:>7.3f} {:>6.3f} {:>6.3f} {:>6.2f}\n", rule, s.n,
-                            s.geomean, s.median, s.p10, s.min, s.share95);
+    text += fmt::format("\n{:<12} {:>6} {:>8} {:>6} {:>6} {:>6} {:>9} {:>6} {:>7} {:>6} {:>6}\n", "predictor",
+                        "slices", "geomean", "p10", "min", ">=.95", "Spearman", "least", "MAPE", "median",
+                        "bias");
+    for (std::size_t p = 0; p < predictor_count; ++p) {
+        const auto predictor = static_cast<Predictor>(p);
+        const TableScore score = score_table(scores, predictor);
+        const Summary& e = score.efficiency;
+        summary[std::string(name(predictor))] = to_json(score);
+        text += fmt::format(
+            "{:<12} {:>6} {:>8.4f} {:>6.3f} {:>6.3f} {:>6.2f} {:>9.3f} {:>6.2f} {:>7.3f} {:>6.3f} "
+            "{:>+6.2f}\n",
+            name(predictor), e.n, e.geomean, e.p10, e.min, e.share95, score.rank_mean, score.rank_least,
+            score.mean_error, score.median_error, score.bias);
     }
-    text +=
-        fmt::format("\nSpearman, mean over slices: {:.4f}; least {:.3f}\nMAPE {:.3f}, median error {:.3f}\n",
-                    spearman_mean, std::ranges::min(ranks), mape, median_error);
+    if (left > 0) text += fmt::format("\n{} configurations were left for another run\n", left);
     if (options.json)
-        fmt::print("{}\n", Json{{"device", options.device},
+        fmt::print("{}\n", Json{{"table", options.table},
+                                {"device", options.device},
                                 {"model", options.model},
-                                {"predictor", options.predictor},
                                 {"summary", std::move(summary)},
-                                {"spearman", {{"mean", spearman_mean}, {"min", std::ranges::min(ranks)}}},
-                                {"mape", mape},
-                                {"median_error", median_error},
-                                {"slices", std::move(slices)}}
+                                {"left", left},
+                                {"slices", std::move(list)}}
                                .dump(1));
     else
         fmt::print("{}", text);
     return tools::code(ExitCode::ok);
 }
 
-bool write_csv(const std::string& path, const std::vector<SliceScore>& scores) {
-    std::FILE* file = std::fopen(path.c_str(), "w");
-    if (file == nullptr) return false;
-    fmt::print(
-        file,
-        "block_size_x,block_size_y,tile_size_x,tile_size_y,read_only,use_padding,time_ms,predicted_ms\n");
-    for (const SliceScore& one : scores)
-        for (std::size_t i = 0; i < one.predicted_ms.size(); ++i) {
-            const Configuration& c = one.slice->configurations[i];
-            fmt::print(file, "{},{},{},{},{},{},{:.6g},{:.6g}\n", c.block_x, c.block_y, c.tile_x, c.tile_y,
-                       c.read_only, c.use_padding, c.ms, one.predicted_ms[i]);
-        }
-    return std::fclose(file) == 0;
+struct Job {
+    std::size_t slice = 0, configuration = 0;
+};
+
+// Slices in steps of the golden ratio: where time runs out, those that were asked lie all over the table.
+std::vector<Job> jobs_of(const std::vector<Slice>& slices) {
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t s = 0; s < slices.size(); ++s) {
+        const double place = static_cast<double>(s) * 0.6180339887498949;
+        order.emplace_back(place - std::floor(place), s);
+    }
+    std::ranges::sort(order);
+    std::vector<Job> jobs;
+    for (const auto& [place, s] : order)
+        for (std::size_t c = 0; c < slices[s].configurations.size(); ++c) jobs.push_back({s, c});
+    return jobs;
 }
 
-int run(Options& options) {
-    const auto table = read_tuned_table(options.table);
-    if (!table) return fail(table.error());
-    if (options.device.empty()) options.device = device_in(options.table);
+int run(Options options) {
+    constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+    if (options.device.empty()) options.device = family_and_device(options.table).second;
+    if (options.kernel.empty()) options.kernel = description_of(options.table);
     const auto device = model::find_device(options.device);
     if (!device) return fail(device.error());
     const auto program = model::performance_model(options.model);
     if (!program) return fail(program.error());
+    const auto kernel = read_tuned_kernel(options.kernel);
+    if (!kernel) return fail(kernel.error());
+    auto table = read_tuned_table(options.table, *kernel);
+    if (!table) return fail(table.error());
+    std::vector<Slice> slices = sampled(std::move(*table), options);
+    thin_out(slices, options.blocks);
+    auto results = ResultsFile::open(options.results, *kernel);
+    if (!results) return fail(results.error());
 
-    std::vector<SliceScore> scores;
-    std::vector<std::pair<std::size_t, std::size_t>> work;  // slice, configuration
-    for (const Slice* slice : sampled(*table, options.slices, options.least)) {
-        for (std::size_t i = 0; i < slice->configurations.size(); ++i) work.emplace_back(scores.size(), i);
-        scores.push_back({.slice = slice,
-                          .predicted_ms = std::vector<double>(slice->configurations.size(), std::nan("")),
-                          .best = {},
-                          .chosen = {},
-                          .errors = {},
-                          .rules = {}});
-    }
-    std::atomic<std::size_t> next = 0, done = 0;
+    std::vector<std::vector<Prediction>> predictions;
+    for (const Slice& slice : slices)
+        predictions.emplace_back(slice.configurations.size(), Prediction{nothing, nothing});
+    const std::vector<Job> jobs = jobs_of(slices);
+    const auto start = std::chrono::steady_clock::now();
+    const auto seconds = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    std::atomic<std::size_t> next = 0, left = 0, made = 0;
     std::mutex mutex;
-    std::map<std::string, int> failures;
+    std::map<std::string, std::size_t> failures;
     const auto worker = [&] {
-        EmulatedConfigurations configurations({.source = options.kernel,
-                                               .compiler = options.compiler,
-                                               .device = *device,
-                                               .fresh = options.fresh},
-                                              profiler::default_store_path());
-        for (std::size_t w = next++; w < work.size(); w = next++) {
-            SliceScore& one = scores[work[w].first];
-            const Configuration& configuration = one.slice->configurations[work[w].second];
-            std::expected<double, Error> ns = options.predictor == "emulation"
-                                                  ? configurations.emulate_ns(configuration)
-                                                  : configurations.predict_ns(configuration, **program);
-            if (ns && options.predictor == "both") {
-                const auto emulated = configurations.emulate_ns(configuration);
-                ns = emulated ? std::expected<double, Error>(std::sqrt(*ns * *emulated)) : emulated;
+        PredictedConfigurations configurations({.kernel = *kernel,
+                                                .compiler = options.compiler,
+                                                .device = *device,
+                                                .fresh = options.fresh,
+                                                .from_ptx = options.from_ptx},
+                                               profiler::default_store_path());
+        for (std::size_t w = next++; w < jobs.size(); w = next++) {
+            const Values& values = slices[jobs[w].slice].configurations[jobs[w].configuration].values;
+            Prediction& out = predictions[jobs[w].slice][jobs[w].configuration];
+            {
+                const std::lock_guard lock(mutex);
+                if (const Prediction* known = results->find(values)) {
+                    out = *known;
+                    continue;
+                }
             }
-            if (ns) one.predicted_ms[work[w].second] = *ns / 1e6;
-            const std::size_t finished = ++done;
+            if (options.seconds > 0 && seconds() > options.seconds) {
+                ++left;
+                continue;
+            }
+            const auto closed = configurations.closed_form_ns(values, **program);
+            const auto emulated = configurations.emulated_ns(values);
             const std::lock_guard lock(mutex);
-            if (!ns) ++failures[ns.error().text()];
-            if (!options.quiet && (configurations.measured() > 0 || options.predictor != "model") &&
-                finished % 50 == 0)
-                fmt::print(stderr, "tuned_quality: {} of {} configurations\n", finished, work.size());
+            for (const auto* one : {&closed, &emulated})
+                if (!*one) ++failures[one->error().text()];
+            out = {.closed_form_ms = closed.value_or(nothing) / 1e6,
+                   .emulation_ms = emulated.value_or(nothing) / 1e6};
+            results->add(values, out);
+            if (!options.quiet && ++made % 50 == 0)
+                fmt::print(stderr, "tuned_quality: {} of {} configurations, {:.0f} ms each\n", made.load(),
+                           jobs.size(), seconds() * 1e3 * options.threads / static_cast<double>(made));
         }
     };
     {
@@ -245,10 +227,9 @@ int run(Options& options) {
     }
     for (const auto& [line, count] : failures)
         fmt::print(stderr, "tuned_quality: {} configurations left out: {}\n", count, line);
-    for (SliceScore& one : scores) score(one);
-    if (!options.csv.empty() && !write_csv(options.csv, scores))
-        return fail({.message = "cannot be written", .file = options.csv});
-    return report(options, scores);
+    std::vector<SliceScore> scores;
+    for (std::size_t s = 0; s < slices.size(); ++s) scores.push_back(score_slice(slices[s], predictions[s]));
+    return report(options, *kernel, slices, scores, left);
 }
 
 }  // namespace
@@ -259,25 +240,32 @@ int main(int argc, char** argv) {
     using namespace trimtab;
     bench::Options options;
     CLI::App app(
-        "Predicts every configuration of a table of timed, compile-time-configured kernels by emulating "
-        "sampled blocks, and scores the order within slices that differ in the block alone",
+        "Predicts every configuration of a table of timed, compile-time-configured kernels by the "
+        "closed-form "
+        "model and by abstract emulation, and scores the order within slices that differ in the block alone",
         "tuned_quality");
-    app.add_option("--table", options.table, "CSV: block_size_x,block_size_y,tile_size_x,...,time_ms")
-        ->required();
+    app.add_option("--table", options.table, "CSV, named KERNEL_DEVICE.csv")->required();
     app.add_option("--device", options.device, "GPU; left out: what follows the last _ of the table's name");
+    app.add_option(
+        "--kernel", options.kernel,
+        "What stands behind the table, in JSON; left out: KERNEL.json beside the table, or of those "
+        "that this program knows");
     app.add_option("--slices", options.slices, "So many slices, spread over the table; 0: all");
+    app.add_option("--first", options.first, "Of those, the first is the table's FIRSTth");
     app.add_option("--min-slice", options.least, "Only slices of at least so many configurations");
+    app.add_option("--blocks", options.blocks,
+                   "At most so many configurations of a slice, spread over its times; 0: all");
+    app.add_option("--results", options.results,
+                   "CSV: predictions are added to it, and those that it has are not made again");
+    app.add_option(
+        "--seconds", options.seconds,
+        "Start no configuration after so long; the rest is for another run with the same --results");
     app.add_option("--model", options.model, "Performance model")->capture_default_str();
-    app.add_option("--predictor", options.predictor,
-                   "The closed-form model, abstract emulation, or the geometric mean of both")
-        ->check(CLI::IsMember({"model", "emulation", "both"}))
-        ->capture_default_str();
-    app.add_option("--kernel", options.kernel, "The kernel's source")->capture_default_str();
     app.add_option("--compiler", options.compiler, "clang++ 22")->capture_default_str();
+    app.add_flag("--from-ptx", options.from_ptx, "Emulate the PTX, though ptxas's machine code could be had");
     app.add_flag("--fresh", options.fresh, "Measure again what is remembered");
     app.add_flag("--json", options.json, "Print JSON");
     app.add_flag("--quiet", options.quiet, "No progress on stderr");
-    app.add_option("--csv", options.csv, "Write measured and predicted times");
     app.add_option("--threads", options.threads, "Configurations at a time")->check(CLI::Range(1, 64));
     try {
         app.parse(argc, argv);

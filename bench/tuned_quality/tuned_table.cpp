@@ -2,45 +2,64 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
+#include <tuple>
 
 #include "bench/selection_quality/csv.h"
 
 namespace trimtab::bench {
 
-std::expected<std::vector<Slice>, Error> read_tuned_table(const std::string& path) {
-    const auto rows = read_csv(path, {"block_size_x", "block_size_y", "tile_size_x", "tile_size_y",
-                                      "read_only", "use_padding", "time_ms"});
+std::expected<std::vector<Slice>, Error> read_tuned_table(const std::string& path,
+                                                          const TunedKernel& kernel) {
+    std::vector<std::string_view> columns(kernel.columns.begin(), kernel.columns.end());
+    columns.push_back(kernel.time_column);
+    const auto rows = read_csv(path, columns);
     if (!rows) return std::unexpected(rows.error());
-    std::map<std::array<std::uint32_t, 4>, std::vector<Configuration>> slices;
+    std::vector<std::size_t> in_slice;
+    for (const std::string& column : kernel.slice)
+        in_slice.push_back(
+            static_cast<std::size_t>(std::ranges::find(kernel.columns, column) - kernel.columns.begin()));
+    std::map<Values, std::vector<Configuration>> slices;
     for (const CsvRow& row : *rows) {
-        std::array<double, 7> numbers{};
-        for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto out_of_range = [&](double number) {
+            return std::unexpected(
+                Error{.message = fmt::format("{} is out of range", number), .file = path, .line = row.line});
+        };
+        Configuration one;
+        for (std::size_t i = 0; i < columns.size(); ++i) {
             const auto number = csv_number(path, row, i);
             if (!number) return std::unexpected(number.error());
-            const bool flag = i == 4 || i == 5;
-            if (*number < (flag ? 0 : 1e-9) || *number > (flag ? 1 : 1e6))
-                return std::unexpected(Error{
-                    .message = fmt::format("{} is out of range", *number), .file = path, .line = row.line});
-            numbers[i] = *number;
+            const bool is_time = i + 1 == columns.size();
+            if (!(*number >= (is_time ? 1e-9 : 0)) || *number > 1e9) return out_of_range(*number);
+            if (is_time)
+                one.ms = *number;
+            else if (*number != std::floor(*number))
+                return out_of_range(*number);
+            else
+                one.values.push_back(static_cast<std::int64_t>(*number));
         }
-        const auto whole = [&](std::size_t i) { return static_cast<std::uint32_t>(numbers[i]); };
-        slices[{whole(2), whole(3), whole(4), whole(5)}].push_back({.block_x = whole(0),
-                                                                    .block_y = whole(1),
-                                                                    .tile_x = whole(2),
-                                                                    .tile_y = whole(3),
-                                                                    .read_only = whole(4),
-                                                                    .use_padding = whole(5),
-                                                                    .ms = numbers[6]});
+        Values key;
+        for (const std::size_t i : in_slice) key.push_back(one.values[i]);
+        slices[key].push_back(std::move(one));
     }
     std::vector<Slice> out;
     for (auto& [key, configurations] : slices)
-        out.push_back({.tile_x = key[0],
-                       .tile_y = key[1],
-                       .read_only = key[2],
-                       .use_padding = key[3],
-                       .configurations = std::move(configurations)});
+        out.push_back({.values = key, .configurations = std::move(configurations)});
     return out;
+}
+
+void thin_out(std::vector<Slice>& slices, std::size_t count) {
+    if (count < 2) return;
+    for (Slice& slice : slices) {
+        auto& all = slice.configurations;
+        if (all.size() <= count) continue;
+        std::ranges::sort(all, {}, [](const Configuration& one) { return std::tie(one.ms, one.values); });
+        std::vector<Configuration> kept;
+        for (std::size_t i = 0; i < count; ++i) kept.push_back(all[i * (all.size() - 1) / (count - 1)]);
+        all = std::move(kept);
+    }
 }
 
 }  // namespace trimtab::bench

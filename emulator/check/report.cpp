@@ -5,10 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/demangle.h"
+#include "base/json_value.h"
 
 namespace trimtab::emulator::check {
 namespace {
 
+using base::JsonValue;
 using nlohmann::json;
 
 json json_of(const AccessPlace& access) {
@@ -28,24 +30,46 @@ json json_of(const HostStack& stack) {
     return frames;
 }
 
-AccessPlace access_of(const json& from) {
-    AccessPlace access;
-    access.source = from.at("source");
-    access.instruction = from.at("instruction");
-    access.ptx_line = from.at("ptx_line");
-    access.thread = from.at("thread").get<std::array<std::uint32_t, 3>>();
-    access.block = from.at("block").get<std::array<std::uint32_t, 3>>();
-    return access;
+std::array<std::uint32_t, 3> index_of(const JsonValue& from) {
+    std::array<std::uint32_t, 3> index{};
+    const auto values = from.list(index.size());
+    for (std::size_t d = 0; d < index.size(); d++) index[d] = values[d].count();
+    return index;
 }
 
-HostStack stack_of(const json& from) {
+AccessPlace access_of(const JsonValue& from) {
+    return {.source = from["source"].text(),
+            .instruction = from["instruction"].text(),
+            .ptx_line = from["ptx_line"].count(),
+            .thread = index_of(from["thread"]),
+            .block = index_of(from["block"])};
+}
+
+HostStack stack_of(const JsonValue& from) {
     HostStack stack;
-    for (const json& frame : from)
-        stack.push_back({.module = frame.at("module"),
-                         .offset = frame.at("offset"),
-                         .symbol = frame.at("symbol"),
-                         .place = frame.value("place", "")});
+    for (const JsonValue& frame : from.list()) {
+        const auto place = frame.find("place");
+        stack.push_back({.module = frame["module"].text(),
+                         .offset = frame["offset"].natural(),
+                         .symbol = frame["symbol"].text(),
+                         .place = place ? place->text() : ""});
+    }
     return stack;
+}
+
+Report report_of(const JsonValue& from) {
+    Report report;
+    report.check = from["check"].text();
+    report.kind = from["kind"].text();
+    report.kernel = from["kernel"].text();
+    report.text = from["text"].text();
+    report.count = from["count"].natural();
+    report.access = access_of(from);
+    if (const auto bytes = from.find("allocation_bytes")) report.allocation_bytes = bytes->natural();
+    if (const auto other = from.find("other")) report.other.push_back(access_of(*other));
+    if (const auto allocated = from.find("allocated")) report.allocated = stack_of(*allocated);
+    if (const auto freed = from.find("freed")) report.freed = stack_of(*freed);
+    return report;
 }
 
 std::string lines_of(const HostStack& stack, std::string_view title) {
@@ -97,27 +121,14 @@ std::string to_json(const std::string& checks, const std::vector<Report>& report
     return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-std::expected<std::vector<Report>, Error> reports_of_json(std::string_view text) {
-    try {
-        const json document = json::parse(text);
+std::expected<std::vector<Report>, Error> reports_of_json(std::string_view text, const std::string& origin) {
+    const auto document = base::parse_json(text, origin);
+    if (!document) return std::unexpected(document.error());
+    return base::read_json(*document, "report of checks", origin, [](const JsonValue& value) {
         std::vector<Report> reports;
-        for (const json& from : document.at("reports")) {
-            Report& report = reports.emplace_back();
-            report.check = from.at("check");
-            report.kind = from.at("kind");
-            report.kernel = from.at("kernel");
-            report.text = from.at("text");
-            report.count = from.at("count");
-            report.access = access_of(from);
-            report.allocation_bytes = from.value("allocation_bytes", std::uint64_t{0});
-            if (from.contains("other")) report.other.push_back(access_of(from.at("other")));
-            if (from.contains("allocated")) report.allocated = stack_of(from.at("allocated"));
-            if (from.contains("freed")) report.freed = stack_of(from.at("freed"));
-        }
+        for (const JsonValue& from : value["reports"].list()) reports.push_back(report_of(from));
         return reports;
-    } catch (const json::exception& problem) {
-        return std::unexpected(Error{.message = std::string("no report of checks: ") + problem.what()});
-    }
+    });
 }
 
 std::string text_of(const Report& report) {

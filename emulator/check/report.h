@@ -60,7 +60,8 @@ class Reports {
 
 // {"checks": "memory,race", "reports": [...]}: docs/command-line.md.
 [[nodiscard]] std::string to_json(const std::string& checks, const std::vector<Report>& reports);
-[[nodiscard]] std::expected<std::vector<Report>, Error> reports_of_json(std::string_view text);
+[[nodiscard]] std::expected<std::vector<Report>, Error> reports_of_json(std::string_view text,
+                                                                        const std::string& origin);
 // Several lines, for people; each ends in a newline.
 [[nodiscard]] std::string text_of(const Report& report);
 

@@ -134,6 +134,10 @@ Shape resolve_each(Warp& w, const Op* op, Shape shape) {
     }
     // Only what is valid is counted: addresses that wrap around have no span.
     if (info.counted) count_spaces(w, op);
+    if (w.worker->launch().request.observer != nullptr) {
+        w.at.is_apart = true;
+        std::ranges::copy(w.at.address, w.at.seen);
+    }
     std::copy(hosts.begin(), hosts.end(), w.at.address);
     w.at.delta = 0;
     w.at.host = reinterpret_cast<std::byte*>(first_host);

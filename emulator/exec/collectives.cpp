@@ -5,6 +5,7 @@
 #include "emulator/exec/assembly.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/memory_info.h"
+#include "ptx/shuffle.h"
 
 namespace trimtab::emulator::run {
 namespace {
@@ -50,7 +51,6 @@ const Op* warp_sync(Warp& w, const Op* op) {
     return assembly.lanes == 0 ? assembly.next : finish(w, assembly.next);
 }
 
-// PTX ISA, "shfl": c holds the segments' mask in bits 12 to 8 and the clamp in bits 4 to 0.
 const Op* shuffle(Warp& w, const Op* op) {
     const Assembly assembly = assemble(w, op, static_cast<const MemoryInfo*>(op->info)->elements[0]);
     if (assembly.lanes == 0) return assembly.next;
@@ -61,31 +61,9 @@ const Op* shuffle(Warp& w, const Op* op) {
     std::uint32_t in_range = 0;
     const auto mode = static_cast<ptx::ShuffleMode>(op->imm);
     for (unsigned lane = 0; lane < warp_lanes; lane++) {
-        const std::uint32_t amount = b[lane] & 0x1f, clamp = c[lane] & 0x1f, segment = (c[lane] >> 8) & 0x1f;
-        const std::uint32_t highest = (lane & segment) | (clamp & ~segment & 0x1f), lowest = lane & segment;
-        int from = 0;
-        bool valid = false;
-        switch (mode) {
-            case ptx::ShuffleMode::up:
-                from = static_cast<int>(lane) - static_cast<int>(amount);
-                valid = from >= static_cast<int>(highest);
-                break;
-            case ptx::ShuffleMode::down:
-                from = static_cast<int>(lane + amount);
-                valid = from <= static_cast<int>(highest);
-                break;
-            case ptx::ShuffleMode::bfly:
-                from = static_cast<int>(lane ^ amount);
-                valid = from <= static_cast<int>(highest);
-                break;
-            default:
-                from = static_cast<int>(lowest | (amount & ~segment & 0x1f));
-                valid = from <= static_cast<int>(highest);
-                break;
-        }
-        if (!valid) from = static_cast<int>(lane);
-        result[lane] = a[from & 31];
-        in_range |= (valid ? 1u : 0u) << lane;
+        const ptx::ShuffleSource source = ptx::shuffle_source(mode, lane, b[lane], c[lane]);
+        result[lane] = a[source.lane];
+        in_range |= (source.is_in_range ? 1u : 0u) << lane;
     }
     write(w, op->d, result);
     if (op->e != no_operand) w.write_predicate(op->e, in_range);

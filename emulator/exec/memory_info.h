@@ -22,6 +22,10 @@ struct LaneAddresses {
     std::byte* host = nullptr;
     std::uint64_t delta = 0;
     std::uint64_t first = 0, end = 0;  // the addresses, as the kernel sees them, lie in [first, end)
+    // In an observed launch: lanes' data lie in several ranges. Then `address` is of the host, and this is what
+    // the kernel sees.
+    bool is_apart = false;
+    alignas(64) std::uint64_t seen[warp_lanes] = {};
 
     [[nodiscard]] std::byte* of_lane(unsigned lane) const {
         return reinterpret_cast<std::byte*>(address[lane] + delta);

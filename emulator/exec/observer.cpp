@@ -7,6 +7,7 @@ namespace trimtab::emulator {
 
 LaneAddresses::Shape resolve_observed(Warp& w, const Op* op) {
     const MemoryInfo& info = *static_cast<const MemoryInfo*>(op->info);
+    w.at.is_apart = false;
     const LaneAddresses::Shape shape = info.unobserved(w, op);
     if (shape == LaneAddresses::Shape::fault) return shape;
     return w.worker->launch().request.observer->accesses(w, op, shape);

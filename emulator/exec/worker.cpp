@@ -248,7 +248,8 @@ void Worker::fault_of_exception() noexcept {
     try {
         launch_.fault->message = fmt::format("kernel {}: the emulator failed: {}",
                                              launch_.kernel.function().name, text_of_exception());
-    } catch (...) {  // no memory is left even for this: the kind says it
+    } catch (...) {
+        launch_.fault->message.clear();  // no memory is left even for this: the kind says it
     }
 }
 

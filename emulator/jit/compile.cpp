@@ -21,6 +21,7 @@
 
 #include "code_hash.h"
 #include "emulator/jit/abi.h"
+#include "emulator/jit/split_pairs.h"
 #include "emulator/jit/translator.h"
 
 namespace trimtab::emulator::jit {
@@ -57,15 +58,20 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target) {
     builder.registerFunctionAnalyses(functions);
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
-    llvm::ModulePassManager passes;
-    const char* pipeline =
-        "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse,"
-        "dce)";
-    if (auto error = builder.parsePassPipeline(passes, pipeline)) {
-        llvm::consumeError(std::move(error));
-        return;
+    const auto run = [&](const char* pipeline) {
+        llvm::ModulePassManager passes;
+        if (auto error = builder.parsePassPipeline(passes, pipeline)) {
+            llvm::consumeError(std::move(error));
+            return;
+        }
+        passes.run(module, modules);
+    };
+    run("function(mem2reg)");
+    for (llvm::Function& function : module) {
+        if (!function.isDeclaration()) split_pairs(function);
     }
-    passes.run(module, modules);
+    modules.invalidate(module, llvm::PreservedAnalyses::none());
+    run("function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse,dce)");
 }
 
 // TargetMachine::addPassesToEmitFile(), less what large functions do without.

@@ -136,94 +136,49 @@ std::vector<llvm::Value*> Translator::hosts_of(const Access& access, bool is_in_
 // Goes on with the access' hosts where all lanes are good; else at access.slow.
 void Translator::check(Access& access, std::uint32_t index, bool is_store_in_runs) {
     const bool is_in_runs = access.shape.is_runs() || is_store_in_runs;
-    const auto finish = [&](std::vector<llvm::Value*> hosts) {
-        if (!is_in_runs) {
-            access.host = hosts.front();
-            return;
-        }
-        access.run_hosts = std::move(hosts);
-        access.is_same_in_runs = access.shape.in_runs(shapes_->run_lanes()).is_same_in_runs();
-    };
-    const auto member = check_group_of_.find(index);
-    if (member == check_group_of_.end() ||
-        (check_groups_[member->second].first != index && check_groups_[member->second].hosts.empty())) {
+    const auto row = row_of_.find(index);
+    std::vector<llvm::Value*> hosts;
+    if (is_checked_ && row != row_of_.end()) {
+        for (llvm::Value* host : rows_[row->second].hosts)
+            hosts.push_back(b_.CreateConstGEP1_64(b_.getInt8Ty(), host, access.op->imm));
+        access.slow->eraseFromParent();
+        access.slow = nullptr;
+    } else {
         find_range(access);
         expect(is_good(access, 0, access.total_bytes), access.slow);
-        finish(hosts_of(access, is_in_runs));
+        hosts = hosts_of(access, is_in_runs);
+    }
+    if (!is_in_runs) {
+        access.host = hosts.front();
         return;
     }
-    // The group's first finds the place of all, if it can; each for itself otherwise.
-    CheckGroup& group = check_groups_[member->second];
-    auto* together = llvm::BasicBlock::Create(context_, "together", made_);
-    auto* alone = llvm::BasicBlock::Create(context_, "alone", made_);
-    auto* ready = llvm::BasicBlock::Create(context_, "ready", made_);
-    const bool is_first = group.first == index;
-    llvm::Value* good = nullptr;
-    if (is_first) {
-        find_range(access);
-        good = is_good(access, group.low, group.high);
-        b_.CreateStore(good, group.is_good);
-    } else {
-        good = b_.CreateLoad(b_.getInt1Ty(), group.is_good);
-    }
-    b_.CreateCondBr(good, together, alone, likely_);
-    b_.SetInsertPoint(together);
-    std::vector<llvm::Value*> common;
-    if (is_first) {
-        common = hosts_of(access, is_in_runs);
-        for (llvm::Value* host : common) {
-            llvm::BasicBlock& prologue = made_->getEntryBlock();
-            llvm::IRBuilder<> at_start(&prologue, prologue.begin());
-            group.hosts.push_back(at_start.CreateAlloca(b_.getPtrTy()));
-            b_.CreateStore(host, group.hosts.back());
-        }
-    } else {
-        const std::uint64_t behind = access.op->imm - memory_op(group.first)->imm;
-        for (llvm::AllocaInst* host : group.hosts)
-            common.push_back(
-                b_.CreateConstGEP1_64(b_.getInt8Ty(), b_.CreateLoad(b_.getPtrTy(), host), behind));
-    }
-    b_.CreateBr(ready);
-    b_.SetInsertPoint(alone);
-    if (!is_first) find_range(access);
-    expect(is_good(access, 0, access.total_bytes), access.slow);
-    const std::vector<llvm::Value*> own = hosts_of(access, is_in_runs);
-    alone = b_.GetInsertBlock();
-    b_.CreateBr(ready);
-    b_.SetInsertPoint(ready);
-    std::vector<llvm::Value*> hosts;
-    for (std::size_t i = 0; i < own.size(); i++) {
-        llvm::PHINode* host = b_.CreatePHI(b_.getPtrTy(), 2);
-        host->addIncoming(common[i], together);
-        host->addIncoming(own[i], alone);
-        hosts.push_back(host);
-    }
-    finish(std::move(hosts));
+    access.run_hosts = std::move(hosts);
+    access.is_same_in_runs = access.shape.in_runs(shapes_->run_lanes()).is_same_in_runs();
 }
 
 // i1: of every lane, [address + low, address + high) lies in the access' range, and the address is aligned.
-llvm::Value* Translator::is_good(const Access& access, std::int64_t low, std::int64_t high) {
+// `more`: bytes that follow besides.
+llvm::Value* Translator::is_good(const Access& access, std::int64_t low, std::int64_t high,
+                                 llvm::Value* more) {
     const auto [least, most] = std::ranges::minmax(access.shape.offsets);
     for (const std::int64_t offset : access.shape.offsets) {
         if ((static_cast<std::uint64_t>(offset) & access.alignment) != 0) return b_.getFalse();
     }
+    // How far into the range it may begin: nowhere, where the range is too small.
     const auto span = static_cast<std::uint64_t>(most - least + high - low);
-    if (!access.shape.is_runs()) {
-        llvm::Value* good = in_range(access.address, access.first, access.end, least + low, span);
-        if (access.alignment == 0) return good;
-        llvm::Value* rest = b_.CreateAnd(access.address, b_.getInt64(access.alignment));
-        return b_.CreateAnd(good, b_.CreateICmpEQ(rest, b_.getInt64(0)));
-    }
-    llvm::Value* size = b_.CreateSub(access.end, access.first);
-    llvm::Value* limit = b_.CreateSub(size, b_.getInt64(span));
+    const auto less = [this](llvm::Value* a, llvm::Value* b) {
+        return b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, a, b);
+    };
+    llvm::Value* limit = less(b_.CreateSub(access.end, access.first), b_.getInt64(span - 1));
+    if (more != nullptr) limit = less(limit, more);
     llvm::Value* before = b_.CreateSub(access.first, b_.getInt64(static_cast<std::uint64_t>(least + low)));
     llvm::Value* at = b_.CreateSub(access.address, splat_like(access.address, before));
-    llvm::Value* good = b_.CreateICmpULE(at, splat_like(access.address, limit));
+    llvm::Value* good = b_.CreateICmpULT(at, splat_like(access.address, limit));
     if (access.alignment != 0) {
         llvm::Value* rest = b_.CreateAnd(access.address, constant_like(access.address, access.alignment));
         good = b_.CreateAnd(good, b_.CreateICmpEQ(rest, constant_like(rest, 0)));
     }
-    return b_.CreateAnd(b_.CreateAndReduce(good), b_.CreateICmpUGE(size, b_.getInt64(span)));
+    return good->getType()->isVectorTy() ? b_.CreateAndReduce(good) : good;
 }
 
 // A scalar as what `like` is.
@@ -241,68 +196,6 @@ bool Translator::lanes_in_order(const Shape& shape, unsigned run_lanes, unsigned
         consecutive = consecutive && behind == std::int64_t{lane % run_lanes} * bytes;
     }
     return same || consecutive;
-}
-
-// Loads of one basic block behind one register: their places are checked by the first of them, if there is
-// one range for all.
-bool Translator::may_share_check(std::uint32_t index) const {
-    const Instruction& instruction = function_.body[index];
-    const ptx::Space space = instruction.modifiers.space;
-    if (!is_load(instruction) || instruction.guard != ptx::no_index || is_ordered(instruction) ||
-        (space != ptx::Space::global && space != ptx::Space::shared)) {
-        return false;
-    }
-    const Operand& place = instruction.operands[1];
-    if (place.kind != Operand::Kind::address || place.reg == ptx::no_index || slots_[place.reg] == nullptr)
-        return false;
-    const Op* op = memory_op(index);
-    const Shape& shape = shapes_->of(place.reg);
-    return op != nullptr && op->info != nullptr && !shape.is_general() &&
-           static_cast<std::int64_t>(op->imm) < (1 << 30) && static_cast<std::int64_t>(op->imm) > -(1 << 30);
-}
-
-void Translator::find_check_groups() {
-    for (const ptx::BasicBlock& block : flow_.blocks) {
-        for (std::uint32_t i = block.first; i < block.last; i++) {
-            if (check_group_of_.contains(i) || !may_share_check(i)) continue;
-            const Instruction& first = function_.body[i];
-            const ptx::RegisterIndex reg = first.operands[1].reg;
-            CheckGroup group;
-            group.first = i;
-            std::vector<std::uint32_t> members;
-            std::vector<std::int64_t> places;
-            const auto first_at = static_cast<std::int64_t>(memory_op(i)->imm);
-            for (std::uint32_t j = i; j < block.last; j++) {
-                const Instruction& other = function_.body[j];
-                if (may_share_check(j) && !check_group_of_.contains(j) && other.operands[1].reg == reg &&
-                    other.modifiers.space == first.modifiers.space && other.type == first.type &&
-                    other.operands[0].elements.size() == first.operands[0].elements.size()) {
-                    const auto& info = *static_cast<const MemoryInfo*>(memory_op(j)->info);
-                    const std::int64_t at = static_cast<std::int64_t>(memory_op(j)->imm) - first_at;
-                    if (at % info.alignment_bytes == 0) {
-                        members.push_back(j);
-                        places.push_back(at);
-                        group.low = std::min(group.low, at);
-                        group.high = std::max<std::int64_t>(group.high, at + info.total_bytes);
-                    }
-                }
-                if (!is_passed(other) || writes_to(other, reg)) break;
-            }
-            if (members.size() < 2) continue;
-            group.is_good = b_.CreateAlloca(b_.getInt1Ty());
-            b_.CreateStore(b_.getFalse(), group.is_good);
-            if (is_counted_) {
-                constexpr std::int64_t sector_bytes = std::int64_t{1} << SectorSet::sector_shift;
-                group.is_inserted = b_.CreateAlloca(b_.getInt1Ty());
-                std::ranges::sort(places);
-                const auto gap = std::ranges::adjacent_find(
-                    places, [](std::int64_t a, std::int64_t b) { return b - a > sector_bytes; });
-                group.is_dense = gap == places.end();
-            }
-            for (const std::uint32_t member : members) check_group_of_[member] = check_groups_.size();
-            check_groups_.push_back(group);
-        }
-    }
 }
 
 }  // namespace trimtab::emulator::jit

@@ -21,6 +21,7 @@ llvm::BasicBlock* Translator::make_exit(const ptx::RegisterSet& live, llvm::Valu
 }
 
 llvm::BasicBlock* Translator::exit_before(std::uint32_t index) {
+    if (leaves_before_ != ptx::no_index) index = leaves_before_;
     auto [at, is_new] = exits_.try_emplace(code_.work_op(index), nullptr);
     if (!is_new) return at->second;
     auto* exit = llvm::BasicBlock::Create(context_, "exit", made_);

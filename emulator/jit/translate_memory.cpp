@@ -162,9 +162,11 @@ void Translator::finish_slow(const Access& access, std::uint32_t index, llvm::Ba
         write_destination(function_.body[index], to, value);
     }
     b_.CreateBr(done);
-    b_.SetInsertPoint(access.slow);
-    run_handlers(index);
-    b_.CreateBr(done);
+    if (access.slow != nullptr) {
+        b_.SetInsertPoint(access.slow);
+        run_handlers(index);
+        b_.CreateBr(done);
+    }
     b_.SetInsertPoint(done);
 }
 

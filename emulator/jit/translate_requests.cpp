@@ -118,26 +118,25 @@ void Translator::insert_pieces(const std::vector<Piece>& pieces, bool is_one_sec
     }
 }
 
-// The first of a group for all of it, if that lies within windows; the others if it has not.
-void Translator::insert_of_group(CheckGroup& group, std::uint32_t index, const std::vector<Piece>& pieces,
-                                 bool is_one_sector) {
+// The first of a row for all of it, if that lies within windows; the others if it has not.
+void Translator::insert_of_row(Row& row, std::uint32_t index, const std::vector<Piece>& pieces,
+                               bool is_one_sector) {
     auto* alone = llvm::BasicBlock::Create(context_, "alone", made_);
     auto* done = llvm::BasicBlock::Create(context_, "inserted", made_);
-    if (group.first != index) {
-        b_.CreateCondBr(b_.CreateLoad(b_.getInt1Ty(), group.is_inserted), done, alone, likely_);
+    if (row.first != index) {
+        b_.CreateCondBr(b_.CreateLoad(b_.getInt1Ty(), row.is_inserted), done, alone, likely_);
     } else {
         const auto& info = *static_cast<const MemoryInfo*>(memory_op(index)->info);
         std::vector<Piece> all;
         llvm::Value* good = b_.getTrue();
         for (const Piece& piece : pieces) {
             // The last byte that the first load's own piece and those behind it have.
-            const std::int64_t more = group.high - info.total_bytes;
+            const std::int64_t more = row.high - info.total_bytes;
             llvm::Value* last =
                 is_one_sector
-                    ? b_.CreateAdd(piece.first, b_.getInt64(static_cast<std::uint64_t>(group.high - 1)))
+                    ? b_.CreateAdd(piece.first, b_.getInt64(static_cast<std::uint64_t>(row.high - 1)))
                     : b_.CreateAdd(piece.last, b_.getInt64(static_cast<std::uint64_t>(more)));
-            llvm::Value* first =
-                b_.CreateAdd(piece.first, b_.getInt64(static_cast<std::uint64_t>(group.low)));
+            llvm::Value* first = b_.CreateAdd(piece.first, b_.getInt64(static_cast<std::uint64_t>(row.low)));
             all.push_back({first, last});
             llvm::Value* across =
                 b_.CreateLShr(b_.CreateXor(first, last), b_.getInt64(SectorSet::window_shift));
@@ -147,7 +146,7 @@ void Translator::insert_of_group(CheckGroup& group, std::uint32_t index, const s
         b_.CreateCondBr(good, together, alone, likely_);
         b_.SetInsertPoint(together);
         insert_pieces(all, false);
-        b_.CreateStore(b_.getTrue(), group.is_inserted);
+        b_.CreateStore(b_.getTrue(), row.is_inserted);
         b_.CreateBr(done);
     }
     b_.SetInsertPoint(alone);
@@ -195,9 +194,9 @@ void Translator::count_spans(const Access& access, const std::vector<Span>& span
     if (good != b_.getTrue()) expect(good, otherwise);
     std::vector<Piece> pieces;
     for (std::size_t i = 0; i < spans.size(); i++) pieces.push_back({spans[i].first, lasts[i]});
-    const auto group = check_group_of_.find(index);
-    if (is_load && group != check_group_of_.end() && check_groups_[group->second].is_dense)
-        insert_of_group(check_groups_[group->second], index, pieces, is_one_sector);
+    const auto row = row_of_.find(index);
+    if (is_load && row != row_of_.end() && rows_[row->second].is_dense)
+        insert_of_row(rows_[row->second], index, pieces, is_one_sector);
     else
         insert_pieces(pieces, is_one_sector);
     const auto count = [&](unsigned shift) {
@@ -305,9 +304,6 @@ void Translator::count_access(const Access& access, std::uint32_t index) {
     const Op* op = memory_op(index);
     const MemoryInfo& info = *static_cast<const MemoryInfo*>(op->info);
     if (!info.counted) return;
-    if (const auto group = check_group_of_.find(index);
-        group != check_group_of_.end() && check_groups_[group->second].first == index)
-        b_.CreateStore(b_.getFalse(), check_groups_[group->second].is_inserted);
     llvm::Value* op_place = op_at(static_cast<std::uint32_t>(op - code_.ops.data()));
     const Shape& shape = access.shape;
     const bool is_shared = info.space == ptx::Space::shared, is_load = info.access == emulator::Access::read;

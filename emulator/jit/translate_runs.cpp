@@ -99,9 +99,9 @@ void Translator::prefetch_for_neighbour(const Access& access, std::uint32_t inde
         flow_.innermost_loop[flow_.block_of[index]] != ptx::no_index)
         return;
     std::int64_t end = access.total_bytes;
-    if (const auto group = check_group_of_.find(index); group != check_group_of_.end()) {
-        if (check_groups_[group->second].first != index) return;
-        end = check_groups_[group->second].high;
+    if (const auto row = row_of_.find(index); row != row_of_.end()) {
+        if (rows_[row->second].first != index) return;
+        end = rows_[row->second].high;
     }
     const std::int64_t last_byte =
         2 * std::int64_t{shapes_->run_lanes()} * access.element_bytes - access.element_bytes + end - 1;

@@ -6,26 +6,12 @@
 #include <algorithm>
 
 #include "emulator/jit/abi.h"
+#include "emulator/jit/load_order.h"
 
 namespace trimtab::emulator::jit {
 namespace {
 
 using ptx::Opcode;
-
-// All else may put a path aside, or join others to it: nothing is taken for granted behind it.
-bool stays_on_path(const ptx::Instruction& instruction) {
-    switch (ptx::info(instruction.opcode).opcode_class) {
-        case ptx::OpcodeClass::pure:
-            return !reads(instruction, ptx::State::stack) && !writes(instruction, ptx::State::stack);
-        case ptx::OpcodeClass::load:
-        case ptx::OpcodeClass::store:
-        case ptx::OpcodeClass::atomic:
-        case ptx::OpcodeClass::copy:
-            return true;
-        default:
-            return false;
-    }
-}
 
 bool ends_path(const ptx::Instruction& instruction) {
     return ends_block(instruction.opcode) && instruction.opcode != Opcode::bra;
@@ -84,7 +70,10 @@ void Translator::find_entries() {
     for (const ptx::Loop& loop : flow_.loops) is_entry_point_[flow_.blocks[loop.header].first] = true;
     for (std::uint32_t i = 0; i < function_.body.size(); i++) {
         const Instruction& instruction = function_.body[i];
-        if (code_.entry_op[i + 1] != FunctionCode::no_op && !stays_on_path(instruction))
+        // Compiled code leaves branches on which lanes agree seldom; loops that are entered in their middle, too,
+        // are no loops to LLVM.
+        const bool is_agreed = instruction.opcode == Opcode::bra && !shapes_->is_divergent(i);
+        if (code_.entry_op[i + 1] != FunctionCode::no_op && !stays_on_path(instruction) && !is_agreed)
             is_entry_point_[i + 1] = true;
         if (shapes_->is_divergent(i) || ends_path(instruction)) {
             for (const ptx::BlockIndex next : flow_.blocks[flow_.block_of[i]].successors)
@@ -111,7 +100,7 @@ void Translator::make_prologue() {
     b_.CreateStore(field(layout_.executed, b_.getInt64Ty()), executed_);
     make_registers();
     find_groups();
-    if (!room_) find_check_groups();
+    if (!room_) find_stretches();
     auto* nowhere = llvm::BasicBlock::Create(context_, "nowhere", made_);
     entry_switch_ = b_.CreateSwitch(word_of_op(offsetof(Op, imm)), nowhere);
     b_.SetInsertPoint(nowhere);
@@ -146,10 +135,19 @@ void Translator::translate_block(ptx::BlockIndex block) {
     b_.SetInsertPoint(block_starts_[block]);
     for (std::uint32_t i = blk.first; i < blk.last; i++) {
         if (is_entry_point_[i] && code_.entry_op[i] != FunctionCode::no_op) {
-            auto* here = llvm::BasicBlock::Create(context_, "at", made_);
-            b_.CreateBr(here);
+            // Loops have one head: their block's start.
+            llvm::BasicBlock* here = b_.GetInsertBlock();
+            if (!here->empty()) {
+                here = llvm::BasicBlock::Create(context_, "at", made_);
+                b_.CreateBr(here);
+            }
             enter_at(i, here);
             b_.SetInsertPoint(here);
+        }
+        if (const auto stretch = stretches_.find(i); stretch != stretches_.end()) {
+            translate_stretch(i, stretch->second);
+            i = stretch->second.last;
+            continue;
         }
         translate_instruction(i);
     }
@@ -167,8 +165,15 @@ void Translator::translate_block(ptx::BlockIndex block) {
 }
 
 void Translator::translate_instruction(std::uint32_t index) {
-    const Instruction& instruction = function_.body[index];
     count_region(index);
+    translate_work(index);
+}
+
+void Translator::translate_work(std::uint32_t index) {
+    const Instruction& instruction = function_.body[index];
+    if (const auto row = row_of_.find(index);
+        is_counted_ && row != row_of_.end() && rows_[row->second].first == index)
+        b_.CreateStore(b_.getFalse(), rows_[row->second].is_inserted);
     // Read before the instruction writes to it.
     llvm::Value* guard =
         is_counted_ && instruction.guard != ptx::no_index ? guard_lanes(instruction) : nullptr;

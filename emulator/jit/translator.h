@@ -59,6 +59,7 @@ class Translator {
     void make_registers();
     void translate_block(ptx::BlockIndex block);
     void translate_instruction(std::uint32_t index);
+    void translate_work(std::uint32_t index);  // less the region that it may begin
     void enter_at(std::uint32_t index, llvm::BasicBlock* to);
     void write_destination(const Instruction& instruction, const Operand& to, Value value);
     void run_handlers(std::uint32_t index);
@@ -199,22 +200,45 @@ class Translator {
     void find_range(Access& access);
     std::vector<llvm::Value*> hosts_of(const Access& access, bool is_in_runs);
     void check(Access& access, std::uint32_t index, bool is_store_in_runs);
-    llvm::Value* is_good(const Access& access, std::int64_t low, std::int64_t high);
+    llvm::Value* is_good(const Access& access, std::int64_t low, std::int64_t high,
+                         llvm::Value* more = nullptr);
     llvm::Value* splat_like(llvm::Value* like, llvm::Value* scalar);
     // All lanes of each run are at one place, or one `bytes` behind the other.
     [[nodiscard]] static bool lanes_in_order(const Shape& shape, unsigned run_lanes, unsigned bytes);
-    struct CheckGroup {
-        std::uint32_t first = 0;         // the instruction that checks for all
-        std::int64_t low = 0, high = 0;  // all lie within these bytes from its own place
-        llvm::AllocaInst* is_good = nullptr;
-        std::vector<llvm::AllocaInst*> hosts;  // of its lane 0, or of each run
+
+    // --- translate_stretches.cpp
+    struct Row {  // of loads, or of stores, behind one register
+        ptx::RegisterIndex reg = ptx::no_index;
+        std::uint32_t first = 0;
+        std::int64_t low = 0, high = 0;  // all lie within these bytes from the first's place
+        // Additions that make its register of its hull's: the sum, and what is added.
+        std::vector<std::pair<ptx::RegisterIndex, const Operand*>> added;
+        llvm::Value* distance = nullptr;  // all of it
+        std::vector<llvm::Value*> hosts;  // of the register's place: of lane 0, or of each run
         // Counted code: there is no sector between them that none of them touches; and the footprints have
         // all that they touch.
         bool is_dense = false;
         llvm::AllocaInst* is_inserted = nullptr;
     };
-    void find_check_groups();
-    [[nodiscard]] bool may_share_check(std::uint32_t index) const;
+    struct Hull {  // rows that lie as far apart in all lanes: they are in range if what is around them is
+        ptx::RegisterIndex reg = ptx::no_index;
+        std::int64_t low = 0, high = 0;  // from each row's register
+        std::vector<std::size_t> rows;
+    };
+    struct Stretch {
+        std::uint32_t last = 0;
+        std::vector<std::uint32_t> moved;  // what makes the registers of its rows: before all else
+        std::vector<Hull> hulls;
+    };
+    void find_stretches();
+    void find_stretch(std::uint32_t first, std::uint32_t end);
+    [[nodiscard]] bool may_be_in_row(std::uint32_t index) const;
+    [[nodiscard]] bool move_to(std::uint32_t first, std::uint32_t last, std::uint32_t index,
+                               std::vector<std::uint32_t>& moved) const;
+    void translate_stretch(std::uint32_t first, const Stretch& stretch);
+    std::optional<ptx::RegisterIndex> find_root(std::uint32_t first, std::uint32_t last, std::uint32_t index,
+                                                Row& row, std::vector<std::uint32_t>& moved) const;
+    llvm::Value* check_hull(const Hull& hull, Access& access);
 
     // --- translate_groups.cpp
     struct LoadGroup {
@@ -258,8 +282,7 @@ class Translator {
         llvm::Value *first = nullptr, *last = nullptr;
     };
     void insert_pieces(const std::vector<Piece>& pieces, bool is_one_sector);
-    void insert_of_group(CheckGroup& group, std::uint32_t index, const std::vector<Piece>& pieces,
-                         bool is_one_sector);
+    void insert_of_row(Row& row, std::uint32_t index, const std::vector<Piece>& pieces, bool is_one_sector);
     void call_for_spans(const Access& access, const std::vector<Span>& spans, llvm::Value* op);
     void call_for_lanes(const Access& access, llvm::Value* op);
     void count_far_load(const Access& access, std::uint32_t place, llvm::Value* op);
@@ -300,8 +323,11 @@ class Translator {
     std::map<std::uint32_t, llvm::BasicBlock*> exits_;
     std::vector<LoadGroup> groups_;
     std::map<std::uint32_t, std::pair<std::size_t, std::size_t>> group_of_;  // by instruction: group, value
-    std::vector<CheckGroup> check_groups_;
-    std::map<std::uint32_t, std::size_t> check_group_of_;  // by instruction
+    std::map<std::uint32_t, Stretch> stretches_;                             // by first instruction
+    std::vector<Row> rows_;
+    std::map<std::uint32_t, std::size_t> row_of_;  // by instruction
+    bool is_checked_ = false;                      // what is made is where a stretch's rows are good
+    std::uint32_t leaves_before_ = ptx::no_index;  // instead of before what is moved
     llvm::MDNode* likely_ = nullptr;
 };
 

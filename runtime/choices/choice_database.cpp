@@ -17,10 +17,10 @@ constexpr const char* set_up =
     // other.
     "PRAGMA journal_mode=WAL;"
     "PRAGMA synchronous=NORMAL;"
-    "CREATE TABLE IF NOT EXISTS choices_2(kernel TEXT NOT NULL, device TEXT NOT NULL, key BLOB NOT NULL,"
+    "CREATE TABLE IF NOT EXISTS choices_3(kernel TEXT NOT NULL, device TEXT NOT NULL, key BLOB NOT NULL,"
     " build INTEGER NOT NULL, x INTEGER NOT NULL, y INTEGER NOT NULL, z INTEGER NOT NULL,"
     " grid_x INTEGER NOT NULL, grid_y INTEGER NOT NULL, grid_z INTEGER NOT NULL, written_ns REAL NOT NULL, "
-    "chosen_ns REAL NOT NULL, PRIMARY KEY(kernel, device, key)) WITHOUT ROWID;";
+    "chosen_ns REAL NOT NULL, body TEXT NOT NULL, PRIMARY KEY(kernel, device, key)) WITHOUT ROWID;";
 
 struct Finalize {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -61,6 +61,7 @@ bool add_row(sqlite3_stmt* statement, const ChoiceRow& row) {
                       sqlite3_bind_int64(statement, 10, row.grid.z) == SQLITE_OK &&
                       sqlite3_bind_double(statement, 11, row.written_ns) == SQLITE_OK &&
                       sqlite3_bind_double(statement, 12, row.chosen_ns) == SQLITE_OK &&
+                      sqlite3_bind_text(statement, 13, row.body.data(), -1, SQLITE_STATIC) == SQLITE_OK &&
                       sqlite3_step(statement) == SQLITE_DONE;
     return sqlite3_reset(statement) == SQLITE_OK && done;
 }
@@ -89,11 +90,12 @@ void* trimtab_choices_open(const char* path, char* error, std::size_t error_byte
     };
     if (opened != SQLITE_OK || sqlite3_busy_timeout(connection, patience_ms) != SQLITE_OK ||
         sqlite3_exec(connection, set_up, nullptr, nullptr, nullptr) != SQLITE_OK ||
-        !prepare("SELECT x, y, z, grid_x, grid_y, grid_z, written_ns, chosen_ns FROM choices_2"
+        !prepare("SELECT x, y, z, grid_x, grid_y, grid_z, written_ns, chosen_ns, body FROM choices_3"
                  " WHERE kernel = ?1 AND device = ?2 AND key = ?3 AND build = ?4",
                  database->find) ||
-        !prepare("INSERT OR REPLACE INTO choices_2 VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-                 database->add)) {
+        !prepare(
+            "INSERT OR REPLACE INTO choices_3 VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            database->add)) {
         static_cast<void>(fail(connection, error, error_bytes));
         return nullptr;
     }
@@ -115,6 +117,8 @@ int trimtab_choices_find(void* pointer, ChoiceRow* row, char* error, std::size_t
         row->grid = {.x = size_of(statement, 3), .y = size_of(statement, 4), .z = size_of(statement, 5)};
         row->written_ns = sqlite3_column_double(statement, 6);
         row->chosen_ns = sqlite3_column_double(statement, 7);
+        if (const auto* body = reinterpret_cast<const char*>(sqlite3_column_text(statement, 8)))
+            std::snprintf(row->body.data(), row->body.size(), "%s", body);
     } else if (status != SQLITE_DONE) {
         answer = fail(database.connection.get(), error, error_bytes);
     }

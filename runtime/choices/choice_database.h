@@ -2,6 +2,7 @@
 // programs want it and SQLite takes longer to load than Trimtab; runtime/choices/choice_store.h loads it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,7 +19,8 @@ struct ChoiceRow {
     std::uint64_t build =
         0;  // of the driver program, the image and the device's description: another one's row is void
     trimtab_dim3 block{};
-    trimtab_dim3 grid{};  // zeros: the one that covers the launch's threads
+    trimtab_dim3 grid{};          // zeros: the one that covers the launch's threads
+    std::array<char, 17> body{};  // the id of another body of the kernel, and a zero; empty: its own
     double written_ns = 0, chosen_ns = 0;
 };
 

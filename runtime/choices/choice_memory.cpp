@@ -1,5 +1,6 @@
 #include "runtime/choices/choice_memory.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace trimtab::runtime {
@@ -45,7 +46,9 @@ bool ChoiceMemory::find(std::span<const std::uint64_t> key, std::uint64_t key_ha
         for (std::size_t i = 0; i < 3; ++i) shape[i] = at[shape_word + i].load(std::memory_order_relaxed);
         out.grid = {.x = low_half(shape[0]), .y = high_half(shape[0]), .z = low_half(shape[1])};
         out.block = {.x = high_half(shape[1]), .y = low_half(shape[2]), .z = high_half(shape[2])};
-        out.dynamic_shared_bytes = at[shared_word].load(std::memory_order_relaxed);
+        const std::uint64_t shared = at[shared_word].load(std::memory_order_relaxed);
+        out.dynamic_shared_bytes = low_half(shared);
+        out.body = high_half(shared);
         if (full) {
             const std::uint64_t about = at[about_word].load(std::memory_order_relaxed);
             out.reason = low_half(about);
@@ -73,7 +76,10 @@ void ChoiceMemory::write(Word* entry, std::span<const std::uint64_t> key, std::u
     set(shape_word, join(choice.grid.x, choice.grid.y));
     set(shape_word + 1, join(choice.grid.z, choice.block.x));
     set(shape_word + 2, join(choice.block.y, choice.block.z));
-    set(shared_word, choice.dynamic_shared_bytes);
+    // No block has 4 GiB: `choice` is of a launch that is legal, or of one as written, which fails then.
+    set(shared_word,
+        join(static_cast<std::uint32_t>(std::min<std::uint64_t>(choice.dynamic_shared_bytes, UINT32_MAX)),
+             choice.body));
     set(about_word, join(choice.reason, choice.by));
     set(written_word, std::bit_cast<std::uint64_t>(choice.written_ns));
     set(chosen_word, std::bit_cast<std::uint64_t>(choice.chosen_ns));

@@ -16,6 +16,7 @@ namespace trimtab::runtime {
 struct RememberedChoice {
     trimtab_dim3 grid{}, block{};
     std::uint64_t dynamic_shared_bytes = 0;
+    std::uint32_t body = 0;    // Decision::body
     std::uint32_t reason = 0;  // index into the plan's reasons
     std::uint32_t by = 0;      // runtime::By
     double written_ns = 0, chosen_ns = 0;
@@ -41,7 +42,7 @@ class ChoiceMemory {
         return h | 1;  // 0 marks an empty entry
     }
 
-    // `full`: everything, else grid, block and shared memory alone.
+    // `full`: everything, else grid, block, shared memory and body alone.
     [[nodiscard]] bool find(std::span<const std::uint64_t> key, std::uint64_t key_hash, RememberedChoice& out,
                             bool full) const;
     void remember(std::span<const std::uint64_t> key, std::uint64_t key_hash, const RememberedChoice& choice);
@@ -49,7 +50,7 @@ class ChoiceMemory {
   private:
     using Word = std::atomic<std::uint64_t>;
     static constexpr std::size_t probes = 8;
-    // Words of an entry: version, hash, grid and block (3), shared memory, reason and by, two times, the key.
+    // Words of an entry: version, hash, grid and block (3), shared memory and body, reason and by, two times, the key.
     static constexpr std::size_t version_word = 0, hash_word = 1, shape_word = 2, shared_word = 5,
                                  about_word = 6, written_word = 7, chosen_word = 8, first_key_word = 9;
     struct Table {

@@ -97,8 +97,11 @@ std::optional<StoredChoice> ChoiceStore::find(const ChoiceOwner& owner, std::spa
     const int found = library_->find(database_, &row, error.data(), error.size());
     if (found == choices_failed) give_up(error.data());
     if (found <= 0) return std::nullopt;
-    return StoredChoice{
-        .block = row.block, .grid = row.grid, .written_ns = row.written_ns, .chosen_ns = row.chosen_ns};
+    return StoredChoice{.block = row.block,
+                        .grid = row.grid,
+                        .body = row.body.data(),
+                        .written_ns = row.written_ns,
+                        .chosen_ns = row.chosen_ns};
 }
 
 void ChoiceStore::add(const ChoiceOwner& owner, std::span<const std::uint64_t> key,
@@ -129,6 +132,7 @@ bool ChoiceStore::flush_locked() {
         ChoiceRow row = row_of(pending.owner, pending.key);
         row.block = pending.choice.block;
         row.grid = pending.choice.grid;
+        pending.choice.body.copy(row.body.data(), row.body.size() - 1);
         row.written_ns = pending.choice.written_ns;
         row.chosen_ns = pending.choice.chosen_ns;
         rows.push_back(row);

@@ -27,6 +27,7 @@ struct ChoiceOwner {
 struct StoredChoice {
     trimtab_dim3 block{};
     trimtab_dim3 grid{};  // zeros: the one that covers the launch's threads
+    std::string body{};   // the id of the kernel's body that it is a launch of; empty: its own
     double written_ns = 0, chosen_ns = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include "analysis/legal_blocks.h"
 #include "runtime/choices/block_list.h"
+#include "runtime/choices/choose_body.h"
 #include "runtime/launches/argument_key.h"
 #include "runtime/launches/other_totals.h"
 
@@ -25,7 +26,8 @@ std::string stands_in_the_way(const analysis::KernelDescription& description, co
     if (description.verdict == analysis::Verdict::fixed) {
         return description.reasons.empty() ? "the kernel must keep its block" : description.reasons[0].text;
     }
-    if (shape.dynamic_shared_bytes > 0 && description.verdict != analysis::Verdict::annotated)
+    if (shape.dynamic_shared_bytes > 0 && description.verdict != analysis::Verdict::annotated &&
+        !description.annotated_shared)
         return "it is launched with dynamic shared memory";
     if (shape.arguments == nullptr && !description.parameters.empty())
         return "it is launched without its arguments";
@@ -168,7 +170,8 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
 
 std::optional<Decision> as_stored(const analysis::KernelDescription& description,
                                   const trimtab_device& device, const trimtab_image& image,
-                                  const LaunchShape& shape, const StoredChoice& stored) {
+                                  const LaunchShape& shape, const StoredChoice& stored,
+                                  std::span<const OtherBody> bodies) {
     if (!stands_in_the_way(description, shape).empty()) return std::nullopt;
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
     const auto limits = limits_of(description, arguments, device, image, shape);
@@ -178,6 +181,17 @@ std::optional<Decision> as_stored(const analysis::KernelDescription& description
     decision.remembered = true;
     decision.written_ns = stored.written_ns;
     decision.chosen_ns = stored.chosen_ns;
+    if (!stored.body.empty()) {
+        const auto body = std::ranges::find_if(bodies, [&](const OtherBody& other) {
+            return other.driver != nullptr && other.description->id == stored.body;
+        });
+        if (body == bodies.end()) return std::nullopt;
+        const auto launch = launch_of_body(description, *body, device, shape, stored.block);
+        if (!launch) return std::nullopt;
+        take(decision, *launch);
+        decision.body = static_cast<std::uint32_t>(body - bodies.begin()) + 1;
+        return decision;
+    }
     if (!same(stored.grid, {0, 0, 0})) {
         if (!may_have_total(description, arguments, device, image, shape, stored.grid, stored.block))
             return std::nullopt;
@@ -197,7 +211,7 @@ std::optional<Decision> as_stored(const analysis::KernelDescription& description
 std::vector<PredictedBlock> predict_all(const analysis::KernelDescription& description,
                                         const trimtab_driver& driver, const trimtab_device& device,
                                         const trimtab_image& image, const LaunchShape& shape) {
-    constexpr std::size_t most = 4096;
+    constexpr std::size_t most = 32768;  // more than any kernel has on a GPU of 1024 threads a block
     if (!stands_in_the_way(description, shape).empty()) return {};
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
     const auto limits = limits_of(description, arguments, device, image, shape);

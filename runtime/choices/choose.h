@@ -6,6 +6,7 @@
 #include <expected>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@ enum class By : std::uint8_t { driver, remembered, annotated, unchanged };
 struct Decision {
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
     std::uint64_t dynamic_shared_bytes = 0;
+    std::uint32_t body = 0;  // 0: the kernel's own; else, from 1, the place in KernelPlan::bodies()
     By by = By::unchanged;
     std::string reason;
     // NaN where nothing was predicted.
@@ -57,10 +59,19 @@ struct PredictedBlock {
     const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape);
 [[nodiscard]] analysis::LaunchConfiguration as_configuration(const LaunchShape& shape);
 
+// Another body of the kernel, that the launch may become (analysis::variant_mismatch() has nothing against it).
+struct OtherBody {
+    const analysis::KernelDescription* description = nullptr;
+    const trimtab_driver* driver = nullptr;
+    trimtab_image image{};
+    std::uint64_t max_dynamic_shared_bytes = 0;  // as LaunchShape::max_dynamic_shared_bytes, of this body
+};
+
 // A choice of an earlier process, if it is legal for this launch still.
 [[nodiscard]] std::optional<Decision> as_stored(const analysis::KernelDescription& description,
                                                 const trimtab_device& device, const trimtab_image& image,
-                                                const LaunchShape& shape, const StoredChoice& stored);
+                                                const LaunchShape& shape, const StoredChoice& stored,
+                                                std::span<const OtherBody> bodies = {});
 
 // The predicted time of every block that the launch may have, for a report; empty where it may have no other.
 // Of very many, evenly spread ones.

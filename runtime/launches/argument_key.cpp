@@ -31,7 +31,18 @@ std::uint64_t sign_extended(std::uint64_t bits, std::uint32_t size) {
 
 }  // namespace
 
-ArgumentKey::ArgumentKey(const analysis::KernelDescription& description) {
+ArgumentKey::ArgumentKey(const analysis::KernelDescription& description,
+                         const std::vector<const analysis::KernelDescription*>& bodies) {
+    add_all(description);
+    for (const analysis::KernelDescription* body : bodies) add_all(*body);
+    words_ = shape_words + fields_.size();
+    if (words_ > max_words) {
+        fields_.clear();
+        words_ = 0;
+    }
+}
+
+void ArgumentKey::add_all(const analysis::KernelDescription& description) {
     for (const analysis::Guard& guard : description.guards) add_leaves(description, guard.exits);
     // Whether the number of threads is free depends on where pointers lie to each other.
     for (const analysis::GridStrideLoop& loop : description.strides)
@@ -52,11 +63,6 @@ ArgumentKey::ArgumentKey(const analysis::KernelDescription& description) {
         if (data.coarse_in_memo && is_integer)
             bucket = data.type[0] == 's' ? Bucket::signed_power_of_two : Bucket::unsigned_power_of_two;
         add(description, data.parameter, data.offset, size_of_type(data.type), bucket);
-    }
-    words_ = shape_words + fields_.size();
-    if (words_ > max_words) {
-        fields_.clear();
-        words_ = 0;
     }
 }
 

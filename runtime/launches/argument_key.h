@@ -22,7 +22,9 @@ class ArgumentKey {
     static constexpr std::size_t max_words = 64;
 
     ArgumentKey() = default;
-    explicit ArgumentKey(const analysis::KernelDescription& description);
+    // `bodies`: others that the launch may become, which take the same parameters.
+    explicit ArgumentKey(const analysis::KernelDescription& description,
+                         const std::vector<const analysis::KernelDescription*>& bodies = {});
 
     // Words of a key; 0: the kernel has too many arguments to remember choices for.
     [[nodiscard]] std::size_t words() const { return words_; }
@@ -51,6 +53,7 @@ class ArgumentKey {
     };
 
     [[nodiscard]] static std::uint64_t value(const Field& field, void* const* arguments);
+    void add_all(const analysis::KernelDescription& description);
     void add(const analysis::KernelDescription& description, std::uint32_t parameter, std::uint32_t offset,
              std::uint32_t size, Bucket bucket);
     void add_leaves(const analysis::KernelDescription& description, const analysis::Expression& expression);

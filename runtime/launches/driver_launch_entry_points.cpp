@@ -11,7 +11,7 @@
 namespace trimtab::runtime {
 namespace {
 
-// `forward` takes the grid, the block and the dynamic shared memory, and gives a CUresult.
+// `forward` takes a function, the grid, the block and the dynamic shared memory, and gives a CUresult.
 template <typename Forward>
 CUresult launch(CUfunction function, LaunchShape shape, void** arguments, void** extra, CUstream stream,
                 const char* keep, const Forward& forward) {
@@ -26,8 +26,15 @@ CUresult launch(CUfunction function, LaunchShape shape, void** arguments, void**
     // Both number their errors alike.
     return static_cast<CUresult>(loaded.launcher.launch(
         kernel, shape, keep,
-        [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t shared_bytes) {
-            return static_cast<cudaError_t>(forward(grid, block, shared_bytes));
+        [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t shared_bytes,
+            const RegisteredKernel* body) {
+            CUfunction launched = function;
+            if (body != nullptr) {
+                const cudaError_t status =
+                    loaded.backend.calls().get_func_by_symbol(&launched, body->host_function);
+                if (status != cudaSuccess) return status;
+            }
+            return static_cast<cudaError_t>(forward(launched, grid, block, shared_bytes));
         },
         [&] { return is_captured(loaded.backend.calls(), stream); }));
 }
@@ -40,8 +47,9 @@ CUresult launch_plain(decltype(&::cuLaunchKernel) DriverCalls::* member, CUstrea
     return launch(function,
                   {.grid = written_grid, .block = written_block, .dynamic_shared_bytes = shared_bytes},
                   arguments, extra, stream != nullptr ? stream : default_stream, nullptr,
-                  [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t new_shared_bytes) {
-                      return call(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                  [&](CUfunction launched, const trimtab_dim3& grid, const trimtab_dim3& block,
+                      std::uint64_t new_shared_bytes) {
+                      return call(launched, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                   static_cast<unsigned>(new_shared_bytes), stream, arguments, extra);
                   });
 }
@@ -60,7 +68,8 @@ CUresult launch_ex(decltype(&::cuLaunchKernelEx) DriverCalls::* member, CUstream
                             .dynamic_shared_bytes = config->sharedMemBytes};
     CUstream stream = config->hStream != nullptr ? config->hStream : default_stream;
     return launch(function, shape, arguments, extra, stream, keep,
-                  [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t shared_bytes) {
+                  [&](CUfunction launched, const trimtab_dim3& grid, const trimtab_dim3& block,
+                      std::uint64_t shared_bytes) {
                       CUlaunchConfig changed = *config;
                       changed.gridDimX = grid.x;
                       changed.gridDimY = grid.y;
@@ -69,7 +78,7 @@ CUresult launch_ex(decltype(&::cuLaunchKernelEx) DriverCalls::* member, CUstream
                       changed.blockDimY = block.y;
                       changed.blockDimZ = block.z;
                       changed.sharedMemBytes = static_cast<unsigned>(shared_bytes);
-                      return call(&changed, function, arguments, extra);
+                      return call(&changed, launched, arguments, extra);
                   });
 }
 

@@ -31,15 +31,17 @@ cudaError_t set_of_runtime(CUgraphNode node, const Params& written, const Set& s
                             .block = from_cuda(written.blockDim),
                             .dynamic_shared_bytes = written.sharedMemBytes,
                             .function = written.func};
-    return entry.choices.set(
-        node, entry.process.kernel_of(written.func), shape, written.kernelParams, written.extra,
-        [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t shared_bytes) {
-            Params changed = written;
-            changed.gridDim = to_cuda(grid);
-            changed.blockDim = to_cuda(block);
-            changed.sharedMemBytes = static_cast<unsigned>(shared_bytes);
-            return set(entry.calls, changed);
-        });
+    return entry.choices.set(node, entry.process.kernel_of(written.func), shape, written.kernelParams,
+                             written.extra,
+                             [&](const trimtab_dim3& grid, const trimtab_dim3& block,
+                                 std::uint64_t shared_bytes, const RegisteredKernel* body) {
+                                 Params changed = written;
+                                 if (body != nullptr) changed.func = const_cast<void*>(body->host_function);
+                                 changed.gridDim = to_cuda(grid);
+                                 changed.blockDim = to_cuda(block);
+                                 changed.sharedMemBytes = static_cast<unsigned>(shared_bytes);
+                                 return set(entry.calls, changed);
+                             });
 }
 
 // The same of the driver's.
@@ -56,8 +58,15 @@ CUresult set_of_driver(CUgraphNode node, const Params& written, const Set& set) 
     // Both number their errors alike.
     return static_cast<CUresult>(entry.choices.set(
         node, entry.process.registrations().find(function), shape, written.kernelParams, written.extra,
-        [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t shared_bytes) {
+        [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t shared_bytes,
+            const RegisteredKernel* body) {
             Params changed = written;
+            if (body != nullptr) {
+                changed.kern = nullptr;
+                const cudaError_t status = entry.process.loaded().backend.calls().get_func_by_symbol(
+                    &changed.func, body->host_function);
+                if (status != cudaSuccess) return status;
+            }
             changed.gridDimX = grid.x;
             changed.gridDimY = grid.y;
             changed.gridDimZ = grid.z;

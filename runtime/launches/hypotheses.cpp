@@ -239,7 +239,8 @@ double distance(std::uint32_t a, std::uint32_t b) {
 }  // namespace
 
 std::string Hypothesis::text() const {
-    std::string out = fmt::format("grid({})", grid);
+    std::string out = block.empty() ? std::string() : fmt::format("block({}), ", block);
+    out += fmt::format("grid({})", grid);
     if (!dynamic_shared.empty()) out += fmt::format(", dynamic_shared({})", dynamic_shared);
     return out;
 }
@@ -250,10 +251,56 @@ std::vector<Hypothesis> hypotheses(const KernelDescription& description, analysi
     std::vector<Hypothesis> out;
     for (const Guess& shared : shared_of(numbers, written))
         for (const Guess& grid : grids_of(description, numbers, written))
-            out.push_back(
-                {.grid = grid.text, .dynamic_shared = shared.text, .rank = grid.rank + shared.rank});
+            out.push_back({.block = {},
+                           .grid = grid.text,
+                           .dynamic_shared = shared.text,
+                           .rank = grid.rank + shared.rank});
     sort_by_rank(out);
     return out;
+}
+
+trimtab_dim3 BlockOfVariant::block(std::int32_t value) const {
+    std::array<std::uint32_t, 3> out{};
+    for (std::size_t d = 0; d < 3; ++d) {
+        const auto positive = static_cast<std::uint32_t>(std::max(value, 0));
+        if (sizes[d].follows && positive % sizes[d].number != 0) return {};
+        out[d] = sizes[d].follows ? positive / sizes[d].number : sizes[d].number;
+    }
+    return {out[0], out[1], out[2]};
+}
+
+std::vector<BlockOfVariant> blocks_of_variants(const trimtab_dim3& written, const std::array<bool, 3>& varies,
+                                               std::int32_t own_value) {
+    if (own_value < 1) return {};
+    const std::array<std::uint32_t, 3> blocks{written.x, written.y, written.z};
+    const auto value = static_cast<std::uint32_t>(own_value);
+    std::vector<BlockOfVariant> all{{}};
+    for (std::size_t d = 0; d < 3; ++d) {
+        std::vector<BlockOfVariant> longer;
+        for (const BlockOfVariant& start : all) {
+            const auto add = [&](bool follows, std::uint32_t number) {
+                BlockOfVariant with = start;
+                with.sizes[d] = {follows, number};
+                if (varies[d]) {
+                    if (!with.text.empty()) with.text += ", ";
+                    with.text += fmt::format("b{} == ", dimension_names[d]);
+                    with.text += !follows      ? std::to_string(number)
+                                 : number == 1 ? std::string("variant")
+                                               : fmt::format("variant / {}", number);
+                }
+                longer.push_back(std::move(with));
+            };
+            // What is no number that a tile is cut into is no part of it.
+            if (varies[d] && value % blocks[d] == 0 && std::has_single_bit(value / blocks[d]))
+                add(true, value / blocks[d]);
+            add(false, blocks[d]);
+        }
+        all = std::move(longer);
+    }
+    std::erase_if(all, [](const BlockOfVariant& one) {
+        return std::ranges::none_of(one.sizes, &BlockOfVariant::Size::follows);
+    });
+    return all;
 }
 
 std::vector<trimtab_dim3> blocks_to_suppose(const trimtab_dim3& written, const std::array<bool, 3>& varies,

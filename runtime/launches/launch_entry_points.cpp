@@ -24,7 +24,15 @@ cudaError_t launch_plain(Call BackendCalls::* member, cudaStream_t default_strea
                             .function = function};
     return loaded.launcher.launch(
         process.kernel_of(function), shape, nullptr,
-        [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes) {
+        [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes,
+            const RegisteredKernel* body) {
+            if (body != nullptr) {
+                const BackendCalls& calls = loaded.backend.calls();
+                const LaunchKernel plain =
+                    default_stream == cudaStreamPerThread ? calls.launch_kernel_ptsz : calls.launch_kernel;
+                return plain(body->host_function, to_cuda(new_grid), to_cuda(new_block), arguments,
+                             new_shared_bytes, stream);
+            }
             return call(function, to_cuda(new_grid), to_cuda(new_block), arguments, new_shared_bytes, stream);
         },
         [&] { return is_captured(loaded.backend.calls(), stream != nullptr ? stream : default_stream); });
@@ -48,12 +56,13 @@ cudaError_t launch_exc(LaunchKernelExC BackendCalls::* member, cudaStream_t defa
                             .function = function};
     return loaded.launcher.launch(
         process.kernel_of(function), shape, keep,
-        [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes) {
+        [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes,
+            const RegisteredKernel* body) {
             cudaLaunchConfig_t changed = *config;
             changed.gridDim = to_cuda(new_grid);
             changed.blockDim = to_cuda(new_block);
             changed.dynamicSmemBytes = new_shared_bytes;
-            return call(&changed, function, arguments);
+            return call(&changed, body != nullptr ? body->host_function : function, arguments);
         },
         [&] {
             return is_captured(loaded.backend.calls(),

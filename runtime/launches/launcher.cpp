@@ -34,6 +34,7 @@ std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, con
 Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report,
                    Log& log, RunTimeModules* modules)
     : mode_(settings.mode),
+      may_reassociate_(settings.reassociate),
       least_gain_(settings.least_gain),
       store_(settings.choices_path, log),
       verification_(settings.verify, calls, log),
@@ -104,7 +105,23 @@ const KernelPlan& Launcher::plan_of(RegisteredKernel& kernel) {
     Bundles::Found found = find(kernel, may_come);
     const std::lock_guard lock(plans_mutex_);
     if (const KernelPlan* plan = kernel.plan.load(std::memory_order_acquire)) return *plan;
-    const KernelPlan& plan = plans_.emplace_back(std::move(found));
+    std::vector<RegisteredKernel*> bodies;
+    std::erase_if(found.bodies, [&](const std::shared_ptr<const BundledKernel>& body) {
+        RegisteredKernel* neighbour = kernel.neighbour(body->description.name);
+        if (neighbour != nullptr) bodies.push_back(neighbour);
+        return neighbour == nullptr;
+    });
+    const bool is_summed = found.kernel != nullptr && found.kernel->description.may_reassociate &&
+                           found.kernel->description.verdict != analysis::Verdict::annotated;
+    const KernelPlan& made = plans_.emplace_back(std::move(found), std::move(bodies));
+    const KernelPlan& plan =
+        is_summed && !may_reassociate_
+            ? plans_.emplace_back(made.without_driver(
+                  "its floating-point sums would be grouped otherwise, which TRIMTAB_REASSOCIATE=0 forbids"))
+            : made;
+    if (is_summed && plan.driver() != nullptr)
+        log_.info(
+            fmt::format("{}: floating-point sums may be grouped otherwise in other blocks", kernel.name));
     if (plan.driver() == nullptr)
         log_.debug(fmt::format("{} is launched as written: {}", kernel.name, plan.left_alone()));
     kernel.awaits_module.store(may_come, std::memory_order_relaxed);
@@ -221,6 +238,39 @@ LaunchShape Launcher::with_shared_limit(const RegisteredKernel& kernel, const Ke
     return shape;
 }
 
+std::vector<OtherBody> Launcher::other_bodies(const KernelPlan& plan, std::uint32_t ordinal,
+                                              const KnownDevice& device) {
+    std::vector<OtherBody> bodies;
+    for (RegisteredKernel* kernel : plan.bodies()) {
+        const KernelPlan& its = plan_of(*kernel);
+        OtherBody& body = bodies.emplace_back();
+        body.description = its.description();
+        body.driver = its.driver();
+        // Its bundle has gone, or its driver program talks nonsense: the place stays, and nothing is offered.
+        if (body.driver == nullptr) continue;
+        body.image = image_of(*kernel, its, {}, ordinal, device);
+        if (body.description->annotated_shared)
+            body.max_dynamic_shared_bytes = with_shared_limit(*kernel, its, {}).max_dynamic_shared_bytes;
+    }
+    return bodies;
+}
+
+std::vector<LaunchToVerify::Relative> Launcher::relatives_of(RegisteredKernel& kernel, std::uint32_t ordinal,
+                                                             const KnownDevice& device) {
+    std::vector<LaunchToVerify::Relative> relatives;
+    if (kernel.fat_binary == nullptr) return relatives;
+    const auto hash = ptx::fat_binary_hash(static_cast<const std::byte*>(kernel.fat_binary));
+    if (!hash) return relatives;
+    for (auto& relative : bundles_.relatives(*hash, kernel.name)) {
+        RegisteredKernel* registered = kernel.neighbour(relative->description.name);
+        if (registered == nullptr) continue;
+        const trimtab_image image = image_of(*registered, plan_of(*registered), {}, ordinal, device);
+        relatives.push_back(
+            {.kernel = std::move(relative), .image = image, .function = registered->host_function});
+    }
+    return relatives;
+}
+
 Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_launched, Pending& pending) {
     const KernelPlan& plan = *pending.plan;
     const LaunchShape shape = with_shared_limit(kernel, plan, as_launched);
@@ -228,6 +278,7 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
     const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
     if (device == nullptr) return as_written(shape, "the device cannot be described");
     const trimtab_image image = image_of(kernel, plan, shape, ordinal, *device);
+    const std::vector<OtherBody> bodies = other_bodies(plan, ordinal, *device);
     const bool keeps = store_.is_on() && pending.key_words > 0;
     ChoiceOwner owner;
     std::vector<std::uint64_t> key;
@@ -238,7 +289,8 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
         key.assign(pending.key.begin(), pending.key.begin() + static_cast<std::ptrdiff_t>(pending.key_words));
         plan.key().make_portable(key);
         if (const auto stored = store_.find(owner, key)) {
-            if (const auto decision = as_stored(*plan.description(), device->values, image, shape, *stored)) {
+            if (const auto decision =
+                    as_stored(*plan.description(), device->values, image, shape, *stored, bodies)) {
                 plan.remember({pending.key.data(), pending.key_words}, pending.key_hash, *decision);
                 return *decision;
             }
@@ -247,10 +299,13 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
     Decision decision = with_best_total(
         choose(*plan.description(), *plan.driver(), device->values, image, shape, least_gain_),
         *plan.description(), *plan.driver(), device->values, image, shape);
+    decision =
+        with_best_body(std::move(decision), *plan.description(), bodies, device->values, shape, least_gain_);
     if (keeps && is_new_choice(decision.by))
         store_.add(owner, key,
                    {.block = decision.block,
                     .grid = decision.has_other_total ? decision.grid : trimtab_dim3{},
+                    .body = decision.body == 0 ? std::string() : bodies[decision.body - 1].description->id,
                     .written_ns = decision.written_ns,
                     .chosen_ns = decision.chosen_ns});
     if (!decision.nonsense.empty()) {
@@ -309,7 +364,7 @@ void Launcher::give_up(const RegisteredKernel& kernel, const LaunchShape& shape,
     }
 }
 
-void Launcher::verify(const RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
+void Launcher::verify(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
                       const Pending& pending, const Decision& decision) noexcept {
     try {
         LaunchToVerify launch;
@@ -321,9 +376,10 @@ void Launcher::verify(const RegisteredKernel& kernel, const LaunchShape& shape, 
         launch.chosen = {.grid = decision.grid,
                          .block = decision.block,
                          .dynamic_shared_bytes = decision.dynamic_shared_bytes};
+        launch.chosen_body = decision.body;
         const std::uint32_t ordinal = devices_.current();
         const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
-        launch.device = device.get();
+        launch.device = device;
         if (pending.plan != nullptr) {
             launch.description = pending.plan->description();
             if (launch.description == nullptr) launch.left_alone = pending.plan->left_alone();
@@ -332,6 +388,10 @@ void Launcher::verify(const RegisteredKernel& kernel, const LaunchShape& shape, 
         if (launch.description != nullptr && device != nullptr) {
             launch.image = image_of(kernel, *pending.plan, shape, ordinal, *device);
             launch.shape = with_shared_limit(kernel, *pending.plan, shape, suggestion_.is_on());
+            launch.bodies = other_bodies(*pending.plan, ordinal, *device);
+            for (const RegisteredKernel* body : pending.plan->bodies())
+                launch.body_functions.push_back(body->host_function);
+            if (suggestion_.is_on()) launch.relatives = relatives_of(kernel, ordinal, *device);
             if (launch.left_alone.empty()) launch.left_alone = stands_in_the_way(*launch.description, shape);
         }
         launch.key.resize(launch.description == nullptr ? 0 : pending.plan->key().words());
@@ -362,7 +422,10 @@ void Launcher::tell(const RegisteredKernel& kernel, const LaunchShape& shape, co
                             .shape = shape,
                             .decision = decision,
                             .unix_time_s = unix_time_s(),
-                            .blocks = {}};
+                            .blocks = {},
+                            .body = {}};
+        if (pending.plan != nullptr && decision.body != 0)
+            if (RegisteredKernel* body = pending.plan->body(decision.body)) record.body = body->name;
         if (reports_blocks_ && device != nullptr && !decision.remembered && is_new_choice(decision.by) &&
             pending.plan->driver() != nullptr)
             record.blocks =
@@ -375,8 +438,9 @@ void Launcher::tell(const RegisteredKernel& kernel, const LaunchShape& shape, co
         report_.add(record);
         const Decision& told = record.decision;
         const bool is_changed =
-            mode_ == Mode::on && (!same(told.grid, shape.grid) || !same(told.block, shape.block) ||
-                                  told.dynamic_shared_bytes != shape.dynamic_shared_bytes);
+            mode_ == Mode::on &&
+            (told.body != 0 || !same(told.grid, shape.grid) || !same(told.block, shape.block) ||
+             told.dynamic_shared_bytes != shape.dynamic_shared_bytes);
         totals_.add(record.kernel, told, is_changed);
         if (log_.wants(LogLevel::info)) log_.info(log_line(record));
     } catch (const std::exception&) {

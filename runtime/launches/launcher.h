@@ -6,8 +6,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "runtime/choices/choice_store.h"
+#include "runtime/choices/choose_body.h"
 #include "runtime/choices/known_devices.h"
 #include "runtime/launches/suggestion.h"
 #include "runtime/launches/verification.h"
@@ -30,8 +33,9 @@ class Launcher {
     Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report, Log& log,
              RunTimeModules* modules = nullptr);
 
-    // Launches through `forward(grid, block, dynamic_shared_bytes)`, with another block where that is legal
-    // and predicted faster; should that launch fail for its configuration, as written. `keep` is not null
+    // Launches through `forward(grid, block, dynamic_shared_bytes, body)`, with another block where that is legal
+    // and predicted faster; should that launch fail for its configuration, as written. `body`: the kernel whose
+    // code is launched, null for the one that the program named; a `forward` without it has no other. `keep` is not null
     // where this launch must go out as written, and says why. `is_captured` is asked before anything else
     // becomes of the launch than what was written: in a capture nothing is decided. Never throws.
     template <typename Forward, typename IsCaptured = bool (*)()>
@@ -51,6 +55,19 @@ class Launcher {
     void finish();
 
   private:
+    template <typename Forward>
+    static cudaError_t send(const Forward& forward, const trimtab_dim3& grid, const trimtab_dim3& block,
+                            std::uint64_t dynamic_shared_bytes, RegisteredKernel* body = nullptr) {
+        if constexpr (takes_body<Forward>)
+            return forward(grid, block, dynamic_shared_bytes, body);
+        else
+            return forward(grid, block, dynamic_shared_bytes);
+    }
+    template <typename Forward>
+    static constexpr bool takes_body =
+        std::is_invocable_v<const Forward&, const trimtab_dim3&, const trimtab_dim3&, std::uint64_t,
+                            RegisteredKernel*>;
+
     // One launch on its way.
     struct Pending {
         const KernelPlan* plan = nullptr;
@@ -67,6 +84,12 @@ class Launcher {
     [[nodiscard]] const KernelPlan& plan_of(RegisteredKernel& kernel);
     // Its driver program is on its way: a plan is made again once it is there.
     [[nodiscard]] const KernelPlan* look_again(RegisteredKernel& kernel, const KernelPlan* plan) noexcept;
+    // The other bodies that a launch may become, as KernelPlan::bodies() has them.
+    [[nodiscard]] std::vector<OtherBody> other_bodies(const KernelPlan& plan, std::uint32_t ordinal,
+                                                      const KnownDevice& device);
+    [[nodiscard]] std::vector<LaunchToVerify::Relative> relatives_of(RegisteredKernel& kernel,
+                                                                     std::uint32_t ordinal,
+                                                                     const KnownDevice& device);
     // The kernel's driver program is not asked again; one warning.
     void distrust(RegisteredKernel& kernel, const KernelPlan& plan, const std::string& nonsense);
     [[nodiscard]] Bundles::Found find(RegisteredKernel& kernel, bool& may_come);
@@ -87,12 +110,13 @@ class Launcher {
     // The changed launch failed with `status`: this shape goes out as written from now on.
     void give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
                  cudaError_t status) noexcept;
-    void verify(const RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
-                const Pending& pending, const Decision& decision) noexcept;
+    void verify(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep, const Pending& pending,
+                const Decision& decision) noexcept;
     void tell(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
               const Decision& decision) noexcept;
 
     const Mode mode_;
+    const bool may_reassociate_;
     const double least_gain_;
     ChoiceStore store_;
     Verification verification_;
@@ -114,32 +138,35 @@ template <typename Forward, typename IsCaptured>
 cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape, const char* keep,
                              const Forward& forward, const IsCaptured& is_captured) noexcept {
     if (kernel == nullptr || !is_active())
-        return forward(shape.grid, shape.block, shape.dynamic_shared_bytes);
+        return send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
     Pending pending;
     trimtab_dim3 grid = shape.grid;
     trimtab_dim3 block = shape.block;
     std::uint64_t shared_bytes = shape.dynamic_shared_bytes;
     RememberedChoice remembered;
+    RegisteredKernel* body = nullptr;
     const KernelPlan* plan = kernel->plan.load(std::memory_order_acquire);
     if (plan != nullptr && plan->driver() == nullptr && kernel->awaits_module.load(std::memory_order_relaxed))
         plan = look_again(*kernel, plan);
     // What most launches take: nothing to tell, and the choice was made before.
     if (plan != nullptr && !tells_ && mode_ == Mode::on && keep == nullptr &&
         (plan->driver() == nullptr || recall(*plan, shape, pending, remembered, false))) {
-        if (plan->driver() == nullptr) return forward(grid, block, shared_bytes);
-        if (is_written(shape, remembered.grid, remembered.block, remembered.dynamic_shared_bytes) ||
+        if (plan->driver() == nullptr) return send(forward, grid, block, shared_bytes);
+        body = plan->body(remembered.body);
+        if ((body == nullptr &&
+             is_written(shape, remembered.grid, remembered.block, remembered.dynamic_shared_bytes)) ||
             is_captured())
-            return forward(grid, block, shared_bytes);
+            return send(forward, grid, block, shared_bytes);
         grid = remembered.grid;
         block = remembered.block;
         shared_bytes = remembered.dynamic_shared_bytes;
     } else {
-        if (is_captured()) return forward(grid, block, shared_bytes);
+        if (is_captured()) return send(forward, grid, block, shared_bytes);
         const Decision decision = decide(*kernel, shape, keep, pending);
         tell(*kernel, shape, pending, decision);
         if (verification_.is_on() || suggestion_.is_on()) {
             verify(*kernel, shape, keep, pending, decision);
-            const cudaError_t status = forward(shape.grid, shape.block, shape.dynamic_shared_bytes);
+            const cudaError_t status = send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
             suggestion_.is_on() ? suggestion_.finish() : verification_.finish();
             return status;
         }
@@ -147,9 +174,13 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
             grid = decision.grid;
             block = decision.block;
             shared_bytes = decision.dynamic_shared_bytes;
+            if (decision.body != 0) body = pending.plan->body(decision.body);
         }
     }
-    if (is_written(shape, grid, block, shared_bytes)) return forward(grid, block, shared_bytes);
+    if (body == nullptr && is_written(shape, grid, block, shared_bytes))
+        return send(forward, grid, block, shared_bytes);
+    if (body != nullptr && !takes_body<Forward>)
+        return send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
     // The driver API keeps no last error.
     std::optional<PendingError> pending_error;
     if (!shape.of_driver_api) pending_error.emplace(calls_);
@@ -159,13 +190,14 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
             calls_.next_launch_is_written(written_grid, written_block);
     };
     tell_emulator(&shape.grid, &shape.block);
-    const cudaError_t status = forward(grid, block, shared_bytes);
+    const cudaError_t status = send(forward, grid, block, shared_bytes, body);
     tell_emulator(nullptr, nullptr);
-    if (status == cudaSuccess || !is_of_configuration(status)) return status;
+    // Of another body's, there are more ways to fail: its code may not be there for the device.
+    if (status == cudaSuccess || (body == nullptr && !is_of_configuration(status))) return status;
     // The program must not see an error of a launch that it did not write.
     if (pending_error) pending_error->restore();
     give_up(*kernel, shape, pending, status);
-    return forward(shape.grid, shape.block, shape.dynamic_shared_bytes);
+    return send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
 }
 
 }  // namespace trimtab::runtime

@@ -27,16 +27,6 @@ std::array<std::uint32_t, 3> sizes(const trimtab_dim3& value) {
     return {value.x, value.y, value.z};
 }
 
-std::array<std::uint64_t, 7> shape_of(const analysis::LaunchConfiguration& launch) {
-    return {launch.grid.x,
-            launch.grid.y,
-            launch.grid.z,
-            launch.block.x,
-            launch.block.y,
-            launch.block.z,
-            launch.dynamic_shared_bytes};
-}
-
 // What the hypothesis makes of the kernel's description; nothing where a promise cannot lift what stands in
 // the way.
 std::optional<KernelDescription> supposing(KernelDescription description, const std::string& text) {
@@ -96,20 +86,75 @@ bool SuggestedKernel::is_due(const LaunchToVerify& launch) {
     return launches_of_a_kind_ == 0 || number <= launches_of_a_kind_ || std::has_single_bit(number);
 }
 
-std::uint64_t SuggestedKernel::begin(const LaunchToVerify& launch) {
+bool SuggestedKernel::is_hopeless() const {
+    return has_begun_ &&
+           std::ranges::all_of(supposed_, [](const Supposed& supposed) { return !supposed.fallen.empty(); });
+}
+
+SuggestedKernel::Shape SuggestedKernel::shape_of(const Supposed& supposed, const Block& block) {
+    const analysis::LaunchConfiguration& launch = supposed.launches.at(block);
+    const auto body = supposed.bodies.find(block);
+    const void* function = body == supposed.bodies.end() ? nullptr : body->second.second;
+    return {launch.grid.x,
+            launch.grid.y,
+            launch.grid.z,
+            launch.block.x,
+            launch.block.y,
+            launch.block.z,
+            launch.dynamic_shared_bytes,
+            reinterpret_cast<std::uintptr_t>(function)};
+}
+
+// Where there are other bodies, what would make launches theirs comes beside what would change the kernel's own.
+void SuggestedKernel::suppose(const LaunchToVerify& launch, analysis::ArgumentBytes arguments) {
     const KernelDescription& description = *launch.description;
-    const auto arguments = argument_bytes(description, launch.shape.arguments);
+    const std::array<bool, 3> varies{description.varies(0), description.varies(1), description.varies(2)};
+    for (Hypothesis& hypothesis : hypotheses(description, arguments, as_configuration(launch.shape))) {
+        Supposed& own = supposed_.emplace_back();
+        own.hypothesis = std::move(hypothesis);
+        if (launch.relatives.empty()) continue;
+        const Hypothesis plain = own.hypothesis;
+        for (BlockOfVariant& blocks :
+             blocks_of_variants(launch.shape.block, varies, description.variant->value)) {
+            Supposed& of_bodies = supposed_.emplace_back();
+            of_bodies.hypothesis = plain;
+            of_bodies.hypothesis.block = blocks.text;
+            of_bodies.blocks = std::move(blocks);
+        }
+    }
+}
+
+void SuggestedKernel::add_bodies(Supposed& supposed, const LaunchToVerify& launch,
+                                 analysis::ArgumentBytes arguments, std::vector<trimtab_dim3>& blocks) {
+    for (const LaunchToVerify::Relative& relative : launch.relatives) {
+        const KernelDescription& body = relative.kernel->description;
+        const trimtab_dim3 block = supposed.blocks.block(body.variant->value);
+        const auto known = supposed.tried.find(sizes(block));
+        if (known != supposed.tried.end() && known->second.cell == Cell::wrong) continue;
+        if (block.x == 0 || (launches_ > 0 && known == supposed.tried.end())) continue;
+        const auto annotated = supposing(body, supposed.hypothesis.text());
+        if (!annotated) continue;
+        const auto limits =
+            analysis::legal_blocks_of_body(*annotated, arguments, launch.shape.grid, launch.shape.block,
+                                           launch.device->values, relative.image);
+        if (!limits) continue;
+        const auto with = analysis::launch_with_block(*annotated, arguments, *limits,
+                                                      as_configuration(launch.shape), block);
+        if (!with) continue;
+        supposed.launches.emplace(sizes(block), *with);
+        supposed.bodies[sizes(block)] = {body.name, relative.function};
+        if (std::ranges::none_of(blocks, [&](const trimtab_dim3& other) { return same(other, block); }))
+            blocks.push_back(block);
+    }
+}
+
+std::uint64_t SuggestedKernel::begin(const LaunchToVerify& launch, analysis::ArgumentBytes arguments) {
+    const KernelDescription& description = *launch.description;
     const analysis::LaunchConfiguration written = as_configuration(launch.shape);
     if (!has_begun_) {
         has_begun_ = true;
         written_block_ = launch.shape.block;
-        for (Hypothesis& hypothesis : hypotheses(description, arguments, written))
-            supposed_.push_back({.hypothesis = std::move(hypothesis),
-                                 .fallen = {},
-                                 .tried = {},
-                                 .launches = {},
-                                 .right = 0,
-                                 .wrong = 0});
+        suppose(launch, arguments);
     }
     written_blocks_.insert(sizes(launch.shape.block));
     const std::array<bool, 3> varies{description.varies(0), description.varies(1), description.varies(2)};
@@ -138,6 +183,10 @@ std::uint64_t SuggestedKernel::begin(const LaunchToVerify& launch) {
             continue;
         }
         any = true;
+        if (!supposed.hypothesis.block.empty()) {
+            add_bodies(supposed, launch, arguments, blocks);
+            continue;
+        }
         for (const trimtab_dim3& block : blocks) {
             const auto known = supposed.tried.find(sizes(block));
             if (known != supposed.tried.end() && known->second.cell == Cell::wrong) continue;
@@ -177,8 +226,7 @@ void SuggestedKernel::keep_the_likeliest() {
     for (const std::size_t i : standing) {
         std::vector<Shape> shapes;
         for (std::size_t at = 0; at < probes_; ++at)
-            if (order_[at].second == i)
-                shapes.push_back(shape_of(supposed_[i].launches.at(order_[at].first)));
+            if (order_[at].second == i) shapes.push_back(shape_of(supposed_[i], order_[at].first));
         if (known.contains(shapes)) continue;
         if (known.size() < likeliest)
             known.insert(std::move(shapes));
@@ -192,7 +240,7 @@ std::optional<cuda::LaunchShapeToCheck> SuggestedKernel::next(std::uint64_t numb
     if (number != under_way_) return std::nullopt;
     if (before != nullptr && at_ < order_.size()) {
         const auto& [block, index] = order_[at_++];
-        outcomes_[shape_of(supposed_[index].launches.at(block))] = *before;
+        outcomes_[shape_of(supposed_[index], block)] = *before;
         note(block, *before, index);
     }
     for (; at_ < order_.size(); ++at_) {
@@ -202,12 +250,15 @@ std::optional<cuda::LaunchShapeToCheck> SuggestedKernel::next(std::uint64_t numb
         if (!supposed.fallen.empty()) continue;
         if (supposed.right == 0 && supposed.wrong >= hopeless) continue;
         const analysis::LaunchConfiguration& launch = supposed.launches.at(block);
-        if (const auto known = outcomes_.find(shape_of(launch)); known != outcomes_.end()) {
+        if (const auto known = outcomes_.find(shape_of(supposed, block)); known != outcomes_.end()) {
             note(block, known->second, index);
             continue;
         }
-        return cuda::LaunchShapeToCheck{
+        cuda::LaunchShapeToCheck shape{
             .grid = launch.grid, .block = launch.block, .dynamic_shared_bytes = launch.dynamic_shared_bytes};
+        if (const auto body = supposed.bodies.find(block); body != supposed.bodies.end())
+            shape.function = body->second.second;
+        return shape;
     }
     return std::nullopt;
 }
@@ -248,7 +299,8 @@ ordered_json SuggestedKernel::to_json() const {
     constexpr std::array names{"same", "rounded", "wrong"};
     ordered_json supposed = ordered_json::array();
     for (const Supposed& one : supposed_) {
-        ordered_json entry = {{"grid", one.hypothesis.grid},
+        ordered_json entry = {{"block", one.hypothesis.block},
+                              {"grid", one.hypothesis.grid},
                               {"dynamic_shared", one.hypothesis.dynamic_shared},
                               {"rank", one.hypothesis.rank},
                               {"fallen", one.fallen},
@@ -260,6 +312,8 @@ ordered_json SuggestedKernel::to_json() const {
             else
                 cell["watched"] = tried.is_watched;
             cell["ns"] = tried.duration_ns;
+            if (const auto body = one.bodies.find(block); body != one.bodies.end())
+                cell["kernel"] = body->second.first;
             entry["blocks"].push_back(std::move(cell));
         }
         supposed.push_back(std::move(entry));

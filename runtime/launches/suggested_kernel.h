@@ -27,10 +27,13 @@ class SuggestedKernel {
     // Is this launch one of those that are tried?
     [[nodiscard]] bool is_due(const LaunchToVerify& launch);
 
+    // Has every hypothesis fallen?
+    [[nodiscard]] bool is_hopeless() const;
+
     // Begins with a launch: hypotheses that do not describe it fall. 0: none is left. Else the launch's number,
     // for what follows: of another launch than the one begun last (of another thread, or of a graph that runs
     // later) nothing is taken.
-    [[nodiscard]] std::uint64_t begin(const LaunchToVerify& launch);
+    [[nodiscard]] std::uint64_t begin(const LaunchToVerify& launch, analysis::ArgumentBytes arguments);
     // The next shape to try, for what became of the one before.
     [[nodiscard]] std::optional<cuda::LaunchShapeToCheck> next(std::uint64_t number,
                                                                const cuda::ShapeOutcome* before);
@@ -51,11 +54,20 @@ class SuggestedKernel {
         Hypothesis hypothesis;
         std::string fallen;  // not empty: it does not describe a launch, and why
         std::map<Block, Tried> tried;
+        // Of kernels with several bodies: how their blocks follow, and the name and host function of each block's.
+        BlockOfVariant blocks;
+        std::map<Block, std::pair<std::string, const void*>> bodies;
         // In the launch under way.
         std::map<Block, analysis::LaunchConfiguration> launches;
         unsigned right = 0, wrong = 0;
     };
-    using Shape = std::array<std::uint64_t, 7>;  // grid, block, dynamic shared bytes
+    using Shape = std::array<std::uint64_t, 8>;  // grid, block, dynamic shared bytes, host function
+    [[nodiscard]] static Shape shape_of(const Supposed& supposed, const Block& block);
+    // Hypotheses of the first launch.
+    void suppose(const LaunchToVerify& launch, analysis::ArgumentBytes arguments);
+    // The launches that it makes of the kernel's other bodies.
+    void add_bodies(Supposed& supposed, const LaunchToVerify& launch, analysis::ArgumentBytes arguments,
+                    std::vector<trimtab_dim3>& blocks);
 
     // Of the first launch, after a few blocks: the likeliest go on, and those that say the same of them.
     void keep_the_likeliest();

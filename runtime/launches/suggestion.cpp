@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/json_value.h"
 #include "cuda/launch_check.h"
 #include "runtime/launches/argument_key.h"
 #include "runtime/launches/suggested_kernel.h"
@@ -36,26 +38,35 @@ std::vector<LaunchTrial::Array> arrays_of(const analysis::KernelDescription& des
     return arrays;
 }
 
+std::expected<SuggestionPlan, Error> plan_from(const std::string& text) {
+    const std::string origin = "TRIMTAB_SUGGEST";
+    const auto json = base::parse_json(text, origin);
+    if (!json) return std::unexpected(json.error());
+    return base::read_json(*json, "plan", origin, [](const base::JsonValue& value) {
+        SuggestionPlan plan{.file = value["file"].text()};
+        const auto read = [&value](const char* name, std::uint64_t& to) {
+            if (const auto found = value.find(name)) to = found->natural();
+        };
+        read("seconds", plan.seconds);
+        read("launches", plan.launches);
+        read("seed", plan.seed);
+        return plan;
+    });
+}
+
 }  // namespace
 
 Suggestion::Suggestion(const std::string& plan, const BackendCalls& calls, Log& log)
     : calls_(calls), log_(log) {
     if (plan.empty()) return;
-    const auto json = nlohmann::json::parse(plan, nullptr, false);
-    if (!json.is_object() || !json.contains("file") || !json["file"].is_string()) {
-        log.warn("TRIMTAB_SUGGEST is not understood: nothing is tried (it is set by trimtab suggest)");
+    auto read = plan_from(plan);
+    if (!read) {
+        log.warn(read.error().text() + ": nothing is tried (it is set by trimtab suggest)");
         return;
     }
-    const auto number = [&json](const char* name, std::uint64_t otherwise) {
-        const auto found = json.find(name);
-        return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : otherwise;
-    };
-    plan_ = {.file = json["file"].get<std::string>(),
-             .seconds = number("seconds", plan_.seconds),
-             .launches = number("launches", plan_.launches),
-             .seed = number("seed", plan_.seed)};
+    plan_ = std::move(*read);
     next_seed_ = std::max<std::uint64_t>(plan_.seed, 1);
-    end_ = std::chrono::steady_clock::now() + std::chrono::seconds(plan_.seconds);
+    shares_ = TimeShares(std::chrono::seconds(plan_.seconds), TimeShares::Clock::now());
     if (calls.check_next_launch == nullptr) {
         log.warn("TRIMTAB_SUGGEST: only the emulator tries launches: nothing is tried");
         return;
@@ -69,10 +80,6 @@ Suggestion::~Suggestion() {
     if (file_ >= 0) close(file_);
 }
 
-bool Suggestion::is_over() const {
-    return plan_.seconds != 0 && std::chrono::steady_clock::now() >= end_;
-}
-
 void Suggestion::write(const SuggestedKernel& kernel) {
     auto line = kernel.to_json();
     line["process"] = getpid();
@@ -82,38 +89,68 @@ void Suggestion::write(const SuggestedKernel& kernel) {
         log_.warn_once(fmt::format("TRIMTAB_SUGGEST: {}: {}", plan_.file, std::strerror(errno)));
 }
 
-SuggestedKernel& Suggestion::kernel_of(const LaunchToVerify& launch) {
-    auto& place = kernels_[launch.object + '\n' + launch.kernel];
+SuggestedKernel& Suggestion::kernel_of(const std::string& key, const LaunchToVerify& launch) {
+    auto& place = kernels_[key];
     if (place == nullptr) place = std::make_shared<SuggestedKernel>(launch, plan_.launches);
     return *place;
 }
 
+// A launch that the emulator is to try: whenever it runs, which a graph may do many times.
+struct Suggestion::Tried {
+    std::string key;
+    std::shared_ptr<SuggestedKernel> kernel;
+    LaunchToVerify launch;
+    std::vector<std::byte> arguments;
+    std::uint64_t runs = 0;
+    std::uint64_t number = 0;  // of the run under way; 0: none is, or it is not tried
+    TimeShares::Clock::time_point began{}, end{};
+};
+
+// Of the runs of a graph, those that would be tried of launches.
+void Suggestion::begin(Tried& tried) {
+    const auto now = TimeShares::Clock::now();
+    ++tried.runs;
+    const bool is_due =
+        plan_.launches == 0 || tried.runs <= plan_.launches || std::has_single_bit(tried.runs);
+    if (!is_due || (tried.runs > 1 && !shares_.may_begin(tried.key, now))) return;
+    tried.began = now;
+    tried.end = shares_.end_of_launch(now);
+    tried.number = tried.kernel->begin(tried.launch, tried.arguments);
+}
+
 void Suggestion::prepare(const LaunchToVerify& launch) {
     const std::lock_guard lock(mutex_);
-    const bool is_new = !kernels_.contains(launch.object + '\n' + launch.kernel);
-    SuggestedKernel& kernel = kernel_of(launch);
+    const std::string key = launch.object + '\n' + launch.kernel;
+    const bool is_new = !kernels_.contains(key);
+    SuggestedKernel& kernel = kernel_of(key, launch);
     if (const std::string why = kernel.why_not(launch); !why.empty()) {
         kernel.skip(why);
         if (is_new) write(kernel);
         return;
     }
-    if (is_over() || !kernel.is_due(launch)) {
+    const bool is_due = kernel.is_due(launch);
+    if (!shares_.may_begin(key, TimeShares::Clock::now()) || !is_due || kernel.is_hopeless()) {
         if (is_new) {
             kernel.skip("the time was over before it was launched");
             write(kernel);
         }
         return;
     }
-    const std::uint64_t number = kernel.begin(launch);
-    if (number == 0) return write(kernel);
+    auto tried = std::make_shared<Tried>();
+    tried->key = key;
+    tried->kernel = kernels_[key];
+    tried->launch = launch;
+    tried->arguments = argument_bytes(*launch.description, launch.shape.arguments);
+    tried->launch.shape.arguments = nullptr;  // the program's, and gone when a graph runs
     auto trial = std::make_shared<LaunchTrial>();
-    trial->arrays =
-        arrays_of(*launch.description, argument_bytes(*launch.description, launch.shape.arguments));
-    const std::shared_ptr<SuggestedKernel> shared = kernels_[launch.object + '\n' + launch.kernel];
-    trial->next = [this, shared, number](const cuda::ShapeOutcome* before) {
+    trial->arrays = arrays_of(*launch.description, tried->arguments);
+    trial->next = [this, tried](const cuda::ShapeOutcome* before) {
         const std::lock_guard inner(mutex_);
-        auto shape = shared->next(number, before);
-        if (is_over()) shape.reset();
+        if (before == nullptr) begin(*tried);
+        std::optional<cuda::LaunchShapeToCheck> shape;
+        if (tried->number != 0) shape = tried->kernel->next(tried->number, before);
+        const auto now = TimeShares::Clock::now();
+        if (now >= tried->end || shares_.is_over(now)) shape.reset();
         return shape;
     };
     auto check = std::make_shared<LaunchCheck>();
@@ -121,10 +158,16 @@ void Suggestion::prepare(const LaunchToVerify& launch) {
     check->adds_floats = launch.description->uses_float_atomics;
     check->seed = next_seed_;
     next_seed_ += 1000;
-    check->done = [this, shared, number](const LaunchCheckResult& result) {
+    check->done = [this, tried](const LaunchCheckResult& result) {
         const std::lock_guard inner(mutex_);
-        shared->finish(number, result);
-        write(*shared);
+        const bool was_asked = result.ran && result.not_tried.empty();
+        if (!was_asked) begin(*tried);
+        if (tried->number != 0) {
+            shares_.spent(tried->key, TimeShares::Clock::now() - tried->began);
+            tried->kernel->finish(tried->number, result);
+        }
+        tried->number = 0;
+        write(*tried->kernel);
     };
     calls_.check_next_launch(std::move(check));
 }

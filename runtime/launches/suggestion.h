@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/launches/time_shares.h"
 #include "runtime/launches/verification.h"
 #include "runtime/log.h"
 #include "runtime/stand_in/backend.h"
@@ -41,16 +42,18 @@ class Suggestion {
     void finish();
 
   private:
-    [[nodiscard]] bool is_over() const;
+    struct Tried;
+    // With the mutex held.
+    void begin(Tried& tried);
     void write(const SuggestedKernel& kernel);
     // With the mutex held.
-    [[nodiscard]] SuggestedKernel& kernel_of(const LaunchToVerify& launch);
+    [[nodiscard]] SuggestedKernel& kernel_of(const std::string& key, const LaunchToVerify& launch);
 
     SuggestionPlan plan_;
     const BackendCalls& calls_;
     Log& log_;
     int file_ = -1;
-    std::chrono::steady_clock::time_point end_;
+    TimeShares shares_{std::chrono::seconds(0), {}};
     std::mutex mutex_;  // of what follows, and of the kernels
     std::map<std::string, std::shared_ptr<SuggestedKernel>> kernels_;
     std::uint64_t next_seed_ = 1;

@@ -12,6 +12,7 @@
 #include <random>
 
 #include "analysis/legal_blocks.h"
+#include "base/json_value.h"
 #include "cuda/launch_check.h"
 #include "runtime/choices/block_list.h"
 #include "runtime/launches/argument_key.h"
@@ -23,6 +24,7 @@ namespace {
 using cuda::LaunchCheck;
 using cuda::LaunchCheckResult;
 using cuda::LaunchDifference;
+using cuda::LaunchShapeToCheck;
 using nlohmann::ordered_json;
 
 ordered_json to_array(const trimtab_dim3& size) {
@@ -34,6 +36,7 @@ ordered_json to_json(const LaunchDifference& difference, const char* kind) {
                         {"grid", to_array(difference.shape.grid)},
                         {"block", to_array(difference.shape.block)},
                         {"order_seed", difference.order_seed}};
+    if (!difference.shape.name.empty()) out["body"] = difference.shape.name;
     if (!difference.fault.empty()) {
         out["fault"] = difference.fault;
         return out;
@@ -88,24 +91,57 @@ std::vector<analysis::LaunchConfiguration> some_of(std::vector<analysis::LaunchC
     return out;
 }
 
+std::expected<VerificationPlan, Error> plan_from(const std::string& text) {
+    const std::string origin = "TRIMTAB_VERIFY";
+    const auto json = base::parse_json(text, origin);
+    if (!json) return std::unexpected(json.error());
+    return base::read_json(*json, "plan", origin, [](const base::JsonValue& value) {
+        VerificationPlan plan{.file = value["file"].text()};
+        const auto read = [&value](const char* name, std::uint64_t& to) {
+            if (const auto found = value.find(name)) to = found->natural();
+        };
+        read("blocks", plan.blocks);
+        read("launches", plan.launches);
+        read("seed", plan.seed);
+        return plan;
+    });
+}
+
+// Of each other body a few, evenly spread, and what was chosen. A body's annotation may allow many blocks.
+std::vector<LaunchShapeToCheck> shapes_of_bodies(const LaunchToVerify& launch) {
+    constexpr std::size_t most_considered = 256, each = 3;
+    std::vector<LaunchShapeToCheck> shapes;
+    for (std::size_t i = 0; i < launch.bodies.size(); ++i) {
+        const OtherBody& body = launch.bodies[i];
+        if (body.driver == nullptr) continue;
+        const auto launches =
+            launches_of_body(*launch.description, body, launch.device->values, launch.shape, most_considered);
+        const std::size_t step = (launches.size() + each - 1) / each;
+        for (std::size_t k = 0; k < launches.size(); ++k) {
+            const bool is_chosen =
+                launch.chosen_body == i + 1 && same(launches[k].block, launch.chosen.block);
+            if (k % step != 0 && !is_chosen) continue;
+            shapes.push_back({.grid = launches[k].grid,
+                              .block = launches[k].block,
+                              .dynamic_shared_bytes = launches[k].dynamic_shared_bytes,
+                              .function = launch.body_functions[i],
+                              .name = body.description->demangled});
+        }
+    }
+    return shapes;
+}
+
 }  // namespace
 
 Verification::Verification(const std::string& plan, const BackendCalls& calls, Log& log)
     : calls_(calls), log_(log) {
     if (plan.empty()) return;
-    const auto json = nlohmann::json::parse(plan, nullptr, false);
-    if (!json.is_object() || !json.contains("file") || !json["file"].is_string()) {
-        log.warn("TRIMTAB_VERIFY is not understood: nothing is verified (it is set by trimtab verify)");
+    auto read = plan_from(plan);
+    if (!read) {
+        log.warn(read.error().text() + ": nothing is verified (it is set by trimtab verify)");
         return;
     }
-    const auto number = [&json](const char* name, std::uint64_t otherwise) {
-        const auto found = json.find(name);
-        return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : otherwise;
-    };
-    plan_ = {.file = json["file"].get<std::string>(),
-             .blocks = number("blocks", plan_.blocks),
-             .launches = number("launches", plan_.launches),
-             .seed = number("seed", plan_.seed)};
+    plan_ = std::move(*read);
     next_seed_ = std::max<std::uint64_t>(plan_.seed, 1);
     if (calls.check_next_launch == nullptr) {
         log.warn("TRIMTAB_VERIFY: only the emulator verifies launches: nothing is verified");
@@ -184,7 +220,8 @@ void Verification::prepare(const LaunchToVerify& launch) {
     }
     if (!is_due(launch)) return;
     const std::vector<analysis::LaunchConfiguration> blocks = blocks_to_try(*limits, arguments, launch);
-    if (blocks.empty()) {
+    const std::vector<LaunchShapeToCheck> of_bodies = shapes_of_bodies(launch);
+    if (blocks.empty() && of_bodies.empty()) {
         skip(launch, "no other block is legal");
         return;
     }
@@ -192,11 +229,18 @@ void Verification::prepare(const LaunchToVerify& launch) {
     for (const analysis::LaunchConfiguration& block : blocks)
         check->shapes.push_back(
             {.grid = block.grid, .block = block.block, .dynamic_shared_bytes = block.dynamic_shared_bytes});
+    check->shapes.insert(check->shapes.end(), of_bodies.begin(), of_bodies.end());
     check->adds_floats = launch.description->uses_float_atomics || launch.description->may_reassociate;
+    check->regroups_sums = launch.description->may_reassociate;
+    check->has_doubles =
+        std::ranges::any_of(launch.description->parameters, [](const analysis::KernelParameter& parameter) {
+            return parameter.is_pointer ? parameter.pointee.empty() || parameter.pointee == "double"
+                                        : parameter.size > sizeof(double);
+        });
     {
         const std::lock_guard lock(mutex_);
         check->seed = next_seed_;
-        next_seed_ += blocks.size() + 2;
+        next_seed_ += check->shapes.size() + 2;
     }
     check->done = [this, line = about(launch)](const LaunchCheckResult& result) mutable {
         line["ran"] = result.ran;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -12,8 +13,10 @@
 
 #include "analysis/description.h"
 #include "runtime/choices/choose.h"
+#include "runtime/choices/choose_body.h"
 #include "runtime/choices/known_devices.h"
 #include "runtime/log.h"
+#include "runtime/modules/bundles.h"
 #include "runtime/stand_in/backend.h"
 #include "trimtab/driver.h"
 
@@ -33,11 +36,23 @@ struct LaunchToVerify {
     const analysis::KernelDescription* description = nullptr;  // null: `left_alone` says why
     std::string left_alone;  // not empty: it keeps its block whatever it is given
     std::string kept;        // not empty: this launch must go out as written, whatever is known of the kernel
-    const KnownDevice* device = nullptr;
+    std::shared_ptr<const KnownDevice> device;
     trimtab_image image{};
     LaunchShape shape;
     analysis::LaunchConfiguration chosen;  // what became of it: always among those tried
     std::vector<std::uint64_t> key;
+    // The other bodies that the launch may become, what the emulator knows each by, and which of them is chosen (from
+    // 1; 0: its own).
+    std::vector<OtherBody> bodies;
+    std::vector<const void*> body_functions;
+    std::uint32_t chosen_body = 0;
+    // For `trimtab suggest`: the kernel's other bodies, whatever is promised of them.
+    struct Relative {
+        std::shared_ptr<const BundledKernel> kernel;
+        trimtab_image image{};
+        const void* function = nullptr;
+    };
+    std::vector<Relative> relatives;
 };
 
 class Verification {

@@ -6,6 +6,8 @@
 #include <expected>
 #include <nlohmann/json.hpp>
 
+#include "analysis/variants.h"
+#include "base/json_value.h"
 #include "trimtab/section.h"
 
 namespace trimtab::runtime {
@@ -16,16 +18,13 @@ using nlohmann::json;
 std::expected<json, Error> read_record(const trimtab_bundle& bundle, const std::string& origin) {
     if (bundle.json == nullptr || bundle.json_bytes == 0)
         return std::unexpected(Error{.message = "it has no record", .file = origin});
-    json record =
-        json::parse(bundle.json, bundle.json + bundle.json_bytes, nullptr, /*allow_exceptions=*/false);
-    if (!record.is_object())
-        return std::unexpected(Error{.message = "its record is not a JSON object", .file = origin});
-    const auto abi = record.find("abi");
-    if (abi == record.end() || !abi->is_number_integer() || *abi != record_abi)
-        return std::unexpected(Error{.message = "its record is of another version", .file = origin});
-    const auto kernels = record.find("kernels");
-    if (kernels == record.end() || !kernels->is_array())
-        return std::unexpected(Error{.message = "its record has no list of kernels", .file = origin});
+    auto record = base::parse_json({bundle.json, bundle.json_bytes}, origin);
+    if (!record) return record;
+    const auto checked = base::read_json(*record, "record", origin, [](const base::JsonValue& value) {
+        if (value["abi"].natural() != record_abi) value["abi"].fail("is of another version of Trimtab");
+        return value["kernels"].list().size();
+    });
+    if (!checked) return std::unexpected(checked.error());
     return record;
 }
 
@@ -132,6 +131,38 @@ void Bundles::complain_of_strays(const Entry& entry) {
             entry.bundle->fat_binary_hash, strays, entry.bundle->driver_count));
 }
 
+std::vector<std::shared_ptr<const BundledKernel>> Bundles::bodies_of(const BundledKernel& kernel,
+                                                                     const Kernels& kernels) {
+    std::vector<std::shared_ptr<const BundledKernel>> bodies;
+    if (!kernel.description.variant || kernel.driver == nullptr) return bodies;
+    for (const auto& [name, other] : kernels)
+        if (other.get() != &kernel && other->driver != nullptr &&
+            analysis::variant_mismatch(kernel.description, other->description).empty())
+            bodies.push_back(other);
+    std::ranges::sort(bodies, {}, [](const auto& body) { return body->description.variant->value; });
+    return bodies;
+}
+
+std::vector<std::shared_ptr<const BundledKernel>> Bundles::relatives(std::string_view fat_binary_hash,
+                                                                     std::string_view kernel) {
+    std::vector<std::shared_ptr<const BundledKernel>> found;
+    const std::lock_guard lock(mutex_);
+    for (Entry& entry : entries_) {
+        if (fat_binary_hash != entry.bundle->fat_binary_hash) continue;
+        if (!entry.parsed) parse(entry);
+        const auto own = entry.kernels.find(kernel);
+        if (own == entry.kernels.end()) break;
+        for (const auto& [name, other] : entry.kernels)
+            if (other != own->second &&
+                analysis::take_the_same(own->second->description, other->description) &&
+                analysis::are_variants(own->second->description, other->description))
+                found.push_back(other);
+        break;
+    }
+    std::ranges::sort(found, {}, [](const auto& body) { return body->description.variant->value; });
+    return found;
+}
+
 Bundles::Found Bundles::find(std::string_view fat_binary_hash, std::string_view kernel) {
     const std::lock_guard lock(mutex_);
     for (Entry& entry : entries_) {
@@ -141,6 +172,7 @@ Bundles::Found Bundles::find(std::string_view fat_binary_hash, std::string_view 
         const auto place = entry.kernels.find(kernel);
         if (place != entry.kernels.end()) {
             found.kernel = place->second;
+            found.bodies = bodies_of(*found.kernel, entry.kernels);
         } else if (found.reason.empty()) {
             found.reason = "its fat binary's driver programs do not describe it";
         }

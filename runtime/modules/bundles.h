@@ -33,9 +33,14 @@ class Bundles {
         std::shared_ptr<const BundledKernel> kernel;  // null: `reason` says why
         const trimtab_bundle* bundle = nullptr;       // null where none has this hash
         std::string reason;
+        // The other bodies that a launch of it may become (analysis/variants.h), in the order of their values.
+        std::vector<std::shared_ptr<const BundledKernel>> bodies = {};
     };
     // The kernel of that mangled name. The bundle's JSON is parsed when first asked for.
     [[nodiscard]] Found find(std::string_view fat_binary_hash, std::string_view kernel);
+    // The other bodies of a kernel that take the same parameters, annotated or not.
+    [[nodiscard]] std::vector<std::shared_ptr<const BundledKernel>> relatives(
+        std::string_view fat_binary_hash, std::string_view kernel);
     // Where the fat binary is not known: only a name that one kernel has.
     [[nodiscard]] Found find_by_name(std::string_view kernel);
 
@@ -48,6 +53,8 @@ class Bundles {
         Kernels kernels;
     };
     void parse(Entry& entry);
+    [[nodiscard]] static std::vector<std::shared_ptr<const BundledKernel>> bodies_of(
+        const BundledKernel& kernel, const Kernels& kernels);
     // Driver programs that no kernel of the record goes with: the parts of a binary do not belong together.
     void complain_of_strays(const Entry& entry);
 

@@ -20,13 +20,22 @@ std::string why_left_alone(const BundledKernel* kernel, std::string reason) {
     return kernel->driver == nullptr ? kernel->no_driver : std::string{};
 }
 
+ArgumentKey key_of(const BundledKernel* kernel,
+                   const std::vector<std::shared_ptr<const BundledKernel>>& bodies) {
+    if (kernel == nullptr) return {};
+    std::vector<const analysis::KernelDescription*> descriptions;
+    for (const auto& body : bodies) descriptions.push_back(&body->description);
+    return ArgumentKey(kernel->description, descriptions);
+}
+
 }  // namespace
 
-KernelPlan::KernelPlan(Bundles::Found found)
+KernelPlan::KernelPlan(Bundles::Found found, std::vector<RegisteredKernel*> bodies)
     : kernel_(std::move(found.kernel)),
       bundle_(found.bundle),
       left_alone_(why_left_alone(kernel_.get(), std::move(found.reason))),
-      key_(kernel_ == nullptr ? ArgumentKey{} : ArgumentKey{kernel_->description}),
+      bodies_(std::move(bodies)),
+      key_(key_of(kernel_.get(), found.bodies)),
       memory_(key_.words()) {
     if (kernel_ != nullptr && left_alone_.empty()) driver_ = kernel_->driver;
 }
@@ -51,6 +60,7 @@ void KernelPlan::remember(std::span<const std::uint64_t> key, std::uint64_t key_
     RememberedChoice choice{.grid = decision.grid,
                             .block = decision.block,
                             .dynamic_shared_bytes = decision.dynamic_shared_bytes,
+                            .body = decision.body,
                             .reason = 0,
                             .by = static_cast<std::uint32_t>(decision.by),
                             .written_ns = decision.written_ns,
@@ -76,6 +86,7 @@ Decision KernelPlan::recall(const RememberedChoice& choice) const {
     decision.grid = choice.grid;
     decision.block = choice.block;
     decision.dynamic_shared_bytes = choice.dynamic_shared_bytes;
+    decision.body = choice.body;
     decision.by = static_cast<By>(choice.by);
     decision.written_ns = choice.written_ns;
     decision.chosen_ns = choice.chosen_ns;

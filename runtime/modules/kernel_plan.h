@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "runtime/choices/choice_memory.h"
 #include "runtime/choices/choose.h"
@@ -15,10 +16,13 @@
 
 namespace trimtab::runtime {
 
+struct RegisteredKernel;  // registrations.h
+
 class KernelPlan {
   public:
     // Where `found` has no kernel, every launch goes out as written, for its reason.
-    explicit KernelPlan(Bundles::Found found);
+    // `bodies`: the registered kernels of `found.bodies`.
+    explicit KernelPlan(Bundles::Found found, std::vector<RegisteredKernel*> bodies = {});
 
     [[nodiscard]] const analysis::KernelDescription* description() const {
         return kernel_ == nullptr ? nullptr : &kernel_->description;
@@ -26,6 +30,11 @@ class KernelPlan {
     // Null: every launch goes out as written, and left_alone() says why.
     [[nodiscard]] const trimtab_driver* driver() const { return driver_; }
     [[nodiscard]] const std::string& left_alone() const { return left_alone_; }
+    // Kernels that its launches may become: other bodies of it.
+    [[nodiscard]] const std::vector<RegisteredKernel*>& bodies() const { return bodies_; }
+    [[nodiscard]] RegisteredKernel* body(std::uint32_t place) const {
+        return place == 0 || place > bodies_.size() ? nullptr : bodies_[place - 1];
+    }
     // The same kernel, its driver program no longer asked.
     [[nodiscard]] Bundles::Found without_driver(std::string reason) const;
     // Of the record and the driver programs that it came with: another build has another.
@@ -52,6 +61,7 @@ class KernelPlan {
     std::shared_ptr<const BundledKernel> kernel_;
     const trimtab_bundle* bundle_ = nullptr;
     std::string left_alone_;
+    std::vector<RegisteredKernel*> bodies_;
     const trimtab_driver* driver_ = nullptr;
     ArgumentKey key_;
     mutable ChoiceMemory memory_;

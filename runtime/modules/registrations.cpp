@@ -29,7 +29,8 @@ void** Registrations::add_fat_binary(void* wrapper) {
                                                                   .data = data_of(wrapper),
                                                                   .backend_handle = nullptr,
                                                                   .pending = {},
-                                                                  .host_functions = {}}));
+                                                                  .host_functions = {},
+                                                                  .last_kernel = nullptr}));
     FatBinary& fat_binary = *fat_binaries_.back();
     if (calls_ != nullptr) hand_on(fat_binary);
     return reinterpret_cast<void**>(&fat_binary);
@@ -57,6 +58,12 @@ void Registrations::add_function(void** handle, const void* host_function, const
     kernel.host_function = host_function;
     kernel.fat_binary = fat_binary->data;
     kernel.name = name == nullptr ? "" : name;
+    if (RegisteredKernel* last = fat_binary->last_kernel) {
+        RegisteredKernel* first = last->next_of_binary.load(std::memory_order_relaxed);
+        kernel.next_of_binary.store(first == nullptr ? last : first, std::memory_order_relaxed);
+        last->next_of_binary.store(&kernel, std::memory_order_release);
+    }
+    fat_binary->last_kernel = &kernel;
     kernels_.set(host_function, &kernel);
 }
 

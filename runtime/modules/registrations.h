@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/modules/kernel_plan.h"
@@ -18,12 +19,15 @@
 
 namespace trimtab::runtime {
 
+struct RegisteredKernel;
+
 struct FatBinary {
     void* wrapper = nullptr;     // as given to __cudaRegisterFatBinary
     const void* data = nullptr;  // the fat binary itself; null where the wrapper is of an unknown kind
     void** backend_handle = nullptr;
     std::vector<std::function<void(const RegistrationCalls&, void** handle)>> pending;
     std::vector<const void*> host_functions;
+    RegisteredKernel* last_kernel = nullptr;  // of the ring
 };
 
 struct RunTimeModule;
@@ -46,6 +50,16 @@ struct RegisteredKernel {
     // Where its driver program may come from; null: from nowhere but the program.
     std::atomic<RunTimeModule*> module = nullptr;
     std::atomic<bool> awaits_module = false;  // its plan is made again when the module is settled
+    // A ring of those that were registered with one fat binary; null: of itself alone.
+    std::atomic<RegisteredKernel*> next_of_binary = nullptr;
+
+    // Of the same fat binary; null: none has that name.
+    [[nodiscard]] RegisteredKernel* neighbour(std::string_view of_name) {
+        for (RegisteredKernel* at = next_of_binary.load(std::memory_order_acquire);
+             at != nullptr && at != this; at = at->next_of_binary.load(std::memory_order_acquire))
+            if (at->name == of_name) return at;
+        return nullptr;
+    }
 };
 
 class Registrations {

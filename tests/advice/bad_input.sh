@@ -29,6 +29,7 @@ expect 3 'no_report.json: report has no member "advice"' --against no_report.jso
 expect 3 'device "h1000" is not known' --device h1000 -- /bin/true
 expect 3 'nowhere/a.sarif: the report cannot be written' --sarif nowhere/a.sarif -- /bin/true
 expect 2 'requires --block' --grid 1 kernel.ptx
+expect 2 'requires --block' kernel.ptx --grid 1
 sed '/"l2_bytes"/d' "$2/model/devices/h100.json" >half.json
 expect 3 'l2_bytes' --device half.json -- /bin/true
 TRIMTAB_DEVICE=gpu expect 3 'on the emulator, not on a GPU' -- /bin/true

@@ -5,6 +5,7 @@
 
 #include "advice/report.h"
 #include "advice/rules.h"
+#include "advice/run_findings.h"
 
 namespace trimtab::advice {
 namespace {
@@ -35,6 +36,58 @@ TEST(Rules, AreData) {
         "rules.json");
     ASSERT_FALSE(broken);
     EXPECT_NE(broken.error().text().find("rules[0].ask"), std::string::npos) << broken.error().text();
+}
+
+emulator::RunRecord run_of(double sent_again_ns) {
+    emulator::RunRecord run;
+    run.device = "h100";
+    run.to_device = {.count = 10, .bytes = 4e6, .ns = 600};
+    run.to_host = {.count = 1, .bytes = 4e5, .ns = 100};
+    run.sent_again = {.count = 9, .bytes = 3.6e6, .ns = sent_again_ns};
+    run.serial.push_back({.kernels = {"_Z4turnPfii", "b"}, .launches = 5, .ns = 200, .together_ns = 50});
+    return run;
+}
+
+// 300 ns of kernels, 700 ns of copies, of which 500 are not needed; 150 ns of launches that could overlap.
+TEST(RunFindings, WinWhatIsLeftOut) {
+    const std::vector<Finding> found = run_findings(run_of(500), 300);
+    ASSERT_EQ(found.size(), 2);
+    EXPECT_EQ(found[0].rule, "redundant-transfers");
+    EXPECT_DOUBLE_EQ(found[0].gain, 1000.0 / 500);
+    EXPECT_DOUBLE_EQ(found[0].least, 1000.0 / 750);
+    EXPECT_NE(found[0].evidence[0].text.find("9 of 10 copies"), std::string::npos);
+    EXPECT_EQ(found[1].rule, "serial-launches");
+    EXPECT_DOUBLE_EQ(found[1].gain, 1000.0 / 850);
+    EXPECT_EQ(found[1].least, 1);
+    EXPECT_NE(found[1].evidence[0].text.find("turn, b"), std::string::npos) << found[1].evidence[0].text;
+    EXPECT_TRUE(run_findings({}, 300).empty());
+    // Too little to speak of.
+    EXPECT_EQ(run_findings(run_of(1), 1e6).size(), 0);
+}
+
+TEST(RunRecords, AreTheSameAfterAJourneyThroughJson) {
+    const nlohmann::json json = emulator::to_json(run_of(500));
+    ASSERT_TRUE(emulator::is_run_record(json));
+    const auto read = emulator::run_record_from_json(json, "p");
+    ASSERT_TRUE(read) << read.error().text();
+    EXPECT_EQ(emulator::to_json(*read), json);
+    nlohmann::json other = json, cut = json;
+    other["run_record"] = 9;
+    EXPECT_NE(emulator::run_record_from_json(other, "p").error().text().find("another version"),
+              std::string::npos);
+    cut["serial"][0].erase("ns");
+    EXPECT_NE(emulator::run_record_from_json(cut, "p").error().text().find("run.serial[0]"),
+              std::string::npos);
+    EXPECT_FALSE(emulator::is_run_record(nlohmann::json::array()));
+}
+
+TEST(ProgramRules, AreData) {
+    EXPECT_EQ(program_rules().size(), 2);
+    const auto broken = parse_program_rules(
+        R"({"program": [{"id": "x", "looks_at": "magic", "least_gain": 1, "title": "", "remedy": "", "from": ""}]})",
+        "rules.json");
+    ASSERT_FALSE(broken);
+    EXPECT_NE(broken.error().text().find("program[0].looks_at"), std::string::npos) << broken.error().text();
 }
 
 // 40 SMs at 1.77 GHz, four schedulers, 64 lanes for floats, 2 for doubles; 448 GB/s.

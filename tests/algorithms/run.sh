@@ -6,6 +6,7 @@
 # Code that the emulator compiles has none.
 set -euo pipefail
 
+suppressions=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../scripts/thread_sanitizer.supp")
 # shellcheck source-path=SCRIPTDIR source=../built_program.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../built_program.sh" "$1" "$2"
 sanitizers=${3:-}
@@ -14,7 +15,8 @@ options=(-DALL_TYPES)
 [[ -z $sanitizers ]] || options+=(-Xarch_host "-fsanitize=$sanitizers")
 [[ -z ${4:-} ]] || export LD_LIBRARY_PATH=$4
 # The runtime's and the emulator's own leaks are their tests' concern; a program of CUDA's leaves modules loaded.
-export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 TSAN_OPTIONS=halt_on_error=1
+export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export TSAN_OPTIONS=halt_on_error=1:suppressions=$suppressions
 
 build_program -O1 -std=c++17 -arch=sm_75 --trimtab-profile=off "${options[@]}"
 

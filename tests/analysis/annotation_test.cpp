@@ -8,6 +8,7 @@
 #include "analysis/annotation_file.h"
 #include "analysis/describe.h"
 #include "analysis/legal_blocks.h"
+#include "analysis/variants.h"
 #include "cuda_compiler.h"
 #include "judged_launch.h"
 #include "schema.h"
@@ -31,6 +32,18 @@ constexpr std::string_view source = R"(
             __syncthreads();
         }
         if (threadIdx.x == 0) out[blockIdx.x] = tile[0];
+    }
+    __global__ void row_sum(const float* in, float* out, int n) {
+        __shared__ float s[256];
+        float sum = 0;
+        for (int k = threadIdx.x; k < n; k += blockDim.x) sum += in[blockIdx.x * n + k];
+        s[threadIdx.x] = sum;
+        __syncthreads();
+        for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+            if (threadIdx.x < half) s[threadIdx.x] += s[threadIdx.x + half];
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) out[blockIdx.x] = s[0];
     }
     struct Sizes { float scale; int width; long height; };
     __global__ void plane(float* out, Sizes sizes, unsigned short step, float factor) {
@@ -63,6 +76,7 @@ class Annotations : public testing::Test {
         sources[mangled("plane")].parameters = {{"out", ""}, {"sizes", ""}, {"step", ""}, {"factor", ""}};
         sources[mangled("guarded")].parameters = {{"out", ""}, {"n", ""}};
         sources[mangled("by_rows")].parameters = {{"out", ""}, {"d", ""}};
+        sources[mangled("row_sum")].parameters = {{"in", ""}, {"out", ""}, {"n", ""}};
         sources[mangled(name)].annotations = {{text, "app.cu", 12}};
         Image image;
         image.module = module;
@@ -101,6 +115,52 @@ std::string text(const std::optional<LaunchConfiguration>& launch) {
 
 const void* const pointer = nullptr;
 
+// What the annotation calls variant is the number of the body that it stands at.
+TEST_F(Annotations, KnowTheirVariant) {
+    constexpr const char* stated = "block(bx == variant), grid(ceil(n / bx)), dynamic_shared(4 * variant)";
+    const auto body = [](std::int32_t value) {
+        KernelSources sources;
+        KernelSource& source_of_it = sources[mangled("block_sum")];
+        source_of_it.demangled = "block_sum(" + std::to_string(value) + ")";
+        source_of_it.parameters = {{"in", ""}, {"out", ""}, {"n", ""}};
+        source_of_it.annotations = {{stated, "app.cu", 12}};
+        source_of_it.variant = Variant{.of = "sum", .value = value};
+        Image image;
+        image.module = module;
+        image.architecture = "sm_75";
+        return kernel_named(*analysis::describe({&image, 1}, sources), "block_sum");
+    };
+    const KernelDescription narrow = body(64), wide = body(256);
+    const auto given = arguments(wide, pointer, pointer, 1000);
+    const LaunchConfiguration written{{4, 1, 1}, {256, 1, 1}, 1024};
+    EXPECT_EQ(annotation_mismatch(wide, given, written), "");
+    EXPECT_EQ(text(stated_launch(narrow, given, written, {64, 1, 1})), "16x1 of 64x1 with 256");
+    EXPECT_EQ(text(stated_launch(narrow, given, written, {256, 1, 1})), "none");
+    EXPECT_EQ(variant_mismatch(wide, narrow), "");
+    const auto again = description_from_json(to_json(narrow), "test");
+    ASSERT_TRUE(again) << again.error().text();
+    EXPECT_EQ(again->variant, narrow.variant);
+
+    // A body with launch bounds of its own, below the block as written.
+    trimtab_image image = to_driver_image(image_for(narrow, 75));
+    image.max_threads_per_block = 64;
+    EXPECT_FALSE(legal_blocks(narrow, given, written.grid, written.block, device(), image));
+    const auto limits = legal_blocks_of_body(narrow, given, written.grid, written.block, device(), image);
+    ASSERT_TRUE(limits) << limits.error();
+    EXPECT_EQ(limits->max_threads, 64u);
+
+    KernelDescription other = narrow;
+    other.parameters[2].size = 8;
+    EXPECT_EQ(variant_mismatch(wide, other), "it takes other parameters");
+    other = narrow;
+    other.verdict = Verdict::fixed;
+    EXPECT_EQ(variant_mismatch(wide, other),
+              "no annotation states the grid that goes with a block of block_sum(64)");
+    other.variant->of = "another";
+    EXPECT_THAT(variant_faults(std::vector{wide, other}), testing::SizeIs(2)) << "each is alone";
+    EXPECT_THAT(complaint("block_sum", "block(bx == variant)"), HasSubstr("TRIMTAB_VARIANTS names them"));
+}
+
 TEST_F(Annotations, KeepTheGridAsWritten) {
     const auto kernel = described("block_sum", "block(ispow2(bx)), grid(as_written), dynamic_shared(4 * bx)");
     EXPECT_EQ(kernel.verdict, Verdict::annotated);
@@ -125,6 +185,16 @@ TEST_F(Annotations, AllowSumsInAnotherOrder) {
     EXPECT_TRUE(kernel.may_reassociate);
     EXPECT_TRUE(description_from_json(to_json(kernel), "test")->may_reassociate);
     EXPECT_THAT(complaint("block_sum", shape + ", reassociated"), HasSubstr("no such clause"));
+}
+
+TEST_F(Annotations, LetTheProofTakeSumsForEqual) {
+    EXPECT_EQ(described("row_sum", "sizes(n)").verdict, Verdict::fixed);
+    const auto kernel = described("row_sum", "sizes(n), reassociate");
+    EXPECT_EQ(kernel.verdict, Verdict::covering);
+    EXPECT_TRUE(kernel.may_reassociate && kernel.grid_stays(0));
+    EXPECT_EQ(kernel.images.front().max_threads, 256u);
+    // What needs no leave has none.
+    EXPECT_FALSE(described("guarded", "reassociate").may_reassociate);
 }
 
 TEST_F(Annotations, ComeFromAFileToo) {

@@ -6,9 +6,11 @@
 #include <random>
 #include <regex>
 #include <sstream>
+#include <tuple>
 
 #include "cuda_compiler.h"
 #include "kernel_trial.h"
+#include "profiler/plan.h"
 
 namespace trimtab::analysis::test {
 namespace {
@@ -25,6 +27,8 @@ const std::map<std::string, std::pair<std::size_t, unsigned>> least_kernels{
     {"warps_hostile", {20, 3}},
     {"blocks_legal", {18, 18}},
     {"blocks_hostile", {25, 1}},
+    {"sums_legal", {8, 7}},
+    {"sums_hostile", {17, 1}},
     {"private_legal", {10, 1}},
     {"private_hostile", {20, 1}}};
 
@@ -87,29 +91,53 @@ class Corpus : public testing::TestWithParam<std::tuple<const char*, const char*
         const auto [file, level] = GetParam();
         const std::string path = std::string(TRIMTAB_SOURCE_DIR) + "/tests/analysis/corpus/" + file + ".cu";
         // Trees and slots are run with every number of threads: -O3 and nvcc show what -O1 would.
-        if (std::string(file).starts_with("blocks_") && level == std::string("-O1")) GTEST_SKIP();
-        ptx = compile(path, level);
+        if (shares(file) && level == std::string("-O1")) GTEST_SKIP();
+        // Both tests look at the same.
+        static std::map<std::string, std::pair<std::string, std::vector<KernelDescription>>> described;
+        const auto [at, is_new] = described.try_emplace(path + level);
+        if (is_new) {
+            const bool sums = std::string(file).starts_with("sums");
+            at->second.first = compile(path, level);
+            at->second.second = describe_ptx(at->second.first, "sm_75", {.reassociate = sums});
+        }
+        std::tie(ptx, kernels) = at->second;
         if (ptx.empty() && level == std::string("nvcc")) GTEST_SKIP() << "there is no nvcc";
         expected = expectations(read_file(path), level);
-        kernels = describe_ptx(ptx);
+    }
+
+    // What threads tell each other.
+    static bool shares(const std::string& file) {
+        return file.starts_with("blocks_") || file.starts_with("sums");
     }
 
     std::string ptx;
     std::map<std::string, Expectation> expected;
     std::vector<KernelDescription> kernels;
 };
-INSTANTIATE_TEST_SUITE_P(Files, Corpus,
-                         testing::Combine(testing::Values("legal", "hostile", "strides_legal",
-                                                          "strides_hostile", "block_strides_legal",
-                                                          "block_strides_hostile", "warps_legal",
-                                                          "warps_hostile", "blocks_legal", "blocks_hostile",
-                                                          "private_legal", "private_hostile"),
-                                          testing::Values("-O0", "-O1", "-O3", "nvcc")),
-                         [](const auto& info) {
-                             const std::string level = std::get<1>(info.param);
-                             return std::string(std::get<0>(info.param)) + "_" +
-                                    (level[0] == '-' ? level.substr(1) : level);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Files, Corpus,
+    testing::Combine(testing::Values("legal", "hostile", "strides_legal", "strides_hostile",
+                                     "block_strides_legal", "block_strides_hostile", "warps_legal",
+                                     "warps_hostile", "blocks_legal", "blocks_hostile", "sums_legal",
+                                     "sums_hostile", "private_legal", "private_hostile"),
+                     testing::Values("-O0", "-O1", "-O3", "nvcc")),
+    [](const auto& info) {
+        const std::string level = std::get<1>(info.param);
+        return std::string(std::get<0>(info.param)) + "_" + (level[0] == '-' ? level.substr(1) : level);
+    });
+
+// Sizes of profiles grow from level to level, and no level is there without a reason.
+void expect_levels_that_grow(const KernelDescription& kernel) {
+    const auto levels = profiler::Planner(kernel, {}).levels();
+    for (std::size_t level = 0; level < levels.size(); level++) {
+        EXPECT_NE(levels[level].why, "") << short_name(kernel);
+        // Extents follow from the guards: n / 4 + n % 4.
+        for (std::size_t i = 0; level > 0 && i < kernel.data.size(); i++)
+            if (!kernel.data[i].is_extent)
+                EXPECT_GE(levels[level].data[i], levels[level - 1].data[i])
+                    << short_name(kernel) << ": " << kernel.data[i].name << " at level " << level;
+    }
+}
 
 TEST_P(Corpus, GetsTheVerdictsThatItNames) {
     EXPECT_GE(expected.size(), least_kernels.at(std::get<0>(GetParam())).first);
@@ -127,6 +155,7 @@ TEST_P(Corpus, GetsTheVerdictsThatItNames) {
         }
         EXPECT_EQ(std::string(name(kernel.verdict)), wanted->second.verdict) << short_name(kernel) << reasons;
         EXPECT_TRUE(has_reason) << short_name(kernel) << " lacks: " << wanted->second.text << reasons;
+        expect_levels_that_grow(kernel);
     }
 }
 
@@ -143,14 +172,14 @@ TEST_P(Corpus, LegalBlocksLeaveTheSameBytes) {
     const std::string file = std::get<0>(GetParam());
     // These are run with other totals as well.
     const bool strides = file.starts_with("strides");
-    const bool of_warps = file.starts_with("warps") || file.starts_with("blocks_");
+    const bool of_warps = file.starts_with("warps") || shares(file);
     const unsigned most = of_warps ? most_of_warps : max_threads;
     for (const KernelDescription& kernel : kernels) {
         const bool has_scalars =
             std::ranges::all_of(kernel.parameters, [](const auto& parameter) { return parameter.size <= 8; });
         if (kernel.verdict == Verdict::fixed || !expected[short_name(kernel)].runs || !has_scalars) continue;
         kernel_count++;
-        for (unsigned launch = 0; launch < (strides || file.starts_with("blocks_") ? 1 : 2); launch++) {
+        for (unsigned launch = 0; launch < (strides || shares(file) ? 1 : 2); launch++) {
             Trial trial(**program, kernel, parameter_bytes.at(kernel.name), random, most);
             compared += trial.run(all_blocks(most), 10000, most);
             totals += trial.run_other_totals(all_blocks(most), 20);
@@ -159,13 +188,13 @@ TEST_P(Corpus, LegalBlocksLeaveTheSameBytes) {
             Trial(**program, kernel, parameter_bytes.at(kernel.name), random).run(assorted_blocks(), 6);
     }
     // What compilers leave on the stack at -O0 is no table.
-    if (!file.starts_with("blocks_") || std::get<1>(GetParam()) != std::string("-O0")) {
+    if (!shares(file) || std::get<1>(GetParam()) != std::string("-O0")) {
         EXPECT_GE(kernel_count, least_kernels.at(file).second);
     }
     // Arguments forbid other blocks to what little of these runs; of whole warps there are few.
     if (kernel_count > 2 && file != "block_strides_hostile" && file != "private_hostile" &&
-        file != "blocks_hostile") {
-        EXPECT_GE(compared, kernel_count * (file.starts_with("blocks_") ? 2 : of_warps ? 4 : 8));
+        file != "blocks_hostile" && file != "sums_hostile") {
+        EXPECT_GE(compared, kernel_count * (shares(file) ? 2 : of_warps ? 4 : 8));
     }
     if (file == "strides_legal") {
         EXPECT_GE(totals, kernel_count * 10);

@@ -127,7 +127,8 @@ std::string compile_host_library(std::string_view source) {
                : std::string();
 }
 
-std::vector<KernelDescription> describe_ptx(std::string_view ptx, const std::string& architecture) {
+std::vector<KernelDescription> describe_ptx(std::string_view ptx, const std::string& architecture,
+                                            const Permissions& allowed) {
     const auto module = ptx::parse(ptx, "test.ptx");
     if (!module) {
         ADD_FAILURE() << module.error().text();
@@ -136,7 +137,7 @@ std::vector<KernelDescription> describe_ptx(std::string_view ptx, const std::str
     Image image;
     image.module = &*module;
     image.architecture = architecture;
-    auto kernels = describe({&image, 1}, {});
+    auto kernels = describe({&image, 1}, {}, allowed);
     if (!kernels) {
         ADD_FAILURE() << kernels.error().text();
         return {};

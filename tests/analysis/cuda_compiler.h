@@ -35,7 +35,8 @@ namespace trimtab::analysis::test {
 
 // Parses and describes one PTX text as an image of `architecture`.
 [[nodiscard]] std::vector<KernelDescription> describe_ptx(std::string_view ptx,
-                                                          const std::string& architecture = "sm_75");
+                                                          const std::string& architecture = "sm_75",
+                                                          const Permissions& allowed = {});
 // The kernel whose demangled name begins with `name` and an opening parenthesis; fails the test where there
 // is none.
 [[nodiscard]] const KernelDescription& kernel_named(const std::vector<KernelDescription>& kernels,

@@ -26,6 +26,12 @@ constexpr std::string_view source = R"(
         for (unsigned long i = gx(); i < n; i += gridDim.x * (unsigned long)blockDim.x) o[i] = 1;
     }
     __global__ void copy(float* o, const float* a, int n) { for (int i = gx(); i < n; i += tx()) o[i] = a[i]; }
+    __global__ void rest(float* o, int first, int n) { for (int i = first + gx(); i < n; i += tx()) o[i] = 1; }
+    __global__ void moved(float* o, int by, int n) { for (int i = gx(); i < n; i += tx()) o[by + i] = 1; }
+    __global__ void rest_down(float* o, int last) { for (int i = last - gx(); i >= 0; i -= tx()) o[i] = 1; }
+    __global__ void unsigned_rest(char* o, unsigned first, unsigned n) {
+        for (unsigned i = first + gx(); i < n; i += tx()) o[i] = 1;
+    }
     __global__ void next(float* o, int n) { for (int i = gx(); i < n; i += tx()) o[i + 1] = o[i]; }
     __global__ void both(float* o, int n) { for (int i = gx(); i < n; i += tx()) o[2 * i + 1] = o[2 * i]; }
     __global__ void two_bounds(float* o, int n, int m) {
@@ -113,6 +119,28 @@ TEST_F(FreeTotals, IndicesThatWouldWrap) {
     EXPECT_EQ(free("fill_wide", {1024, 1, 1}, {1024, 1, 1}, pointer, 0x70000000ul), "x");
     EXPECT_EQ(blocks(kernel("fill"), arguments(kernel("fill"), pointer, most), {10, 1, 1}, {100, 1, 1}),
               "divide x");
+}
+
+// The pointer goes on where the sum in 32 bits would wrap.
+TEST_F(FreeTotals, SumsThatWouldWrap) {
+    const int most = 0x7fffffff;
+    EXPECT_EQ(free("rest", pointer, 1000, 5000), "x");
+    EXPECT_EQ(free("rest", pointer, 5000, 1000), "x") << "no turn is made";
+    EXPECT_EQ(free("rest", pointer, -3000, 5000), "x");
+    const int half = 0x3fffff00;
+    EXPECT_EQ(free("rest", {1024, 1, 1}, {0x40000000, 1, 1}, pointer, half, half + 100), "x");
+    EXPECT_EQ(free("rest", {1024, 1, 1}, {0x40000100, 1, 1}, pointer, half, half + 100), "");
+    EXPECT_EQ(free("rest", {1024, 1, 1}, {1024, 1, 1}, pointer, most - 500, most - 400), "");
+    EXPECT_EQ(free("moved", pointer, 1000, 5000), "x");
+    EXPECT_EQ(free("moved", pointer, -1000, 5000), "x");
+    EXPECT_EQ(free("moved", {1024, 1, 1}, {1024, 1, 1}, pointer, most - 2000, 500), "x");
+    EXPECT_EQ(free("moved", {1024, 1, 1}, {1024, 1, 1}, pointer, most - 200, 500), "");
+    EXPECT_EQ(free("rest_down", pointer, 5000), "x");
+    EXPECT_EQ(free("rest_down", pointer, -1), "x") << "no turn is made";
+    EXPECT_EQ(free("rest_down", {1024, 1, 1}, {1024, 1, 1}, pointer, -most), "") << "it would come round";
+    EXPECT_EQ(free("unsigned_rest", pointer, 1000u, 5000u), "x");
+    EXPECT_EQ(free("unsigned_rest", pointer, 0x70000000u, 0x70001000u), "x");
+    EXPECT_EQ(free("unsigned_rest", {1024, 1, 1}, {1024, 1, 1}, pointer, 0xfffff000u, 0xffffff00u), "");
 }
 
 TEST_F(FreeTotals, ArraysThatOverlap) {

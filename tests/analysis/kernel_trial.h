@@ -78,11 +78,12 @@ void fill(std::span<std::byte> bytes, Value (*value)(std::size_t)) {
     }
 }
 
+// Floating-point numbers of few digits, of which sums and sums of products are exact.
 inline void fill_for(const std::string& pointee, std::span<std::byte> bytes) {
     if (pointee == "double")
-        fill<double>(bytes, [](std::size_t i) { return 0.5 + static_cast<double>(i * 7919 % 1000) / 1000; });
+        fill<double>(bytes, [](std::size_t i) { return 0.5 + static_cast<double>(i * 7919 % 64) / 8; });
     else if (pointee.starts_with("float"))
-        fill<float>(bytes, [](std::size_t i) { return 0.5f + static_cast<float>(i * 7919 % 1000) / 1000; });
+        fill<float>(bytes, [](std::size_t i) { return 0.5f + static_cast<float>(i * 7919 % 64) / 8; });
     else if (pointee.ends_with("char"))
         fill<std::uint8_t>(bytes, [](std::size_t i) { return static_cast<std::uint8_t>(i * 31 % 2); });
     else
@@ -97,6 +98,7 @@ inline trimtab_device trial_device(double max_threads = 1024) {
     device.max_grid_x = 2147483647;
     device.max_grid_y = device.max_grid_z = 65535;
     device.warp_size = 32;
+    device.shared_bytes_per_block = 48 << 10;
     return device;
 }
 
@@ -157,7 +159,7 @@ class Trial {
             << kernel_.demangled << ": " << limits.error();
         if (!limits) return 0;
         const std::vector<std::byte> before = memory_.all();
-        EXPECT_EQ(launch(grid_, block_), "") << kernel_.demangled;
+        EXPECT_EQ(launch(grid_, block_, dynamic_shared_bytes()), "") << kernel_.demangled;
         const std::vector<std::byte> expected = memory_.all();
         const Allocations::Places written = Allocations::different(before, expected);
         bool is_expected = true;
@@ -165,15 +167,16 @@ class Trial {
         any_threads.thread_multiple = 1;
         unsigned compared = 0;
         for (const trimtab_dim3& candidate : candidates) {
-            const auto with = launch_with_block(kernel_, arguments_, any_threads,
-                                                {.grid = grid_, .block = block_}, candidate);
+            const auto with = launch_with_block(
+                kernel_, arguments_, any_threads,
+                {.grid = grid_, .block = block_, .dynamic_shared_bytes = dynamic_shared_bytes()}, candidate);
             if (!with) continue;
             if (compared++ == most) break;
             if (is_expected)
                 memory_.restore(before, written);
             else
                 memory_.restore(before);
-            EXPECT_EQ(launch(with->grid, candidate), "") << kernel_.demangled;
+            EXPECT_EQ(launch(with->grid, candidate, with->dynamic_shared_bytes), "") << kernel_.demangled;
             EXPECT_TRUE(is_expected = memory_.equals(expected))
                 << kernel_.demangled << " with " << candidate.x << " x " << candidate.y << " x "
                 << candidate.z << " threads, written with " << block_.x << " x " << block_.y << " x "
@@ -194,7 +197,7 @@ class Trial {
         if (std::ranges::none_of(free, std::identity())) return 0;
         std::ranges::shuffle(candidates, random_);
         const std::vector<std::byte> before = memory_.all();
-        EXPECT_EQ(launch(grid_, block_), "") << kernel_.demangled;
+        EXPECT_EQ(launch(grid_, block_, dynamic_shared_bytes()), "") << kernel_.demangled;
         const std::vector<std::byte> expected = memory_.all();
         const Allocations::Places written = Allocations::different(before, expected);
         bool is_expected = true;
@@ -214,7 +217,7 @@ class Trial {
                 memory_.restore(before, written);
             else
                 memory_.restore(before);
-            EXPECT_EQ(launch(grid, candidate), "") << kernel_.demangled;
+            EXPECT_EQ(launch(grid, candidate, dynamic_shared_bytes()), "") << kernel_.demangled;
             EXPECT_TRUE(is_expected = memory_.equals(expected))
                 << kernel_.demangled << " with " << candidate.x << " x " << candidate.y << " x "
                 << candidate.z << " threads, grid " << grid.x << " x " << grid.y << " x " << grid.z;
@@ -223,6 +226,11 @@ class Trial {
     }
 
   private:
+    // What the block as written needs.
+    [[nodiscard]] std::uint64_t dynamic_shared_bytes() const {
+        const auto stated = stated_launch(kernel_, arguments_, {.grid = grid_, .block = block_}, block_);
+        return stated ? stated->dynamic_shared_bytes : 0;
+    }
     unsigned pick(unsigned below) { return static_cast<unsigned>(random_() % below); }
 
     template <typename Value>
@@ -231,11 +239,12 @@ class Trial {
                     std::min<std::size_t>(sizeof value, parameter.size));
     }
 
-    std::string launch(trimtab_dim3 grid, trimtab_dim3 block) {
+    std::string launch(trimtab_dim3 grid, trimtab_dim3 block, std::uint64_t dynamic_shared_bytes) {
         emulator::LaunchRequest request;
         request.kernel = kernel_.name;
         request.grid = grid;
         request.block = block;
+        request.dynamic_shared_bytes = static_cast<std::uint32_t>(dynamic_shared_bytes);
         request.parameters = arguments_;
         request.threads = 1;
         request.instruction_limit = 50'000'000;

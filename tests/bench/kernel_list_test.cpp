@@ -64,14 +64,14 @@ TEST(KernelList, ErrorsNameTheEntry) {
         ASSERT_FALSE(kernels) << text;
         EXPECT_THAT(kernels.error().text(), HasSubstr(message));
     };
-    expect("{}", "is not a JSON list");
-    expect("[{\"app\": \"A\"}]", "entry 0:");
+    expect("{}", "kernels is not a list");
+    expect("[{\"app\": \"A\"}]", "kernels[0] has no member");
     expect(R"([{"app": "A", "kernel": "k", "source": "k.cu", "symbol": "k", "extent": ["n"], "block": [1, 2],
                "arguments": {}}])",
-           "entry 0: one or two extents");
+           "kernels[0] has not one or two extents");
     expect(R"([{"app": "A", "kernel": "k", "source": "k.cu", "symbol": "k", "extent": ["n/2"], "block": [1],
                "arguments": {}}])",
-           "entry 0: \"n/2\" is no sum");
+           "kernels[0].extent[0] is \"n/2\", which is no sum");
 }
 
 }  // namespace

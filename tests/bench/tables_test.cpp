@@ -1,11 +1,14 @@
 // Measured tables as they come: shuffled columns, several readings, and what is no table.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
 #include "bench/selection_quality/csv.h"
 #include "bench/selection_quality/measured_table.h"
+#include "bench/tuned_quality/results_file.h"
+#include "bench/tuned_quality/slice_scores.h"
 #include "bench/tuned_quality/tuned_table.h"
 
 namespace trimtab::bench {
@@ -59,19 +62,108 @@ TEST_F(Tables, ErrorsNameTheLine) {
 }
 
 TEST_F(Tables, TunedConfigurationsFallIntoSlices) {
-    const auto slices = read_tuned_table(
-        write("block_size_x,block_size_y,tile_size_x,tile_size_y,read_only,use_padding,time_ms\n"
-              "32,4,1,2,0,1,3.5\n64,2,1,2,0,1,2.5\n32,4,1,1,0,1,1.5\n"));
+    const TunedKernel kernel{.path = "k.json",
+                             .source = {},
+                             .kernel = {},
+                             .time_column = "t",
+                             .columns = {"bx", "tile"},
+                             .slice = {"tile"},
+                             .grid = {"ceil_div(100, bx * tile)", "tile + 1"},
+                             .block = {"bx"},
+                             .flags = {},
+                             .defines = {{"TILE", "tile"}},
+                             .arguments = {{"n", "(bx - tile) / 2"}}};
+    const auto slices = read_tuned_table(write("tile,bx,t\n2,32,3.5\n2,64,2.5\n1,32,1.5\n"), kernel);
     ASSERT_TRUE(slices) << slices.error().text();
     ASSERT_EQ(slices->size(), 2u);
-    EXPECT_EQ((*slices)[0].tile_y, 1u);
+    EXPECT_THAT((*slices)[0].values, ElementsAre(1));
     ASSERT_EQ((*slices)[1].configurations.size(), 2u);
-    EXPECT_EQ((*slices)[1].configurations[1].block_x, 64u);
+    EXPECT_THAT((*slices)[1].configurations[1].values, ElementsAre(64, 2));
     EXPECT_DOUBLE_EQ((*slices)[1].configurations[1].ms, 2.5);
-    const auto bad = read_tuned_table(write(
-        "block_size_x,block_size_y,tile_size_x,tile_size_y,read_only,use_padding,time_ms\n0,4,1,2,0,1,3\n"));
-    ASSERT_FALSE(bad);
-    EXPECT_THAT(bad.error().text(), HasSubstr(":2: 0 is out of range"));
+    for (const auto& [text, message] : {std::pair("tile,bx,t\n2,32,0\n", ":2: 0 is out of range"),
+                                        std::pair("tile,bx,t\n2,1.5,1\n", ":2: 1.5 is out of range"),
+                                        std::pair("tile,t\n2,1\n", "\"bx\"")}) {
+        const auto bad = read_tuned_table(write(text), kernel);
+        ASSERT_FALSE(bad) << text;
+        EXPECT_THAT(bad.error().text(), HasSubstr(message));
+    }
+    const auto launch = configured_launch(kernel, {32, 2});
+    ASSERT_TRUE(launch) << launch.error().text();
+    EXPECT_EQ(launch->grid.x, 2u);  // 100 / 64, rounded up
+    EXPECT_EQ(launch->grid.y, 3u);
+    EXPECT_EQ(launch->block.x, 32u);
+    EXPECT_THAT(launch->defines, ElementsAre("-DTILE=2"));
+    EXPECT_THAT(launch->arguments, ElementsAre("n=15"));
+}
+
+TEST_F(Tables, ExpressionsOfColumnsAreArithmetic) {
+    const Lookup lookup = [](std::string_view name) {
+        return name == "bx" ? std::optional<std::int64_t>(7) : std::nullopt;
+    };
+    const auto value = [&](std::string_view text) { return evaluate_expression(text, lookup); };
+    EXPECT_EQ(value("2 + 3 * bx - 1").value(), 22);
+    EXPECT_EQ(value("ceil_div(25000, bx*2)").value(), 1786);
+    EXPECT_EQ(value("(1 + 2) * (bx / 2)").value(), 9);
+    for (const char* bad : {"", "2 +", "tile", "1 / 0", "ceil_div(1)", "(1", "1)", "9223372036854775807 + 1",
+                            "99999999999999999999", "0 - bx / (0 - 1)"})
+        EXPECT_FALSE(value(bad)) << bad;
+    EXPECT_FALSE(value(std::string(10000, '(') + "1"));
+}
+
+TEST_F(Tables, DescriptionsOfKernelsSayWhatIsWrong) {
+    const auto bad = [&](const std::string& text, const std::string& message) {
+        const auto kernel = read_tuned_kernel(write(text));
+        ASSERT_FALSE(kernel) << text;
+        EXPECT_THAT(kernel.error().text(), HasSubstr(message));
+    };
+    const auto with = [](const std::string& slice, const std::string& grid) {
+        return R"({"source": "k.cu", "kernel": "k", "time_ms": "t", "columns": ["bx"], "slice": [)" + slice +
+               R"(], "defines": {}, "grid": [")" + grid + R"("], "block": ["bx"], "arguments": {}})";
+    };
+    EXPECT_TRUE(read_tuned_kernel(write(with("", "8 / bx"))));
+    bad("[]", "is not a JSON object");
+    bad("{}", "source");
+    bad(with("\"by\"", "1"), "which is no column");
+    bad(with("", "n"), "names n");
+    bad(with("", "0"), "no size");
+}
+
+// Two slices' worth of numbers, worked out by hand.
+TEST_F(Tables, SlicesAreScoredForEachPredictor) {
+    const Slice slice{
+        .values = {},
+        .configurations = {{.values = {1}, .ms = 1}, {.values = {2}, .ms = 2}, {.values = {3}, .ms = 4}}};
+    const SliceScore score = score_slice(slice, std::vector<Prediction>{{2, 1}, {1, 2}, {4, std::nan("")}});
+    ASSERT_EQ(score.configurations, 2u);  // the third lacks a prediction
+    EXPECT_DOUBLE_EQ(score.of[0].efficiency, 0.5);
+    EXPECT_DOUBLE_EQ(score.of[0].rank_correlation, -1);
+    EXPECT_DOUBLE_EQ(score.of[1].efficiency, 1);
+    EXPECT_THAT(score.of[1].errors, ElementsAre(0, 0));
+    const TableScore table = score_table(std::vector{score, score}, Predictor::closed_form);
+    EXPECT_EQ(table.efficiency.n, 2u);
+    EXPECT_DOUBLE_EQ(table.efficiency.geomean, 0.5);
+    EXPECT_EQ(table.timed, 4u);
+    EXPECT_DOUBLE_EQ(table.mean_error, 0.75);  // +100 % and -50 %
+}
+
+TEST_F(Tables, PredictionsAreTakenUpWhereARunStopped) {
+    TunedKernel kernel;
+    kernel.columns = {"bx", "tile"};
+    const std::string path = testing::TempDir() + "/bench_results.csv";
+    std::filesystem::remove(path);
+    {
+        auto results = ResultsFile::open(path, kernel);
+        ASSERT_TRUE(results) << results.error().text();
+        results->add({32, 1}, {.closed_form_ms = 1.25, .emulation_ms = 2.5});
+    }
+    const auto results = ResultsFile::open(path, kernel);
+    ASSERT_TRUE(results) << results.error().text();
+    ASSERT_NE(results->find({32, 1}), nullptr);
+    EXPECT_DOUBLE_EQ(results->find({32, 1})->emulation_ms, 2.5);
+    EXPECT_EQ(results->find({1, 32}), nullptr);
+    kernel.columns = {"by"};
+    EXPECT_FALSE(ResultsFile::open(path, kernel));
+    EXPECT_FALSE(ResultsFile::open(testing::TempDir() + "/no/such/folder.csv", kernel));
 }
 
 }  // namespace

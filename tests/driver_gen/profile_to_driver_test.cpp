@@ -39,6 +39,15 @@ GLOBAL void rows(const int* first, const float* v, float* y, int n) {
     for (int k = first[i]; k < first[i + 1]; k++) s += v[k];
     y[i] = s;
 }
+GLOBAL void brightness(float* o, unsigned long long image, int w, int h) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= w || y >= h) return;
+    float r, g, b, a;
+    asm("tex.2d.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"
+        : "=f"(r), "=f"(g), "=f"(b), "=f"(a)
+        : "l"(image), "f"(x + 0.5f), "f"(y + 0.5f));
+    o[y * w + x] = r + g + b;
+}
 )";
 
 class ProfileToDriver : public ::testing::Test {
@@ -123,6 +132,13 @@ TEST_F(ProfileToDriver, AnExponentDoesNotRunForEver) {
     ASSERT_TRUE(profile) << profile.error().text();
     EXPECT_LT(profile->warp_instructions, 5'000'000u);
     for (const profiler::ProfilePoint& point : profile->points) EXPECT_LE(point.data[0], 10);
+}
+
+TEST_F(ProfileToDriver, AnyHandleIsOneOfATexture) {
+    const auto profile = profiler::profile_kernel(kernel("brightness"), *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    EXPECT_GT(profile->points.size(), 50u);
+    EXPECT_TRUE(profile->data_dependent.empty());
 }
 
 TEST_F(ProfileToDriver, WorkThatTheArraysDecideIsSaidToBe) {

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
+#include <string_view>
 
 #include "ptx/instruction_registers.h"
 #include "tests/emulator/fixture.h"
@@ -219,17 +221,21 @@ void DeclaredStates::check(const std::string& text, const std::string& guard) {
     }
 }
 
+// Every form is a kernel of its own, some thousands. Where all kernels are compiled before they run, each takes LLVM a
+// sixth of a second, eleven minutes in all: then one in 16 is checked, with each guard in turn.
 TEST_F(DeclaredStates, AreThoseThatTheEmulatorReadsAndWrites) {
+    const char* mode = std::getenv("TRIMTAB_EMULATOR");
+    const unsigned one_in = mode != nullptr && std::string_view(mode) == "compiled" ? 16 : 1;
+    unsigned number = 0;
     for (const Form& form : instruction_forms()) {
         for (const std::string& type : split(form.types)) {
             const std::string text = instantiated(form.text, type);
-            check(text, "");
-            check(text, "@%p0 ");
-            check(text, "@!%p0 ");
+            for (const char* guard : {"", "@%p0 ", "@!%p0 "})
+                if (number++ % one_in == 0) check(text, guard);
             if (testing::Test::HasFatalFailure()) return;
         }
     }
-    EXPECT_GT(checked_, 1000u);
+    EXPECT_GT(checked_, 1000u / one_in);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ void fuzz_json(Input input) {
     (void)tools::read_records(input, "fuzzed");
     const std::string text(reinterpret_cast<const char*>(input.data()), input.size());
     (void)model::parse_device(text, "fuzzed.json");
-    (void)emulator::check::reports_of_json(text);
+    (void)emulator::check::reports_of_json(text, "fuzzed");
     const auto json = nlohmann::json::parse(text, nullptr, false);
     if (json.is_discarded()) return;
     if (const auto description = analysis::description_from_json(json, "fuzzed")) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -48,6 +49,34 @@ TEST(Plan, TiesExtentsToTheGuardsAndKeepsTheLargestBack) {
             const auto& d = entry.first;
             return d[k] != d[(k + 1) % 3] && d[(k + 1) % 3] == d[(k + 2) % 3];
         }));
+}
+
+TEST(Plan, LevelsGrowAndSayWhy) {
+    for (const bool aligned : {false, true}) {
+        std::set<std::string_view> reasons;
+        for (std::size_t level = 0; level < level_count; ++level) reasons.insert(why_level(level, aligned));
+        EXPECT_EQ(reasons.size(), level_count);
+        for (std::uint32_t least = 8; least <= 512; least += least < 64 ? 1 : 32)
+            for (const std::uint32_t most : {least, least + 1, least + 9, 2 * least, 4 * least, 4096u}) {
+                const PlanOptions options{.least = least, .most = most};
+                double before = 0;
+                for (std::size_t level = 0; level < level_count; ++level) {
+                    const double size = level_size(options, level, aligned);
+                    EXPECT_GE(size, before) << least << ":" << most << " " << level;
+                    before = size;
+                }
+            }
+    }
+    // As their reasons say.
+    const auto at = [](std::size_t level) { return level_size({}, level, false); };
+    EXPECT_EQ(at(least_level), 64);
+    EXPECT_EQ(std::fmod(at(quarter_level), 32), 0);
+    EXPECT_EQ(std::fmod(at(four_level), 8), 4);
+    EXPECT_EQ(std::fmod(at(middle_level), 32), 0);
+    EXPECT_EQ(std::fmod(at(two_level), 4), 2);
+    EXPECT_EQ(std::fmod(at(odd_level), 2), 1);
+    EXPECT_EQ(at(first_held_out_level), 250);
+    EXPECT_EQ(at(most_level), 256);
 }
 
 TEST(Plan, IsTheSameEveryTime) {

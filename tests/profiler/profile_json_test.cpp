@@ -18,6 +18,7 @@ Profile sample() {
     profile.ranges.end[0].terms = {{0, 1}};
     profile.ranges.extent[0] = 1;
     profile.element_bytes = {4, 8};
+    profile.levels = {{.data = {64, 64}, .held_out = false, .why = "the least"}};
     ProfilePoint& block = profile.points.emplace_back();
     block.data = {64, 64};
     block.box = {32, 1, 1};
@@ -53,6 +54,7 @@ TEST(ProfileJson, NamesWhatIsWrong) {
     EXPECT_EQ(message("/points/0/values", {1}), "store: profile.points[0].values is not a list of 2");
     EXPECT_EQ(message("/points/1/data", {1}), "store: profile.points[1].data is not a list of 2");
     EXPECT_EQ(message("/metrics/0", "cycles"), "store: profile.metrics[0] names no metric: \"cycles\"");
+    EXPECT_EQ(message("/levels/0/why", 3), "store: profile.levels[0].why is not a text");
     EXPECT_EQ(message("/ranges/x/end/terms", {{7, 1}}),
               "store: profile.ranges.x.end.terms[0][0] is not an index below 2");
     EXPECT_EQ(message("/varied", "yes"), "store: profile.varied is not a list of 2");

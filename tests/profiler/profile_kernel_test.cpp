@@ -21,6 +21,10 @@ class FakeBackend : public Backend {
     std::function<double(const std::vector<std::int32_t>&)> instructions;  // a warp
     std::function<double(const std::vector<std::int32_t>&)> sectors = [](const auto&) { return 4.0; };
     double seed_changes = 0;
+    std::function<bool(const std::vector<std::int32_t>&)> works = [](const auto&) { return true; };
+    std::function<MeasureError(const std::vector<std::int32_t>&)> faults = [](const auto&) {
+        return MeasureError{};
+    };
     std::string fault;
     int launches = 0;
     std::vector<MeasuredLaunch> seen;
@@ -32,7 +36,9 @@ class FakeBackend : public Backend {
         if (!fault.empty()) return std::unexpected(MeasureError{.limit = false, .message = fault});
         std::vector<std::int32_t> integers((launch.arguments->bytes.size() + 3) / 4);
         std::memcpy(integers.data(), launch.arguments->bytes.data(), launch.arguments->bytes.size());
-        const double each = instructions(integers);
+        if (const MeasureError found = faults(integers); !found.message.empty())
+            return std::unexpected(found);
+        const double each = works(integers) ? instructions(integers) : 2;
         double blocks = 0;
         for (const BlockClass& one : launch.classes) blocks += static_cast<double>(one.blocks.size());
         for (const BoxOfBlocks& box : launch.boxes)
@@ -45,7 +51,7 @@ class FakeBackend : public Backend {
         set(Metric::warp_instructions, each);
         set(Metric::load_requests, each / 4 + launch.seed * seed_changes);
         set(Metric::load_sectors, sectors(integers));
-        set(Metric::active_blocks, static_cast<double>(launch.blocks));
+        set(Metric::active_blocks, works(integers) ? static_cast<double>(launch.blocks) : 0);
         out.box_sectors.assign(launch.boxes.size(), 5);
         out.warp_instructions = static_cast<std::uint64_t>(each * warps);
         return out;
@@ -130,6 +136,82 @@ TEST(ProfileKernel, AFlagThatDecidesIsNotVaried) {
     const auto profile = profile_kernel(kernel, backend, {});
     ASSERT_TRUE(profile) << profile.error().text();
     EXPECT_EQ(profile->varied, (std::vector<bool>{true, false, true, true}));
+}
+
+// beta == 0 is another kernel; what lies on one side of it is one.
+TEST(ProfileKernel, AScaleHoldsUpToWhereTheWorkChanges) {
+    const KernelDescription kernel = KernelBuilder("k", {true, false, false})
+                                         .integer("n")
+                                         .scalar("beta", "f32", 4)
+                                         .guard(Dimension::x, argument(0))
+                                         .build();
+    FakeBackend backend;
+    backend.instructions = [](const auto& a) { return a[1] == 0 ? 5.0 : 50.0; };
+    const auto profile = profile_kernel(kernel, backend, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    EXPECT_EQ(profile->varied, (std::vector<bool>{true, false, true}));
+    double least = 1, most = 1;
+    for (const ProfilePoint& point : profile->points) {
+        least = std::min(least, point.data[1]);
+        most = std::max(most, point.data[1]);
+        EXPECT_NE(point.data[1], 0);
+    }
+    EXPECT_EQ(least, 1e-3);
+    EXPECT_EQ(most, 1e6);
+}
+
+// if (lo + i < hi), for i from 0: both only move the guard.
+TEST(ProfileKernel, OneEndOfARangeIsLargeWhereTheOtherIsSmall) {
+    KernelDescription kernel = KernelBuilder("k", {true, false, false})
+                                   .integer("lo")
+                                   .integer("hi")
+                                   .guard(Dimension::x, operation("sub.s32", {argument(1), argument(0)}))
+                                   .build();
+    for (auto& parameter : kernel.data) parameter.coarse_in_memo = !parameter.is_extent;
+    FakeBackend backend;
+    backend.instructions = [](const auto&) { return 20.0; };
+    backend.works = [](const auto& a) { return a[0] < a[1]; };
+    const auto profile = profile_kernel(kernel, backend, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    EXPECT_GT(profile->points.size(), 20u);
+    for (const ProfilePoint& point : profile->points) EXPECT_LT(point.data[0], point.data[1]);
+    EXPECT_EQ(profile->ranges.end[0], (LinearForm{.constant = 0, .terms = {{0, -1}, {1, 1}}}));
+}
+
+// A row of vectors begins at multiples of `ld`; `m` is any number.
+TEST(ProfileKernel, StridesOfVectorsAreMultiples) {
+    FakeBackend backend;
+    backend.instructions = [](const auto& a) { return 20.0 + a[1] + a[2]; };
+    backend.faults = [](const auto& a) {
+        return MeasureError{.misaligned = a[1] % 4 != 0, .message = a[1] % 4 != 0 ? "misaligned" : ""};
+    };
+    const auto profile = profile_kernel(kernel_of({"n", "ld", "m"}), backend, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    bool odd = false;
+    for (const ProfilePoint& point : profile->points) {
+        EXPECT_EQ(std::fmod(point.data[1], 4), 0);
+        odd |= std::fmod(point.data[2], 2) == 1;
+    }
+    EXPECT_TRUE(odd);
+}
+
+TEST(ProfileKernel, ATableEndsSomewhere) {
+    for (const std::int32_t end : {200, 64, 7}) {
+        FakeBackend backend;
+        backend.instructions = [](const auto& a) { return 20.0 + a[1]; };
+        backend.faults = [end](const auto& a) {
+            return MeasureError{.outside = a[1] > end, .message = a[1] > end ? "past the end" : ""};
+        };
+        const auto profile = profile_kernel(kernel_of({"n", "taps"}), backend, {});
+        ASSERT_TRUE(profile) << profile.error().text();
+        double least = 1e9, most = 0;
+        for (const ProfilePoint& point : profile->points) {
+            EXPECT_LE(point.data[1], end);
+            least = std::min(least, point.data[1]);
+            most = std::max(most, point.data[1]);
+        }
+        EXPECT_GT(most, 2 * least);
+    }
 }
 
 TEST(ProfileKernel, FailuresAreOneLine) {

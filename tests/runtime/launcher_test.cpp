@@ -1,122 +1,18 @@
-// What happens to a launch: against a backend and a driver program that do what the test says.
-#include "runtime/launches/launcher.h"
-
+// What becomes of a launch, and what is remembered and reported of it.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <thread>
 
-#include "runtime/modules/registrations.h"
-#include "tests/runtime/fake_backend.h"
+#include "tests/runtime/launcher_fixture.h"
 
 namespace trimtab::runtime {
 namespace {
 
 using testing::driver_script;
-using testing::FakeBundle;
-using testing::FakeFatBinary;
-using testing::guarded_kernel;
 using ::testing::HasSubstr;
 using testing::Launched;
 using testing::script;
-
-constexpr trimtab_dim3 dim(std::uint32_t x, std::uint32_t y = 1, std::uint32_t z = 1) {
-    return {x, y, z};
-}
-
-// One kernel of a registered fat binary, and the launches that reach the backend.
-class LauncherTest : public ::testing::Test {
-  protected:
-    LauncherTest() {
-        script().device = 0;
-        script().device_count = 1;
-        script().last_error = cudaSuccess;
-        script().max_threads_per_block = 1024;
-        // Bigger blocks are faster, 128 threads the fastest of all.
-        driver_script().predict = [](const double*, trimtab_dim3 block) {
-            return block.x == 128 ? 100.0 : 1000.0 - block.x;
-        };
-        driver_script().uncertain = false;
-        driver_script().select_result = 1;
-        driver_script().best = dim(128);
-        driver_script().selects = 0;
-    }
-
-    void start(const std::function<void(FakeBundle&)>& spoil = {},
-               const std::function<void(std::string&)>& edit_json = {}) {
-        bundle_.emplace(description_, fat_binary_.hash(), edit_json);
-        if (spoil) spoil(*bundle_);
-        start_without_bundle();
-        bundles_->add(&bundle_->bundle());
-    }
-    void start_without_bundle() {
-        log_.emplace(settings_.log);
-        bundles_.emplace(*log_);
-        report_.emplace(settings_.report_path, *log_);
-        launcher_.emplace(settings_, calls_, *bundles_, *report_, *log_);
-        handle_ = registrations_.add_fat_binary(fat_binary_.wrapper());
-        registrations_.add_function(handle_, &host_function_, description_.name.c_str());
-    }
-
-    cudaError_t launch(int n, trimtab_dim3 grid, trimtab_dim3 block, std::uint64_t shared_bytes = 0,
-                       const char* keep = nullptr) {
-        const LaunchShape shape{
-            .grid = grid, .block = block, .dynamic_shared_bytes = shared_bytes, .arguments = arguments(n)};
-        return launch(shape, keep);
-    }
-    cudaError_t launch(const LaunchShape& shape, const char* keep = nullptr) {
-        return launcher_->launch(registrations_.find(&host_function_), shape, keep,
-                                 [this](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t) {
-                                     launched_.push_back({grid, block});
-                                     const cudaError_t status = answer_(launched_.back());
-                                     if (status != cudaSuccess) script().last_error = status;
-                                     return status;
-                                 });
-    }
-    void* const* arguments(int n) {
-        n_ = n;
-        return arguments_;
-    }
-    void expect_last(trimtab_dim3 grid, trimtab_dim3 block) const {
-        ASSERT_FALSE(launched_.empty());
-        EXPECT_TRUE(same(launched_.back().grid, grid))
-            << launched_.back().grid.x << "x" << launched_.back().grid.y;
-        EXPECT_TRUE(same(launched_.back().block, block)) << launched_.back().block.x;
-    }
-    std::vector<nlohmann::json> report_lines() const {
-        std::ifstream file(settings_.report_path);
-        std::vector<nlohmann::json> lines;
-        for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
-        return lines;
-    }
-    void report_to_file() {
-        settings_.report_path = ::testing::TempDir() + "launches_" + std::to_string(getpid()) + ".jsonl";
-        std::filesystem::remove(settings_.report_path);
-    }
-
-    analysis::KernelDescription description_ = guarded_kernel();
-    FakeFatBinary fat_binary_{"one fat binary"};
-    Settings settings_;
-    BackendCalls calls_ = testing::fake_calls();
-    std::optional<Log> log_;
-    std::optional<FakeBundle> bundle_;
-    std::optional<Bundles> bundles_;
-    std::optional<Report> report_;
-    Registrations registrations_;
-    std::optional<Launcher> launcher_;
-    void** handle_ = nullptr;
-    char host_function_ = 0;
-    int n_ = 0, step_ = 1, bound_ = 10;
-    float* out_ = nullptr;
-    void* arguments_[4] = {&n_, &out_, &step_, &bound_};
-    std::function<cudaError_t(const Launched&)> answer_ = [](const Launched&) { return cudaSuccess; };
-    std::vector<Launched> launched_;
-};
 
 TEST_F(LauncherTest, LaunchesTheFasterBlockWithTheGridThatCoversTheThreads) {
     start();
@@ -184,67 +80,6 @@ TEST_F(LauncherTest, LeavesLaunchesThatCannotBeJudged) {
     expect_last(dim(32), dim(32));
 }
 
-TEST_F(LauncherTest, ChecksWhatADriverProgramOffers) {
-    start();
-    driver_script().best = dim(2048);  // more than a block may have
-    launch(1000, dim(32), dim(32));
-    expect_last(dim(32), dim(32));
-    driver_script().best = dim(64, 2);  // the kernel never reads y
-    launch(1001, dim(32), dim(32));
-    expect_last(dim(32), dim(32));
-    // The kernel's image takes no more than 64 threads.
-    script().max_threads_per_block = 64;
-    driver_script().best = dim(128);
-    start();
-    launch(1002, dim(32), dim(32));
-    expect_last(dim(32), dim(32));
-}
-
-TEST_F(LauncherTest, ADriverProgramThatAnswersNonsenseIsNotAskedAgain) {
-    const auto expect_distrust = [this](const char* said) {
-        SCOPED_TRACE(said);
-        ::testing::internal::CaptureStderr();
-        start();
-        for (int n = 900; n < 950; ++n) launch(n, dim(32), dim(32));
-        const std::string text = ::testing::internal::GetCapturedStderr();
-        EXPECT_THAT(text, HasSubstr(said));
-        EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
-        for (const Launched& launched : launched_) EXPECT_TRUE(same(launched.block, dim(32)));
-        EXPECT_LE(driver_script().selects, 1);
-        driver_script().selects = 0;
-        driver_script().select_result = 1;
-        driver_script().best = dim(128);
-        driver_script().predict = [](const double*, trimtab_dim3 block) { return 1000.0 - block.x; };
-    };
-    driver_script().best = dim(0);
-    expect_distrust("a block that is not legal");
-    driver_script().best = dim(1u << 31);
-    expect_distrust("a block that is not legal");
-    driver_script().predict = [](const double*, trimtab_dim3) { return std::nan(""); };
-    expect_distrust("predicts a time that is none");
-    driver_script().predict = [](const double*, trimtab_dim3 block) { return block.x == 128 ? -1.0 : 5.0; };
-    expect_distrust("predicts a time that is none");
-    driver_script().select_result = 1000;
-    expect_distrust("more blocks than it was asked for");
-}
-
-TEST_F(LauncherTest, ADeviceThatCannotBeDescribedIsAskedAgain) {
-    static int answers_from = 0, asked = 0;
-    asked = 0;
-    answers_from = 3;
-    calls_.emulated_device = [](int ordinal, const char** slug) {
-        return ++asked < answers_from ? nullptr : testing::fake_calls().emulated_device(ordinal, slug);
-    };
-    ::testing::internal::CaptureStderr();
-    start();
-    for (int n = 0; n < 10; ++n) launch(1000 - n, dim(32), dim(32));
-    const std::string text = ::testing::internal::GetCapturedStderr();
-    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
-    EXPECT_THAT(text, HasSubstr("device 0 cannot be described"));
-    expect_last(dim(8), dim(128));
-    EXPECT_EQ(asked, 3);
-}
-
 TEST_F(LauncherTest, RemembersByWhatTheDescriptionPutsInTheMemo) {
     start();
     launch(1000, dim(32), dim(32));
@@ -278,55 +113,6 @@ TEST_F(LauncherTest, RemembersForEachDevice) {
     script().device = 0;
     launch(1000, dim(32), dim(32));
     EXPECT_EQ(driver_script().selects, 2);
-}
-
-TEST_F(LauncherTest, FallsBackToTheLaunchAsWrittenAndStaysThere) {
-    start();
-    answer_ = [](const Launched& launched) {
-        return launched.block.x == 128 ? cudaErrorLaunchOutOfResources : cudaSuccess;
-    };
-    EXPECT_EQ(launch(1000, dim(32), dim(32)), cudaSuccess);
-    ASSERT_EQ(launched_.size(), 2u);
-    expect_last(dim(32), dim(32));
-    EXPECT_EQ(script().last_error, cudaSuccess) << "the program must not see the failed try";
-    EXPECT_EQ(launch(1000, dim(32), dim(32)), cudaSuccess);
-    EXPECT_EQ(launched_.size(), 3u);
-    // An error of the launch as written is the program's.
-    answer_ = [](const Launched&) { return cudaErrorInvalidValue; };
-    EXPECT_EQ(launch(1000, dim(32), dim(32)), cudaErrorInvalidValue);
-    EXPECT_EQ(script().last_error, cudaErrorInvalidValue);
-}
-
-TEST_F(LauncherTest, ErrorsThatNoConfigurationCausesAreTheProgramsOwn) {
-    start();
-    // A kernel before this one has faulted, which the launch as written would meet, too.
-    answer_ = [](const Launched&) { return cudaErrorIllegalAddress; };
-    EXPECT_EQ(launch(1000, dim(32), dim(32)), cudaErrorIllegalAddress);
-    EXPECT_EQ(launched_.size(), 1u);
-    expect_last(dim(8), dim(128));
-    EXPECT_EQ(take_last_error(calls_), cudaErrorIllegalAddress);
-    // It says nothing about the block.
-    answer_ = [](const Launched&) { return cudaSuccess; };
-    launch(1000, dim(32), dim(32));
-    expect_last(dim(8), dim(128));
-}
-
-TEST_F(LauncherTest, TheProgramsPendingErrorOutlivesAFailedTry) {
-    start();
-    script().last_error = cudaErrorMemoryAllocation;  // which the program has not asked for yet
-    answer_ = [](const Launched& launched) {
-        return launched.block.x == 128 ? cudaErrorLaunchOutOfResources : cudaSuccess;
-    };
-    EXPECT_EQ(launch(1000, dim(32), dim(32)), cudaSuccess);
-    EXPECT_EQ(peek_at_last_error(calls_), cudaErrorMemoryAllocation);
-    EXPECT_EQ(take_last_error(calls_), cudaErrorMemoryAllocation);
-    EXPECT_EQ(take_last_error(calls_), cudaSuccess);
-    // A later error of the program's own comes in its place.
-    script().last_error = cudaErrorMemoryAllocation;
-    PendingError(calls_).restore();
-    script().last_error = cudaErrorInvalidValue;
-    EXPECT_EQ(take_last_error(calls_), cudaErrorInvalidValue);
-    EXPECT_EQ(take_last_error(calls_), cudaSuccess);
 }
 
 TEST_F(LauncherTest, NothingIsDecidedInACapture) {
@@ -417,68 +203,6 @@ TEST_F(LauncherTest, ReportsThePredictionsOfAllLegalBlocksOnce) {
     EXPECT_FALSE(lines[1].contains("blocks"));
     EXPECT_FALSE(lines[2].contains("blocks"));
     std::filesystem::remove(settings_.report_path);
-}
-
-TEST_F(LauncherTest, AnUnwritableReportIsNoFailure) {
-    settings_.report_path = "/nonexistent/folder/report.jsonl";
-    ::testing::internal::CaptureStderr();
-    start();
-    launch(1000, dim(32), dim(32));
-    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("TRIMTAB_REPORT=/nonexistent"));
-    expect_last(dim(8), dim(128));
-}
-
-TEST_F(LauncherTest, SpoiledBundlesLeaveLaunchesAlone) {
-    const auto expect_as_written = [this](const char* said, const std::function<void(FakeBundle&)>& spoil,
-                                          const std::function<void(std::string&)>& edit = {}) {
-        SCOPED_TRACE(said);
-        ::testing::internal::CaptureStderr();
-        start(spoil, edit);
-        launch(1000, dim(32), dim(32));
-        launch(1001, dim(32), dim(32));
-        const std::string text = ::testing::internal::GetCapturedStderr();
-        EXPECT_THAT(text, HasSubstr(said));
-        EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), *said == '\0' ? 0 : 1) << text;
-        expect_last(dim(32), dim(32));
-    };
-    expect_as_written("ABI 99", [](FakeBundle& bundle) { bundle.bundle().abi = 99; });
-    expect_as_written("has ABI 7", [](FakeBundle& bundle) { bundle.driver().abi = 7; });
-    expect_as_written("incomplete", [](FakeBundle& bundle) { bundle.driver().struct_bytes = 16; });
-    expect_as_written("incomplete", [](FakeBundle& bundle) { bundle.driver().select = nullptr; });
-    expect_as_written("takes 3 data parameters", [](FakeBundle& bundle) { bundle.driver().data_count = 3; });
-    expect_as_written("", [](FakeBundle& bundle) { bundle.bundle().driver_count = 0; });
-    expect_as_written("no record", [](FakeBundle& bundle) { bundle.bundle().json = nullptr; });
-    expect_as_written("name no fat binary",
-                      [](FakeBundle& bundle) { bundle.bundle().fat_binary_hash = nullptr; });
-    const auto edit = [&](const char* said, const char* from, const char* to) {
-        expect_as_written(said, {}, [=](std::string& json) {
-            const std::size_t place = json.find(from);
-            ASSERT_NE(place, std::string::npos);
-            json.replace(place, std::strlen(from), to);
-        });
-    };
-    edit("not a JSON object", "{", "[");
-    edit("another version", R"("abi":2,"compiler")", R"("abi":1,"compiler")");
-    edit("no list of kernels", R"("kernels")", R"("colonels")");
-    edit("setp", "setp.ge.s32", "setp.ge.s33");
-    edit("", "_Z7guardediPfii", "_Z7another_iPfii");
-    expect_as_written("not a JSON object", {}, [](std::string& json) { json.resize(json.size() / 2); });
-}
-
-TEST_F(LauncherTest, AKernelWithoutABundleOrAFatBinaryIsLaunchedAsWritten) {
-    start_without_bundle();
-    launch(1000, dim(32), dim(32));
-    expect_last(dim(32), dim(32));
-    // A function that was never registered goes straight through.
-    EXPECT_EQ(registrations_.find(&launched_), nullptr);
-    int forwarded = 0;
-    EXPECT_EQ(launcher_->launch(nullptr, {}, nullptr,
-                                [&](const trimtab_dim3&, const trimtab_dim3&, std::uint64_t) {
-                                    ++forwarded;
-                                    return cudaSuccess;
-                                }),
-              cudaSuccess);
-    EXPECT_EQ(forwarded, 1);
 }
 
 TEST_F(LauncherTest, ABundleThatLeavesTakesItsDriverWithIt) {

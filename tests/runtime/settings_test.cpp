@@ -43,6 +43,13 @@ TEST(Settings, ReadsEveryValue) {
     EXPECT_EQ(read({{"TRIMTAB_DEVICE", "k20c,h100"}}).settings.device, "k20c,h100");
     EXPECT_EQ(read({{"TRIMTAB_LEAST_GAIN", "0.05"}}).settings.least_gain, 0.05);
     EXPECT_EQ(read({{"TRIMTAB_LEAST_GAIN", "0"}}).settings.least_gain, 0);
+    // What the build allowed stands unless it is taken back.
+    EXPECT_TRUE(read({}).settings.reassociate);
+    EXPECT_TRUE(read({{"TRIMTAB_REASSOCIATE", "1"}}).settings.reassociate);
+    EXPECT_FALSE(read({{"TRIMTAB_REASSOCIATE", "0"}}).settings.reassociate);
+    const ReadSettings unclear = read({{"TRIMTAB_REASSOCIATE", "maybe"}});
+    EXPECT_FALSE(unclear.settings.reassociate);
+    EXPECT_EQ(unclear.warnings.size(), 1u);
 }
 
 TEST(Settings, WhatNothingReadsIsSaid) {

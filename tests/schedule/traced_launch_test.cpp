@@ -74,6 +74,24 @@ std::vector<Request> requests(const Traced& traced) {
     return traced.launch.trace.blocks.front().warps.front().requests;
 }
 
+// Which sets of a cache they fall into hangs on them, and two runs must agree.
+TEST(TracedLaunch, AddressesAreTheKernelsWhereverTheProcessHasThem) {
+    const auto traced = trace(R"(
+    mul.wide.u32 %rd4, %r2, 1048576;
+    add.s64 %rd4, %rd1, %rd4;
+    ld.global.f32 %f1, [%rd4];  // a page each
+)",
+                              1);
+    ASSERT_TRUE(traced) << traced.error().text();
+    const auto all = requests(*traced);
+    ASSERT_EQ(all.size(), 1);
+    const auto& lines = traced->launch.trace.blocks.front().lines;
+    ASSERT_EQ(all[0].lines, 32);
+    for (std::uint64_t lane = 0; lane < 32; ++lane)
+        EXPECT_EQ(lines[all[0].first_line + lane].number,
+                  (emulator::SparseMemory::region_base(0) + lane * 1048576) / 128);
+}
+
 TEST(TracedLaunch, RequestsAreWhatTheLanesTouched) {
     const auto traced = trace(R"(
     shl.b32 %r4, %r2, 2;

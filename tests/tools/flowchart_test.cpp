@@ -8,6 +8,7 @@
 #include <set>
 
 #include "model/performance_model.h"
+#include "tools/trimtab/flowchart_pages.h"
 
 namespace trimtab::tools {
 namespace {
@@ -119,6 +120,50 @@ TEST(Flowchart, GraphvizAcceptsIt) {
     EXPECT_THAT(text, HasSubstr("AMAT"));
     EXPECT_THAT(text, HasSubstr("</svg>"));
     EXPECT_THAT(text, Not(HasSubstr("choice_")));  // every decision of the model has a name of its own
+}
+
+// Every box is in one subject, no subject is too large to read, and every link of the page leads somewhere.
+TEST(FlowchartPages, FoldEveryModelIntoSubjectsWithLinks) {
+    for (const std::string name : {"trimtab", "gpuperf-benefits"}) {
+        const RationalProgram& program = **model::performance_model(name);
+        const std::vector<Subject> subjects = subjects_of(program);
+        EXPECT_GE(subjects.size(), 3) << name;
+        EXPECT_EQ(subjects.front().head, program.time_ns);
+        std::set<model::NodeIndex> seen;
+        for (const Subject& subject : subjects) {
+            EXPECT_LE(subject.nodes.size(), 14) << name << " " << subject.head;
+            EXPECT_EQ(subject.nodes.back(), subject.head);
+            for (const model::NodeIndex node : subject.nodes) EXPECT_TRUE(seen.insert(node).second) << node;
+        }
+        for (const Subject& subject : subjects)
+            for (const model::NodeIndex input : subject.inputs) EXPECT_TRUE(seen.contains(input)) << input;
+        std::string charts;
+        const auto page = flowchart_pages(
+            program, "a <title>", [](Metric metric) { return "fit of " + std::string(model::name(metric)); },
+            [&](const std::string& dot) -> std::expected<std::string, Error> {
+                charts += dot;
+                return "<?xml?><svg>drawn</svg>";
+            });
+        ASSERT_TRUE(page);
+        EXPECT_THAT(*page, HasSubstr("a &lt;title&gt;"));
+        EXPECT_THAT(*page, Not(HasSubstr("<?xml")));
+        // GPUPerf's benefits read more than its time does.
+        for (const model::Metric metric : program.metrics_used())
+            EXPECT_TRUE(page->contains("fit of " + std::string(model::name(metric))) || name != "trimtab")
+                << model::name(metric);
+        const std::regex link(R"re((?:href|URL)="#([^"]*)")re");
+        const std::string all = *page + charts;
+        std::size_t links = 0;
+        for (std::sregex_iterator found(all.begin(), all.end(), link), none; found != none; ++found, ++links)
+            EXPECT_THAT(*page, HasSubstr("id=\"" + (*found)[1].str() + "\""));
+        EXPECT_GT(links, subjects.size());
+    }
+    const auto failed = flowchart_pages(small_program(), "t", {},
+                                        [](const std::string&) -> std::expected<std::string, Error> {
+                                            return std::unexpected(Error{.message = "dot failed"});
+                                        });
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().message, "dot failed");
 }
 
 }  // namespace

@@ -88,15 +88,17 @@ TEST(Records, DamageIsOneLineWithTheByte) {
     EXPECT_THAT(error_of(broken), HasSubstr("the record says"));
     broken = two_records();
     broken[28] = std::byte{0xff};
-    EXPECT_THAT(error_of(broken), HasSubstr("byte 0: the record is no JSON object"));
+    EXPECT_THAT(error_of(broken),
+                HasSubstr("byte 0: the record is no JSON object: line 1, column 5: not valid JSON"));
     broken = two_records();
     broken[7] = std::byte{'1'};
     EXPECT_THAT(error_of(broken), HasSubstr("byte 0: the record is of another version"));
     EXPECT_THAT(error_of(framed({{"abi", 7}})), HasSubstr("another version"));
-    EXPECT_THAT(error_of(framed({{"abi", record_abi}})), HasSubstr("no list of kernels"));
-    EXPECT_THAT(error_of(framed({{"abi", record_abi}, {"kernels", {5}}})), HasSubstr("no object"));
+    EXPECT_THAT(error_of(framed({{"abi", record_abi}})), HasSubstr("record has no member \"kernels\""));
+    EXPECT_THAT(error_of(framed({{"abi", record_abi}, {"kernels", {5}}})),
+                HasSubstr("record.kernels[0] is not an object"));
     EXPECT_THAT(error_of(framed({{"abi", record_abi}, {"kernels", {Json::object()}}})),
-                HasSubstr("no description"));
+                HasSubstr("record.kernels[0] has no member \"description\""));
 }
 
 TEST(Records, CutAnywhereIsAnErrorAndNoCrash) {

@@ -3,12 +3,19 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tools/trimtab/charts.h"
 #include "tools/trimtab/heat_map.h"
+#include "tools/trimtab/page_scripts.h"
 #include "tools/trimtab/report_advice.h"
+#include "tools/trimtab/source_text.h"
 
 namespace trimtab::tools {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -33,6 +40,10 @@ TEST(ReportPage, HasARowForEveryDifferentLaunch) {
     EXPECT_THAT(page, HasSubstr("reads shared memory &amp; &lt;barriers&gt;"));
     EXPECT_LT(page.find("gemm"), page.find("scan"));  // as they came
     EXPECT_THAT(page, Not(HasSubstr("http")));        // needs nothing beside it
+    EXPECT_THAT(page, Not(HasSubstr("<script")));     // nor what draws charts, without any
+    EXPECT_THAT(
+        page,
+        HasSubstr("2 launches predicted, 6 &micro;s as written, 4 &micro;s with the chosen ones: 1.50"));
 }
 
 TEST(ReportPage, SumsUpByKernelAndDrawsPredictedTimes) {
@@ -56,28 +67,82 @@ TEST(ReportPage, SumsUpByKernelAndDrawsPredictedTimes) {
         HasSubstr("<td>gemm(float*, int)</td><td class=\"number\">3</td><td class=\"number\">3</td>"
                   "<td class=\"number\">9</td><td class=\"number\">4.5</td><td class=\"number\">2.00</td>"));
     EXPECT_THAT(page, HasSubstr("<td class=\"number\">3</td><td class=\"number\">2</td><td>driver</td>"));
-    // Green for the chosen, half way for twice its time, red for four times.
-    EXPECT_THAT(page, HasSubstr("<th>32</th><th>64</th><th>128</th>"));
-    EXPECT_THAT(page, HasSubstr("class=\"cell written\" style=\"background:hsl(60,70%,72%)\""));
+    EXPECT_THAT(page, HasSubstr("<h3>gemm(float*, int) on h100: n = 64</h3>"));
+    EXPECT_THAT(page, HasSubstr("<figure data-chart=\"threads\""));
     EXPECT_THAT(
         page,
-        HasSubstr(
-            "class=\"cell chosen\" style=\"background:hsl(120,70%,72%)\" title=\"64 × 1 × 1: 1.5 µs\""));
-    EXPECT_THAT(page, HasSubstr("background:hsl(0,70%,72%)"));
+        HasSubstr("Least: 64 × 1 × 1: 1.5 &micro;s; most: 128 × 1 × 1: 6 &micro;s; as written: 32 × 1 × "
+                  "1: 3 &micro;s; chosen: 64 × 1 × 1: 1.5 &micro;s."));
+    for (const std::string_view part : {page::vega, page::vega_lite, page::draw, page::chart_specs})
+        EXPECT_TRUE(page.contains(part));
 }
 
-TEST(HeatMap, ManySizesShowPowersOfTwoAndTheBlocksOfTheLaunch) {
+// The data sets of the page's only chart of a kind.
+Json data_of(const std::string& page, const std::string& chart) {
+    const std::string opening = "<figure data-chart=\"" + chart + "\"";
+    const std::size_t figure = page.find(opening);
+    EXPECT_NE(figure, std::string::npos) << chart;
+    EXPECT_EQ(page.find(opening, figure + 1), std::string::npos) << chart;
+    if (figure == std::string::npos) return {};
+    const std::size_t from = page.find("json\">", figure) + 6;
+    return Json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+TEST(HeatMap, HasEveryBlock) {
     std::vector<MappedBlock> blocks;
-    for (std::uint32_t y = 1; y <= 32; ++y)
-        for (std::uint32_t x = 1; x * y <= 1024; ++x)
-            if (x * y % 32 == 0) blocks.push_back({.block = {x, y, 1}, .ns = 100.0 + x});
-    const std::string map = heat_map(blocks, {96, 2, 1}, {160, 4, 1});
-    for (const char* column : {"<th>96</th>", "<th>160</th>", "<th>1024</th>", "<th>1, 3</th>"})
-        EXPECT_THAT(map, HasSubstr(column));
-    EXPECT_THAT(map, Not(HasSubstr("<th>224</th>")));
-    EXPECT_THAT(map, HasSubstr("cell written"));
-    EXPECT_THAT(map, HasSubstr("cell chosen"));
+    for (std::uint32_t y = 1; y <= 1024; ++y)
+        for (std::uint32_t x = 1; x * y <= 1024; ++x) blocks.push_back({.block = {x, y, 1}, .ns = 100.0 + x});
+    const Json data = data_of(heat_map(blocks, {96, 2, 1}, {160, 4, 1}), "blocks");
+    EXPECT_EQ(data["blocks"].size(), blocks.size());
+    ASSERT_EQ(data["marks"].size(), 2);
+    EXPECT_EQ(data["marks"][0]["is"], "as written");
+    EXPECT_EQ(data["marks"][1]["block"], "160 × 4 × 1");
+    EXPECT_EQ(data["depths"].size(), 1);
     EXPECT_EQ(heat_map({}, {1, 1, 1}, {1, 1, 1}), "");
+}
+
+TEST(HeatMap, HasNoGapsBetweenTheLegalWidthsOfARow) {
+    const std::vector<MappedBlock> blocks{
+        {{32, 1, 1}, 5}, {{64, 1, 1}, 4}, {{16, 2, 1}, 3}, {{32, 2, 1}, 2}, {{48, 2, 1}, 1}};
+    const Json cells = data_of(heat_map(blocks, {32, 1, 1}, {32, 1, 1}), "blocks")["blocks"];
+    ASSERT_EQ(cells.size(), 5);
+    for (std::size_t i = 1; i < cells.size(); ++i)
+        if (cells[i]["y1"] == cells[i - 1]["y1"]) {
+            EXPECT_EQ(cells[i]["x1"], cells[i - 1]["x2"]) << i;
+        }
+    for (const Json& cell : cells) EXPECT_GT(cell["x1"].get<double>(), 0);
+}
+
+TEST(HeatMap, ShowsOneDepthAtATimeTheChosenOnesFirst) {
+    const std::vector<MappedBlock> blocks{{{32, 1, 1}, 5}, {{16, 2, 2}, 4}, {{8, 2, 4}, 3}};
+    const Json data = data_of(heat_map(blocks, {32, 1, 1}, {16, 2, 2}), "blocks");
+    ASSERT_EQ(data["depths"].size(), 3);
+    EXPECT_EQ(data["depths"][0]["z"], 2);
+}
+
+TEST(Charts, NamesAreShortAndToldApart) {
+    const std::vector<std::string> names =
+        short_names({"void scan<int, (Op)3>(int*, int)", "gemm(float*)", "gemm(double*)",
+                     "void thrust::detail::kernel_agent<cub::DeviceReduce<float>, 256>(float*)",
+                     "(anonymous namespace)::f(int)"});
+    EXPECT_EQ(names[0], "scan<int, (Op)3>");
+    EXPECT_EQ(names[1], "gemm");
+    EXPECT_EQ(names[2], "gemm #2");
+    EXPECT_THAT(names[3], HasSubstr("…"));
+    EXPECT_LE(names[3].size(), 40);
+    EXPECT_EQ(names[4], "(anonymous namespace)::f");
+}
+
+TEST(SourceText, IsTheLineWithoutItsIndentation) {
+    const std::string path = testing::TempDir() + "source_text.cu";
+    std::ofstream(path) << "first\n    second();  \r\n";
+    SourceText sources;
+    EXPECT_EQ(sources.at(path + ":1"), "first");
+    EXPECT_EQ(sources.at(path + ":2"), "second();");
+    for (const std::string& place :
+         {path + ":3", path + ":0", path + ":-1", std::string("nowhere.cu:1"), path})
+        EXPECT_EQ(sources.at(place), "") << place;
+    EXPECT_EQ(sources.at("/dev/zero:1"), "");
 }
 
 TEST(ReportPage, OutlivesLinesThatAreDamaged) {
@@ -91,7 +156,7 @@ TEST(ReportPage, HasAdviceThatNeedsNothingBesideIt) {
     const auto device = model::find_device("rtx2070super");
     ASSERT_TRUE(device);
     emulator::LaunchProfile profile;
-    profile.kernel = "reduce<" + std::string(80, 'x') + ">";
+    profile.kernel = "reduce<" + std::string(80, 'x') + "></script>";
     profile.block = {.x = 256, .y = 1, .z = 1};
     profile.grid = {.x = 1000, .y = 1, .z = 1};
     profile.image.registers_per_thread = 20;
@@ -118,14 +183,32 @@ TEST(ReportPage, HasAdviceThatNeedsNothingBesideIt) {
     ASSERT_EQ(advice.kernels.size(), 1);
     ASSERT_FALSE(advice.kernels[0].findings.empty());
     EXPECT_EQ(advice.kernels[0].findings[0].rule, "uncoalesced-load");
-    const std::string page =
+    std::string page =
         report_page("", {"./a"}, {.style = advice_style(), .body = advice_sections(advice, *device)});
     EXPECT_THAT(page, HasSubstr("<details class=\"name\"><summary>reduce&lt;xx"));
     EXPECT_THAT(page, HasSubstr("<code>a&lt;b&gt;.cu:7</code> this load moves 32 sectors a request"));
-    EXPECT_THAT(page, HasSubstr("<circle class=\"point\""));
-    EXPECT_THAT(page, HasSubstr("B_memlp"));
-    EXPECT_THAT(page, Not(HasSubstr("http")));
-    EXPECT_THAT(page, Not(HasSubstr("<script")));
+    // Every chart has its data.
+    const Json roofline = data_of(page, "roofline");
+    ASSERT_EQ(roofline["points"].size(), 2);
+    EXPECT_EQ(roofline["points"][1]["level"], "L2");
+    EXPECT_NEAR(roofline["points"][1]["x"].get<double>(),
+                32.0 * 200 * 8000 / advice.kernels[0].rooflines.of("l2").work, 1e-9);
+    EXPECT_NEAR(roofline["points"][0]["y"].get<double>(), 32 * 200 * 8000 / 1e-3, 1);
+    EXPECT_EQ(data_of(page, "gains")["gains"][0]["title"], "uncoalesced loads");
+    EXPECT_EQ(data_of(page, "kernels")["kernels"].size(), 1);
+    EXPECT_EQ(data_of(page, "strip")["lines"][0]["from"], 6.5);
+    EXPECT_EQ(data_of(page, "occupancy")["occupancy"].size(), 32);
+    EXPECT_GT(data_of(page, "resources")["resources"].size(), 1);
+    double parts = 0;
+    const Json benefits = data_of(page, "benefits");
+    for (const Json& part : benefits["parts"]) parts += part["us"].get<double>();
+    const Json costs = data_of(page, "costs")["costs"][0];
+    const auto term = [&](const char* name) { return costs[name].get<double>(); };
+    EXPECT_NEAR(parts, term("T_comp") + std::max(0.0, term("T_mem") - term("T_overlap")), 1e-6);
+    // A name that looks like markup ends no element.
+    EXPECT_THAT(page, Not(HasSubstr("x></script>")));
+    page.resize(page.find("chart-specs"));  // the libraries have words of their own
+    for (const char* beside : {"src=", "<link", "http"}) EXPECT_THAT(page, Not(HasSubstr(beside)));
     EXPECT_THAT(page, Not(HasSubstr("nan")));
     EXPECT_THAT(page, Not(HasSubstr("inf\"")));
 }

@@ -57,8 +57,8 @@ void read_flags(CommandLine& line, const llvm::opt::InputArgList& arguments) {
     if (const llvm::opt::Arg* last = arguments.getLastArg(options::OPT_g_Group))
         line.debug = !last->getOption().matches(options::OPT_g0);
     line.names_architecture = arguments.hasArg(options::OPT_offload_arch_EQ, options::OPT_no_offload_arch_EQ);
-    line.names_cuda_path = arguments.hasArg(options::OPT_cuda_path_EQ);
-    line.cuda_path = arguments.getLastArgValue(options::OPT_cuda_path_EQ).str();
+    if (arguments.hasArg(options::OPT_cuda_path_EQ))
+        line.cuda_path = arguments.getLastArgValue(options::OPT_cuda_path_EQ).str();
     line.names_include_ptx =
         arguments.hasArg(options::OPT_cuda_include_ptx_EQ, options::OPT_no_cuda_include_ptx_EQ);
     line.fast_math = arguments.hasFlag(options::OPT_ffast_math, options::OPT_fno_fast_math, false) ||

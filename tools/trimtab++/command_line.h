@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,11 +38,11 @@ struct CommandLine {
     bool device_only = false, host_only = false, relocatable_device_code = false,
          link_time_optimization = false;
     bool debug = false;  // -g of any kind
-    bool names_architecture = false, names_cuda_path = false, names_include_ptx = false, fast_math = false;
+    bool names_architecture = false, names_include_ptx = false, fast_math = false;
     bool names_sqrt_precision = false, names_optimization = false;
     bool writes_dependencies = false, names_dependency_file = false, names_dependency_target = false;
     bool relocatable = false, static_link = false;  // -r, -static
-    std::string cuda_path;
+    std::optional<std::string> cuda_path;           // --cuda-path
 
     NvccOptions nvcc;           // its tokens are taken out: they are in `arguments`
     bool is_rewritten = false;  // `arguments` are not the words of the command line

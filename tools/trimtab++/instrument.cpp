@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "analysis/annotations.h"
+#include "base/reassociation.h"
 #include "generator_hash.h"
 #include "pipeline/make_drivers.h"
 #include "profiler/store.h"
@@ -92,10 +94,14 @@ class Instrumentation {
 
   private:
     [[nodiscard]] std::string key_of(const ptx::FatBinary& binary) const {
-        return fmt::format("{}|{}|{}|{}|{}:{}|{}|{}|{}", TRIMTAB_VERSION, binary.hash, compiled_.input,
-                           line_.profile == "off", line_.smallest_size, line_.largest_size,
+        return fmt::format("{}|{}|{}|{}|{}|{}:{}|{}|{}|{}", TRIMTAB_VERSION, binary.hash, compiled_.input,
+                           may_reassociate(), line_.profile == "off", line_.smallest_size, line_.largest_size,
                            TRIMTAB_GENERATOR_HASH, read_file(compiled_.kernel_sources),
                            line_.annotations.empty() ? std::string() : read_file(line_.annotations));
+    }
+
+    [[nodiscard]] static bool may_reassociate() {
+        return base::reassociation(std::getenv(base::reassociate_variable)).value_or(false);
     }
 
     // A folder for each source: two may hold kernels of one name.
@@ -108,6 +114,7 @@ class Instrumentation {
                                   .input = compiled_.input,
                                   .kernel_sources = compiled_.kernel_sources,
                                   .annotations = line_.annotations,
+                                  .reassociate = may_reassociate(),
                                   .profile = line_.profile != "off",
                                   .smallest_size = line_.smallest_size,
                                   .largest_size = line_.largest_size,

@@ -122,7 +122,7 @@ bool rounds_square_roots(const CommandLine& line) {
 // know; clang's default architecture (sm_52) is refused by CUDA 13's ptxas; the PTX is what Trimtab describes
 // and the emulator runs.
 void append_cuda_options(Command& command, const CommandLine& line, const Toolchain& tools) {
-    if (!line.names_cuda_path) command.push_back("--cuda-path=" + tools.cuda);
+    if (!line.cuda_path) command.push_back("--cuda-path=" + tools.cuda);
     command.insert(command.end(), {"-isystem", tools.compatibility + "/first"});
     command.insert(command.end(), {"-isystem", tools.cuda + "/include/cccl"});
     command.insert(command.end(), {"-idirafter", tools.compatibility + "/headers"});
@@ -134,6 +134,8 @@ void append_cuda_options(Command& command, const CommandLine& line, const Toolch
     // it.
     const bool optimises = line.nvcc.is_nvcc_style || (!line.names_optimization && !line.debug);
     if (optimises && !line.nvcc.device_debug) command.insert(command.end(), {"-Xarch_device", "-O3"});
+    // The device's operator new throws nothing: without memory it gives a null pointer, and programs look.
+    command.insert(command.end(), {"-Xarch_device", "-fcheck-new"});
     if (!line.names_architecture) command.emplace_back("--cuda-gpu-arch=sm_75");
     if (!line.names_include_ptx) command.emplace_back("--cuda-include-ptx=all");
     if (std::ranges::any_of(architectures(line, tools), wants_newest_ptx))
@@ -421,7 +423,7 @@ Command completed_for_host(const CommandLine& line, const Command& plain) {
             command.push_back(token);
     }
     if (std::ranges::none_of(line.arguments, is_host_source)) return command;
-    if (const std::string cuda = find_cuda(line); !cuda.empty())
+    if (const std::string cuda = line.cuda_path ? *line.cuda_path : find_cuda(); !cuda.empty())
         command.insert(command.end(), {"-idirafter", cuda + "/include"});
     return command;
 }

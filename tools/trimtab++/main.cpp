@@ -212,7 +212,7 @@ int main(int argc, char** argv) {
     if (is_verbose(*line)) {
         std::error_code error;
         const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
-        if (const auto found = find_toolchain(*line); found && !error)
+        if (const auto found = find_toolchain(line->cuda_path); found && !error)
             std::fputs(nvcc_verbose_text(*line, found->cuda, self, found->runtime_dir).c_str(), stderr);
     }
 
@@ -223,8 +223,10 @@ int main(int argc, char** argv) {
         return clangxx ? become(*clangxx, completed_for_host(*line, plain)) : lacks(clangxx.error().text());
     }
 
-    const auto tools = find_toolchain(*line);
+    const auto tools = find_toolchain(line->cuda_path);
     if (!tools) return lacks(tools.error().text());
+    if (tools->cuda.empty() && line->compiles_cuda())
+        return lacks("no CUDA toolkit found: give --cuda-path=, or let scripts/setup.sh install one");
     switch (line->nvcc.output) {
         case NvccOutput::as_clang:
             break;

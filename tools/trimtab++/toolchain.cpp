@@ -33,16 +33,6 @@ bool is_toolkit(const fs::path& root) {
     return is_there(root / "include" / "cuda_runtime_api.h");
 }
 
-// CUDA_VERSION of the toolkit's cuda.h: 13000 for CUDA 13.0; 0 where it cannot be told.
-unsigned toolkit_version(const std::string& cuda) {
-    std::ifstream header(fs::path(cuda) / "include" / "cuda.h");
-    constexpr std::string_view definition = "#define CUDA_VERSION ";
-    for (std::string line; std::getline(header, line);)
-        if (line.starts_with(definition))
-            return static_cast<unsigned>(std::strtoul(line.c_str() + definition.size(), nullptr, 10));
-    return 0;
-}
-
 // What ptxas of each release takes, by its release notes.
 unsigned lowest_architecture(unsigned version) {
     if (version >= 13000 || version == 0) return 75;
@@ -72,8 +62,16 @@ std::expected<std::string, Error> own_library(const std::string& name) {
 
 }  // namespace
 
-std::string find_cuda(const CommandLine& line) {
-    if (line.names_cuda_path) return line.cuda_path;
+unsigned toolkit_version(const std::string& cuda) {
+    std::ifstream header(fs::path(cuda) / "include" / "cuda.h");
+    constexpr std::string_view definition = "#define CUDA_VERSION ";
+    for (std::string line; std::getline(header, line);)
+        if (line.starts_with(definition))
+            return static_cast<unsigned>(std::strtoul(line.c_str() + definition.size(), nullptr, 10));
+    return 0;
+}
+
+std::string find_cuda() {
     for (const char* variable : {"CUDA_PATH", "CUDA_HOME"})
         if (const char* root = std::getenv(variable); root != nullptr && is_toolkit(root)) return root;
     for (const char* root : {TRIMTAB_CUDA_PATH, "/usr/local/cuda"})
@@ -97,7 +95,7 @@ std::expected<std::string, Error> find_clangxx() {
     return std::unexpected(Error{"clang++ 22 is not installed (scripts/setup.sh installs it)"});
 }
 
-std::expected<Toolchain, Error> find_toolchain(const CommandLine& line) {
+std::expected<Toolchain, Error> find_toolchain(const std::optional<std::string>& cuda_path) {
     Toolchain tools;
     auto clangxx = find_clangxx();
     if (!clangxx) return std::unexpected(clangxx.error());
@@ -121,11 +119,8 @@ std::expected<Toolchain, Error> find_toolchain(const CommandLine& line) {
     tools.own_headers = base::own_prefix() + "/include";
     tools.compatibility = tools.own_headers + "/trimtab/nvcc";
     tools.openmp = find_openmp();
-    tools.cuda = find_cuda(line);
+    tools.cuda = cuda_path ? *cuda_path : find_cuda();
     if (!tools.cuda.empty()) tools.lowest_architecture = lowest_architecture(toolkit_version(tools.cuda));
-    if (tools.cuda.empty() && line.compiles_cuda())
-        return std::unexpected(
-            Error{"no CUDA toolkit found: give --cuda-path=, or let scripts/setup.sh install one"});
     return tools;
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <string>
 
-#include "tools/trimtab++/command_line.h"
 #include "trimtab/error.h"
 
 namespace trimtab::wrapper {
@@ -27,13 +27,16 @@ struct Toolchain {
     OpenMp openmp;
 };
 
-// The toolkit: --cuda-path, CUDA_PATH, CUDA_HOME, the one that Trimtab was built with, /usr/local/cuda, the
-// nvcc on PATH.
-[[nodiscard]] std::expected<Toolchain, Error> find_toolchain(const CommandLine& line);
+// All of it. `cuda_path` is the toolkit that --cuda-path names; where it names none, find_cuda() says which.
+// Without a toolkit `cuda` is empty.
+[[nodiscard]] std::expected<Toolchain, Error> find_toolchain(const std::optional<std::string>& cuda_path);
 // clang++ alone: all that a command line without CUDA needs.
 [[nodiscard]] std::expected<std::string, Error> find_clangxx();
 [[nodiscard]] OpenMp find_openmp();
-// The toolkit alone; empty where there is none.
-[[nodiscard]] std::string find_cuda(const CommandLine& line);
+// CUDA_PATH, CUDA_HOME, the toolkit that Trimtab was built with, /usr/local/cuda, the nvcc on PATH; empty where
+// there is none.
+[[nodiscard]] std::string find_cuda();
+// CUDA_VERSION of the toolkit's cuda.h: 13000 for CUDA 13.0; 0 where it cannot be told.
+[[nodiscard]] unsigned toolkit_version(const std::string& cuda);
 
 }  // namespace trimtab::wrapper

@@ -206,7 +206,6 @@ void add_advise(CLI::App& app, Action& action) {
     command->add_option("PROGRAM", options->words, "After --: the program and its arguments; or FILE")
         ->required()
         ->expected(-1);
-    command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

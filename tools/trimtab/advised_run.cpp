@@ -19,19 +19,29 @@
 namespace trimtab::tools {
 namespace {
 
-std::expected<std::vector<emulator::LaunchProfile>, Error> read_profiles(const std::string& path,
-                                                                         const std::string& program) {
+struct Records {
     std::vector<emulator::LaunchProfile> profiles;
+    std::vector<emulator::RunRecord> runs;  // by device and process
+};
+
+std::expected<Records, Error> read_records(const std::string& path, const std::string& program) {
+    Records records;
     std::ifstream file(path, std::ios::binary);
     for (std::string line; std::getline(file, line);) {
         if (line.empty()) continue;
         const auto json = base::parse_json(line, program);
         if (!json) return std::unexpected(json.error());
+        if (emulator::is_run_record(*json)) {
+            auto run = emulator::run_record_from_json(*json, program);
+            if (!run) return std::unexpected(run.error());
+            records.runs.push_back(std::move(*run));
+            continue;
+        }
         auto profile = emulator::launch_profile_from_json(*json, program);
         if (!profile) return std::unexpected(profile.error());
-        profiles.push_back(std::move(*profile));
+        records.profiles.push_back(std::move(*profile));
     }
-    return profiles;
+    return records;
 }
 
 // What cannot be read says nothing: advice does without.
@@ -54,25 +64,31 @@ std::expected<void, Error> require_emulator() {
 }
 
 std::expected<AdvisedRun, Error> advice_of(const std::string& records, const std::string& program) {
-    auto profiles = read_profiles(records, program);
-    if (!profiles) return std::unexpected(profiles.error());
-    if (profiles->empty())
+    auto read = read_records(records, program);
+    if (!read) return std::unexpected(read.error());
+    std::vector<emulator::LaunchProfile>& profiles = read->profiles;
+    if (profiles.empty())
         return std::unexpected(
             Error{.message = "launched no kernel on the emulated CUDA runtime: there is nothing to advise on",
                   .file = program});
     // Several devices: the one whose launches took longest.
     std::map<std::string, double> by_device;
-    for (const emulator::LaunchProfile& profile : *profiles) by_device[profile.device] += profile.total_ns;
+    for (const emulator::LaunchProfile& profile : profiles) by_device[profile.device] += profile.total_ns;
     const std::string slug =
         std::ranges::max_element(by_device, {}, [](const auto& entry) { return entry.second; })->first;
-    std::erase_if(*profiles, [&](const emulator::LaunchProfile& profile) { return profile.device != slug; });
+    std::erase_if(profiles, [&](const emulator::LaunchProfile& profile) { return profile.device != slug; });
     auto device = model::find_device(slug);
     // One that is described in a file of its own.
     const char* const named = std::getenv("TRIMTAB_DEVICE");
     if (!device && named != nullptr) device = model::find_device(named);
     if (!device) return std::unexpected(device.error());
     AdvisedRun run;
-    run.advice = advice::advise(*profiles, *device, facts_in(program));
+    // Of several processes, the one that copied most.
+    emulator::RunRecord whole;
+    for (emulator::RunRecord& one : read->runs)
+        if (one.device == slug && one.to_device.ns + one.to_host.ns >= whole.to_device.ns + whole.to_host.ns)
+            whole = std::move(one);
+    run.advice = advice::advise(profiles, *device, facts_in(program), whole);
     run.device = *device;
     return run;
 }

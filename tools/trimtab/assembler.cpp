@@ -6,12 +6,21 @@ namespace trimtab::tools {
 
 std::optional<analysis::KernelImage> assemble(const std::string& ptx, const std::string& kernel,
                                               unsigned compute_capability) {
-    const auto cubin = sass::assemble_cubin(ptx, kernel, compute_capability);
-    if (!cubin) return std::nullopt;
-    const ptx::KernelResources& resources = cubin->resources;
-    return analysis::KernelImage{.architecture = cubin->architecture,
+    ptx::KernelResources resources;
+    std::string architecture;
+    // What was disassembled is kept, with its resources: ptxas takes seconds for large kernels.
+    if (const auto kept = sass::assemble(ptx, kernel, compute_capability, sass::default_cache_folder())) {
+        resources = kept->resources;
+        architecture = kept->architecture;
+    } else if (const auto cubin = sass::assemble_cubin(ptx, kernel, compute_capability)) {
+        resources = cubin->resources;
+        architecture = cubin->architecture;
+    } else {
+        return std::nullopt;
+    }
+    return analysis::KernelImage{.architecture = architecture,
                                  .registers = resources.registers_per_thread,
-                                 .registers_from = "ptxas " + cubin->architecture,
+                                 .registers_from = "ptxas " + architecture,
                                  .shared_bytes = resources.static_shared_bytes,
                                  .local_bytes = resources.local_bytes_per_thread,
                                  .max_threads = resources.max_threads_per_block};

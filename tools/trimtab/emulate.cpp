@@ -22,7 +22,7 @@ struct Options {
     LaunchOptions launch;
     std::string grid, block, trace, policy = "gto";
     std::size_t trace_instructions = 20'000;
-    bool loads_bypass_l1 = false, no_sensitivity = false;
+    bool loads_bypass_l1 = false, no_sensitivity = false, from_ptx = false;
 };
 
 struct Answer {
@@ -36,6 +36,10 @@ struct Answer {
 
 std::string_view mode(const schedule::Sensitivity& one) {
     return one.is_gap ? "throughput" : "latency";
+}
+
+std::string traced_code(const Answer& answer) {
+    return answer.launch.machine_code.empty() ? "PTX" : "SASS for " + answer.launch.machine_code;
 }
 
 std::string region_name(const Answer& answer, const schedule::Sensitivity& one) {
@@ -71,7 +75,8 @@ Json to_json(const Answer& answer) {
             {"block", {a.block.x, a.block.y, a.block.z}},
             {"ns", a.estimate.time_ns},
             {"cycles", a.estimate.cycles},
-            {"by", "abstract emulation of PTX"},
+            {"by", "abstract emulation of " + traced_code(a)},
+            {"no_machine_code", a.launch.no_machine_code},
             {"policy", std::string(schedule::name(a.launch.machine.policy))},
             {"registers", a.question.image.registers_per_thread},
             {"registers_from", a.question.registers_from},
@@ -96,9 +101,11 @@ void print_text(const Answer& answer) {
     fmt::print("{} on {}, {} x {} x {} blocks of {} x {} x {}: {:.4g} us\n",
                a.question.description().demangled, a.question.device.slug, a.grid.x, a.grid.y, a.grid.z,
                a.block.x, a.block.y, a.block.z, a.estimate.time_ns / 1e3);
-    fmt::print("  by abstract emulation of PTX: {} blocks traced, {} warp instructions scheduled{}\n",
-               a.launch.trace.blocks.size(), a.estimate.emulated_warp_instructions,
+    fmt::print("  by abstract emulation of {}: {} blocks traced, {} warp instructions scheduled{}\n",
+               traced_code(a), a.launch.trace.blocks.size(), a.estimate.emulated_warp_instructions,
                a.launch.is_cut ? "; the launch is more than can be kept, its time is too small" : "");
+    if (!a.launch.no_machine_code.empty())
+        fmt::print("  not of machine code: {}\n", a.launch.no_machine_code);
     fmt::print("  {} registers ({}); occupancy {:.0f} %, {} blocks on an SM, limited by {}\n",
                a.question.image.registers_per_thread, a.question.registers_from, a.occupancy.fraction * 100,
                a.occupancy.blocks_per_sm, model::name(a.occupancy.limiter));
@@ -170,7 +177,8 @@ int run(const Options& options) {
         return refuse("the block does not fit an SM (threads, registers or shared memory)");
     if (const auto complete = require_scalars(question->description(), question->arguments); !complete)
         return fail(complete.error());
-    ScheduleOptions schedule_options{.policy = *policy, .loads_bypass_l1 = options.loads_bypass_l1};
+    const ScheduleOptions schedule_options{
+        .policy = *policy, .loads_bypass_l1 = options.loads_bypass_l1, .from_ptx = options.from_ptx};
     auto traced = trace_launch(*question, *grid, *block, static_cast<std::uint32_t>(shared),
                                occupancy.blocks_per_sm, schedule_options);
     if (!traced) return fail(traced.error());
@@ -214,6 +222,8 @@ void add_emulate(CLI::App& app, Action& action) {
         ->capture_default_str();
     command->add_flag("--bypass-l1", options->loads_bypass_l1,
                       "Global loads are cached in L2 only, as -Xptxas -dlcm=cg has them");
+    command->add_flag("--from-ptx", options->from_ptx,
+                      "Emulate the PTX, though ptxas's machine code could be had");
     command->add_flag("--no-sensitivity", options->no_sensitivity, "The time alone");
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

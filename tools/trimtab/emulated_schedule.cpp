@@ -6,29 +6,38 @@
 #include <set>
 
 #include "emulator/exec/memory.h"
+#include "sass/assemble.h"
 #include "schedule/estimate.h"
 #include "tools/trimtab/measured_launch.h"
 
 namespace trimtab::tools {
 
-std::expected<schedule::TracedLaunch, Error> trace_launch(const LaunchQuestion& question, trimtab_dim3 grid,
-                                                          trimtab_dim3 block,
-                                                          std::uint32_t dynamic_shared_bytes,
-                                                          std::uint32_t resident,
-                                                          const ScheduleOptions& options) {
+std::expected<std::shared_ptr<emulator::Program>, Error> load_program_of(const LaunchQuestion& question) {
+    const FileKernel& kernel = question.file.kernels[question.kernel];
+    if (kernel.module == nullptr)
+        return std::unexpected(Error{.message = fmt::format("holds no PTX of {}, so it cannot be emulated",
+                                                            kernel.record.description.demangled),
+                                     .file = question.file.path});
+    return emulator::load_program(*kernel.module);
+}
+
+std::expected<schedule::TracedLaunch, Error> trace_launch(
+    const LaunchQuestion& question, emulator::Program& program, trimtab_dim3 grid, trimtab_dim3 block,
+    std::uint32_t dynamic_shared_bytes, std::uint32_t resident, const ScheduleOptions& options) {
     const FileKernel& kernel = question.file.kernels[question.kernel];
     const analysis::KernelDescription& description = kernel.record.description;
-    if (kernel.module == nullptr)
-        return std::unexpected(Error{
-            .message = fmt::format("holds no PTX of {}, so it cannot be emulated", description.demangled),
-            .file = question.file.path});
-    const auto program = emulator::load_program(*kernel.module);
-    if (!program) return std::unexpected(program.error());
     emulator::SparseMemory memory;
     for (const auto& parameter : description.parameters)
         if (parameter.is_pointer) memory.set_fill(parameter.index, fill_of(parameter.pointee));
+    const auto capability = static_cast<unsigned>(question.device.values.compute_capability);
+    std::expected<sass::Assembly, Error> code = std::unexpected(Error{.message = "PTX was asked for"});
+    if (!options.from_ptx && kernel.ptx != nullptr)
+        code = sass::assemble(*kernel.ptx, description.name, capability, sass::default_cache_folder());
+    // Code for another architecture is another's: older devices than ptxas knows.
+    if (code && code->architecture != fmt::format("sm_{}", capability))
+        code = std::unexpected(Error{.message = fmt::format("ptxas makes no code for sm_{}", capability)});
     auto traced = schedule::trace_launch(
-        {.program = program->get(),
+        {.program = &program,
          .memory = &memory,
          .kernel = description.name,
          .grid = grid,
@@ -40,9 +49,21 @@ std::expected<schedule::TracedLaunch, Error> trace_launch(const LaunchQuestion& 
          .shared_bytes_of_block = question.image.static_shared_bytes + dynamic_shared_bytes,
          .instruction_budget = options.instruction_budget,
          .loads_bypass_l1 = options.loads_bypass_l1,
-         .policy = options.policy});
+         .policy = options.policy,
+         .code = code ? &*code : nullptr});
     if (!traced) return std::unexpected(Error{.message = traced.error().message, .file = question.file.path});
+    if (!code) traced->no_machine_code = code.error().text();
     return traced;
+}
+
+std::expected<schedule::TracedLaunch, Error> trace_launch(const LaunchQuestion& question, trimtab_dim3 grid,
+                                                          trimtab_dim3 block,
+                                                          std::uint32_t dynamic_shared_bytes,
+                                                          std::uint32_t resident,
+                                                          const ScheduleOptions& options) {
+    const auto program = load_program_of(question);
+    if (!program) return std::unexpected(program.error());
+    return trace_launch(question, **program, grid, block, dynamic_shared_bytes, resident, options);
 }
 
 std::string chrome_trace(const schedule::TracedLaunch& launch, std::size_t instructions) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <memory>
 #include <string>
 
 #include "schedule/traced_launch.h"
@@ -14,7 +15,8 @@ struct ScheduleOptions {
     schedule::Policy policy = schedule::Policy::greedy_then_oldest;
     bool loads_bypass_l1 = false;
     std::uint64_t instruction_budget =
-        400'000'000;  // warp instructions of functional emulation: half a minute
+        400'000'000;        // warp instructions of functional emulation: half a minute
+    bool from_ptx = false;  // though machine code could be had
 };
 
 // Arrays are where the command line says, else in regions of their own, filled deterministically. `resident`:
@@ -24,6 +26,13 @@ struct ScheduleOptions {
                                                                         std::uint32_t dynamic_shared_bytes,
                                                                         std::uint32_t resident,
                                                                         const ScheduleOptions& options);
+
+// The same in steps, for many launches of one kernel.
+[[nodiscard]] std::expected<std::shared_ptr<emulator::Program>, Error> load_program_of(
+    const LaunchQuestion& question);
+[[nodiscard]] std::expected<schedule::TracedLaunch, Error> trace_launch(
+    const LaunchQuestion& question, emulator::Program& program, trimtab_dim3 grid, trimtab_dim3 block,
+    std::uint32_t dynamic_shared_bytes, std::uint32_t resident, const ScheduleOptions& options);
 
 // The first instructions of an SM as a Chrome trace (Perfetto reads it): a process a block, a thread a warp, times in cycles.
 [[nodiscard]] std::string chrome_trace(const schedule::TracedLaunch& launch, std::size_t instructions);

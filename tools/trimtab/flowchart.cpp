@@ -23,24 +23,6 @@ struct Text {
     Binding binding = Binding::primary;
 };
 
-std::vector<NodeIndex> operands(const Node& node) {
-    switch (node.op) {
-        case Op::constant:
-        case Op::input:
-            return {};
-        case Op::metric:
-        case Op::select:
-            return {node.a, node.b, node.c};
-        case Op::floor:
-        case Op::ceil:
-        case Op::square_root:
-        case Op::logical_not:
-            return {node.a};
-        default:
-            return {node.a, node.b};
-    }
-}
-
 class Formulas {
   public:
     explicit Formulas(const RationalProgram& program) : program_(program) {}
@@ -273,6 +255,24 @@ class Chart {
 };
 
 }  // namespace
+
+std::vector<NodeIndex> operands(const Node& node) {
+    switch (node.op) {
+        case Op::constant:
+        case Op::input:
+            return {};
+        case Op::metric:
+        case Op::select:
+            return {node.a, node.b, node.c};
+        case Op::floor:
+        case Op::ceil:
+        case Op::square_root:
+        case Op::logical_not:
+            return {node.a};
+        default:
+            return {node.a, node.b};
+    }
+}
 
 std::string to_dot(const RationalProgram& program, const std::string& title, const MetricText& metric_text) {
     return Chart(program, metric_text).draw(title);

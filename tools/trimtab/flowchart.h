@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "model/rational_program.h"
 
@@ -15,6 +16,9 @@ using MetricText = std::function<std::string(model::Metric)>;
 // Graphviz's language.
 [[nodiscard]] std::string to_dot(const model::RationalProgram& program, const std::string& title,
                                  const MetricText& metric_text);
+
+// The nodes that a node is computed from.
+[[nodiscard]] std::vector<model::NodeIndex> operands(const model::Node& node);
 
 // The formula of a node, nodes without a name folded into it: "min(ILP * N, ITILP_max)".
 [[nodiscard]] std::string formula(const model::RationalProgram& program, model::NodeIndex node);

@@ -1,91 +1,108 @@
 #include "tools/trimtab/heat_map.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <map>
 #include <set>
-#include <utility>
+
+#include "tools/trimtab/figure.h"
 
 namespace trimtab::tools {
-
 namespace {
 
-constexpr std::size_t most_sizes = 40;  // that fit a page in one dimension
-
-// The sizes of dimension d that get a column or a row.
-std::set<std::uint32_t> sizes_shown(const std::vector<MappedBlock>& blocks, std::size_t d,
-                                    const BlockSize& written, const BlockSize& chosen) {
-    std::set<std::uint32_t> sizes;
-    for (const MappedBlock& mapped : blocks) sizes.insert(mapped.block[d]);
-    if (sizes.size() <= most_sizes) return sizes;
-    std::erase_if(sizes, [&](std::uint32_t size) {
-        return !std::has_single_bit(size) && size != written[d] && size != chosen[d];
-    });
-    return sizes;
-}
+using Json = nlohmann::ordered_json;
 
 std::string text_of(const BlockSize& block) {
     return fmt::format("{} × {} × {}", block[0], block[1], block[2]);
 }
 
-std::string cell(const MappedBlock& mapped, double hue, const BlockSize& written, const BlockSize& chosen) {
-    const bool is_written = mapped.block == written, is_chosen = mapped.block == chosen;
-    std::string marks;
-    if (is_written) marks += " W";
-    if (is_chosen) marks += " C";
-    return fmt::format(
-        "<td class=\"cell{}{}\" style=\"background:hsl({:.0f},70%,72%)\" title=\"{}: {:.4g} "
-        "µs\">{:.3g}{}</td>",
-        is_written ? " written" : "", is_chosen ? " chosen" : "", hue, text_of(mapped.block), mapped.ns / 1e3,
-        mapped.ns / 1e3, marks);
+// Times as they are said, not as they are computed: a page of 30 000 blocks stays small.
+double microseconds(const MappedBlock& mapped) {
+    return std::strtod(fmt::format("{:.5g}", mapped.ns / 1e3).c_str(), nullptr);
+}
+
+bool varies(const std::vector<MappedBlock>& blocks, std::size_t d) {
+    return std::ranges::any_of(
+        blocks, [&](const MappedBlock& mapped) { return mapped.block[d] != blocks[0].block[d]; });
+}
+
+// Widths that a cell covers: to half way to its neighbours, so that rows have no gaps where only some widths are
+// legal.
+struct Cell {
+    double from = 0, to = 0;
+};
+std::vector<Cell> cells_of(const std::vector<MappedBlock>& order) {
+    std::vector<Cell> cells(order.size());
+    const auto same_row = [&](std::size_t a, std::size_t b) {
+        return order[a].block[1] == order[b].block[1] && order[a].block[2] == order[b].block[2];
+    };
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const double x = order[i].block[0];
+        const bool has_before = i > 0 && same_row(i - 1, i),
+                   has_after = i + 1 < order.size() && same_row(i, i + 1);
+        double before = has_before ? (x - order[i - 1].block[0]) / 2 : 0.5;
+        const double after = has_after ? (order[i + 1].block[0] - x) / 2 : before;
+        if (!has_before && has_after) before = std::min(after, x / 2);
+        cells[i] = {.from = x - before, .to = x + after};
+    }
+    return cells;
+}
+
+Json mark_of(const MappedBlock& mapped, const char* is, std::size_t along) {
+    return {{"x", mapped.block[along]},   {"y", mapped.block[1]},          {"z", mapped.block[2]}, {"is", is},
+            {"us", microseconds(mapped)}, {"block", text_of(mapped.block)}};
 }
 
 }  // namespace
 
-std::string heat_map_style() {
-    return ".map td.cell{color:#111}.map td,.map th{padding:.15em "
-           ".35em;font-size:11px;text-align:right;border:1px solid #fff}"
-           ".map .written{outline:2px dashed #000;outline-offset:-2px}"
-           ".map .chosen{outline:3px solid #000;outline-offset:-3px;font-weight:bold}";
-}
-
 std::string heat_map(const std::vector<MappedBlock>& blocks, const BlockSize& written,
                      const BlockSize& chosen) {
     if (blocks.empty()) return "";
-    std::array<std::set<std::uint32_t>, 3> sizes;
-    for (std::size_t d = 0; d < 3; ++d) sizes[d] = sizes_shown(blocks, d, written, chosen);
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, MappedBlock>> rows;  // by z, y
-    double least = INFINITY, most = 0;
-    std::set<std::uint32_t> columns;
-    for (const MappedBlock& mapped : blocks) {
+    std::vector<std::size_t> dimensions;
+    for (std::size_t d = 0; d < 3; ++d)
+        if (varies(blocks, d)) dimensions.push_back(d);
+    const bool is_line = dimensions.size() <= 1;
+    const std::size_t along = is_line && !dimensions.empty() ? dimensions.front() : 0;
+    std::vector<MappedBlock> order = blocks;
+    // Row by row: of one depth and height, by width.
+    std::ranges::sort(order, {}, [](const MappedBlock& mapped) {
+        return std::array{mapped.block[2], mapped.block[1], mapped.block[0]};
+    });
+    const std::vector<Cell> cells = cells_of(order);
+    Json rows = Json::array(), marks = Json::array();
+    std::set<std::uint32_t> depths;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const MappedBlock& mapped = order[i];
         const auto& [x, y, z] = mapped.block;
-        if (!sizes[0].contains(x) || !sizes[1].contains(y) || !sizes[2].contains(z)) continue;
-        rows[{z, y}][x] = mapped;
-        columns.insert(x);
-        least = std::min(least, mapped.ns);
-        most = std::max(most, mapped.ns);
+        Json row;
+        if (is_line)
+            row = {{"x", mapped.block[along]}};
+        else
+            row = {{"x1", cells[i].from}, {"x2", cells[i].to}, {"y1", y - 0.5}, {"y2", y + 0.5}, {"z", z}};
+        row["us"] = microseconds(mapped);
+        row["block"] = text_of(mapped.block);
+        rows.push_back(std::move(row));
+        depths.insert(z);
+        if (mapped.block == written) marks.push_back(mark_of(mapped, "as written", along));
+        if (mapped.block == chosen && chosen != written) marks.push_back(mark_of(mapped, "chosen", along));
     }
-    std::string out = "<table class=\"map\"><tr><th>z, y \\ x</th>";
-    for (const std::uint32_t x : columns) out += fmt::format("<th>{}</th>", x);
-    out += "</tr>\n";
-    for (const auto& [height, cells] : rows) {
-        out += fmt::format("<tr><th>{}, {}</th>", height.first, height.second);
-        for (const std::uint32_t x : columns) {
-            const auto found = cells.find(x);
-            if (found == cells.end()) {
-                out += "<td></td>";
-                continue;
-            }
-            const double share =
-                most > least ? std::log(found->second.ns / least) / std::log(most / least) : 0;
-            out += cell(found->second, 120 * (1 - share), written, chosen);
-        }
-        out += "</tr>\n";
-    }
-    return out + "</table>\n";
+    const auto said = [&](const char* what, const MappedBlock& mapped) {
+        return fmt::format("{} {}: {:.4g} &micro;s", what, text_of(mapped.block), mapped.ns / 1e3);
+    };
+    const auto [least, most] = std::ranges::minmax(blocks, {}, &MappedBlock::ns);
+    std::string out = fmt::format("<p>{}; {}", said("Least:", least), said("most:", most));
+    for (const auto& [what, block] : {std::pair("as written:", written), std::pair("chosen:", chosen)})
+        if (const auto found = std::ranges::find(blocks, block, &MappedBlock::block); found != blocks.end())
+            out += "; " + said(what, *found);
+    out += ".</p>\n";
+    if (is_line)
+        return out + figure("threads", "Predicted time by threads of a block",
+                            {{"blocks", std::move(rows)}, {"marks", std::move(marks)}});
+    // The chosen block's depth is the one that is shown first.
+    Json levels = Json::array();
+    if (depths.erase(chosen[2]) > 0) levels.push_back({{"z", chosen[2]}});
+    for (const std::uint32_t depth : depths) levels.push_back({{"z", depth}});
+    return out +
+           figure("blocks", "Predicted time over blocks",
+                  {{"blocks", std::move(rows)}, {"marks", std::move(marks)}, {"depths", std::move(levels)}});
 }
 
 }  // namespace trimtab::tools

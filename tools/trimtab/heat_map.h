@@ -1,4 +1,4 @@
-// Predicted time over blocks, as a table of HTML whose cells are coloured.
+// Predicted time over blocks, as a chart of the report page.
 #pragma once
 
 #include <array>
@@ -15,12 +15,9 @@ struct MappedBlock {
     double ns = 0;  // above 0
 };
 
-// Columns are widths, rows heights and depths; green is the least time, red the most, by their logarithms.
-// Where there are many sizes, the powers of two stand for them, with those of the block as written and the
-// chosen one, which are marked. Empty without blocks.
+// Every block: a heat map over widths and heights, a depth at a time, or a line where only one dimension varies.
+// The block as written and the chosen one are marked, where they are among the blocks. Empty without blocks.
 [[nodiscard]] std::string heat_map(const std::vector<MappedBlock>& blocks, const BlockSize& written,
                                    const BlockSize& chosen);
-// What goes into the page's style element, once.
-[[nodiscard]] std::string heat_map_style();
 
 }  // namespace trimtab::tools

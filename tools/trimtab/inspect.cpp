@@ -15,6 +15,7 @@
 #include "tools/trimtab/code_report.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/flowchart.h"
+#include "tools/trimtab/flowchart_pages.h"
 #include "tools/trimtab/inspect_text.h"
 #include "tools/trimtab/kernel_file.h"
 
@@ -71,6 +72,19 @@ int draw(const Options& options, const FileKernel* kernel) {
     const auto folder = base::TemporaryFolder::make();
     if (!folder) return fail(folder.error());
     const std::string input = folder->file("flowchart.dot");
+    if (options.output.ends_with(".html")) {
+        const std::string svg = folder->file("flowchart.svg");
+        const auto draw_one = [&](const std::string& one) -> std::expected<std::string, Error> {
+            std::ofstream(input) << one;
+            if (const auto drawn = base::run_to_success({.words = {*graphviz, "-Tsvg", input, "-o", svg}});
+                !drawn)
+                return std::unexpected(drawn.error());
+            std::ifstream file(svg, std::ios::binary);
+            return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+        };
+        const auto pages = flowchart_pages(**program, title, metric_text, draw_one);
+        return pages ? write_out(options, *pages) : fail(pages.error());
+    }
     std::ofstream(input) << dot;
     std::vector<std::string> command{*graphviz, "-Tsvg", input};
     if (!options.output.empty()) command.insert(command.end(), {"-o", options.output});
@@ -167,8 +181,10 @@ void add_inspect(CLI::App& app, Action& action) {
     command->add_option("BINARY", options->binary, "Program, library, object, or .ptx")->required();
     command->add_option("--kernel", options->kernel, "Only this kernel, by demangled or mangled name");
     auto* driver = command->add_flag("--driver", options->driver, "Print the generated driver program in C");
-    auto* chart = command->add_flag("--flowchart", options->flowchart,
-                                    "Draw the rational program that predicts the kernel's time, as SVG");
+    auto* chart = command->add_flag(
+        "--flowchart", options->flowchart,
+        "Draw the rational program that predicts the kernel's time, as SVG; with -o FILE.html "
+        "folded by subject, with a section for each metric and links");
     auto* dot = command->add_flag("--dot", options->dot, "The same in Graphviz's language");
     auto* profile = command->add_flag("--profile", options->profile, "Print the measured points");
     auto* json = command->add_flag("--json", options->json, "Print all of it as JSON");

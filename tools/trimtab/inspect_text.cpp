@@ -52,6 +52,12 @@ std::string data_text(const analysis::DataParameter& data) {
 }
 
 void add_proof(std::string& out, const KernelDescription& kernel) {
+    if (kernel.variant)
+        out += fmt::format(
+            "  variant    {} of {}{}\n", kernel.variant->value, kernel.variant->of,
+            kernel.verdict == analysis::Verdict::annotated && kernel.annotated_grid[0]
+                ? ""
+                : ": no annotation states the grid that goes with a block, no launch becomes another's");
     out += fmt::format("  verdict    {}\n", verdict_text(kernel));
     for (const analysis::Reason& reason : kernel.reasons)
         out += fmt::format("             rule {}, {}: {}\n", reason.rule, reason.source, reason.text);
@@ -59,6 +65,9 @@ void add_proof(std::string& out, const KernelDescription& kernel) {
         out += fmt::format("  races      {}{}\n",
                            kernel.race_free_proved ? "proved free of them" : "assumed free of them",
                            kernel.uses_float_atomics ? "; floating-point atomics add in any order" : "");
+    if (kernel.may_reassociate)
+        out +=
+            "  sums       of floating-point numbers may be grouped otherwise: results differ as they round\n";
     const auto names = parameter_names(kernel);
     const bool of_warps = std::ranges::any_of(kernel.dimensions, [](const analysis::DimensionUse& use) {
         return use.block == analysis::BlockWidth::warps || use.block == analysis::BlockWidth::powers;
@@ -71,7 +80,8 @@ void add_proof(std::string& out, const KernelDescription& kernel) {
         if (blocks && !kernel.keeps_grid()) grid.push_back(analysis::to_text(*blocks, names));
     if (!grid.empty()) out += fmt::format("  annotation a grid of {}\n", fmt::join(grid, " x "));
     if (kernel.annotated_shared)
-        out += fmt::format("  annotation {} bytes of dynamic shared memory\n",
+        out += fmt::format("  {} {} bytes of dynamic shared memory\n",
+                           kernel.verdict == analysis::Verdict::annotated ? "annotation" : "needs     ",
                            analysis::to_text(*kernel.annotated_shared, names));
     for (const analysis::Guard& guard : kernel.guards)
         out += fmt::format("  guard      {}: exits where {}{}\n", letter(guard.dimension),
@@ -176,11 +186,17 @@ std::string profile_text(const profiler::Profile& profile) {
         out += fmt::format("; with other array contents these change: {}", fmt::join(names, ", "));
     }
     out += "\n";
-    for (const profiler::ProfilePoint& point : profile.points) {
+    const auto named = [&profile](const std::vector<double>& values) {
         std::vector<std::string> data;
-        for (std::size_t i = 0; i < point.data.size() && i < profile.data_names.size(); ++i)
-            data.push_back(fmt::format("{} = {}", profile.data_names[i], point.data[i]));
-        out += fmt::format("  {} | box {} x {} x {}{}\n", fmt::join(data, ", "), point.box[0], point.box[1],
+        for (std::size_t i = 0; i < values.size() && i < profile.data_names.size(); ++i)
+            data.push_back(fmt::format("{} = {}", profile.data_names[i], values[i]));
+        return fmt::format("{}", fmt::join(data, ", "));
+    };
+    for (const profiler::PlanLevel& level : profile.levels)
+        out += fmt::format("  level {} | {} | {}\n", &level - profile.levels.data(), named(level.data),
+                           level.why);
+    for (const profiler::ProfilePoint& point : profile.points) {
+        out += fmt::format("  {} | box {} x {} x {}{}\n", named(point.data), point.box[0], point.box[1],
                            point.box[2], point.held_out ? " | held out" : "");
         for (const model::MetricInfo& info : model::metric_table())
             if (const auto& value = point.metrics[static_cast<std::size_t>(info.metric)])

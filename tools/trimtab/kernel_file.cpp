@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,6 +13,7 @@
 #include "base/installation.h"
 #include "base/nearest_name.h"
 #include "base/process.h"
+#include "base/reassociation.h"
 #include "base/temporary_folder.h"
 #include "ptx/binary.h"
 #include "trimtab/section.h"
@@ -55,6 +57,11 @@ void describe_into(KernelFile& file, std::vector<analysis::KernelDescription> ke
     }
 }
 
+// As trimtab++ would describe it here and now.
+analysis::Permissions permissions() {
+    return {.reassociate = base::reassociation(std::getenv(base::reassociate_variable)).value_or(false)};
+}
+
 std::expected<KernelFile, Error> load_ptx(const std::string& path) {
     std::ifstream stream(path, std::ios::binary);
     if (!stream) return bad("cannot read the file", path);
@@ -65,7 +72,7 @@ std::expected<KernelFile, Error> load_ptx(const std::string& path) {
     const auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
     const analysis::Image image{
         .module = module.get(), .architecture = module->target, .resources = {}, .resources_from = {}};
-    auto kernels = analysis::describe(std::span(&image, 1), {});
+    auto kernels = analysis::describe(std::span(&image, 1), {}, permissions());
     if (!kernels) return std::unexpected(kernels.error());
     KernelFile file{.path = path, .instrumented = false, .kernels = {}};
     describe_into(file, std::move(*kernels), {{.module = module, .text = std::move(text)}});
@@ -87,7 +94,7 @@ std::expected<KernelFile, Error> load_binary(const std::string& path) {
     }
     Images images;
     for (const ptx::FatBinary& binary : *binaries) {
-        auto described = analysis::describe_fat_binary(binary, {}, path);
+        auto described = analysis::describe_fat_binary(binary, {}, path, permissions());
         if (!described) {
             // The records still say all that was known when the binary was made.
             if (file.instrumented) continue;

@@ -49,7 +49,9 @@ int main(int argc, char** argv) {
     Action action;
     add_advise(app, action);
     add_devices(app, action);
+    add_doctor(app, action);
     add_inspect(app, action);
+    add_search(app, action);
     add_select(app, action);
     add_predict(app, action);
     add_emulate(app, action);

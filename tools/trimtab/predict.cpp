@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "analysis/annotated_launch.h"
@@ -30,9 +31,38 @@ struct Prediction {
     std::string by;  // "driver", or "emulation" of sampled blocks
     std::uint64_t blocks_run = 0;
     std::vector<std::pair<model::Metric, double>> metrics;
+    // GPUPerf's terms, in ns; none where a metric of theirs was not fitted.
+    std::vector<std::pair<std::string, double>> benefits;
     std::optional<sass::CountedCode> code;
     std::string no_code;  // why there is none that was asked for
 };
+
+// GPUPerf's terms are a rational program of the same metrics: asked at this D, P and H, without a run.
+std::vector<std::pair<std::string, double>> benefits_of(
+    const LaunchQuestion& question, const model::Launch& launch,
+    const model::RationalProgram::MetricFunction& metric) {
+    std::vector<std::pair<std::string, double>> out;
+    const auto program = model::performance_model("gpuperf-benefits");
+    if (!program) return out;
+    const auto inputs = model::input_values(**program, question.device.values, question.image, launch);
+    const std::vector<double> trace = (*program)->trace(inputs, metric);
+    for (std::size_t i = 0; i < trace.size(); ++i) {
+        const std::string& label = (*program)->nodes[i].label;
+        for (const char* term : {"T_comp", "T_mem", "T_overlap", "T_exec", "T_fp", "T_mem_min", "B_itilp",
+                                 "B_memlp", "B_fp", "B_serial"})
+            if (label == term) out.emplace_back(label, trace[i] / question.device.values.sm_clock_hz * 1e9);
+    }
+    return out;
+}
+
+// Does the kernel's profile know every metric that GPUPerf asks for?
+bool knows_benefits(const driver_gen::KernelFits& fits, const model::RationalProgram& known) {
+    const auto program = model::performance_model("gpuperf-benefits");
+    const auto profiled = known.metrics_used();
+    return program && std::ranges::all_of((*program)->metrics_used(), [&](model::Metric metric) {
+               return fits.find(metric) != nullptr || std::ranges::find(profiled, metric) != profiled.end();
+           });
+}
 
 std::expected<Prediction, Error> predict(const Options& options, const LaunchQuestion& question,
                                          trimtab_dim3 grid, trimtab_dim3 block, double dynamic_shared_bytes,
@@ -62,8 +92,11 @@ std::expected<Prediction, Error> predict(const Options& options, const LaunchQue
                                   .by = "driver",
                                   .blocks_run = 0,
                                   .metrics = {},
+                                  .benefits = {},
                                   .code = {},
                                   .no_code = {}};
+            if (knows_benefits(*fits, program))
+                prediction.benefits = benefits_of(question, launch, driver_gen::metric_function(*fits, data));
             for (const model::Metric metric : program.metrics_used())
                 prediction.metrics.emplace_back(metric,
                                                 fits->evaluate(metric, data, block.x, block.y, block.z));
@@ -81,6 +114,7 @@ std::expected<Prediction, Error> predict(const Options& options, const LaunchQue
                           .by = "emulation",
                           .blocks_run = measured->blocks_run,
                           .metrics = {},
+                          .benefits = benefits_of(question, launch, measured->metric),
                           .code = std::move(measured->code),
                           .no_code = std::move(measured->no_code)};
     for (const model::Metric metric : program.metrics_used())
@@ -98,6 +132,8 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
         Json metrics = Json::object();
         for (const auto& [metric, value] : prediction.metrics)
             metrics[std::string(model::name(metric))] = value;
+        Json benefits = Json::object();
+        for (const auto& [term, ns] : prediction.benefits) benefits[term] = ns;
         Json code;
         if (prediction.code)
             code = code_json(*prediction.code, *question.file.kernels[question.kernel].module);
@@ -116,6 +152,7 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
                                   {"fraction", occupancy.fraction},
                                   {"limited_by", model::name(occupancy.limiter)}}},
                                 {"metrics", std::move(metrics)},
+                                {"gpuperf_ns", std::move(benefits)},
                                 {"no_sass", prediction.no_code},
                                 {"sass", std::move(code)}}
                                .dump(2));

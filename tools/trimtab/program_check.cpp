@@ -89,7 +89,7 @@ int run_checked(const std::vector<std::string>& command, const CheckOptions& opt
     if (!outcome) return fail(outcome.error());
     std::ifstream lines(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(lines), std::istreambuf_iterator<char>()};
-    auto reports = text.empty() ? std::vector<Report>{} : emulator::check::reports_of_json(text);
+    auto reports = text.empty() ? std::vector<Report>{} : emulator::check::reports_of_json(text, file);
     if (!reports) return fail(reports.error());
     if (text.empty()) {
         const std::string why =

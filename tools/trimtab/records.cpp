@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_value.h"
 #include "driver_gen/record.h"
 #include "trimtab/section.h"
 
@@ -11,33 +12,41 @@ namespace trimtab::tools {
 
 namespace {
 
+using base::JsonValue;
 using Json = nlohmann::json;
 
-std::string text_member(const Json& object, const char* name) {
+std::string text_member(const JsonValue& object, const char* name) {
     const auto found = object.find(name);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+    return found ? found->text() : "";
 }
 
-std::expected<KernelRecord, Error> read_kernel(const Json& json, const std::string& origin) {
+// A part that has a reader of its own.
+template <class Read>
+auto part_of(const JsonValue& value, const std::string& origin, const Read& read) {
+    auto part = read(value.json(), origin);
+    if (!part) throw base::Malformed{part.error().message};
+    return std::move(*part);
+}
+
+KernelRecord kernel_of(const JsonValue& value, const std::string& origin) {
     KernelRecord kernel;
-    const auto description = json.find("description");
-    if (description == json.end())
-        return std::unexpected(Error{.message = "a kernel has no description", .file = origin});
-    auto read = analysis::description_from_json(*description, origin);
-    if (!read) return std::unexpected(read.error());
-    kernel.description = std::move(*read);
-    if (const auto profile = json.find("profile"); profile != json.end()) {
-        auto value = profiler::profile_from_json(*profile, origin);
-        if (!value) return std::unexpected(value.error());
-        kernel.profile = std::move(*value);
-    }
-    if (const auto fits = json.find("fits"); fits != json.end()) {
-        auto value = driver_gen::fits_from_json(*fits, origin);
-        if (!value) return std::unexpected(value.error());
-        kernel.fits = std::move(*value);
-    }
-    kernel.driver_source = text_member(json, "driver_source");
+    kernel.description = part_of(value["description"], origin, analysis::description_from_json);
+    if (const auto profile = value.find("profile"))
+        kernel.profile = part_of(*profile, origin, profiler::profile_from_json);
+    if (const auto fits = value.find("fits"))
+        kernel.fits = part_of(*fits, origin, driver_gen::fits_from_json);
+    kernel.driver_source = text_member(value, "driver_source");
     return kernel;
+}
+
+Record record_of(const JsonValue& value, const std::string& origin) {
+    Record record{.compiler = text_member(value, "compiler"),
+                  .input = text_member(value, "input"),
+                  .fat_binary = text_member(value, "fat_binary"),
+                  .kernels = {}};
+    for (const JsonValue& kernel : value["kernels"].list())
+        record.kernels.push_back(kernel_of(kernel, origin));
+    return record;
 }
 
 }  // namespace
@@ -70,21 +79,10 @@ std::expected<std::vector<Record>, Error> read_records(std::span<const std::byte
     const std::string origin = fmt::format("{} (section {})", path, section_name);
     std::vector<Record> records;
     for (const Json& json : *list) {
-        Record record{.compiler = text_member(json, "compiler"),
-                      .input = text_member(json, "input"),
-                      .fat_binary = text_member(json, "fat_binary"),
-                      .kernels = {}};
-        const auto kernels = json.find("kernels");
-        if (kernels == json.end() || !kernels->is_array())
-            return std::unexpected(Error{.message = "a record has no list of kernels", .file = origin});
-        for (const Json& kernel : *kernels) {
-            if (!kernel.is_object())
-                return std::unexpected(Error{.message = "a record's kernel is no object", .file = origin});
-            auto read = read_kernel(kernel, origin);
-            if (!read) return std::unexpected(read.error());
-            record.kernels.push_back(std::move(*read));
-        }
-        records.push_back(std::move(record));
+        auto record = base::read_json(json, "record", origin,
+                                      [&](const JsonValue& value) { return record_of(value, origin); });
+        if (!record) return std::unexpected(record.error());
+        records.push_back(std::move(*record));
     }
     return records;
 }

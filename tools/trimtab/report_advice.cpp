@@ -6,11 +6,13 @@
 
 #include "tools/trimtab/charts.h"
 #include "tools/trimtab/html_text.h"
+#include "tools/trimtab/source_text.h"
 
 namespace trimtab::tools {
 namespace {
 
 constexpr std::size_t most_lines = 24;  // of source that are shown
+constexpr std::size_t most_open = 8;    // kernels whose sections are unfolded
 
 // Names of templates fill a screen: the first of it, and all of it on demand.
 std::string folded(const std::string& name) {
@@ -43,12 +45,9 @@ std::string capital(std::string text) {
     return text;
 }
 
-std::string findings_list(const advice::KernelAdvice& kernel) {
-    if (kernel.findings.empty())
-        return kernel.is_close ? "<p>No advice: within 20 % of its roofline.</p>\n"
-                               : "<p>No advice that the model sees a gain in.</p>\n";
+std::string findings_list(const std::vector<advice::Finding>& findings) {
     std::string out = "<ol class=\"findings\">\n";
-    for (const advice::Finding& finding : kernel.findings) {
+    for (const advice::Finding& finding : findings) {
         out += fmt::format(
             "<li><b>{}</b>{}: {:.2f}&times; as fast ({:.2f} to {:.2f}), {:.4g} &micro;s less. {}.{}",
             escaped_html(finding.title),
@@ -63,14 +62,11 @@ std::string findings_list(const advice::KernelAdvice& kernel) {
     return out + "</ol>\n";
 }
 
-// The lines in the order of the source, each as warm as its share.
-std::string heat_strip(const advice::KernelAdvice& kernel) {
+std::vector<advice::SourceLine> lines_to_show(const advice::KernelAdvice& kernel) {
     std::vector<advice::SourceLine> lines = kernel.lines;
     // The compiler's own headers are no one's to mend.
     std::erase_if(lines, [](const auto& line) { return line.source.contains("__clang_cuda"); });
     if (lines.size() > most_lines) lines.resize(most_lines);  // the largest shares come first
-    if (lines.empty()) return "";
-    const double most = lines.front().share;
     const auto key = [](const advice::SourceLine& line) {
         const std::size_t colon = line.source.rfind(':');
         return std::pair(
@@ -78,45 +74,72 @@ std::string heat_strip(const advice::KernelAdvice& kernel) {
             colon == std::string::npos ? 0L : std::strtol(line.source.c_str() + colon + 1, nullptr, 10));
     };
     std::ranges::sort(lines, [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    return lines;
+}
+
+// The lines in the order of the source, each as warm as its share.
+std::string line_table(const std::vector<advice::SourceLine>& lines, SourceText& sources) {
+    const double most = std::ranges::max(lines, {}, &advice::SourceLine::share).share;
     std::string out =
-        "<div class=\"wide\"><table class=\"strip\"><tr><th>line</th><th>share</th><th>instructions a "
-        "warp</th>"
-        "<th>requests</th><th>sectors a request</th><th>passes a request</th></tr>\n";
+        "<div class=\"wide\"><table class=\"strip\"><tr><th>line</th><th>share</th><th>source</th>"
+        "<th>instructions a warp</th><th>requests</th><th>sectors a request</th><th>passes a "
+        "request</th></tr>\n";
     for (const advice::SourceLine& line : lines) {
         const auto ratio = [&](double value) {
             return line.requests > 0 && value > 0 ? fmt::format("{:.3g}", value / line.requests)
                                                   : std::string();
         };
         out += fmt::format(
-            "<tr><td style=\"--heat:{:.0f}%\" class=\"heat\"><code>{}</code></td><td class=\"number\">{:.1f} "
-            "%</td>"
-            "<td class=\"number\">{:.4g}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
-            "class=\"number\">{}</td></tr>\n",
-            most > 0 ? 100 * line.share / most : 0, escaped_html(line.source), 100 * line.share,
+            "<tr><td>{}</td><td style=\"--heat:{:.0f}%\" class=\"number heat\">{:.1f} %</td>"
+            "<td class=\"code\"><code>{}</code></td><td class=\"number\">{:.4g}</td><td "
+            "class=\"number\">{}</td>"
+            "<td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
+            escaped_html(line.source.substr(line.source.rfind('/') + 1)),
+            most > 0 ? 100 * line.share / most : 0, 100 * line.share, escaped_html(sources.at(line.source)),
             line.instructions, line.requests > 0 ? fmt::format("{:.4g}", line.requests) : "",
             ratio(line.sectors), ratio(line.passes));
     }
     return out + "</table></div>\n";
 }
 
-std::string resources(const advice::KernelAdvice& kernel) {
-    std::string out = "<div class=\"wide\"><table><tr>";
-    for (const advice::Resource& resource : kernel.rooflines.resources)
-        out += fmt::format("<th>{}</th>", escaped_html(resource.name));
-    out += "</tr><tr>";
-    for (const advice::Resource& resource : kernel.rooflines.resources)
-        out += fmt::format("<td class=\"number\">{:.0f} %</td>", 100 * std::min(1.0, resource.used));
-    return out + "</tr></table></div>\n";
+std::string section(const advice::KernelAdvice& kernel, SourceText& sources) {
+    std::string out =
+        fmt::format("<p class=\"note\"><code>{}</code></p>\n", escaped_html(kernel.facts.demangled));
+    out += fmt::format(
+        "<p>{}{}. Launched as {} &times; {} &times; {} blocks of {} &times; {} &times; {}.</p>\n",
+        kernel.facts.source.empty() ? "" : "<code>" + escaped_html(kernel.facts.source) + "</code>: ",
+        escaped_html(kernel.bottleneck), kernel.grid.x, kernel.grid.y, kernel.grid.z, kernel.block.x,
+        kernel.block.y, kernel.block.z);
+    if (!kernel.findings.empty())
+        out += findings_list(kernel.findings);
+    else
+        out += kernel.is_close ? "<p>No advice: within 20 % of its roofline.</p>\n"
+                               : "<p>No advice that the model sees a gain in.</p>\n";
+    const std::vector<advice::SourceLine> lines = lines_to_show(kernel);
+    if (!lines.empty())
+        out += "<h4>Lines of the source</h4>\n" + line_strip(lines) + line_table(lines, sources);
+    out += "<div class=\"pair\"><div><h4>Share of each resource's peak</h4>\n" + resources_chart(kernel) +
+           "</div>\n<div><h4>Computing and memory: what is needed, and GPUPerf's benefits</h4>\n" +
+           benefit_chart(kernel) + "</div></div>\n";
+    out += fmt::format(
+        "<h4>Occupancy by threads of a block</h4>\n<p>This launch: {:.0f} %, {} block{} on an SM, "
+        "limited by {}.</p>\n",
+        100 * kernel.occupancy.fraction, kernel.occupancy.blocks_per_sm,
+        kernel.occupancy.blocks_per_sm == 1 ? "" : "s", model::name(kernel.occupancy.limiter));
+    return out + occupancy_chart(kernel);
 }
 
 }  // namespace
 
 std::string advice_style() {
-    return chart_style() +
-           ".strip code{white-space:nowrap}td.why{min-width:16em}.findings li{margin:.5em "
-           "0}details.name{display:inline}"
+    return ".strip td{white-space:nowrap}.strip .code{max-width:30em;overflow:hidden;text-overflow:ellipsis}"
+           "td.why{min-width:16em}.findings li{margin:.5em "
+           "0;overflow-wrap:anywhere}details.name{display:inline}"
            ".heat{background:linear-gradient(90deg,var(--warm) var(--heat),transparent var(--heat))}"
-           "section{margin-top:2em;border-top:1px solid var(--line)}";
+           ".pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26em),1fr));gap:0 2em}"
+           "details.kernel{margin-top:1.5em;border-top:1px solid var(--line);padding-top:.5em}"
+           "details.kernel>summary{font-size:1.15em;font-weight:bold;cursor:pointer;overflow-wrap:anywhere}"
+           ".pair>div{min-width:0}h4{margin:1.2em 0 .2em}";
 }
 
 std::string advice_sections(const advice::Advice& advice, const model::Device& device) {
@@ -124,28 +147,36 @@ std::string advice_sections(const advice::Advice& advice, const model::Device& d
         "<h2>What holds the kernels back</h2>\n<p>On {}, as modelled; {:.4g} &micro;s in kernels in "
         "all.</p>\n",
         escaped_html(device.name), advice.total_ns / 1e3);
+    if (const double copies_ns = advice.run.to_device.ns + advice.run.to_host.ns; copies_ns > 0)
+        out += fmt::format("<p>{} copies to the device and {} to the host take {:.4g} &micro;s.</p>\n",
+                           advice.run.to_device.count, advice.run.to_host.count, copies_ns / 1e3);
+    if (!advice.program_findings.empty()) out += findings_list(advice.program_findings);
+    out += kernels_chart(advice);
     out +=
         "<div class=\"wide\"><table><tr><th>kernel</th><th>share</th><th>&micro;s</th><th>launches</th>"
         "<th>bottleneck</th><th>first advice</th></tr>\n" +
         kernel_rows(advice) + "</table></div>\n";
-    out += "<h3>Under the device's roofs</h3>\n" + roofline_chart(advice, device);
-    for (std::size_t i = 0; i < advice.kernels.size(); ++i) {
-        const advice::KernelAdvice& kernel = advice.kernels[i];
-        out += fmt::format(
-            "<section id=\"kernel{}\"><h3>{}</h3>\n<p>{}{}. Launched as {} &times; {} &times; {} blocks of "
-            "{} &times; {} &times; {}.</p>\n",
-            i, folded(kernel.facts.demangled),
-            kernel.facts.source.empty() ? "" : "<code>" + escaped_html(kernel.facts.source) + "</code>: ",
-            escaped_html(kernel.bottleneck), kernel.grid.x, kernel.grid.y, kernel.grid.z, kernel.block.x,
-            kernel.block.y, kernel.block.z);
-        out += findings_list(kernel);
-        out += "<h4>Share of each resource's peak</h4>\n" + resources(kernel);
+    if (const std::string gains = gains_chart(advice); !gains.empty())
         out +=
-            "<h4>GPUPerf: computing and memory, and what could be taken off</h4>\n" + benefit_chart(kernel);
-        out += "<h4>Occupancy by threads of a block; the launch's is marked</h4>\n" + occupancy_chart(kernel);
-        if (!kernel.lines.empty()) out += "<h4>Lines of the source</h4>\n" + heat_strip(kernel);
-        out += "</section>\n";
-    }
+            "<h3>What mending would win</h3>\n<p>The finding that saves most time first; the bars are the "
+            "bounds.</p>\n" +
+            gains;
+    out += "<div class=\"pair\"><div><h3>Under the device's roofs</h3>\n" + roofline_chart(advice, device) +
+           "</div>\n";
+    if (const std::string costs = costs_chart(advice); !costs.empty())
+        out += "<div><h3>What computing and memory cost</h3>\n" + costs +
+               "<p class=\"note\">Above the diagonal computing costs more, below it memory (GPUPerf). A line "
+               "leads to "
+               "the ring where the kernel would be without what could be taken off.</p></div>";
+    out += "</div>\n";
+    SourceText sources;
+    std::vector<std::string> names;
+    for (const advice::KernelAdvice& kernel : advice.kernels) names.push_back(kernel.facts.demangled);
+    names = short_names(names);
+    for (std::size_t i = 0; i < advice.kernels.size(); ++i)
+        out += fmt::format(
+            "<details class=\"kernel\" id=\"kernel{}\"{}><summary>{}</summary>\n{}</details>\n", i,
+            i < most_open ? " open" : "", escaped_html(names[i]), section(advice.kernels[i], sources));
     return out;
 }
 

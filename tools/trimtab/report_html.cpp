@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/demangle.h"
+#include "tools/trimtab/charts.h"
 #include "tools/trimtab/heat_map.h"
 #include "tools/trimtab/html_text.h"
 
@@ -49,7 +50,9 @@ std::string data_text(const Json& launch) {
     const auto found = launch.find("data");
     if (found == launch.end() || !found->is_object()) return "";
     std::vector<std::string> parts;
-    for (const auto& [name, value] : found->items()) parts.push_back(name + " = " + value.dump());
+    for (const auto& [name, value] : found->items())
+        parts.push_back(name + " = " +
+                        (value.is_number() ? fmt::format("{}", value.get<double>()) : value.dump()));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -154,22 +157,50 @@ std::string kernel_table(const std::vector<const Row*>& rows) {
     return out + "</table></div>\n";
 }
 
+// Launches of one kernel with other data mostly look alike: the ones that take longest are drawn.
+constexpr std::size_t most_maps = 12;
+
 std::string maps(const std::vector<const Row*>& rows) {
-    std::string out;
-    for (const Row* row : rows) {
-        if (row->blocks.empty()) continue;
-        out += fmt::format(
-            "<h3>{} on {}: {}</h3>\n", escaped_html(analysis::demangle(text_of(row->launch, "kernel"))),
-            escaped_html(text_of(row->launch, "device")), escaped_html(data_text(row->launch)));
-        out += "<div class=\"wide\">" +
-               heat_map(row->blocks, block_of(row->launch, "written"), block_of(row->launch, "chosen")) +
-               "</div>\n";
+    std::vector<const Row*> drawn;
+    for (const Row* row : rows)
+        if (!row->blocks.empty()) drawn.push_back(row);
+    if (drawn.empty()) return "";
+    std::ranges::sort(drawn, [](const Row* a, const Row* b) {
+        const double first = predicted(a->launch, "written") * static_cast<double>(a->count);
+        const double second = predicted(b->launch, "written") * static_cast<double>(b->count);
+        return first != second ? first > second : a->first < b->first;
+    });
+    std::string out = "<h2>Predicted time over blocks</h2>\n";
+    if (drawn.size() > most_maps) {
+        out += fmt::format("<p>Of {} launches that were decided, the {} that take longest.</p>\n",
+                           drawn.size(), most_maps);
+        drawn.resize(most_maps);
     }
-    if (out.empty()) return out;
-    return "<h2>Predicted time over blocks</h2>\n<p>In &micro;s; green is the least. W: the block as "
-           "written, C: "
-           "the chosen one.</p>\n" +
-           out;
+    for (const Row* row : drawn)
+        out +=
+            fmt::format("<h3>{} on {}: {}</h3>\n",
+                        escaped_html(analysis::demangle(text_of(row->launch, "kernel"))),
+                        escaped_html(text_of(row->launch, "device")), escaped_html(data_text(row->launch))) +
+            heat_map(row->blocks, block_of(row->launch, "written"), block_of(row->launch, "chosen"));
+    return out;
+}
+
+// What all launches take as written and as chosen, where both are predicted.
+std::string gain_text(const std::vector<const Row*>& rows) {
+    double written = 0, chosen = 0;
+    std::size_t launches = 0;
+    for (const Row* row : rows) {
+        const double before = predicted(row->launch, "written"), after = predicted(row->launch, "chosen");
+        if (!(before > 0 && after > 0)) continue;
+        written += before * static_cast<double>(row->count);
+        chosen += after * static_cast<double>(row->count);
+        launches += row->count;
+    }
+    if (launches == 0) return "";
+    return fmt::format(
+        "<p>Blocks: {} launch{} predicted, {:.4g} &micro;s as written, {:.4g} &micro;s with the chosen ones: "
+        "{:.2f}&times;.</p>\n",
+        launches, launches == 1 ? "" : "es", written / 1e3, chosen / 1e3, written / chosen);
 }
 
 }  // namespace
@@ -212,21 +243,28 @@ std::string report_page(std::string_view json_lines, const std::vector<std::stri
         "@media(max-width:600px){body{margin:.8em}}"
         "a{color:var(--accent)}code{overflow-wrap:anywhere}table{border-collapse:collapse}"
         "th,td{border:1px solid var(--line);padding:.3em .6em;text-align:left;vertical-align:top}"
-        "th{background:var(--head)}.number{text-align:right}.wide{overflow-x:auto}" +
-        heat_map_style() + advice.style + "</style></head><body>\n<h1>Trimtab report</h1>\n";
-    page += fmt::format("<p><code>{}</code></p>\n<p>{} launches, {} different ones{}.</p>\n",
-                        escaped_html(fmt::format("{}", fmt::join(command, " "))), launches, order.size(),
-                        unreadable == 0 ? "" : fmt::format("; {} lines could not be read", unreadable));
+        "th{background:var(--head)}.number{text-align:right}.wide{overflow-x:auto}.note{opacity:.8}"
+        ".launches td:nth-child(3){min-width:9em}.launches td:nth-child(4),.launches "
+        "td:nth-child(5){white-space:nowrap}" +
+        chart_style() + advice.style + "</style></head><body>\n<h1>Trimtab report</h1>\n";
+    page += fmt::format(
+        "<p><code>{}</code></p>\n<p class=\"note\">By Trimtab {}.</p>\n<p>{} launches, {} different "
+        "ones{}.</p>\n",
+        escaped_html(fmt::format("{}", fmt::join(command, " "))), TRIMTAB_VERSION, launches, order.size(),
+        unreadable == 0 ? "" : fmt::format("; {} lines could not be read", unreadable));
+    page += gain_text(order);
     page += advice.body;
     page += kernel_table(order);
     page +=
         "<h2>By launch</h2>\n<div "
-        "class=\"wide\"><table><tr><th>kernel</th><th>device</th><th>data</th><th>as "
+        "class=\"wide\"><table class=\"launches\"><tr><th>kernel</th><th>device</th><th>data</th><th>as "
         "written</th><th>chosen</th>"
         "<th>written, predicted &micro;s</th><th>chosen, predicted &micro;s</th><th>ratio</th>"
         "<th>launches</th><th>remembered</th><th>by</th><th>reason</th></tr>\n";
     for (const Row* row : order) page += row_html(*row);
-    return page + "</table></div>\n" + maps(order) + "</body></html>\n";
+    page += "</table></div>\n" + maps(order);
+    if (page.contains("<figure data-chart")) page += chart_scripts();
+    return page + "</body></html>\n";
 }
 
 }  // namespace trimtab::tools

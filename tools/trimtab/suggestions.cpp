@@ -21,6 +21,7 @@ struct Cell {
     bool right = true, rounded = false, watched = false;
     double ns = 0;
     std::string why;
+    std::string kernel;  // of another body; empty: the kernel's own
 };
 struct Supposed {
     unsigned rank = 0;
@@ -28,7 +29,11 @@ struct Supposed {
     std::map<Block, Cell> cells;
     std::size_t lines = 0;
 };
-using Clauses = std::pair<std::string, std::string>;  // grid, dynamic_shared
+struct Clauses {
+    std::string block;  // of kernels with several bodies, else empty: it follows from the blocks
+    std::string grid, dynamic_shared;
+    friend auto operator<=>(const Clauses&, const Clauses&) = default;
+};
 
 // One kernel, of all processes.
 struct Evidence {
@@ -52,6 +57,7 @@ void add_cells(Supposed& supposed, const Json& blocks, bool is_longest) {
             cell.why = entry.at("why").get<std::string>();
             continue;
         }
+        cell.kernel = entry.value("kernel", "");
         cell.rounded |= found == "rounded";
         cell.watched |= entry.at("watched").get<bool>();
         if (is_longest) cell.ns = entry.at("ns").get<double>();
@@ -81,7 +87,7 @@ void add(Evidence& evidence, const Json& line) {
         if (std::ranges::find(about.written, block) == about.written.end()) about.written.push_back(block);
     }
     for (const Json& entry : line.at("hypotheses")) {
-        Supposed& supposed = evidence.supposed[{entry.at("grid").get<std::string>(),
+        Supposed& supposed = evidence.supposed[{entry.value("block", ""), entry.at("grid").get<std::string>(),
                                                 entry.at("dynamic_shared").get<std::string>()}];
         supposed.rank = entry.at("rank").get<unsigned>();
         ++supposed.lines;
@@ -128,14 +134,21 @@ std::optional<SuggestedAnnotation> best_of(const Evidence& evidence, bool with_r
     SuggestedAnnotation suggestion;
     std::set<Block> refused;
     for (const auto& [named, supposed] : evidence.supposed)
-        for (const auto& [block, cell] : supposed.cells) refused.insert(block);
+        for (const auto& [block, cell] : supposed.cells)
+            if (named.block.empty()) refused.insert(block);
     std::vector<Block> allowed = blocks;
     for (const Block& block : written)
         if (std::ranges::find(allowed, block) == allowed.end()) allowed.push_back(block);
     for (const Block& block : allowed) refused.erase(block);
-    suggestion.text = fmt::format("block({}), grid({})",
-                                  block_condition(allowed, {refused.begin(), refused.end()}), clauses->first);
-    if (!clauses->second.empty()) suggestion.text += fmt::format(", dynamic_shared({})", clauses->second);
+    suggestion.text = fmt::format(
+        "block({}), grid({})",
+        clauses->block.empty() ? block_condition(allowed, {refused.begin(), refused.end()}) : clauses->block,
+        clauses->grid);
+    if (!clauses->dynamic_shared.empty())
+        suggestion.text += fmt::format(", dynamic_shared({})", clauses->dynamic_shared);
+    for (const Block& block : blocks)
+        if (const std::string& body = best->cells.at(block).kernel; !body.empty())
+            suggestion.bodies.push_back(body);
     for (const Block& block : blocks) suggestion.reassociates |= best->cells.at(block).rounded;
     if (suggestion.reassociates) suggestion.text += ", reassociate";
     suggestion.best = written.front();
@@ -217,8 +230,9 @@ std::string to_text(const SuggestedFor& about, const SuggestedAnnotation& annota
         annotation.text, annotation.reassociates ? "the same but for how sums round" : "the same bytes",
         counted(about.runs, "run", "runs"), counted(about.launches, "launch", "launches"),
         counted(about.kinds, "kind", "kinds"),
-        counted(annotation.blocks.size(), "other block", "other blocks"), list_text(annotation.blocks),
-        about.changed_bytes);
+        annotation.bodies.empty() ? counted(annotation.blocks.size(), "other block", "other blocks")
+                                  : counted(annotation.bodies.size(), "other variant", "other variants"),
+        list_text(annotation.blocks), about.changed_bytes);
     if (annotation.best_ns < about.written_ns)
         out += fmt::format("    modelled: the longest launch takes {} with blocks of {}, {} as written\n",
                            time_text(annotation.best_ns), size_text(annotation.best),
@@ -322,6 +336,21 @@ Json to_json(const Suggestions& suggestions) {
 
 Json annotation_file(const Suggestions& suggestions, bool with_rounding) {
     Json kernels = Json::array(), rounded = Json::array();
+    // What a launch of one body has shown of the others holds for them, where none of theirs was met.
+    std::set<std::string> named;
+    for (const SuggestedFor& kernel : suggestions.kernels)
+        if (kernel.exact || (kernel.summed && with_rounding)) named.insert(kernel.kernel);
+    const auto add_with_bodies = [&named](Json& list, const SuggestedAnnotation& annotation,
+                                          const Json& entry) {
+        list.push_back(entry);
+        for (const std::string& body : annotation.bodies) {
+            if (!named.insert(body).second) continue;
+            Json of_body = entry;
+            of_body["kernel"] = body;
+            of_body["demangled"] = analysis::demangle(body);
+            list.push_back(std::move(of_body));
+        }
+    };
     for (const SuggestedFor& kernel : suggestions.kernels) {
         const auto entry = [&kernel](const SuggestedAnnotation& annotation) -> Json {
             Json evidence = evidence_json(kernel);
@@ -334,10 +363,10 @@ Json annotation_file(const Suggestions& suggestions, bool with_rounding) {
                     {"evidence", std::move(evidence)}};
         };
         if (kernel.summed && with_rounding) {
-            kernels.push_back(entry(*kernel.summed));
+            add_with_bodies(kernels, *kernel.summed, entry(*kernel.summed));
             continue;
         }
-        if (kernel.exact) kernels.push_back(entry(*kernel.exact));
+        if (kernel.exact) add_with_bodies(kernels, *kernel.exact, entry(*kernel.exact));
         if (kernel.summed) rounded.push_back(entry(*kernel.summed));
     }
     return {{"trimtab_annotations", analysis::annotation_file_version},

@@ -14,11 +14,12 @@
 namespace trimtab::tools {
 
 struct SuggestedAnnotation {
-    std::string text;           // what stands in TRIMTAB_TUNE(...)
-    std::vector<Block> blocks;  // that stood, beside those as written
-    bool reassociates = false;  // some results differ as rounding does
-    Block best{};               // of the least modelled time
-    double best_ns = 0;         // of the longest launch
+    std::string text;                 // what stands in TRIMTAB_TUNE(...)
+    std::vector<Block> blocks;        // that stood, beside those as written
+    std::vector<std::string> bodies;  // mangled: of kernels with several bodies, those that stood
+    bool reassociates = false;        // some results differ as rounding does
+    Block best{};                     // of the least modelled time
+    double best_ns = 0;               // of the longest launch
 };
 
 struct SuggestedFor {

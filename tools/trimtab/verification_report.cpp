@@ -37,9 +37,10 @@ std::string size_text(const Json& object, const char* name) {
 }
 
 std::string sentence(const Json& difference) {
-    const std::string where =
-        fmt::format("{} blocks of {}, order {}", size_text(difference, "grid"),
-                    size_text(difference, "block"), number_member(difference, "order_seed"));
+    const std::string body = text_member(difference, "body");
+    const std::string where = fmt::format("{}{}{} blocks of {}, order {}", body, body.empty() ? "" : ": ",
+                                          size_text(difference, "grid"), size_text(difference, "block"),
+                                          number_member(difference, "order_seed"));
     if (const std::string fault = text_member(difference, "fault"); !fault.empty())
         return fmt::format("{}: {}", where, fault);
     return fmt::format("{}: {} words differ, the first at {} ({}): {} as written, {} now", where,

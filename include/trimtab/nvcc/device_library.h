@@ -44,6 +44,13 @@ inline __device__ __attribute__((noreturn)) void __cxa_deleted_virtual(void) {
 }
 }
 
+// new (std::nothrow): the library's own one is a variable of the host. Nobody reads it; inline, it is in no module.
+#ifdef __CUDA_ARCH__
+namespace std {
+inline __device__ const nothrow_t nothrow{};
+}
+#endif
+
 // new and delete of classes with a wide alignment: what malloc gave stands before the object.
 #ifdef __cpp_aligned_new
 inline __device__ void* operator new(__SIZE_TYPE__ bytes, std::align_val_t alignment) {

@@ -279,16 +279,6 @@ __global__ void float_chosen_by_comparison(float* o, const float* a, int n) {
     }
     if (threadIdx.x == 0) o[blockIdx.x] = s[0];
 }
-//= fixed 2 "dynamic shared memory"
-__global__ void dynamic_tree(int* o, const int* a, int n) {
-    extern __shared__ int s[];
-    int sum = 0;
-    for (int k = threadIdx.x; k < n; k += blockDim.x) sum += a[blockIdx.x * n + k];
-    s[threadIdx.x] = sum;
-    __syncthreads();
-    TREE(a_ + b_)
-    if (threadIdx.x == 0) o[blockIdx.x] = s[0];
-}
 //= fixed 1 "otherwise than through"
 __global__ void rows_of_overlapping_blocks(int* o, int rows, int n) {
     for (int row = threadIdx.x; row < rows; row += blockDim.x)
@@ -359,4 +349,52 @@ __global__ void row_that_a_thread_ends_with(int* o, int rows, int n) {
     for (; row < rows; row += gridDim.x)
         if (row * 5 + threadIdx.x > 40) break;
     for (int k = threadIdx.x; k < n; k += blockDim.x) o[blockIdx.x * n + k] = row;
+}
+
+extern __shared__ int dynamic[];
+extern __shared__ unsigned by_another_name[];
+
+// One place by two names.
+//= fixed
+__global__ void dynamic_memory_twice(int* o, const int* a, int n) {
+    const int t = threadIdx.x;
+    int sum = 0;
+    unsigned bits = 0;
+    for (int k = t; k < n; k += blockDim.x) {
+        sum += a[blockIdx.x * n + k];
+        bits |= a[blockIdx.x * n + k];
+    }
+    dynamic[t] = sum;
+    by_another_name[t] = bits;
+    __syncthreads();
+    for (int w = blockDim.x / 2; w > 0; w >>= 1) {
+        if (t < w) {
+            dynamic[t] += dynamic[t + w];
+            by_another_name[t] |= by_another_name[t + w];
+        }
+        __syncthreads();
+    }
+    if (t == 0) o[blockIdx.x] = dynamic[0] + by_another_name[0];
+}
+// A table too, as long as the launch made it.
+//= fixed
+__global__ void table_in_dynamic_memory(int* o, const int* a, int n) {
+    const int t = threadIdx.x;
+    for (int k = t; k < n; k += blockDim.x) dynamic[k] = a[k];
+    __syncthreads();
+    for (int k = t; k < n; k += blockDim.x) o[blockIdx.x * n + k] = dynamic[n - 1 - k];
+}
+// The slots begin where the table ends.
+//= fixed
+__global__ void tree_behind_a_table(int* o, const int* a, int n) {
+    const int t = threadIdx.x;
+    int sum = 0;
+    for (int k = t; k < n; k += blockDim.x) sum += a[blockIdx.x * n + k];
+    dynamic[n + t] = sum;
+    __syncthreads();
+    for (int w = blockDim.x / 2; w > 0; w >>= 1) {
+        if (t < w) dynamic[n + t] += dynamic[n + t + w];
+        __syncthreads();
+    }
+    if (t == 0) o[blockIdx.x] = dynamic[n];
 }

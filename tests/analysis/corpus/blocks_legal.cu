@@ -236,3 +236,41 @@ __global__ void largest_then_how_often(int* o, const int* __restrict__ a, int n)
     }
     if (t == 0) o[blockIdx.x] = s[0];
 }
+
+extern __shared__ int dynamic[];
+
+//= covering; -O0 fixed
+__global__ void tree_in_dynamic_memory(int* o, const int* a, int n) {
+    const int t = threadIdx.x;
+    int sum = 0;
+    for (int k = t; k < n; k += blockDim.x) sum += a[blockIdx.x * n + k];
+    dynamic[t] = sum;
+    __syncthreads();
+    for (int w = blockDim.x / 2; w > 0; w >>= 1) {
+        if (t < w) dynamic[t] += dynamic[t + w];
+        __syncthreads();
+    }
+    if (t == 0) o[blockIdx.x] = dynamic[0];
+}
+// As many slots of warps behind as many others.
+//= covering; -O0 fixed
+__global__ void two_parts_of_dynamic_memory(int* o, const int* a, int n) {
+    const int t = threadIdx.x, warps = blockDim.x / 32;
+    int* const largest = dynamic;
+    int* const sums = dynamic + warps;
+    int most = a[blockIdx.x * n];
+    for (int k = t; k < n; k += blockDim.x) most = max(most, a[blockIdx.x * n + k]);
+    for (int w = 16; w > 0; w /= 2) most = max(most, __shfl_down_sync(ALL, most, w));
+    if (t % 32 == 0) largest[t / 32] = most;
+    __syncthreads();
+    most = largest[0];
+    for (int i = 1; i < warps; i++) most = max(most, largest[i]);
+    int sum = 0;
+    for (int k = t; k < n; k += blockDim.x) sum += most - a[blockIdx.x * n + k];
+    for (int w = 16; w > 0; w /= 2) sum += __shfl_down_sync(ALL, sum, w);
+    if (t % 32 == 0) sums[t / 32] = sum;
+    __syncthreads();
+    sum = 0;
+    for (int i = 0; i < warps; i++) sum += sums[i];
+    for (int k = t; k < n; k += blockDim.x) o[blockIdx.x * n + k] = sum;
+}

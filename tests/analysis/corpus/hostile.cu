@@ -285,13 +285,13 @@ __global__ void load_before_guard(int* o, const int* in, int n) {
     int i = GX;
     if (in[i] > 3 && i < n) o[i]++;
 }
-//= dividing 3 "no test of the index in x"
+//= dividing 3 "against a value in memory"
 __global__ void bound_in_memory(int* o, const int* n) {
     int i = GX;
     if (i < *n) o[i]++;
 }
 __constant__ int constant_bound = 20;
-//= dividing 3 "no test of the index in x"
+//= dividing 3 "memory"
 __global__ void bound_in_constant_memory(int* o) {
     int i = GX;
     if (i < constant_bound) o[i]++;
@@ -553,4 +553,47 @@ __global__ void waits_by_two_functions(unsigned* o, unsigned* flags, int n) {
     if (GX >= n) return;
     flags[GX] = 9;
     o[GX] = waits_by_turns(flags + (GX ^ 1), 0);
+}
+// Loads that not every thread makes of one place.
+//= dividing 3 "no test of the index in x"
+__global__ void done_for_some(int* o, const int* done, int n) {
+    int i = GX;
+    if (i > 3 && *done == 12345) return;
+    if (i < n) o[i] = i;
+}
+//= dividing 3 "no test of the index in x"
+__global__ void done_twice(int* o, const int* done, const int* also, int n) {
+    if (*done == 12345 && *also == 12345) return;
+    int i = GX;
+    if (i < n) o[i] = i;
+}
+//= dividing 3 "no test of the index in x"
+__global__ void done_by_index(int* o, const int* done, int n) {
+    int i = GX;
+    if (done[i / 64] == 12345) return;
+    if (i < n) o[i] = i;
+}
+//= covering
+__global__ void an_index_or_none(int* o, int n, int which) {
+    int i = which > 2 ? GX : 0;
+    if (i < n) o[i] = 7;
+}
+// The number of threads where it is not seen at once.
+//= dividing 3 "gridDim.x"
+__global__ void picked_by_the_total(int* o, int n) {
+    const int picked = gridDim.x * blockDim.x > 64 ? 1 : 2;
+    int i = GX;
+    if (i < n) o[i] = picked;
+}
+//= dividing 3 "gridDim.x"
+__global__ void turns_of_the_total(int* o, int n) {
+    int i = GX, sum = 0;
+    for (int k = 0; k < int(gridDim.x * blockDim.x) && k < 9; k++) sum += k;
+    if (i < n) o[i] = sum;
+}
+//= dividing 3 "gridDim.x"
+__global__ void half_of_the_total(int* o, int n) {
+    int i = GX;
+    const float half = 0.5f * (gridDim.x * blockDim.x);
+    if (i < n) o[i] = half > i;
 }

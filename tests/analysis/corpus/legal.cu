@@ -287,7 +287,8 @@ __global__ void planes_by_block(float* o, int w, int h) {
     int x = GX, y = GY;
     if (x < w && y < h) o[(blockIdx.z * h + y) * w + x] = blockIdx.z;
 }
-//= dividing 3 "gridDim.x"
+// A grid of one dimension makes nothing of gridDim.
+//= covering
 __global__ void flattened_over_all(int* o, int n) {
     int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
     int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
@@ -332,4 +333,36 @@ __global__ void sums_in_128_bits(uint64_t* high, uint64_t* low, const uint64_t* 
     sum *= a[i] | 1;
     high[i] = sum >> 64;
     low[i] = sum;
+}
+// What every thread loads of one place, one more may load.
+//= covering
+__global__ void unless_done(int* o, const int* done, int n) {
+    if (*done == 12345) return;
+    int i = GX;
+    if (i < n) o[i] = i;
+}
+//= covering
+__global__ void by_a_factor(int* o, const int* factors, int k, int n) {
+    const int factor = factors[k & 3];
+    int i = GX;
+    if (i < n) o[i] *= factor;
+}
+__constant__ int table_of_constants[4];
+//= covering; -O0 dividing
+__global__ void by_a_constant(int* o, int n) {
+    const int least = table_of_constants[2];
+    int i = GX;
+    if (i < n && o[i] > least) o[i] = least - 1;
+}
+// Guards that a value picks.
+//= covering
+__global__ void one_of_two_bounds(int* o, int n, int m, int which) {
+    int bound = which > 2 ? n : m;
+    int i = GX;
+    if (i < bound) o[i] = i;
+}
+//= covering
+__global__ void within_reach(int* o, int centre, int reach) {
+    int i = GX, away = i - centre;
+    if ((away < 0 ? -away : away) <= reach) o[i] = away;
 }

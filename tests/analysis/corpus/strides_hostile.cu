@@ -452,3 +452,62 @@ __global__ void sum_that_is_told(int* __restrict__ o, int* __restrict__ sum, con
     for (int i = GX; i < n; i += TX) o[i] = s += x[i];
     atomicAdd(sum, s);
 }
+// The rest, as the number of threads has it.
+//= dividing 3 "gridDim.x"
+__global__ void the_rest_of_the_total(int* o, const int* __restrict__ a, int n) {
+    for (int i = n / TX * TX + GX; i < n; i += TX) o[i] = a[i] + 1;
+}
+//= dividing 3 "gridDim.x"
+__global__ void the_rest_after_the_turns(int* o, const int* __restrict__ a, int n) {
+    int turns = 0;
+    for (int i = GX; i < n / 4; i += TX) turns++;
+    for (int i = GX; i < n; i += TX) o[i] = a[i] + turns;
+}
+//= dividing 3 "gridDim.x"
+__global__ void two_threads_do_the_rest(int* o, const int* __restrict__ a, int n) {
+    for (int i = GX; i < n / 4; i += TX) o[i] = a[i];
+    if (GX == 0 || n < 9 && GX == 1)
+        for (int i = n / 4 * 4; i < n; i++) o[i] += a[i];
+}
+// Arrays on the stack that a turn does not fill.
+//= dividing 3 "gridDim.x"
+__global__ void half_an_array(int* o, const int* __restrict__ a, int n, int by) {
+    int eight[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    for (int i = GX; i < n; i += TX) {
+        for (int k = 0; k < 4; k++) eight[k] = a[i] + k;
+        o[i] = eight[by & 7];
+        eight[(by + i) & 7] = i;
+    }
+}
+//= dividing 3 "gridDim.x"
+__global__ void filled_now_and_then(int* o, const int* __restrict__ a, int n, int by) {
+    int four[4] = {1, 2, 3, 4};
+    for (int i = GX; i < n; i += TX) {
+        if (a[i] & 1)
+            for (int k = 0; k < 4; k++) four[k] = a[i] + k;
+        o[i] = four[(by + i) & 3];
+    }
+}
+//= dividing 3 "gridDim.x"
+__global__ void filled_with_the_turn(int* o, int n, int by) {
+    int turn = 0;
+    for (int i = GX; i < n; i += TX) {
+        int four[4];
+        for (int k = 0; k < 4; k++) four[k] = turn + k;
+        turn++;
+        o[i] = four[(by + i) & 3];
+    }
+}
+//= dividing 3 "gridDim.x"
+__global__ void read_after_the_turns(int* o, const int* __restrict__ a, int n, int by) {
+    int four[4] = {1, 2, 3, 4};
+    for (int i = GX; i < n; i += TX)
+        for (int k = 0; k < 4; k++) four[(k + by) & 3] = a[i] + k;
+    if (GX == 0) o[0] = four[by & 3];
+}
+//= dividing 3 "gridDim.x"
+__global__ void filled_before_the_turns(int* o, int n, int by) {
+    int four[4];
+    for (int k = 0; k < 4; k++) four[k] = (int)GX + k;
+    for (int i = GX; i < n; i += TX) o[i] = four[(by + i) & 3];
+}

@@ -226,3 +226,50 @@ __global__ void sum_and_squares(int* __restrict__ o, int* __restrict__ sum, cons
     }
     atomicAdd(sum, s);
 }
+// Vectors, and what is left over.
+//= covering; -O0 dividing
+__global__ void vectors_and_the_rest(const int* __restrict__ a, int* __restrict__ o, int n) {
+    for (int i = GX; i < n / 4; i += TX) {
+        int4 v = ((const int4*)a)[i];
+        v.x = -v.x;
+        v.w += v.y;
+        ((int4*)o)[i] = v;
+    }
+    for (int i = n / 4 * 4 + GX; i < n; i += TX) o[i] = a[i] * 3;
+}
+//= covering
+__global__ void the_rest_alone(const int* __restrict__ a, int* __restrict__ o, int first, int n) {
+    for (int i = GX + first; i < n; i += TX) o[i] = a[i] + i;
+}
+//= covering
+__global__ void the_rest_backwards(const int* __restrict__ a, int* __restrict__ o, int last) {
+    for (int i = last - (int)GX; i >= 0; i -= TX) o[i] = a[i] + i;
+}
+//= covering
+__global__ void unsigned_rest(const short* __restrict__ a, short* __restrict__ o, unsigned first,
+                              unsigned n) {
+    for (unsigned i = (first & ~7u) + GX; i < n; i += TX) o[i] = a[i] ^ 3;
+}
+//= covering
+__global__ void the_first_thread_does_one_more(int* __restrict__ o, const int* __restrict__ a,
+                                               int* __restrict__ count, int n) {
+    for (int i = GX; i < n / 4; i += TX) o[i] = a[i];
+    if (GX == 0 && n > 3) count[1] = n / 4;
+}
+// Arrays on the stack that each turn fills before it reads them.
+//= covering; -O0 dividing; -O1 dividing
+__global__ void eight_in_another_order(const int* __restrict__ a, int* __restrict__ o, int n, int by) {
+    for (int i = GX; i < n; i += TX) {
+        int eight[8];
+        for (int k = 0; k < 8; k++) eight[k] = a[8 * i + k];
+        o[i] = eight[by & 7] - eight[i & 7];
+    }
+}
+//= covering; -O0 dividing
+__global__ void counts_of_a_turn(const int* __restrict__ a, int* __restrict__ o, int n) {
+    for (int i = GX; i < n; i += TX) {
+        int counts[4] = {0, 0, 0, 0};
+        for (int k = 0; k < 9; k++) counts[a[(i + k) % n] & 3]++;
+        o[i] = counts[i & 3] * 100 + counts[3];
+    }
+}

@@ -11,18 +11,25 @@ namespace {
 
 struct Reduction {
     const char *start, *turn, *joined;  // of s, of what a turn adds, and of a and b
+    const char* type = "int";
 };
-constexpr std::array<Reduction, 6> reductions = {
+// Floating-point sums are of small integers: exact in any order.
+constexpr std::array<Reduction, 8> reductions = {
     {{"0", "s += {}", "({} + {})"},
      {"-0x7fffffff - 1", "s = most<int>(s, {})", "most<int>({}, {})"},
      {"0x7fffffff", "s = least<int>(s, {})", "least<int>({}, {})"},
      {"0", "s |= {}", "({} | {})"},
      {"-1", "s &= {}", "({} & {})"},
-     {"0", "s ^= {}", "({} ^ {})"}}};
+     {"0", "s ^= {}", "({} ^ {})"},
+     {"0.0f", "s += (float)(({}) & 255)", "({} + {})", "float"},
+     {"0.0f", "s -= (float)(({}) & 255)", "({} + {})", "float"}}};
 
 class RandomBlock {
   public:
-    explicit RandomBlock(Draw& draw) : draw_(draw) {}
+    explicit RandomBlock(Draw& draw) : draw_(draw) {
+        // Most kernels are as they should be, or nearly so: what is refused tests little.
+        defects_ = draw_.chance(45) ? 0 : 1 + draw_.below(2);
+    }
 
     std::string write(const std::string& name) {
         std::string parts;
@@ -32,116 +39,165 @@ class RandomBlock {
                                      : "  { const int r = blockIdx.x;\n";
         return fmt::format(
             "__global__ void {}(int* o, int* p, const int* {}t, int n, int m, int k) {{\n"
-            "  __shared__ int s0[{}], s1[256], table[256]; const int T = blockDim.x, x = threadIdx.x;\n"
+            "  {}"
+            "  __shared__ int s1[256], table[256]; __shared__ float f0[256], f1[256];\n"
+            "  const int T = blockDim.x, x = threadIdx.x; int j1 = 0, j2 = 0;\n"
             "{}{}  {}}}\n}}\n",
-            name, draw_.chance(80) ? "__restrict__ " : "", draw_.chance(80) ? 256 : 96, row, parts,
+            name, draw_.chance(80) ? "__restrict__ " : "", slots_of_trees(), row, parts,
             rows ? barrier() : "");
     }
 
   private:
-    // Left out where it is not as it should be.
-    std::string barrier() { return draw_.chance(7) ? "" : "__syncthreads();\n"; }
-    std::string bound() { return draw_.chance(85) ? "n" : draw_.chance(50) ? "(n & 63)" : "m"; }
+    // Is this a place where it is not as it should be? There are as many as the kernel was given.
+    bool odd(unsigned percent) {
+        if (defects_ == 0 || !draw_.chance(percent)) return false;
+        defects_--;
+        return true;
+    }
+
+    std::string slots_of_trees() {
+        if (draw_.chance(30)) return "extern __shared__ int s0[];\n";
+        return fmt::format("__shared__ int s0[{}];\n", draw_.chance(90) ? 256 : 96);
+    }
+    std::string barrier() { return odd(20) ? "" : "__syncthreads();\n"; }
+    std::string bound() { return draw_.chance(85) ? "n" : draw_.chance(80) ? "(n & 63)" : "m"; }
+    // Its index is `j`, or one that the kernel keeps when the loop is over.
+    std::string loop(const std::string& end, std::string& index) {
+        constexpr std::array<const char*, 4> names = {"j", "j", "j1", "j2"};
+        index = draw_.of(names);
+        return fmt::format("for ({}{} = {}; {} {} {}; {} += {})", index == "j" ? "int " : "", index,
+                           odd(6) ? "x + 1" : "x", index, odd(6) ? "<=" : "<", end, index,
+                           odd(6) ? "(T + 1)" : "T");
+    }
     std::string value(const std::string& i) {
+        if (odd(12)) {
+            constexpr std::array<const char*, 5> leaks = {"x", "T", "j1", "j2", "(x & 31)"};
+            return draw_.of(leaks);
+        }
         const std::array<std::string, 7> values = {fmt::format("t[({} + 13 * r) & 255]", i),
                                                    fmt::format("(t[{} & 255] * 3 + {})", i, i),
                                                    fmt::format("({} ^ (int)k)", i),
                                                    fmt::format("(t[{} & 255] > 2)", i),
                                                    fmt::format("t[(r * 7 + {}) & 255] % 5", i),
                                                    fmt::format("({} + r)", i),
-                                                   draw_.chance(15)   ? "x"
-                                                   : draw_.chance(15) ? "T"
-                                                                      : i};
+                                                   i};
         return draw_.of(values);
     }
     std::string joined(const Reduction& by, const std::string& a, const std::string& b) {
-        const Reduction& used = draw_.chance(4) ? draw_.of(reductions) : by;
-        return fmt::format(fmt::runtime(used.joined), a, b);
+        const bool is_unlike = odd(5);
+        const Reduction& used = is_unlike ? draw_.of(reductions) : by;
+        return fmt::format(fmt::runtime(is_float(by) == is_float(used) ? used.joined : by.joined), a, b);
     }
+    static bool is_float(const Reduction& by) { return by.type[0] == 'f'; }
 
     std::string part() {
-        switch (draw_.below(6)) {
+        switch (draw_.below(8)) {
             case 0:
                 return table();
             case 1:
                 return histogram();
+            case 2:
+            case 3:
+                return copy();
             default:
                 return reduction();
         }
     }
+    // Elements of one array to another, which may be the same.
+    std::string copy() {
+        std::string i;
+        const std::string head = loop(bound(), i);
+        const std::string to = odd(10) ? (draw_.chance(50) ? "j1" : "j2") : i;
+        const unsigned step = draw_.chance(70) ? 1 : 2 + draw_.below(2);
+        const unsigned other = draw_.chance(80) ? step : 1 + draw_.below(3);
+        return fmt::format("    {} {}[{} * {} + {}] = {}[{} * {} + {}] + {};\n", head,
+                           draw_.chance(80) ? "p" : "o", step, to, draw_.below(2),
+                           draw_.chance(60) ? "o" : "p", other, i, draw_.below(2), value(i));
+    }
     std::string table() {
-        return fmt::format(
-            "    for (int j = x; j < 64; j += T) table[j] = {};\n    {}"
-            "    for (int j = x; j < {}; j += T) p[r * 64 + j] = table[{} & 63];\n    {}",
-            value("j"), barrier(), draw_.chance(80) ? "64" : "n",
-            draw_.chance(50) ? "(63 - j)" : "t[j & 255]", barrier());
+        std::string i, k;
+        const std::string head = loop(odd(8) ? "63" : "64", i);
+        std::string text = fmt::format("    {} table[{}] = {};\n    {}", head, i, value(i), barrier());
+        const std::string second = loop(odd(8) ? "n" : "64", k);
+        const std::string from =
+            draw_.chance(50) ? fmt::format("(63 - {})", k) : fmt::format("t[{} & 255]", k);
+        return text +
+               fmt::format("    {} p[r * 64 + {}] = table[{} & 63];\n    {}", second, k, from, barrier());
     }
     std::string histogram() {
-        return fmt::format(
-            "    for (int j = x; j < 32; j += T) table[128 + j] = 0;\n    {}"
-            "    for (int j = x; j < {}; j += T) __nvvm_atom_add_gen_i(&table[128 + ({} & 31)], {});\n    {}"
-            "    for (int j = x; j < 32; j += T) o[32 * r + j] = table[128 + j];\n    {}",
-            barrier(), bound(), value("j"), draw_.chance(50) ? "1" : "j", barrier(), barrier());
+        std::string i, j, k;
+        const std::string fill = loop("32", i), count = loop(bound(), j), out = loop("32", k);
+        const std::string zeros = odd(5) ? "31" : "0";
+        std::string text = fmt::format("    {} table[128 + {}] = {};\n    {}", fill, i, zeros, barrier());
+        text += fmt::format("    {} __nvvm_atom_add_gen_i(&table[128 + ({} & 31)], {});\n    {}", count,
+                            value(j), draw_.chance(50) ? "1" : value(j), barrier());
+        return text + fmt::format("    {} o[32 * r + {}] = table[128 + {}];\n    {}", out, k, k, barrier());
     }
     std::string reduction() {
         const Reduction& by = draw_.of(reductions);
-        const std::string start = draw_.chance(90) ? by.start : "7";
-        std::string text =
-            fmt::format("    {{ int s = {}; for (int j = x; j < {}; j += T) {{ {}{}; }}\n", start, bound(),
-                        draw_.chance(20) ? fmt::format("if ({} > 1) ", value("j")) : "",
-                        fmt::format(fmt::runtime(by.turn), value("j")));
+        const std::string start = odd(6) ? "7" : by.start;
+        std::string i;
+        const std::string head = loop(bound(), i);
+        std::string text = fmt::format("    {{ {} s = {}; {} {{ {}{}; }}\n", by.type, start, head,
+                                       draw_.chance(20) ? fmt::format("if ({} > 1) ", value(i)) : "",
+                                       fmt::format(fmt::runtime(by.turn), value(i)));
         text += draw_.chance(50) ? tree(by) : slots(by, start);
-        return text + "    " + use() + barrier() + "    }\n";
+        return text + "    " + use(by) + barrier() + "    }\n";
     }
     std::string tree(const Reduction& by) {
-        const char* const half = draw_.chance(92) ? "T / 2" : draw_.chance(50) ? "32" : "(T + 1) / 2";
+        const std::string s = is_float(by) ? "f0" : "s0";
+        const char* const half = !odd(8) ? "T / 2" : draw_.chance(50) ? "32" : "(T + 1) / 2";
+        const std::string last = odd(6) ? "1" : "0", other = odd(5) ? "[x ^ w]" : "[x + w]";
         return fmt::format(
-            "    s0[x] = s; {}    for (int w = {}; w > {}; w /= 2) {{ if (x < w) s0[x] = {}; {} }}\n"
-            "    s = s0[{}];\n",
-            barrier(), half, draw_.chance(94) ? 0 : 1,
-            joined(by, "s0[x]", draw_.chance(95) ? "s0[x + w]" : "s0[x ^ w]"), barrier(),
-            draw_.chance(95) ? "0" : "1");
+            "    {0}[x] = s; {1}    for (int w = {2}; w > {3}; w /= 2) {{ if (x {4} w) {0}[x] = {5}; {6} }}\n"
+            "    s = {0}[{7}];\n",
+            s, barrier(), half, last, odd(5) ? "<=" : "<", joined(by, s + "[x]", s + other), barrier(),
+            odd(5) ? "1" : "0");
     }
     std::string shuffles(const Reduction& by, unsigned from) {
-        constexpr std::array<const char*, 2> kinds = {"__nvvm_shfl_sync_bfly_i32(~0u, s, w, 31)",
-                                                      "__nvvm_shfl_sync_down_i32(~0u, s, w, 31)"};
-        return fmt::format("for (int w = {}; w > 0; w /= 2) s = {};\n", from,
-                           joined(by, "s", draw_.of(kinds)));
+        const char* const kind = draw_.chance(50) ? "bfly" : "down";
+        return fmt::format(
+            "for (int w = {}; w > 0; w /= 2) s = {};\n", from,
+            joined(by, "s",
+                   fmt::format("__nvvm_shfl_sync_{}_{}(~0u, s, w, 31)", kind, is_float(by) ? "f32" : "i32")));
     }
     std::string slots(const Reduction& by, const std::string& start) {
-        std::string text = "    " + shuffles(by, draw_.chance(94) ? 16 : 8);
-        text += fmt::format("    if (x % 32 == {}) s1[x / 32] = s;\n    {}", draw_.chance(92) ? 0 : 31,
-                            barrier());
+        const std::string s = is_float(by) ? "f1" : "s1";
+        std::string text = "    " + shuffles(by, odd(6) ? 8 : 16);
+        text += fmt::format("    if (x % 32 == {}) {}[x / 32] = s;\n    {}", odd(8) ? 31 : 0, s, barrier());
         if (draw_.chance(50)) {
+            const std::string below = odd(5) ? "<=" : "<", count = odd(6) ? "4" : "T / 32";
             text += fmt::format(
-                "    if (x {} 32) {{ s = x < {} ? s1[x] : {}; {} }}\n    if (x == 0) s1[40] = s; {}    s = "
-                "s1[40];\n",
-                draw_.chance(95) ? "<" : "<=", draw_.chance(94) ? "T / 32" : "4",
-                draw_.chance(94) ? start : "0", shuffles(by, 16), barrier());
+                "    if (x {} 32) {{ s = x < {} ? {}[x] : {}; {} }}\n    if (x == 0) {}[40] = s; {}    s = "
+                "{}[40];\n",
+                below, count, s, odd(6) ? "5" : start, shuffles(by, 16), s, barrier(), s);
         } else {
-            text += fmt::format("    s = {}; for (int w = 0; w < {}; w++) s = {};\n",
-                                draw_.chance(94) ? start : "3", draw_.chance(94) ? "T / 32" : "2",
-                                joined(by, "s", "s1[w]"));
+            text += fmt::format("    s = {}; for (int w = 0; w < {}; w++) s = {};\n", odd(6) ? "3" : start,
+                                odd(6) ? "2" : "T / 32", joined(by, "s", s + "[w]"));
         }
         return text;
     }
-    std::string use() {
-        switch (draw_.below(5)) {
+    std::string use(const Reduction& by) {
+        if (odd(10))
+            return draw_.chance(50) ? "if (x == 1) o[r] = s;\n    " : "if (x == 0) p[r] = s * 3 + T;\n    ";
+        std::string i;
+        switch (draw_.below(4)) {
             case 0:
                 return "if (x == 0) o[r] = s;\n    ";
             case 1:
-                return "if (x == 0) __nvvm_atom_add_gen_i(o, s);\n    ";
-            case 2:
-                return "for (int j = x; j < n; j += T) o[r * n + j] = s + j;\n    ";
-            case 3:
-                return draw_.chance(50) ? "if (x == 1) o[r] = s;\n    "
-                                        : "if (x == 0) p[r] = s * 3 + T;\n    ";
+                return is_float(by) ? "if (x == 0) __nvvm_atom_add_gen_f((float*)p, s);\n    "
+                                    : "if (x == 0) __nvvm_atom_add_gen_i(o, s);\n    ";
+            case 2: {
+                const std::string head = loop("n", i);
+                return fmt::format("{} o[r * n + {}] = s + {};\n    ", head, i, i);
+            }
             default:
                 return "if (x == 0) p[r] = s * 3 + 1;\n    ";
         }
     }
 
     Draw& draw_;
+    unsigned defects_ = 0;
 };
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(Reports, ComeBackFromJson) {
     report.other.push_back(report.access);
     report.allocation_bytes = 64;
     report.allocated = {{.module = "./a.out", .offset = 0x1234, .symbol = "main", .place = ""}};
-    const auto back = reports_of_json(to_json("race", {report}));
+    const auto back = reports_of_json(to_json("race", {report}), "r.json");
     ASSERT_TRUE(back) << back.error().text();
     ASSERT_EQ(back->size(), 1u);
     EXPECT_EQ(back->front().access.block, report.access.block);
@@ -56,9 +56,14 @@ TEST(Reports, ComeBackFromJson) {
 }
 
 TEST(Reports, WhatIsNoReportIsAnError) {
-    EXPECT_FALSE(reports_of_json(""));
-    EXPECT_FALSE(reports_of_json("[]"));
-    EXPECT_FALSE(reports_of_json(R"({"reports": [{"check": 1}]})"));
+    const auto error = [](std::string_view text) { return reports_of_json(text, "r.json").error().text(); };
+    EXPECT_EQ(error("{\n 5"), "r.json:2:2: not valid JSON");
+    EXPECT_EQ(error("[]"), "r.json: report of checks is not an object");
+    EXPECT_EQ(error(R"({"reports": [{"check": 1}]})"),
+              "r.json: report of checks.reports[0].check is not a text");
+    std::string text = to_json("race", {Report{}});
+    text.replace(text.find("\"thread\""), 8, "\"treads\"");
+    EXPECT_EQ(error(text), "r.json: report of checks.reports[0] has no member \"thread\"");
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Launches of compiled code that do not come to their end.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
 
 #include "tests/emulator/jit/compiled.h"
@@ -73,6 +75,58 @@ TEST_F(Compiled, ALoopWithoutEndMeetsTheLimit) {
     const auto done = launch(*program, memory, request);
     ASSERT_FALSE(done.has_value());
     EXPECT_EQ(done.error().kind, Fault::Kind::limit);
+}
+
+// Rows that are checked at once where the lot of them is in range; a distance that leads out of it, around the
+// address space or to what is not aligned is the fault of the load that goes there.
+TEST_F(Compiled, RowsAtAnyDistanceAreCheckedAsIfAlone) {
+    const char* const distances[] = {"-512",
+                                     "0",
+                                     "512",
+                                     "2",
+                                     "8192",
+                                     "-8192",
+                                     "16384",
+                                     "0x7ffffffffffffff8",
+                                     "0x8000000000000000",
+                                     "0x4000000000000000",
+                                     "0xc000000000000000",
+                                     "0xfffffffffffff000"};
+    std::vector<std::uint32_t> in(4096);
+    std::iota(in.begin(), in.end(), 7u);
+    unsigned faults = 0;
+    for (const std::string distance : distances) {
+        for (const std::string lanes : {"0", "%d4"}) {
+            // Twice: the first time in range.
+            const std::string ptx = kernel_of(
+                "cvt.u64.u32 %d4, %r0; shl.b64 %d4, %d4, 2; add.s64 %d3, %d1, " + lanes +
+                "; mov.u64 %d2, 256; mov.u32 %r8, 2; mov.u32 %r2, 0;\n"
+                "again: ld.global.u32 %r3, [%d3+4];\nadd.s64 %d4, %d3, %d2;\nld.global.u32 %r4, [%d4];\n"
+                "add.s64 %d5, %d4, %d2;\nld.global.u32 %r5, [%d5+-4];\n"
+                "mad.lo.s32 %r2, %r2, 3, %r3; mad.lo.s32 %r2, %r2, 5, %r4; mad.lo.s32 %r2, %r2, 7, %r5;\n"
+                "mov.u64 %d2, " +
+                distance + "; sub.s32 %r8, %r8, 1; setp.ne.s32 %p0, %r8, 0;\n@%p0 bra again;\n" +
+                "cvt.u64.u32 %d4, %r0; mul.lo.s64 %d4, %d4, 4; add.s64 %d2, %d0, %d4;");
+            std::string messages[2];
+            std::vector<std::uint32_t> out(64), outs[2];
+            for (int i = 0; i < 2; i++) {
+                setenv("TRIMTAB_EMULATOR", i == 0 ? "interpreter" : "compiled", 1);
+                const auto program = load(ptx);
+                HostMemory memory;
+                const std::uint32_t* const middle = memory.add(in) + 2048;
+                const Parameters parameters(memory.add(out), middle, std::uint32_t{48});
+                const auto done =
+                    try_run(*program, memory, "random", {{1, 1, 1}, {64, 1, 1}, 0, 1}, parameters);
+                if (!done) messages[i] = done.error().message;
+                outs[i] = out;
+                std::ranges::fill(out, 0u);
+            }
+            EXPECT_EQ(messages[0], messages[1]) << distance << ' ' << lanes;
+            EXPECT_EQ(outs[0], outs[1]) << distance << ' ' << lanes;
+            faults += messages[0].empty() ? 0 : 1;
+        }
+    }
+    EXPECT_EQ(faults, 2 * 9u);
 }
 
 }  // namespace

@@ -1,0 +1,17 @@
+// What an instruction of machine code asks of an SM.
+#pragma once
+
+#include "model/device.h"
+#include "sass/instruction.h"
+#include "schedule/trace.h"
+
+namespace trimtab::schedule {
+
+// Everything of an Instruction but its access, its region and its source. `of_ptx`: the access to memory that it
+// was made of; nullptr where that is none. `counter_registers` gets the counters that it waits for, then those
+// that it sets.
+[[nodiscard]] Instruction sass_cost_of(const sass::Instruction& instruction, const Instruction* of_ptx,
+                                       const model::Device& device,
+                                       std::vector<std::uint32_t>& counter_registers);
+
+}  // namespace trimtab::schedule

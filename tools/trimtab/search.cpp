@@ -1,0 +1,363 @@
+// trimtab search: the best of a kernel's launches by abstract emulation, over blocks and compile-time values.
+#include "schedule/search.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <thread>
+
+#include "tools/trimtab/asked_extent.h"
+#include "tools/trimtab/command.h"
+#include "tools/trimtab/search_candidates.h"
+#include "tools/trimtab/search_emulation.h"
+#include "tools/trimtab/tuner_files.h"
+
+namespace trimtab::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+    LaunchOptions launch;
+    std::string extent, candidates, method{"directed"};
+    LaunchTexts texts;
+    std::vector<std::string> variants;
+    std::string space_file, output, format{"t4"}, against;
+    std::size_t keep = 10;
+    std::uint64_t seed = 1;
+    std::size_t most = 0;
+    bool loads_bypass_l1 = false;
+};
+
+struct Asked {
+    CandidateSpace space;
+    std::optional<LaunchQuestion> question;  // where there are no variants
+    std::string refusal;                     // not empty: the launch must stay as it is
+};
+
+std::expected<Asked, Error> asked_variants(const Options& options) {
+    const auto fault = [](std::string message) {
+        return std::unexpected(Error{.message = std::move(message)});
+    };
+    if (options.texts.grid.empty() || options.texts.block.empty())
+        return fault(
+            "--variants needs --grid and --block: the launch that goes with the values, in which their names "
+            "may stand");
+    if (!options.extent.empty() || !options.candidates.empty())
+        return fault(
+            "--extent and --candidates are for blocks that the source does not fix: leave out --variants");
+    if (!options.launch.file.ends_with(".cu"))
+        return std::unexpected(
+            Error{.message = "--variants compiles a CUDA source (.cu)", .file = options.launch.file});
+    auto parameters = parse_variants(options.variants);
+    if (!parameters) return std::unexpected(parameters.error());
+    LaunchTexts texts = options.texts;
+    if (options.launch.dynamic_shared_bytes != 0)
+        texts.dynamic_shared = fmt::format("{:.0f}", options.launch.dynamic_shared_bytes);
+    if (!options.space_file.empty()) {
+        auto read = read_t1(options.space_file);
+        if (!read) return std::unexpected(read.error());
+        // What is named on the command line too has its values there.
+        for (VariantParameter& one : read->parameters)
+            if (std::ranges::find(*parameters, one.name, &VariantParameter::name) == parameters->end())
+                parameters->push_back(std::move(one));
+        std::ranges::move(read->conditions, std::back_inserter(texts.conditions));
+    }
+    auto space = variant_launches(*parameters, texts);
+    if (!space) return std::unexpected(space.error());
+    return Asked{.space = std::move(*space), .question = {}, .refusal = {}};
+}
+
+std::expected<Asked, Error> asked_blocks(const Options& options) {
+    const auto candidates = parse_candidates(options.candidates);
+    if (!candidates) return std::unexpected(candidates.error());
+    LaunchOptions launch = options.launch;
+    // Its own profile is not asked for: emulation answers.
+    if (launch.file.ends_with(".cu")) launch.compiler_flags.emplace_back("--trimtab-profile=off");
+    auto question = look_up(launch);
+    if (!question) return std::unexpected(question.error());
+    const analysis::KernelDescription& kernel = question->description();
+    if (const auto complete = require_scalars(kernel, question->arguments); !complete)
+        return std::unexpected(complete.error());
+    WrittenBlocks written{.grid = {1, 1, 1},
+                          .block = {1, 1, 1},
+                          .dynamic_shared_bytes = options.launch.dynamic_shared_bytes,
+                          .blocks = *candidates};
+    if (options.texts.grid.empty() != options.texts.block.empty())
+        return std::unexpected(
+            Error{.message = "--grid and --block say together what the launch as written is"});
+    if (options.texts.grid.empty()) {
+        const auto given = analysis::data_values(kernel, question->arguments.bytes, {1, 1, 1});
+        const auto extent = asked_extent(options.extent, *question, given);
+        if (!extent) return std::unexpected(extent.error());
+        const WrittenLaunch plain = written_launch(kernel, *extent, question->device.values);
+        written.grid = plain.grid;
+        written.block = plain.block;
+    } else {
+        const auto plain = plain_launch(options.texts);
+        if (!plain) return std::unexpected(plain.error());
+        written.grid = plain->grid;
+        written.block = plain->block;
+    }
+    auto space = legal_launches(*question, written);
+    if (!space)
+        return Asked{
+            .space = {}, .question = {}, .refusal = fmt::format("{}: {}", kernel.demangled, space.error())};
+    return Asked{.space = std::move(*space), .question = std::move(*question), .refusal = {}};
+}
+
+std::string launch_text(const CandidateSpace& space, const LaunchCandidate& one) {
+    std::vector<std::string> parts;
+    for (std::size_t d = 0; d < space.dimensions.size(); ++d)
+        parts.push_back(fmt::format("{}={}", space.dimensions[d], one.values[d]));
+    return fmt::format("{}", fmt::join(parts, " "));
+}
+
+Json to_json(const CandidateSpace& space, const schedule::SearchStep& step) {
+    const LaunchCandidate& one = space.candidates[step.candidate];
+    Json values = Json::object();
+    for (std::size_t d = 0; d < space.dimensions.size(); ++d) values[space.dimensions[d]] = one.values[d];
+    Json out{{"values", std::move(values)},
+             {"grid", {one.grid.x, one.grid.y, one.grid.z}},
+             {"block", {one.block.x, one.block.y, one.block.z}},
+             {"ns", step.emulated.time_ns},
+             {"warps_per_sm", step.emulated.warps_per_sm}};
+    if (!step.why.empty()) out["why"] = step.why;
+    if (!step.emulated.bottleneck.all.empty()) {
+        const schedule::Sensitivity& first = step.emulated.bottleneck.all.front();
+        out["bottleneck"] = {{"resource", std::string(schedule::name(first.resource))},
+                             {"mode", first.is_gap ? "throughput" : "latency"},
+                             {"sensitivity", first.value}};
+    }
+    return out;
+}
+
+struct Report {
+    const Options& options;
+    const CandidateSpace& space;
+    const SearchEmulation& emulation;
+    const schedule::SearchResult& result;
+    const LaunchQuestion& question;
+    std::vector<std::size_t> ranking;  // of steps, the least time first
+    std::optional<TunerScore> score;   // against --against
+};
+
+PredictedResults predicted(const Report& report, std::size_t most) {
+    PredictedResults out{.kernel = base_name(report.question.description().demangled),
+                         .device = report.question.device.slug,
+                         .parameters = report.space.dimensions,
+                         .configurations = {}};
+    for (std::size_t i = 0; i < report.ranking.size() && i < most; ++i) {
+        const schedule::SearchStep& step = report.result.steps[report.ranking[i]];
+        out.configurations.push_back(
+            {.values = report.space.candidates[step.candidate].values, .ns = step.emulated.time_ns});
+    }
+    return out;
+}
+
+bool is_within(const CandidateSpace& space, const MeasuredConfiguration& one) {
+    for (std::size_t d = 0; d < space.dimensions.size(); ++d) {
+        const std::int64_t value = one.values.at(space.dimensions[d]);
+        if (std::ranges::none_of(space.candidates, [&](const LaunchCandidate& candidate) {
+                return candidate.values[d] == value;
+            }))
+            return false;
+    }
+    return true;
+}
+
+int write_output(const Report& report) {
+    const Options& options = report.options;
+    const PredictedResults results = predicted(report, options.keep);
+    const std::string text = options.format == "t4" ? t4_text(results) : kernel_tuner_text(results);
+    std::ofstream stream(options.output, std::ios::binary);
+    stream << text << std::flush;
+    return stream ? code(ExitCode::ok) : fail(Error{.message = "cannot be written", .file = options.output});
+}
+
+void print_json(const Report& report) {
+    Json dimensions = Json::object();
+    for (std::size_t d = 0; d < report.space.dimensions.size(); ++d) {
+        std::vector<std::int64_t> values;
+        for (const LaunchCandidate& one : report.space.candidates) values.push_back(one.values[d]);
+        std::ranges::sort(values);
+        values.erase(std::unique(values.begin(), values.end()), values.end());
+        dimensions[report.space.dimensions[d]] = values;
+    }
+    Json steps = Json::array(), ranking = Json::array();
+    for (const schedule::SearchStep& step : report.result.steps) steps.push_back(to_json(report.space, step));
+    for (const std::size_t step : report.ranking) ranking.push_back(step);
+    Json out{{"kernel", report.question.description().demangled},
+             {"device", report.question.device.slug},
+             {"by", "abstract emulation"},
+             {"method", report.options.method}};
+    if (report.options.method == "random") out["seed"] = report.options.seed;
+    out.update({{"candidates", report.space.candidates.size()},
+                {"dimensions", std::move(dimensions)},
+                {"emulated", report.result.steps.size()},
+                {"traces", report.emulation.traces()},
+                {"warp_instructions_run", report.emulation.warp_instructions()},
+                {"cannot_be_launched", report.result.refused.size()},
+                {"best", to_json(report.space, report.result.steps[*report.result.best])},
+                {"steps", std::move(steps)},
+                {"ranking", std::move(ranking)}});
+    if (const auto& score = report.score) {
+        out["against"] = {{"compared", score->compared},
+                          {"measured", score->measured},
+                          {"regret", score->regret},
+                          {"place", score->place}};
+        out["against"]["rank_correlation"] =
+            std::isnan(score->rank_correlation) ? Json(nullptr) : Json(score->rank_correlation);
+    }
+    fmt::print("{}\n", out.dump(2));
+}
+
+void print_text(const Report& report) {
+    const schedule::SearchStep& best = report.result.steps[*report.result.best];
+    fmt::print(
+        "{} on {}: {}, {:.4g} us\n", report.question.description().demangled, report.question.device.slug,
+        launch_text(report.space, report.space.candidates[best.candidate]), best.emulated.time_ns / 1e3);
+    fmt::print("  {} search: {} of {} launches emulated", report.options.method, report.result.steps.size(),
+               report.space.candidates.size());
+    if (!report.result.refused.empty())
+        fmt::print("; {} more cannot be launched", report.result.refused.size());
+    fmt::print("\n");
+    if (const auto& score = report.score)
+        fmt::print(
+            "  measured: place {} of {}, {:.1f} % from the best; rank correlation {:.2f} over {} launches\n",
+            score->place, score->measured, score->regret * 100, score->rank_correlation, score->compared);
+    fmt::print("\n");
+    constexpr std::size_t shown = 10;
+    if (report.options.method == "directed") {
+        for (std::size_t i = 0; i < report.result.steps.size(); ++i) {
+            const schedule::SearchStep& step = report.result.steps[i];
+            fmt::print("  {:>2}. {:<32} {:>12.4g} us{}  {}\n", i + 1,
+                       launch_text(report.space, report.space.candidates[step.candidate]),
+                       step.emulated.time_ns / 1e3, i == *report.result.best ? "*" : " ", step.why);
+        }
+        return;
+    }
+    for (std::size_t i = 0; i < report.ranking.size() && i < shown; ++i) {
+        const schedule::SearchStep& step = report.result.steps[report.ranking[i]];
+        fmt::print("  {:>2}. {:<32} {:>12.4g} us\n", i + 1,
+                   launch_text(report.space, report.space.candidates[step.candidate]),
+                   step.emulated.time_ns / 1e3);
+    }
+}
+
+int run(const Options& options) {
+    auto asked = options.variants.empty() && options.space_file.empty() ? asked_blocks(options)
+                                                                        : asked_variants(options);
+    if (!asked) return fail(asked.error());
+    if (!asked->refusal.empty()) return fail(ExitCode::no, asked->refusal);
+    const CandidateSpace& space = asked->space;
+    const auto device = model::find_device(options.launch.device);
+    if (!device) return fail(device.error());
+    const schedule::SearchSpace to_search =
+        space.to_search(*device, asked->question ? &asked->question->image : nullptr);
+    SearchEmulation emulation(options.launch, space, std::move(asked->question), options.loads_bypass_l1,
+                              std::max(1u, std::thread::hardware_concurrency()));
+    const schedule::SearchResult result = schedule::search(
+        to_search, [&](std::size_t candidate, bool with) { return emulation(candidate, with); },
+        {.method = *schedule::search_method_named(options.method),
+         .seed = options.seed,
+         .most = options.most});
+    if (!result.best) {
+        const Error& error = *emulation.first_error();
+        return error.message.contains("cannot be launched") ? fail(ExitCode::no, error.text()) : fail(error);
+    }
+    Report report{
+        .options = options,
+        .space = space,
+        .emulation = emulation,
+        .result = result,
+        .question = **emulation.question(space.candidates[result.steps[*result.best].candidate].variant),
+        .ranking = std::vector<std::size_t>(result.steps.size()),
+        .score = {}};
+    std::iota(report.ranking.begin(), report.ranking.end(), std::size_t{0});
+    std::ranges::sort(report.ranking, {},
+                      [&](std::size_t step) { return std::pair(result.steps[step].emulated.time_ns, step); });
+    if (!options.against.empty()) {
+        const auto measured = read_t4(options.against, space.dimensions);
+        if (!measured) return fail(measured.error());
+        // Of other values than were searched there is nothing to say.
+        std::vector<MeasuredConfiguration> within;
+        for (const MeasuredConfiguration& one : *measured)
+            if (is_within(space, one)) within.push_back(one);
+        report.score = score(predicted(report, report.ranking.size()), within);
+        if (!report.score)
+            return fail(
+                Error{.message = "holds none of the launches that were emulated", .file = options.against});
+    }
+    if (options.launch.json)
+        print_json(report);
+    else
+        print_text(report);
+    return options.output.empty() ? code(ExitCode::ok) : write_output(report);
+}
+
+}  // namespace
+
+void add_search(CLI::App& app, Action& action) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand("search",
+                                           "Look for the best launch of a kernel on a GPU by abstract "
+                                           "emulation: over the blocks that may take the place "
+                                           "of the one written, or over compile-time values");
+    add_launch_options(*command, options->launch);
+    command->add_option(
+        "--extent", options->extent,
+        "X[,Y[,Z]]: threads of the launch by dimension, as for select; left out, what the kernel's "
+        "guards compare its indices with");
+    command->add_option(
+        "--grid", options->texts.grid,
+        "X[,Y[,Z]]: blocks of the launch as written; with --variants expressions over their names");
+    command->add_option("--block", options->texts.block,
+                        "X[,Y[,Z]]: threads of its block; with --variants expressions over their names");
+    command->add_option("--candidates", options->candidates, "\"bx,by;...\": search only these blocks");
+    command
+        ->add_option(
+            "--variants", options->variants,
+            "NAME=VALUE,VALUE...: a macro of the CUDA source and the values that it may have; may be given "
+            "again")
+        ->allow_extra_args(false)
+        ->take_all();
+    command
+        ->add_option(
+            "--where", options->texts.conditions,
+            "A condition on the variants' values, as \"BLOCK_X * BLOCK_Y <= 1024\"; may be given again")
+        ->allow_extra_args(false)
+        ->take_all();
+    command
+        ->add_option("--method", options->method,
+                     "Led by what limits the launches emulated so far; all of them; or in random order")
+        ->check(CLI::IsMember({"directed", "exhaustive", "random"}))
+        ->capture_default_str();
+    command->add_option("--space", options->space_file,
+                        "A T1 file (JSON): variants and conditions, beside those of the command line");
+    command->add_option("--output,-o", options->output, "Write the best launches for an auto-tuner");
+    command->add_option("--format", options->format, "Of that file: T4 results, or a cache for Kernel Tuner")
+        ->check(CLI::IsMember({"t4", "kernel-tuner"}))
+        ->capture_default_str();
+    command->add_option("--keep", options->keep, "Launches in it, at most")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    command->add_option("--against", options->against,
+                        "A T4 file of measured times: how good the launch found is there");
+    command->add_option("--seed", options->seed, "Of the random order")->capture_default_str();
+    command->add_option("--most", options->most, "Launches to emulate, at most")
+        ->check(CLI::Range(1, 1'000'000));
+    command->add_flag("--bypass-l1", options->loads_bypass_l1,
+                      "Global loads are cached in L2 only, as -Xptxas -dlcm=cg has them");
+    command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace trimtab::tools

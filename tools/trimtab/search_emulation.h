@@ -1,0 +1,75 @@
+// Abstract emulation of candidate launches: each variant of a source is compiled once, each code is loaded once, and
+// launches that are the same share their trace.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "emulator/exec/launch.h"
+#include "schedule/search.h"
+#include "tools/trimtab/launch_options.h"
+#include "tools/trimtab/search_candidates.h"
+
+namespace trimtab::tools {
+
+class SearchEmulation {
+  public:
+    // `question`: of a file that is no variant, already looked up.
+    SearchEmulation(LaunchOptions options, const CandidateSpace& space,
+                    std::optional<LaunchQuestion> question, bool loads_bypass_l1, unsigned threads)
+        : options_(std::move(options)),
+          space_(space),
+          loads_bypass_l1_(loads_bypass_l1),
+          threads_(threads),
+          variants_(space.variants.size()) {
+        if (question) use(0, std::move(*question));
+    }
+
+    std::optional<schedule::Emulated> operator()(std::size_t candidate, bool with_bottleneck);
+
+    // The kernel of a variant; the error names its flags.
+    [[nodiscard]] std::expected<const LaunchQuestion*, Error> question(std::size_t variant);
+
+    // Of the first candidate that could not be emulated at all.
+    [[nodiscard]] const std::optional<Error>& first_error() const { return first_error_; }
+    [[nodiscard]] std::size_t traces() const { return traces_; }
+    [[nodiscard]] std::uint64_t warp_instructions() const { return warp_instructions_; }
+
+  private:
+    struct Variant {
+        std::optional<std::expected<LaunchQuestion, Error>> question;
+        std::size_t code = 0;  // in codes_
+    };
+    struct Code {
+        std::string ptx;
+        std::shared_ptr<emulator::Program> program;
+    };
+    // Code, grid, block, shared memory.
+    using LaunchKey = std::tuple<std::size_t, std::array<std::uint32_t, 6>, std::uint32_t>;
+    struct Answer {
+        schedule::Emulated emulated;
+        bool has_bottleneck = false;
+    };
+
+    void use(std::size_t variant, LaunchQuestion question);
+    std::expected<LaunchQuestion, Error> compile(std::size_t variant) const;
+    std::expected<Answer, Error> emulate(const LaunchQuestion& question, const LaunchCandidate& candidate,
+                                         Code& code, std::uint32_t resident, bool with_bottleneck);
+
+    LaunchOptions options_;
+    const CandidateSpace& space_;
+    bool loads_bypass_l1_;
+    unsigned threads_;
+    std::vector<Variant> variants_;
+    std::vector<Code> codes_;
+    std::map<LaunchKey, Answer> answers_;
+    std::optional<Error> first_error_;
+    std::size_t traces_ = 0;
+    std::uint64_t warp_instructions_ = 0;
+};
+
+}  // namespace trimtab::tools
