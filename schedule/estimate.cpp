@@ -127,6 +127,26 @@ class Estimation {
 constexpr double raise = 1.1;  // each number, in turn
 constexpr std::size_t most_in_regions = 3;
 
+// What a number can be to blame for: a resource that is taken for a share of the time delays by no more than that share
+// of what it is slowed down by, and a latency is waited for at most all the time. What is found beyond is another order
+// of warps: where they share a cache that just holds what they need, a small delay changes what is found there.
+double most_share(const Estimate& base, const Sensitivity& one) {
+    return one.is_gap ? base.utilisation[static_cast<std::size_t>(one.resource)] : 1;
+}
+
+// The time that others are held against: the median of what is found where nothing that matters was changed, so that
+// one order of warps that happens to be quick or slow is not taken for the usual one.
+double usual_cycles(const Estimate& base, const std::vector<Sensitivity>& asked,
+                    const std::vector<double>& cycles) {
+    constexpr double hardly = 0.02;  // of the time: a tenth of that is what such a resource can delay
+    std::vector<double> alike{base.cycles};
+    for (std::size_t i = 0; i < asked.size(); ++i)
+        if (asked[i].is_gap && most_share(base, asked[i]) < hardly) alike.push_back(cycles[i]);
+    const auto middle = alike.begin() + static_cast<std::ptrdiff_t>(alike.size() / 2);
+    std::ranges::nth_element(alike, middle);
+    return *middle;
+}
+
 }  // namespace
 
 Estimate estimate(const TracedLaunch& launch, const Change* change) {
@@ -147,26 +167,24 @@ std::vector<TimelineEntry> timeline(const TracedLaunch& launch, std::size_t coun
 }
 
 Bottleneck sensitivities(const TracedLaunch& launch, const Estimate& base, unsigned threads, double least) {
-    const auto answer = [&](std::vector<Sensitivity>& asked) {
+    // The cycles with each asked number raised, in parallel.
+    const auto raised_cycles = [&](const std::vector<Sensitivity>& asked) {
+        std::vector<double> cycles(asked.size());
         std::atomic<std::size_t> next = 0;
         const auto work = [&] {
             for (std::size_t i = next++; i < asked.size(); i = next++) {
-                Sensitivity& one = asked[i];
-                const Change change{.resource = one.resource,
-                                    .latency_factor = one.is_gap ? 1 : raise,
-                                    .gap_factor = one.is_gap ? raise : 1,
-                                    .region = one.region};
-                one.value = (estimate(launch, &change).cycles / base.cycles - 1) / (raise - 1);
+                const Change change{.resource = asked[i].resource,
+                                    .latency_factor = asked[i].is_gap ? 1 : raise,
+                                    .gap_factor = asked[i].is_gap ? raise : 1,
+                                    .region = asked[i].region};
+                cycles[i] = estimate(launch, &change).cycles;
             }
         };
         std::vector<std::jthread> helpers;
         for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work);
         work();
         helpers.clear();
-        std::ranges::sort(asked, [](const Sensitivity& a, const Sensitivity& b) {
-            return std::tuple(-a.value, a.resource, a.is_gap, a.region) <
-                   std::tuple(-b.value, b.resource, b.is_gap, b.region);
-        });
+        return cycles;
     };
     Bottleneck out;
     if (base.cycles <= 0) return out;
@@ -176,7 +194,17 @@ Bottleneck sensitivities(const TracedLaunch& launch, const Estimate& base, unsig
         out.all.push_back({.resource = resource, .is_gap = true});
         if (launch.machine.of(resource).latency_cycles > 0) out.all.push_back({.resource = resource});
     }
-    answer(out.all);
+    const std::vector<double> all_cycles = raised_cycles(out.all);
+    const double usual = usual_cycles(base, out.all, all_cycles);
+    const auto answer = [&](std::vector<Sensitivity>& asked, const std::vector<double>& cycles) {
+        for (std::size_t i = 0; i < asked.size(); ++i)
+            asked[i].value = std::min((cycles[i] / usual - 1) / (raise - 1), most_share(base, asked[i]));
+        std::ranges::sort(asked, [](const Sensitivity& a, const Sensitivity& b) {
+            return std::tuple(-a.value, a.resource, a.is_gap, a.region) <
+                   std::tuple(-b.value, b.resource, b.is_gap, b.region);
+        });
+    };
+    answer(out.all, all_cycles);
     const auto regions = static_cast<std::uint32_t>(launch.trace.code.regions.size());
     for (std::size_t i = 0; i < out.all.size() && i < most_in_regions && regions > 1; ++i) {
         if (out.all[i].value < least) break;
@@ -185,7 +213,7 @@ Bottleneck sensitivities(const TracedLaunch& launch, const Estimate& base, unsig
             out.regions.back().region = region;
         }
     }
-    answer(out.regions);
+    answer(out.regions, raised_cycles(out.regions));
     return out;
 }
 

@@ -53,9 +53,12 @@ def expect(holds, what, *seen):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         atax = build(folder, f"{SAMPLES}/polybench/atax.cu", "atax.o", ["-c"])
-        rows = emulate(atax, "atax_kernel1", "rtx2070super", "64", "256", "--arg=NX=16384", "--arg=NY=4096")
-        expect(first(rows)[0] in GLOBAL_MEMORY and first(rows)[1] == "throughput",
-               "ATAX 1 is not limited by global memory's throughput", rows["sensitivity"][:3])
+        for nx in (4096, 8192, 16384):
+            rows = emulate(atax, "atax_kernel1", "rtx2070super", str(nx // 256), "256", f"--arg=NX={nx}", "--arg=NY=4096")
+            expect(first(rows)[0] in GLOBAL_MEMORY and first(rows)[1] == "throughput",
+                   f"ATAX 1 of {nx} is not limited by global memory's throughput", rows["sensitivity"][:3])
+            expect(all(one["sensitivity"] <= 1 for one in rows["sensitivity"]), "more than all of the time",
+                   rows["sensitivity"][:3])
         columns = emulate(atax, "atax_kernel2", "rtx2070super", "1", "256", "--arg=NX=256", "--arg=NY=256")
         expect(first(columns)[1] == "latency", "ATAX 2 of 256 is not limited by a latency", columns["sensitivity"][:3])
 
