@@ -68,6 +68,7 @@ struct Advice {
     // The program's copies, and what it lacks beside its single kernels.
     emulator::RunRecord run;
     std::vector<Finding> program_findings;
+    std::vector<std::string> notes;  // what it could not look at, and why
 };
 
 // Facts are by mangled name; where there are none, the name is all that is known.

@@ -43,6 +43,7 @@ std::optional<WhatIf> use_floats(const Subject& subject) {
         doubles += real(instruction.count.warp);
         const bool literal = instruction.text.contains("0d");
         Evidence evidence{.source = instruction.source,
+                          .column = instruction.column,
                           .text = literal ? "this literal is double, and makes double what it meets"
                                           : "this is computed in double, of values that are float",
                           .weight = real(instruction.count.warp) * (literal ? 2 : 1)};

@@ -48,13 +48,20 @@ double used_share(const Subject& subject) {
 // Below this, sectors are fetched for parts of them: structures of which one member is wanted.
 constexpr double wasted = 0.75;
 
-// One line of evidence a source line.
-void gather(std::vector<Evidence>& evidence, const std::string& source, std::string text, double weight) {
-    const auto known = std::ranges::find(evidence, source, &Evidence::source);
+// One line of evidence a place in the source: a loop that is unrolled has its accesses several times.
+void gather(std::vector<Evidence>& evidence, const InstructionProfile& instruction, std::string text,
+            double weight) {
+    Evidence made{.source = instruction.source,
+                  .column = instruction.column,
+                  .text = std::move(text),
+                  .weight = weight};
+    const auto known = std::ranges::find_if(evidence, [&](const Evidence& one) {
+        return one.source == made.source && one.column == made.column;
+    });
     if (known == evidence.end())
-        evidence.push_back({.source = source, .text = std::move(text), .weight = weight});
+        evidence.push_back(std::move(made));
     else if (weight > known->weight)
-        *known = {.source = source, .text = std::move(text), .weight = weight};
+        *known = std::move(made);
 }
 
 std::optional<WhatIf> coalesce(const Subject& subject, InstructionClass kind, bool packs) {
@@ -72,7 +79,7 @@ std::optional<WhatIf> coalesce(const Subject& subject, InstructionClass kind, bo
             std::max(0.0, lines - ideal.lines) / warps;
         if (!loads)
             out.changed[Metric::store_partial_sectors] -= real(instruction.count.partial_sectors) / warps;
-        gather(out.evidence, instruction.source,
+        gather(out.evidence, instruction,
                fmt::format("this {} moves {:.3g} sectors a request; {:.3g} would hold what its lanes ask for",
                            loads ? "load" : "store", sectors / requests, ideal.sectors / requests),
                sectors - ideal.sectors);
@@ -111,7 +118,7 @@ std::optional<WhatIf> spread_banks(const Subject& subject) {
         const double ideal = std::max(requests, real(instruction.count.bytes) / 128);
         if (passes <= scattered * ideal) continue;
         out.changed[Metric::shared_wavefronts] -= (passes - ideal) / warps;
-        gather(out.evidence, instruction.source,
+        gather(out.evidence, instruction,
                fmt::format("conflicts in banks: this access takes {:.3g} passes over shared memory a request",
                            passes / requests),
                passes - ideal);
@@ -141,10 +148,11 @@ std::optional<WhatIf> keep_in_registers(const Subject& subject) {
     }
     const double warps = std::max(1.0, subject.profile.counted_active_warps);
     for (const auto& [source, made] : accesses)
-        gather(
-            out.evidence, source,
-            fmt::format("goes to local memory, which is memory: {:.3g} requests a warp", made.count / warps),
-            made.weight);
+        out.evidence.push_back(
+            {.source = source,
+             .text = fmt::format("goes to local memory, which is memory: {:.3g} requests a warp",
+                                 made.count / warps),
+             .weight = made.weight});
     if (out.evidence.empty())
         out.evidence.push_back(
             {.source = {},
@@ -172,7 +180,7 @@ std::optional<WhatIf> sum_in_registers(const Subject& subject) {
         out.changed[Metric::store_lines] -= gone * real(store.count.lines) / warps;
         out.changed[Metric::store_partial_sectors] -= gone * real(store.count.partial_sectors) / warps;
         out.changed[Metric::warp_instructions] -= gone * real(store.count.warp) / warps;
-        gather(out.evidence, store.source,
+        gather(out.evidence, store,
                fmt::format(
                    "this store goes to one address in each of {:.3g} turns: the sum can stay in a register",
                    1 / std::max(1e-9, stays)),
@@ -212,7 +220,7 @@ std::optional<WhatIf> cache_in_l1(const Subject& subject) {
         if (subject.profile.writes_unknown || index >= subject.profile.written.size() ||
             subject.profile.written[index])
             continue;
-        gather(out.evidence, load.source,
+        gather(out.evidence, load,
                "the kernel never writes what this load reads, and the compiler does not know it",
                real(load.count.requests));
     }

@@ -22,7 +22,7 @@ Json numbers(const std::map<std::string, double>& values) {
 Json finding_json(const Finding& finding) {
     Json evidence = Json::array();
     for (const Evidence& line : finding.evidence)
-        evidence.push_back({{"source", line.source}, {"text", line.text}});
+        evidence.push_back({{"source", line.source}, {"column", line.column}, {"text", line.text}});
     return {{"rule", finding.rule},           {"title", finding.title},       {"gain", finding.gain},
             {"gain_at_least", finding.least}, {"gain_at_most", finding.most}, {"saves_ns", finding.saves_ns},
             {"change", finding.change},       {"remedy", finding.remedy},     {"by", finding.by},
@@ -93,6 +93,7 @@ std::string to_json(const Advice& advice) {
                 {"transfers",
                  {{"to_device", copies(advice.run.to_device)}, {"to_host", copies(advice.run.to_host)}}},
                 {"program_findings", std::move(program_findings)},
+                {"notes", advice.notes},
                 {"kernels", std::move(kernels)}}
                .dump(2, ' ', false, Json::error_handler_t::replace) +
            "\n";

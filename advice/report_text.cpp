@@ -28,7 +28,7 @@ std::string findings_text(const std::vector<Finding>& findings) {
                            gain_text(finding), time_text(finding.saves_ns),
                            finding.change.empty() ? "" : fmt::format(" ({})", finding.change));
         for (const Evidence& evidence : finding.evidence)
-            out += fmt::format("                {}{}{}\n", evidence.source,
+            out += fmt::format("                {}{}{}\n", evidence.place(),
                                evidence.source.empty() ? "" : ": ", evidence.text);
         out += fmt::format("                {}{}\n", finding.remedy,
                            finding.by == "trimtab"
@@ -42,6 +42,7 @@ std::string findings_text(const std::vector<Finding>& findings) {
 
 std::string to_text(const Advice& advice) {
     std::string out;
+    for (const std::string& note : advice.notes) out += fmt::format("note: {}\n", note);
     if (!advice.program_findings.empty())
         out += fmt::format("the program on {}: {} in kernels, {} in copies\n", advice.device,
                            time_text(advice.total_ns),

@@ -11,15 +11,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// "gemm.cu:14" as a place; null where there is none.
-Json location_of(const std::string& source) {
+// A place in the source; null where there is none.
+Json location_of(const Evidence& evidence) {
+    const std::string& source = evidence.source;
     const std::size_t colon = source.rfind(':');
     if (colon == std::string::npos) return nullptr;
     int line = 0;
     const auto read = std::from_chars(source.data() + colon + 1, source.data() + source.size(), line);
     if (read.ec != std::errc() || line < 1) return nullptr;
+    Json region{{"startLine", line}};
+    if (evidence.column > 0) region["startColumn"] = evidence.column;
     return {{"physicalLocation",
-             {{"artifactLocation", {{"uri", source.substr(0, colon)}}}, {"region", {{"startLine", line}}}}}};
+             {{"artifactLocation", {{"uri", source.substr(0, colon)}}}, {"region", std::move(region)}}}};
 }
 
 Json result_of(const KernelAdvice& kernel, const Finding& finding) {
@@ -28,7 +31,7 @@ Json result_of(const KernelAdvice& kernel, const Finding& finding) {
         fmt::format("{}: {}; the kernel would be {:.2f} times as fast ({:.2f} to {:.2f}).",
                     kernel.facts.demangled, finding.title, finding.gain, finding.least, finding.most);
     for (const Evidence& evidence : finding.evidence) {
-        Json location = location_of(evidence.source);
+        Json location = location_of(evidence);
         if (location.is_null()) continue;
         if (locations.empty()) {
             message += fmt::format(" Here: {}.", evidence.text);

@@ -1,6 +1,7 @@
 // What a remedy would win: the launch's question with one thing changed, and the models asked again.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,9 +13,15 @@ namespace trimtab::advice {
 
 // A source line that a finding is about.
 struct Evidence {
-    std::string source;  // "gemm.cu:14"; may be empty
-    std::string text;    // "this load moves 32 sectors a request; 4 would do"
-    double weight = 0;   // the most telling first
+    std::string source;        // "gemm.cu:14"; may be empty
+    std::uint32_t column = 0;  // 0: not known
+    std::string text;          // "this load moves 32 sectors a request; 4 would do"
+    double weight = 0;         // the most telling first
+
+    // "gemm.cu:14:9", as compilers write it.
+    [[nodiscard]] std::string place() const {
+        return column == 0 || source.empty() ? source : source + ":" + std::to_string(column);
+    }
 };
 
 struct WhatIf {

@@ -48,7 +48,10 @@ std::vector<const Function*> Module::kernels() const {
 std::string Module::source_text(const SourceLocation& location) const {
     const auto file = files.find(location.file);
     if (file == files.end() || location.line == 0) return {};
-    return file->second + ":" + std::to_string(location.line);
+    // Clang writes "./gemm.cu" for what it was given as "gemm.cu".
+    std::string_view name = file->second;
+    while (name.starts_with("./")) name.remove_prefix(2);
+    return std::string(name) + ":" + std::to_string(location.line);
 }
 
 }  // namespace trimtab::ptx

@@ -119,6 +119,7 @@ LaunchProfile launch_profile(const Program& program, std::string_view kernel_nam
                 kind == InstructionClass::global_store || kind == InstructionClass::global_atomic;
             if (count.warp == 0 && !writes) continue;
             InstructionProfile made{.source = program.module().source_text(instruction.location),
+                                    .column = instruction.location.column,
                                     .text = instruction_text(function, instruction),
                                     .kind = kind,
                                     .count = count,

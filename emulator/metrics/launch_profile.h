@@ -19,8 +19,9 @@ namespace trimtab::emulator {
 
 // A static instruction that ran.
 struct InstructionProfile {
-    std::string source;  // "gemm.cu:14"; empty where the code says nothing
-    std::string text;    // as PTX
+    std::string source;        // "gemm.cu:14"; empty where the code says nothing
+    std::uint32_t column = 0;  // of that line, from 1; 0: not known
+    std::string text;          // as PTX
     InstructionClass kind = InstructionClass::other;
     InstructionCount count;
     std::int32_t parameter = -1;  // the pointer that its address comes from, by index; -1: not known

@@ -54,6 +54,7 @@ InstructionProfile instruction_from(const JsonValue& value) {
     out.kind = static_cast<InstructionClass>(value["class"].one_of(classes));
     for (const CountField& field : count_fields)
         if (const auto found = value.find(field.name)) out.count.*field.member = found->natural();
+    if (const auto column = value.find("column")) out.column = column->count();
     if (const auto parameter = value.find("parameter")) out.parameter = parameter->integer(-1, 1 << 20);
     if (const auto computed = value.find("address_computed")) {
         out.address_computed = computed->number();
@@ -120,6 +121,7 @@ json to_json(const LaunchProfile& profile) {
         for (const CountField& field : count_fields)
             if (const std::uint64_t count = instruction.count.*field.member; count != 0)
                 entry[field.name] = count;
+        if (instruction.column != 0) entry["column"] = instruction.column;
         if (instruction.parameter >= 0) entry["parameter"] = instruction.parameter;
         if (instruction.repeats_address) entry["address_computed"] = instruction.address_computed;
         instructions.push_back(std::move(entry));

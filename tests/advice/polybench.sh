@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# polybench.sh BUILD SOURCE SIZE KERNEL:RULE...: builds SOURCE, runs it, and checks that `trimtab advise` finds RULE in KERNEL.
+# polybench.sh BUILD SOURCE SIZE KERNEL:RULE:TEXT...: builds SOURCE, runs it, and checks that `trimtab advise` finds RULE in
+# KERNEL, at a place where the source says TEXT: from the column on that is given, or in the line where none is.
 set -euo pipefail
 
 # shellcheck source-path=SCRIPTDIR source=../built_program.sh
@@ -14,14 +15,20 @@ python3 - "$name" "$@" <<'END'
 import json, sys
 advice, sarif = json.load(open("advice.json")), json.load(open("advice.sarif"))
 for wanted in sys.argv[2:]:
-    kernel, rule = wanted.split(":")
+    kernel, rule, text = wanted.split(":", 2)
     found = [k for k in advice["kernels"] if k["kernel"].startswith(kernel + "(")]
     assert found, f"no {kernel} in {[k['kernel'] for k in advice['kernels']]}"
     findings = found[0]["findings"]
     names = [f["rule"] for f in findings]
     assert rule in names, f"{kernel}: {rule} is not among {names}"
     finding = findings[names.index(rule)]
-    assert finding["evidence"] and f"{sys.argv[1]}" in finding["evidence"][0]["source"], finding
+    places = []
+    for evidence in finding["evidence"]:
+        file, number = evidence["source"].rsplit(":", 1)
+        line = open(file).read().splitlines()[int(number) - 1]
+        places.append(line[evidence["column"] - 1:] if evidence["column"] else line)
+    assert any(place.startswith(text) or (text in place and not evidence["column"])
+               for place, evidence in zip(places, finding["evidence"])), f"{kernel}: {rule}: {text} is not at {places}"
     assert 1 <= finding["gain_at_least"] <= finding["gain"] <= finding["gain_at_most"], finding
 results = sarif["runs"][0]["results"]
 assert len(results) == sum(len(k["findings"]) for k in advice["kernels"])

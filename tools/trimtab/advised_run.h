@@ -5,20 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "advice/advise.h"
-#include "model/device.h"
+#include "tools/trimtab/advised_records.h"
 #include "trimtab/error.h"
 
 namespace trimtab::tools {
 
-struct AdvisedRun {
-    advice::Advice advice;
-    model::Device device;  // that it is about
-    int exit_code = 0;     // of the program
-};
-// What the records say that TRIMTAB_PROFILES had `program` leave in a file.
-[[nodiscard]] std::expected<AdvisedRun, Error> advice_of(const std::string& records,
-                                                         const std::string& program);
 // Runs `command` to its end, its launches as the environment says (TRIMTAB, TRIMTAB_DEVICE).
 // `output_on_stderr`: stdout is for the advice alone.
 [[nodiscard]] std::expected<AdvisedRun, Error> advised_run(const std::vector<std::string>& command,

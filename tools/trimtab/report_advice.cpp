@@ -55,7 +55,7 @@ std::string findings_list(const std::vector<advice::Finding>& findings) {
             finding.least, finding.most, finding.saves_ns / 1e3, escaped_html(capital(finding.remedy)),
             finding.by == "trimtab" ? " A program built by trimtab++ launches such blocks by itself." : "");
         for (const advice::Evidence& evidence : finding.evidence)
-            out += fmt::format("<br><code>{}</code> {}", escaped_html(evidence.source),
+            out += fmt::format("<br><code>{}</code> {}", escaped_html(evidence.place()),
                                escaped_html(evidence.text));
         out += "</li>\n";
     }
@@ -150,6 +150,8 @@ std::string advice_sections(const advice::Advice& advice, const model::Device& d
     if (const double copies_ns = advice.run.to_device.ns + advice.run.to_host.ns; copies_ns > 0)
         out += fmt::format("<p>{} copies to the device and {} to the host take {:.4g} &micro;s.</p>\n",
                            advice.run.to_device.count, advice.run.to_host.count, copies_ns / 1e3);
+    for (const std::string& note : advice.notes)
+        out += fmt::format("<p class=\"note\">{}</p>\n", escaped_html(capital(note)));
     if (!advice.program_findings.empty()) out += findings_list(advice.program_findings);
     out += kernels_chart(advice);
     out +=

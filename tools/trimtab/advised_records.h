@@ -1,0 +1,23 @@
+// Advice from the records that a program's launches left in a file.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "advice/advise.h"
+#include "model/device.h"
+#include "trimtab/error.h"
+
+namespace trimtab::tools {
+
+struct AdvisedRun {
+    advice::Advice advice;
+    model::Device device;  // that it is about
+    int exit_code = 0;     // of the program
+};
+// What the records say that TRIMTAB_PROFILES had `program` leave in a file. Records that cannot be read are noted, and
+// an error where none can.
+[[nodiscard]] std::expected<AdvisedRun, Error> advice_of(const std::string& records,
+                                                         const std::string& program);
+
+}  // namespace trimtab::tools
