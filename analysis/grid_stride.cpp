@@ -270,9 +270,9 @@ class DimensionProof {
         const BlockIndex block = flow_.block_of[instruction];
         const std::uint32_t l = values_.home(block);
         const ptx::Instruction& made = kernel_.function().body[instruction];
-        for (std::uint16_t o = 0; o < made.operands.size(); o++)
+        for (std::size_t o = 0; o < made.operands.size(); ++o)
             if (const ptx::ValueIndex at = made.operands[o].kind == ptx::Operand::Kind::address
-                                               ? kernel_.ssa().use(instruction, o)
+                                               ? kernel_.ssa().use(instruction, static_cast<std::uint16_t>(o))
                                                : no_index;
                 at != no_index && values_.read(at, block).on_rounding)
                 return refuse(instruction, std::string(decides_by_sum));

@@ -216,11 +216,11 @@ void KernelProfiler::fit_sizes() {
         return fault && fault->outside;
     };
     if (!is_outside()) return;
-    for (double share = 0.5; share >= 1.0 / 64; share /= 2)
+    for (const double divisor : {2.0, 4.0, 8.0, 16.0, 32.0, 64.0})
         for (std::size_t i = 0; i < count; ++i) {
             if (!varies(i)) continue;
             const double before = planner_.scale(i);
-            planner_.set_scale(i, before * share);
+            planner_.set_scale(i, before / divisor);
             if (!is_outside()) return;
             planner_.set_scale(i, before);
         }

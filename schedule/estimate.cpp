@@ -56,15 +56,16 @@ class Estimation {
         } else {
             const auto wave = static_cast<std::uint32_t>(resident);
             const auto rest = static_cast<std::uint32_t>(blocks % resident);
+            const std::uint64_t waves = blocks / resident;
             const Totals one = of_blocks(wave);
             if (emulated_ <= small_wave) {
                 const Totals two = of_blocks(2 * wave), four = of_blocks(4 * wave);
                 totals = rest == 0 ? two : of_blocks(2 * wave + rest);
-                totals.add(static_cast<double>(blocks / resident - 2) / 2, four, two);
+                totals.add(static_cast<double>(waves - 2) / 2, four, two);
             } else {
                 const Totals two = of_blocks(2 * wave);
                 totals = rest == 0 ? one : of_blocks(wave + rest);
-                totals.add(static_cast<double>(blocks / resident - 1), two, one);
+                totals.add(static_cast<double>(waves - 1), two, one);
             }
         }
         Estimate out;

@@ -130,7 +130,7 @@ class MachineTracer {
         constexpr std::string_view stack = "[R1";
         constexpr std::uint32_t most_bytes = 1 << 20;
         for (const std::string& operand : i.operands) {
-            if (operand.rfind(stack, 0) != 0 || operand.size() <= stack.size()) continue;
+            if (!operand.starts_with(stack) || operand.size() <= stack.size()) continue;
             const char next = operand[stack.size()];
             if (next == ']') return 0;
             if (next != '+') return none;

@@ -237,7 +237,9 @@ bool Block::pass_on(Warp& w) {
     std::optional<std::uint64_t> next;
     if (is_last) {
         // At times everything else has a look: who stops the launch, or has better code by now.
-        if (!worker_.has_more_at_hand() || !(next = worker_.next_index())) return false;
+        if (!worker_.has_more_at_hand()) return false;
+        next = worker_.next_index();
+        if (!next) return false;
     } else if (w.index + 2 == warp_count_ && thread_count_ % warp_lanes != 0) {
         return false;  // the next one has fewer lanes
     }

@@ -131,7 +131,7 @@ std::optional<ptx::RegisterIndex> Translator::find_root(std::uint32_t first, std
         const Operand &a = before.operands[1], &b = before.operands[2];
         if (!(is_like(a) && is_same(b)) && !(is_like(b) && is_same(a))) break;
         const bool is_first = is_like(a) && is_same(b);
-        row.added.push_back({reg, is_first ? &b : &a});
+        row.added.emplace_back(reg, is_first ? &b : &a);
         reg = is_first ? a.reg : b.reg;
     }
     return reg;

@@ -170,7 +170,8 @@ schedule::SearchSpace CandidateSpace::to_search(const model::Device& device,
     schedule::SearchSpace out{.dimensions = dimensions, .candidates = {}};
     const double sms = std::max(1.0, device.values.sm_count);
     for (const LaunchCandidate& one : candidates) {
-        const double threads = double(one.block.x) * one.block.y * one.block.z;
+        const std::uint32_t block_threads = one.block.x * one.block.y * one.block.z;
+        const double threads = block_threads;
         const double blocks = double(one.grid.x) * one.grid.y * one.grid.z;
         schedule::Candidate candidate{.values = {one.values.begin(), one.values.end()},
                                       .width = double(one.block.x),
@@ -178,9 +179,7 @@ schedule::SearchSpace CandidateSpace::to_search(const model::Device& device,
                                       .threads_on_sm = std::ceil(blocks / sms) * threads};
         if (image != nullptr)
             candidate.resident_warps =
-                model::occupancy(device.values, *image, static_cast<std::uint32_t>(threads),
-                                 one.dynamic_shared_bytes)
-                    .warps_per_sm;
+                model::occupancy(device.values, *image, block_threads, one.dynamic_shared_bytes).warps_per_sm;
         out.candidates.push_back(std::move(candidate));
     }
     return out;
