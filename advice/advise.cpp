@@ -184,9 +184,8 @@ KernelAdvice advise_kernel(const std::vector<const LaunchProfile*>& shapes, cons
             {.name = std::string(resource.name), .is_memory = resource.is_memory, .share = resource.used});
     kernel.label = bound(used);
     kernel.is_close = kernel.rooflines.busiest().used >= close_enough;
-    kernel.occupancy =
-        model::occupancy(device.values, profile.image, static_cast<std::uint32_t>(question.threads()),
-                         profile.dynamic_shared_bytes);
+    const auto threads = static_cast<std::uint32_t>(question.threads());
+    kernel.occupancy = model::occupancy(device.values, profile.image, threads, profile.dynamic_shared_bytes);
     add_numbers(kernel, profile, question);
     add_lines(kernel, profile);
     // The first line that ran, where nothing says at which the kernel begins.

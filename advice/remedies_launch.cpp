@@ -98,8 +98,9 @@ std::optional<WhatIf> fewer_resources(const Subject& subject) {
         changed.image.static_shared_bytes = std::max(0.0, bytes);
     } else {
         // A thread that must do with less than half spills what it lacks.
-        const double least = std::max(24.0, std::ceil(question.image.registers_per_thread / 2 / 8) * 8);
-        for (double registers = question.image.registers_per_thread - 1; registers >= least; --registers) {
+        const auto now_registers = static_cast<int>(question.image.registers_per_thread);
+        const int least = std::max(24, (now_registers + 15) / 16 * 8);
+        for (int registers = now_registers - 1; registers >= least; --registers) {
             changed.image.registers_per_thread = registers;
             if (occupancy_of(changed).fraction >= 0.5) break;
         }

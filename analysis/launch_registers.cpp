@@ -102,7 +102,7 @@ DimensionUse LaunchReads::use(std::size_t d) const {
 // The lane, and masks of it, where warps are units.
 Symbolic FunctionValues::lane_register(ptx::SpecialRegister special, unsigned width) const {
     using enum ptx::SpecialRegister;
-    const Symbolic lane = table_->of(Atom::Kind::lane, Dimension::x, width);
+    Symbolic lane = table_->of(Atom::Kind::lane, Dimension::x, width);
     if (special == laneid) return lane;
     const auto bits = bits_type(width);
     if (!bits) return {};

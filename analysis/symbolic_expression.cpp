@@ -123,7 +123,8 @@ class ExpressionWriter {
         index.type = width_bits(type) == 64 ? ptx::Type::u64 : ptx::Type::u32;
         const bool is_lane = source.kind == Atom::Kind::lane;
         count = constant(is_lane ? 31 : 5, is_lane ? index.type : ptx::Type::u32);
-        return node(is_lane ? Operator::and_ : Operator::shr, index.type,
+        const ptx::Type type_of_index = index.type;
+        return node(is_lane ? Operator::and_ : Operator::shr, type_of_index,
                     {std::move(index), std::move(count)});
     }
 

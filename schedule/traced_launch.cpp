@@ -196,8 +196,8 @@ class Tracer {
             const bool is_last = neighbours.block / step % sizes[d] == sizes[d] - 1;
             Recorder probe(code, stores_, *request_.program);
             // It may be stopped: what it has done by then is enough.
-            (void)launch({is_last ? neighbours.block - step : neighbours.block + step}, &probe,
-                         probe_instructions);
+            [[maybe_unused]] const auto stopped = launch(
+                {is_last ? neighbours.block - step : neighbours.block + step}, &probe, probe_instructions);
             for (std::size_t a = 0; a < code.access_count; ++a) {
                 const std::uint64_t there =
                     probe.first_addresses().empty() ? 0 : probe.first_addresses().front()[a];

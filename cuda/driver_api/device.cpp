@@ -34,8 +34,8 @@ CUresult ask_runtime(Function function, Arguments... arguments) {
 
 extern "C" {
 
-CUresult cuInit(unsigned Flags) {
-    if (Flags != 0) return CUDA_ERROR_INVALID_VALUE;
+CUresult cuInit(unsigned flags) {
+    if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
     State& state = State::instance();
     if (state.devices.empty()) return CUDA_ERROR_NO_DEVICE;
     state.initialised = true;

@@ -15,7 +15,6 @@
 
 namespace trimtab::emulator {
 class CompiledKernel;
-struct Launch;
 }  // namespace trimtab::emulator
 
 namespace trimtab::emulator::check {

@@ -216,7 +216,7 @@ void Translator::write_destination(const Instruction& instruction, const Operand
     if (to.kind != Operand::Kind::reg || slots_[to.reg] == nullptr) return;
     const Shape& shape = shapes_->of(to.reg);
     if (instruction.guard == ptx::no_index) {
-        write(to.reg, std::move(value));
+        write(to.reg, value);
         return;
     }
     llvm::Value* guard = read(instruction.guard).v;

@@ -27,7 +27,7 @@ class GraphChoices {
     // holds. Gives a CUresult or a cudaError_t, as `set` does.
     template <typename Set>
     auto with_choices(CUgraph graph, const Set& set) -> decltype(set(graph)) {
-        const CUgraph copy = changed_copy(graph);
+        CUgraph copy = changed_copy(graph);
         if (copy == nullptr) return set(graph);
         const PendingError pending(calls_);
         const auto status = set(copy);

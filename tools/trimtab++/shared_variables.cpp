@@ -179,7 +179,7 @@ PlacesByFile refused_shared_variables(const std::string& messages) {
 }
 
 std::optional<std::string> with_unconstructed_variables(const std::string& text,
-                                                        std::vector<SourcePlace> places) {
+                                                        const std::vector<SourcePlace>& places) {
     std::vector<std::size_t> lines{0};
     for (std::size_t i = 0; i < text.size(); ++i)
         if (text[i] == '\n') lines.push_back(i + 1);

@@ -27,6 +27,6 @@ using PlacesByFile = std::map<std::string, std::vector<SourcePlace>>;
 // The text with the variables at `places` declared without constructors; lines stay where they are. None
 // where a declaration there is of a form that is not known.
 [[nodiscard]] std::optional<std::string> with_unconstructed_variables(const std::string& text,
-                                                                      std::vector<SourcePlace> places);
+                                                                      const std::vector<SourcePlace>& places);
 
 }  // namespace trimtab::wrapper

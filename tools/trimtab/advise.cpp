@@ -41,7 +41,7 @@ std::expected<std::string, Error> built(const std::string& source, const Options
             .message = "trimtab++ is not installed beside trimtab: a CUDA source needs it", .file = source});
     std::error_code error;
     if (!fs::exists(source, error)) return std::unexpected(Error{.message = "no such file", .file = source});
-    const std::string program = folder.file("program");
+    std::string program = folder.file("program");
     std::vector<std::string> command{*compiler, "--trimtab-quiet", "-O3"};
     command.insert(command.end(), options.compiler_flags.begin(), options.compiler_flags.end());
     command.insert(command.end(), {source, "-o", program});

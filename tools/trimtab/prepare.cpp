@@ -109,7 +109,8 @@ std::expected<std::vector<Module>, Error> modules_of(const std::string& path) {
 }
 
 std::expected<driver_gen::CCompiler, Error> find_c_compiler() {
-    for (const char* name : {TRIMTAB_LLVM_PREFIX "/bin/clang", "clang-22", "clang", "cc", "gcc"}) {
+    constexpr const char* llvm_clang = TRIMTAB_LLVM_PREFIX "/bin/clang";
+    for (const char* name : {llvm_clang, "clang-22", "clang", "cc", "gcc"}) {
         const auto program = base::find_program(name);
         if (!program) continue;
         std::error_code ignored;

@@ -151,7 +151,7 @@ std::expected<base::Outcome, Error> run_tried(const std::vector<std::string>& co
     auto process = base::Process::start({.words = command, .writes_on_stderr = options.json});
     if (!process) return std::unexpected(process.error());
     running = process->id();
-    const base::Outcome outcome = process->wait();
+    base::Outcome outcome = process->wait();
     running = 0;
     return outcome;
 }
