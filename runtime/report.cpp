@@ -43,6 +43,17 @@ std::string time_text(double time_ns) {
     return std::isfinite(time_ns) ? fmt::format("{:.3f} us", time_ns / 1e3) : std::string("unknown");
 }
 
+// What a cross-check found, at the launch at which it takes effect.
+ordered_json to_json(const CheckOutcome& check) {
+    ordered_json launches = ordered_json::array();
+    for (const CheckedLaunch& one : check.launches)
+        launches.push_back({{"grid", to_array(one.launch.grid)},
+                            {"block", to_array(one.launch.block)},
+                            {"predicted_ns", time_or_null(one.predicted_ns)},
+                            {"emulated_ns", one.emulated_ns > 0 ? ordered_json(one.emulated_ns) : nullptr}});
+    return {{"end", name(check.end)}, {"why", check.why}, {"launches", std::move(launches)}};
+}
+
 std::string demangled(const LaunchRecord& record) {
     if (record.description != nullptr && !record.description->demangled.empty())
         return record.description->demangled;
@@ -68,6 +79,7 @@ std::string report_line(const LaunchRecord& record) {
         {"by", name(decision.by)},
         {"remembered", decision.remembered},
         {"reason", decision.reason}};
+    if (decision.check != nullptr) line["crosscheck"] = to_json(*decision.check);
     if (!record.body.empty()) line["chosen"]["kernel"] = record.body;
     if (!record.blocks.empty()) {
         ordered_json& blocks = line["blocks"] = ordered_json::array();
@@ -85,11 +97,15 @@ std::string log_line(const LaunchRecord& record) {
         data += fmt::format(" {}={}", record.description->data[i].name, values[i]);
     const Decision& decision = record.decision;
     const std::string body = record.body.empty() ? std::string() : analysis::demangle(record.body) + ", ";
-    return fmt::format("{} on {}:{}{} written {} blocks of {}, {}; chosen {}{} blocks of {}, {}; by {}: {}",
+    std::string check;
+    if (decision.check != nullptr)
+        check = fmt::format("; cross-check {} at this launch: {}", name(decision.check->end),
+                            decision.check->why);
+    return fmt::format("{} on {}:{}{} written {} blocks of {}, {}; chosen {}{} blocks of {}, {}; by {}: {}{}",
                        demangled(record), record.device, data, data.empty() ? "" : ";",
                        to_text(record.shape.grid), to_text(record.shape.block),
                        time_text(decision.written_ns), body, to_text(decision.grid), to_text(decision.block),
-                       time_text(decision.chosen_ns), name(decision.by), decision.reason);
+                       time_text(decision.chosen_ns), name(decision.by), decision.reason, check);
 }
 
 Report::Report(const std::string& path, Log& log) : path_(path), log_(log) {

@@ -65,13 +65,77 @@ void read_share(const char* name, std::string_view given, double& value, std::ve
                                    given, value));
 }
 
+std::string_view text_of(const char* given) {
+    return given == nullptr ? std::string_view() : std::string_view(given);
+}
+
+template <typename Number>
+std::optional<Number> number_in(std::string_view text, Number least, Number most) {
+    Number number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_whole = error == std::errc() && end == text.data() + text.size();
+    return is_whole && number >= least && number <= most ? std::optional(number) : std::nullopt;
+}
+
+// Fewer have nothing to be compared with; more would be emulated for nothing, for the search's later ones are far off.
+constexpr std::uint32_t least_leaders = 2, most_leaders = 16;
+
+void read_crosscheck(const std::function<const char*(const char*)>& get, CrossCheckSettings& settings,
+                     std::vector<std::string>& warnings) {
+    const auto refuse = [&](std::string_view name, std::string_view given, const std::string& allowed,
+                            const std::string& taken) {
+        warnings.push_back(
+            fmt::format("{}={} is not understood: it takes {}; taken as {}", name, given, allowed, taken));
+    };
+    constexpr std::string_view top = "top:";
+    if (const std::string_view text = text_of(get("TRIMTAB_CROSSCHECK")); !text.empty() && text != "off") {
+        const auto count = text.starts_with(top)
+                               ? number_in(text.substr(top.size()), least_leaders, most_leaders)
+                               : std::nullopt;
+        if (!count)
+            refuse("TRIMTAB_CROSSCHECK", text,
+                   fmt::format("off or top:K, K from {} to {}", least_leaders, most_leaders), "off");
+        settings.leaders = count.value_or(0);
+    }
+    if (const std::string_view text = text_of(get("TRIMTAB_CROSSCHECK_SECONDS")); !text.empty()) {
+        const auto seconds = number_in(text, 0.001, 3600.0);
+        if (!seconds)
+            refuse("TRIMTAB_CROSSCHECK_SECONDS", text, "0.001 to 3600", fmt::format("{}", settings.seconds));
+        settings.seconds = seconds.value_or(settings.seconds);
+    }
+    if (const std::string_view text = text_of(get("TRIMTAB_CROSSCHECK_LAUNCH")); !text.empty()) {
+        const auto launch = number_in<std::uint32_t>(text, 0, 1'000'000'000);
+        if (!launch)
+            refuse("TRIMTAB_CROSSCHECK_LAUNCH", text, "a number of launches, or 0",
+                   fmt::format("{}", settings.launch));
+        settings.launch = launch.value_or(settings.launch);
+    }
+}
+
 // Of programs, tools and scripts, as docs/command-line.md lists them.
-constexpr std::string_view known_variables[] = {
-    "TRIMTAB",         "TRIMTAB_CHECK",          "TRIMTAB_CHECK_REPORT",  "TRIMTAB_PROFILES",
-    "TRIMTAB_CHOICES", "TRIMTAB_DEVICE",         "TRIMTAB_EMULATOR",      "TRIMTAB_JIT_DUMP",
-    "TRIMTAB_JOBS",    "TRIMTAB_KERNEL_SOURCES", "TRIMTAB_LEAST_GAIN",    "TRIMTAB_LOG",
-    "TRIMTAB_MODULES", "TRIMTAB_REPORT",         "TRIMTAB_REPORT_BLOCKS", "TRIMTAB_FORCE_CUDA_WHEELS",
-    "TRIMTAB_VERIFY",  "TRIMTAB_ANNOTATIONS",    "TRIMTAB_SUGGEST",       "TRIMTAB_REASSOCIATE"};
+constexpr std::string_view known_variables[] = {"TRIMTAB",
+                                                "TRIMTAB_CHECK",
+                                                "TRIMTAB_CHECK_REPORT",
+                                                "TRIMTAB_PROFILES",
+                                                "TRIMTAB_CHOICES",
+                                                "TRIMTAB_DEVICE",
+                                                "TRIMTAB_EMULATOR",
+                                                "TRIMTAB_JIT_DUMP",
+                                                "TRIMTAB_JOBS",
+                                                "TRIMTAB_KERNEL_SOURCES",
+                                                "TRIMTAB_LEAST_GAIN",
+                                                "TRIMTAB_LOG",
+                                                "TRIMTAB_MODULES",
+                                                "TRIMTAB_REPORT",
+                                                "TRIMTAB_REPORT_BLOCKS",
+                                                "TRIMTAB_FORCE_CUDA_WHEELS",
+                                                "TRIMTAB_VERIFY",
+                                                "TRIMTAB_ANNOTATIONS",
+                                                "TRIMTAB_SUGGEST",
+                                                "TRIMTAB_REASSOCIATE",
+                                                "TRIMTAB_CROSSCHECK",
+                                                "TRIMTAB_CROSSCHECK_SECONDS",
+                                                "TRIMTAB_CROSSCHECK_LAUNCH"};
 
 }  // namespace
 
@@ -100,6 +164,7 @@ ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
     if (const char* choices = get("TRIMTAB_CHOICES")) out.settings.choices_path = choices;
     if (const char* gain = get("TRIMTAB_LEAST_GAIN"); gain != nullptr && *gain != '\0')
         read_share("TRIMTAB_LEAST_GAIN", gain, out.settings.least_gain, out.warnings);
+    read_crosscheck(get, out.settings.crosscheck, out.warnings);
     if (const char* verify = get("TRIMTAB_VERIFY")) out.settings.verify = verify;
     if (const char* suggest = get("TRIMTAB_SUGGEST")) out.settings.suggest = suggest;
     if (const char* annotations = get("TRIMTAB_ANNOTATIONS")) out.settings.annotations = annotations;

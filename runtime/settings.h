@@ -1,6 +1,6 @@
 // The environment of an instrumented program: TRIMTAB, TRIMTAB_DEVICE, TRIMTAB_LOG, TRIMTAB_REPORT,
-// TRIMTAB_CHOICES, TRIMTAB_LEAST_GAIN, TRIMTAB_MODULES, TRIMTAB_VERIFY, TRIMTAB_SUGGEST,
-// TRIMTAB_ANNOTATIONS.
+// TRIMTAB_CHOICES, TRIMTAB_LEAST_GAIN, TRIMTAB_CROSSCHECK and its like, TRIMTAB_MODULES, TRIMTAB_VERIFY,
+// TRIMTAB_SUGGEST, TRIMTAB_ANNOTATIONS.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,14 @@ enum class LogLevel : std::uint8_t { off, warn, summary, info, debug };
 // one in 53 %; by .25 to .5 %, in 40 %; by .5 to 1 %, in 33 %, and a gain in the mean.
 inline constexpr double default_least_gain = 0.005;
 
+// TRIMTAB_CROSSCHECK=top:K and what goes with it: runtime/crosscheck/crosscheck.h.
+struct CrossCheckSettings {
+    std::uint32_t leaders = 0;  // K; 0: off
+    double seconds = 5;         // TRIMTAB_CROSSCHECK_SECONDS, of one choice
+    std::uint32_t launch =
+        100;  // TRIMTAB_CROSSCHECK_LAUNCH: at which a choice may change; 0: in later processes
+};
+
 struct Settings {
     Mode mode = Mode::on;
     ModulesMode modules = ModulesMode::background;
@@ -38,10 +46,11 @@ struct Settings {
     std::string device;          // TRIMTAB_DEVICE as given; empty: a GPU if there is one, else the emulator
     std::string choices_path;    // TRIMTAB_CHOICES; empty: choices are not kept across runs
     double least_gain = default_least_gain;  // TRIMTAB_LEAST_GAIN: what another block must save
-    std::string verify;                      // TRIMTAB_VERIFY as given: runtime/launches/verification.h
-    std::string suggest;                     // TRIMTAB_SUGGEST as given: runtime/launches/suggestion.h
-    std::string annotations;                 // TRIMTAB_ANNOTATIONS: a file of annotations; empty: none
-    bool reassociate = true;                 // TRIMTAB_REASSOCIATE=0 takes back what the build allowed
+    CrossCheckSettings crosscheck;
+    std::string verify;       // TRIMTAB_VERIFY as given: runtime/launches/verification.h
+    std::string suggest;      // TRIMTAB_SUGGEST as given: runtime/launches/suggestion.h
+    std::string annotations;  // TRIMTAB_ANNOTATIONS: a file of annotations; empty: none
+    bool reassociate = true;  // TRIMTAB_REASSOCIATE=0 takes back what the build allowed
 };
 
 struct ReadSettings {

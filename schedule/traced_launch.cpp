@@ -36,6 +36,8 @@ class Tracer {
         launch_.sm_count = sm_count();
         launch_.threads = 1;
         launch_.print = [](std::string_view) {};
+        launch_.is_cancelled = request.is_cancelled;
+        launch_.is_interpreted = request.is_interpreted;
         blocks_ = std::uint64_t{request.grid.x} * request.grid.y * request.grid.z;
     }
 

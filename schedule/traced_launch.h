@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ struct TraceRequest {
     std::uint64_t instruction_budget = 0;  // warp instructions that may be run; 0: no limit
     bool loads_bypass_l1 = false;          // those that say nothing of their own (-Xptxas -dlcm=cg)
     Policy policy = Policy::greedy_then_oldest;
+    std::function<bool()> is_cancelled{};  // as emulator::LaunchRequest's
+    bool is_interpreted = false;           // likewise
     const sass::Assembly* code =
         nullptr;  // what ptxas makes of the kernel for the device; nullptr: PTX must do
 };

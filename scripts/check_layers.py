@@ -27,7 +27,7 @@ ROOMS = {
     "driver_gen": ["profiler"],
     "advice": ["driver_gen"],
     "pipeline": ["driver_gen"],
-    "runtime": ["cuda"],
+    "runtime": ["cuda", "schedule"],
     "pass": ["include"],
     "tools": ["runtime", "advice", "pipeline", "pass", "schedule"],
 }

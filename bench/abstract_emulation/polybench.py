@@ -2,7 +2,7 @@
 """Abstract emulation and the closed form against measured block sweeps: which blocks they choose, in which order they
 put them, and how far their times are off.
 
-usage: polybench.py BUILD --table FILE.csv --gpu SLUG [--app A]... [--n N]... [--blocks K] [--json]
+usage: polybench.py BUILD --table FILE.csv --gpu SLUG [--app A]... [--n N]... [--blocks K] [--from-ptx] [--json]
 
 Samples (bench/selection_quality/polybench.json) are built once with BUILD/bin/trimtab++; then every legal block of a
 case is asked of `trimtab emulate` (with --bypass-l1: the tables' programs were built so) and `trimtab predict`.
@@ -33,7 +33,7 @@ def launches_of(kernel, n):
     return [({kernel["launches"]["argument"]: value}, weight) for value in asked]
 
 
-def ask(trimtab, predictor, binary, kernel, gpu, n, bx, by):
+def ask(trimtab, predictor, binary, kernel, gpu, n, bx, by, emulate_flags):
     """Predicted ms of all launches of the case, or None."""
     grid = [(n + bx - 1) // bx, (n + by - 1) // by if len(kernel["extent"]) > 1 else 1]
     total = 0
@@ -43,7 +43,7 @@ def ask(trimtab, predictor, binary, kernel, gpu, n, bx, by):
                    "--grid", ",".join(map(str, grid)), "--block", f"{bx},{by}"]
         command += [f"--arg={name}={value}" for name, value in arguments.items()]
         if predictor == "emulate":
-            command += ["--bypass-l1", "--no-sensitivity"]
+            command += ["--bypass-l1", "--no-sensitivity", *emulate_flags]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             print(f"left out: {kernel['kernel']} n={n} {bx}x{by}: {done.stderr.strip()}", file=sys.stderr)
@@ -87,6 +87,7 @@ def main():
     parser.add_argument("--app", action="append")
     parser.add_argument("--n", action="append", type=int)
     parser.add_argument("--blocks", type=int, default=0)
+    parser.add_argument("--from-ptx", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -124,7 +125,8 @@ def main():
             times = {}
             for predictor in ("predict", "emulate"):
                 times[predictor] = list(pool.map(
-                    lambda row: ask(trimtab, predictor, built[source], kernel, options.gpu, n, row[1], row[2]), rows))
+                    lambda row: ask(trimtab, predictor, built[source], kernel, options.gpu, n, row[1], row[2],
+                                    ["--from-ptx"] * options.from_ptx), rows))
             kept = [i for i in range(len(rows)) if all(t[i] is not None for t in times.values())]
             if len(kept) < 2:
                 continue

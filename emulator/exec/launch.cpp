@@ -123,7 +123,7 @@ std::expected<LaunchResult, Fault> run_grid(Program& program, GlobalMemory& memo
     const KernelCode& code = kernel->code(request.counting.count, request.observer != nullptr);
     Launch state(program, memory, request, *kernel, code);
     // What is observed is interpreted; and what reaches other blocks' shared memory.
-    if (request.observer == nullptr && cluster_blocks == 1)
+    if (request.observer == nullptr && cluster_blocks == 1 && !request.is_interpreted)
         state.variant = kernel->variants().of(code, request.block);
     state.parameters = parameter_lanes(code, request.parameters);
     state.group_footprints.resize(request.counting.groups.size());

@@ -89,6 +89,10 @@ struct LaunchRequest {
     std::function<void(std::string_view)> print;  // vprintf's output; empty: stdout
     std::optional<WrittenShape> written;          // where it goes out in another shape: faults name both
     LaunchObserver* observer = nullptr;           // told of what the launch does (observer.h); `threads` is 1
+    // Asked now and then by every worker, where there is an instruction_limit at the latest after each 65536
+    // instructions of a warp; true: Fault::limit. Empty: it runs to its end.
+    std::function<bool()> is_cancelled{};
+    bool is_interpreted = false;  // never compiled, however long it runs
 };
 
 // Why a launch did not finish.

@@ -278,6 +278,10 @@ const Op* Worker::check_limits(Warp& w, const Op* op, const Op* next) {
         w.stop = Warp::Stop::fault;
         return nullptr;
     }
+    if (launch_.request.is_cancelled && launch_.request.is_cancelled()) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(w.path_lanes));
+        return fault(w, op, Fault::Kind::limit, lane, "the launch is called off");
+    }
     const std::uint64_t state = state_of(w, op);
     const bool polls = state == std::exchange(w.last_state, state);
     if (polls) w.early_looks = early_looks_of_a_poll;

@@ -48,7 +48,8 @@ bool ChoiceMemory::find(std::span<const std::uint64_t> key, std::uint64_t key_ha
         out.block = {.x = high_half(shape[1]), .y = low_half(shape[2]), .z = high_half(shape[2])};
         const std::uint64_t shared = at[shared_word].load(std::memory_order_relaxed);
         out.dynamic_shared_bytes = low_half(shared);
-        out.body = high_half(shared);
+        out.body = high_half(shared) & ~awaits_check_bit;
+        out.awaits_check = (high_half(shared) & awaits_check_bit) != 0;
         if (full) {
             const std::uint64_t about = at[about_word].load(std::memory_order_relaxed);
             out.reason = low_half(about);
@@ -79,7 +80,7 @@ void ChoiceMemory::write(Word* entry, std::span<const std::uint64_t> key, std::u
     // No block has 4 GiB: `choice` is of a launch that is legal, or of one as written, which fails then.
     set(shared_word,
         join(static_cast<std::uint32_t>(std::min<std::uint64_t>(choice.dynamic_shared_bytes, UINT32_MAX)),
-             choice.body));
+             choice.body | (choice.awaits_check ? awaits_check_bit : 0)));
     set(about_word, join(choice.reason, choice.by));
     set(written_word, std::bit_cast<std::uint64_t>(choice.written_ns));
     set(chosen_word, std::bit_cast<std::uint64_t>(choice.chosen_ns));

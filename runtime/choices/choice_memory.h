@@ -16,9 +16,10 @@ namespace trimtab::runtime {
 struct RememberedChoice {
     trimtab_dim3 grid{}, block{};
     std::uint64_t dynamic_shared_bytes = 0;
-    std::uint32_t body = 0;    // Decision::body
-    std::uint32_t reason = 0;  // index into the plan's reasons
-    std::uint32_t by = 0;      // runtime::By
+    std::uint32_t body = 0;     // Decision::body
+    bool awaits_check = false;  // its launches are counted: runtime/crosscheck
+    std::uint32_t reason = 0;   // index into the plan's reasons
+    std::uint32_t by = 0;       // runtime::By
     double written_ns = 0, chosen_ns = 0;
 };
 
@@ -50,7 +51,9 @@ class ChoiceMemory {
   private:
     using Word = std::atomic<std::uint64_t>;
     static constexpr std::size_t probes = 8;
-    // Words of an entry: version, hash, grid and block (3), shared memory and body, reason and by, two times, the key.
+    // Words of an entry: version, hash, grid and block (3), shared memory and body (its highest bit: awaits_check),
+    // reason and by, two times, the key.
+    static constexpr std::uint32_t awaits_check_bit = 0x80000000u;
     static constexpr std::size_t version_word = 0, hash_word = 1, shape_word = 2, shared_word = 5,
                                  about_word = 6, written_word = 7, chosen_word = 8, first_key_word = 9;
     struct Table {

@@ -44,6 +44,8 @@ std::string_view name(By by) {
             return "annotated";
         case By::unchanged:
             return "unchanged";
+        case By::crosscheck:
+            return "crosscheck";
     }
     return "unchanged";
 }

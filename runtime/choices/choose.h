@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <expected>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,17 +15,18 @@
 #include "analysis/annotated_launch.h"
 #include "analysis/description.h"
 #include "runtime/choices/choice_store.h"
+#include "runtime/crosscheck/verdict.h"
 #include "runtime/launches/launch_shape.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::runtime {
 
 // As TRIMTAB_REPORT prints them.
-enum class By : std::uint8_t { driver, remembered, annotated, unchanged };
+enum class By : std::uint8_t { driver, remembered, annotated, unchanged, crosscheck };
 [[nodiscard]] std::string_view name(By by);
-// A choice of this launch's own, made by a driver program.
+// A choice of this launch's own, made by a driver program, or by a cross-check of what that had chosen.
 [[nodiscard]] inline bool is_new_choice(By by) {
-    return by == By::driver || by == By::annotated;
+    return by == By::driver || by == By::annotated || by == By::crosscheck;
 }
 
 struct Decision {
@@ -38,6 +40,9 @@ struct Decision {
     double chosen_ns = std::numeric_limits<double>::quiet_NaN();
     bool remembered = false;       // from an earlier launch
     bool has_other_total = false;  // the grid has not the threads of the launch as written
+    bool awaits_check = false;     // RememberedChoice::awaits_check
+    // Of the launch at which a cross-check takes effect, or is found not to be ready.
+    std::shared_ptr<const CheckOutcome> check{};
     // Not empty: what the driver program answered makes no sense, and nothing it says is to be trusted.
     std::string nonsense = {};
 };

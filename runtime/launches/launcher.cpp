@@ -11,7 +11,11 @@
 
 #include "analysis/legal_blocks.h"
 #include "ptx/binary.h"
+#include "runtime/choices/leaders.h"
+#include "runtime/crosscheck/moved_pointers.h"
+#include "runtime/launches/argument_key.h"
 #include "runtime/launches/other_totals.h"
+#include "runtime/modules/module_image.h"
 
 namespace trimtab::runtime {
 
@@ -23,8 +27,9 @@ double unix_time_s() {
 }
 
 std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, const trimtab_image& image,
-                       double least_gain) {
-    return plan.build_hash() ^ XXH3_64bits(&device, sizeof device) ^
+                       double least_gain, std::uint64_t checked_leaders) {
+    // Choices that were checked are others than those that were not.
+    return checked_leaders * 0x9e3779b97f4a7c15u ^ plan.build_hash() ^ XXH3_64bits(&device, sizeof device) ^
            XXH3_64bits_withSeed(&image, sizeof image, 1) ^
            XXH3_64bits_withSeed(&least_gain, sizeof least_gain, 2);
 }
@@ -32,11 +37,12 @@ std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, con
 }  // namespace
 
 Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report,
-                   Log& log, RunTimeModules* modules)
+                   Log& log, RunTimeModules* modules, CrossCheck::Load load_emulation)
     : mode_(settings.mode),
       may_reassociate_(settings.reassociate),
       least_gain_(settings.least_gain),
       store_(settings.choices_path, log),
+      crosscheck_(settings.crosscheck, log, std::move(load_emulation)),
       verification_(settings.verify, calls, log),
       suggestion_(settings.suggest, calls, log),
       reports_blocks_(settings.report_blocks && report.is_open()),
@@ -285,7 +291,7 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
     if (keeps) {
         owner = {.kernel = plan.description()->id,
                  .device = device->name,
-                 .build = build_of(plan, device->values, image, least_gain_)};
+                 .build = build_of(plan, device->values, image, least_gain_, crosscheck_.leaders())};
         key.assign(pending.key.begin(), pending.key.begin() + static_cast<std::ptrdiff_t>(pending.key_words));
         plan.key().make_portable(key);
         if (const auto stored = store_.find(owner, key)) {
@@ -301,7 +307,10 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
         *plan.description(), *plan.driver(), device->values, image, shape);
     decision =
         with_best_body(std::move(decision), *plan.description(), bodies, device->values, shape, least_gain_);
-    if (keeps && is_new_choice(decision.by))
+    const bool is_checked = start_check(kernel, shape, pending, decision, device, image, owner, key);
+    decision.awaits_check = is_checked && crosscheck_.changes_this_process();
+    // One that is checked is kept when that is over.
+    if (keeps && is_new_choice(decision.by) && !is_checked)
         store_.add(owner, key,
                    {.block = decision.block,
                     .grid = decision.has_other_total ? decision.grid : trimtab_dim3{},
@@ -312,6 +321,60 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
         distrust(kernel, plan, decision.nonsense);
     } else if (pending.key_words > 0)
         plan.remember({pending.key.data(), pending.key_words}, pending.key_hash, decision);
+    return decision;
+}
+
+bool Launcher::start_check(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
+                           const Decision& decision, const std::shared_ptr<const KnownDevice>& device,
+                           const trimtab_image& image, const ChoiceOwner& owner,
+                           const std::vector<std::uint64_t>& stored_key) {
+    // Other bodies and other totals are not what the driver program's leaders are. Of a module that the program has
+    // loaded while it runs, the code is not kept.
+    if (crosscheck_.leaders() == 0 || !is_new_choice(decision.by) || !decision.nonsense.empty() ||
+        decision.body != 0 || decision.has_other_total || pending.key_words == 0 ||
+        kernel.fat_binary == nullptr || !crosscheck_.wants_more())
+        return false;
+    const analysis::KernelDescription& description = *pending.plan->description();
+    Leaders leaders = leaders_of(decision, description, *pending.plan->driver(), device->values, image, shape,
+                                 crosscheck_.leaders());
+    if (leaders.launches.size() < 2) return false;
+    const ModuleImage code = recognise_module(kernel.fat_binary);
+    if (code.kind != ModuleImage::Kind::fat_binary) return false;
+    return crosscheck_.start(
+        {pending.plan,
+         {pending.key.begin(), pending.key.begin() + static_cast<std::ptrdiff_t>(pending.key_words)}},
+        {.kernel = kernel.name,
+         .fat_binary = std::make_shared<const std::vector<std::byte>>(code.bytes.begin(), code.bytes.end()),
+         .device = device,
+         .image = image,
+         .parameters = with_moved_pointers(description, argument_bytes(description, shape.arguments)),
+         .launches = std::move(leaders.launches),
+         .written = leaders.written,
+         .least_gain = least_gain_,
+         .owner = owner,
+         .stored_key = stored_key});
+}
+
+Decision Launcher::decide_awaiting(const Pending& pending, const RememberedChoice& remembered) {
+    const KernelPlan& plan = *pending.plan;
+    const std::span<const std::uint64_t> key(pending.key.data(), pending.key_words);
+    Decision decision = plan.recall(remembered);
+    const auto settled = crosscheck_.launched({&plan, {key.begin(), key.end()}});
+    if (!settled) return decision;
+    decision.awaits_check = false;
+    if (const CheckOutcome* outcome = settled->outcome.get();
+        outcome != nullptr && outcome->end == CheckEnd::changed) {
+        const CheckedLaunch& chosen = outcome->launches[outcome->chosen];
+        decision.grid = chosen.launch.grid;
+        decision.block = chosen.launch.block;
+        decision.dynamic_shared_bytes = chosen.launch.dynamic_shared_bytes;
+        decision.chosen_ns = chosen.predicted_ns;
+        decision.by = By::crosscheck;
+        decision.reason = outcome->why;
+        decision.remembered = false;
+    }
+    plan.remember(key, pending.key_hash, decision);
+    if (settled->is_first) decision.check = settled->outcome;
     return decision;
 }
 
@@ -332,7 +395,8 @@ Decision Launcher::decide(RegisteredKernel& kernel, const LaunchShape& shape, co
         if (keep != nullptr) return as_written(shape, keep);
         if (plan.driver() == nullptr) return as_written(shape, plan.left_alone());
         RememberedChoice remembered;
-        if (recall(plan, shape, pending, remembered, true)) return plan.recall(remembered);
+        if (recall(plan, shape, pending, remembered, true))
+            return remembered.awaits_check ? decide_awaiting(pending, remembered) : plan.recall(remembered);
         return decide_new(kernel, shape, pending);
     } catch (const std::exception& error) {
         // Out of memory at worst: the launch as written needs nothing of ours.
@@ -407,6 +471,7 @@ void Launcher::verify(RegisteredKernel& kernel, const LaunchShape& shape, const 
 }
 
 void Launcher::finish() {
+    crosscheck_.finish(store_);
     store_.flush();
     if (const std::string totals = totals_.text(); !totals.empty()) log_.summary(totals);
 }

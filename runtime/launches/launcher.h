@@ -12,6 +12,7 @@
 #include "runtime/choices/choice_store.h"
 #include "runtime/choices/choose_body.h"
 #include "runtime/choices/known_devices.h"
+#include "runtime/crosscheck/crosscheck.h"
 #include "runtime/launches/suggestion.h"
 #include "runtime/launches/verification.h"
 #include "runtime/log.h"
@@ -30,8 +31,9 @@ namespace trimtab::runtime {
 class Launcher {
   public:
     // `modules`: of what the program loads while it runs; null: such kernels are not known.
+    // `load_emulation`: for TRIMTAB_CROSSCHECK, where it is not the library.
     Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report, Log& log,
-             RunTimeModules* modules = nullptr);
+             RunTimeModules* modules = nullptr, CrossCheck::Load load_emulation = {});
 
     // Launches through `forward(grid, block, dynamic_shared_bytes, body)`, with another block where that is legal
     // and predicted faster; should that launch fail for its configuration, as written. `body`: the kernel whose
@@ -90,6 +92,14 @@ class Launcher {
     [[nodiscard]] std::vector<LaunchToVerify::Relative> relatives_of(RegisteredKernel& kernel,
                                                                      std::uint32_t ordinal,
                                                                      const KnownDevice& device);
+    // Has a new choice been handed to the cross-check? `owner` and `stored_key`: where it is kept, if it is.
+    [[nodiscard]] bool start_check(const RegisteredKernel& kernel, const LaunchShape& shape,
+                                   const Pending& pending, const Decision& decision,
+                                   const std::shared_ptr<const KnownDevice>& device,
+                                   const trimtab_image& image, const ChoiceOwner& owner,
+                                   const std::vector<std::uint64_t>& stored_key);
+    // A launch of a choice that awaits its check.
+    [[nodiscard]] Decision decide_awaiting(const Pending& pending, const RememberedChoice& remembered);
     // The kernel's driver program is not asked again; one warning.
     void distrust(RegisteredKernel& kernel, const KernelPlan& plan, const std::string& nonsense);
     [[nodiscard]] Bundles::Found find(RegisteredKernel& kernel, bool& may_come);
@@ -119,6 +129,7 @@ class Launcher {
     const bool may_reassociate_;
     const double least_gain_;
     ChoiceStore store_;
+    CrossCheck crosscheck_;
     Verification verification_;
     Suggestion suggestion_;
     const bool reports_blocks_;
@@ -150,7 +161,8 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
         plan = look_again(*kernel, plan);
     // What most launches take: nothing to tell, and the choice was made before.
     if (plan != nullptr && !tells_ && mode_ == Mode::on && keep == nullptr &&
-        (plan->driver() == nullptr || recall(*plan, shape, pending, remembered, false))) {
+        (plan->driver() == nullptr ||
+         (recall(*plan, shape, pending, remembered, false) && !remembered.awaits_check))) {
         if (plan->driver() == nullptr) return send(forward, grid, block, shared_bytes);
         body = plan->body(remembered.body);
         if ((body == nullptr &&

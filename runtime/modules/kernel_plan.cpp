@@ -61,6 +61,7 @@ void KernelPlan::remember(std::span<const std::uint64_t> key, std::uint64_t key_
                             .block = decision.block,
                             .dynamic_shared_bytes = decision.dynamic_shared_bytes,
                             .body = decision.body,
+                            .awaits_check = decision.awaits_check,
                             .reason = 0,
                             .by = static_cast<std::uint32_t>(decision.by),
                             .written_ns = decision.written_ns,
@@ -87,6 +88,7 @@ Decision KernelPlan::recall(const RememberedChoice& choice) const {
     decision.block = choice.block;
     decision.dynamic_shared_bytes = choice.dynamic_shared_bytes;
     decision.body = choice.body;
+    decision.awaits_check = choice.awaits_check;
     decision.by = static_cast<By>(choice.by);
     decision.written_ns = choice.written_ns;
     decision.chosen_ns = choice.chosen_ns;

@@ -16,6 +16,8 @@ RememberedChoice choice_for(std::uint64_t number) {
     return {.grid = {n, n + 1, n + 2},
             .block = {n + 3, n + 4, n + 5},
             .dynamic_shared_bytes = n + 8,
+            .body = n & 0x7fffffff,
+            .awaits_check = n % 3 == 0,
             .reason = n + 6,
             .by = n + 7,
             .written_ns = static_cast<double>(n) + 0.5,
@@ -27,7 +29,8 @@ bool matches(const RememberedChoice& choice, std::uint64_t number) {
     return choice.grid.x == expected.grid.x && choice.grid.y == expected.grid.y &&
            choice.grid.z == expected.grid.z && choice.block.x == expected.block.x &&
            choice.block.y == expected.block.y && choice.block.z == expected.block.z &&
-           choice.dynamic_shared_bytes == expected.dynamic_shared_bytes && choice.reason == expected.reason &&
+           choice.dynamic_shared_bytes == expected.dynamic_shared_bytes && choice.body == expected.body &&
+           choice.awaits_check == expected.awaits_check && choice.reason == expected.reason &&
            choice.by == expected.by && choice.written_ns == expected.written_ns &&
            choice.chosen_ns == expected.chosen_ns;
 }

@@ -58,16 +58,21 @@ int evaluate(const trimtab_device*, const trimtab_image*, const double* data, tr
 }
 
 int select(const trimtab_device*, const trimtab_image*, const double* data, const trimtab_limits*, double,
-           std::uint32_t, trimtab_choice* out) {
+           std::uint32_t count, trimtab_choice* out) {
     DriverScript& script = driver_script();
     ++script.selects;
-    if (script.select_result > 0) {
-        out[0] = {};
-        out[0].block = script.best;
-        out[0].predicted_ns = script.predict(data, script.best);
-        out[0].uncertain = script.uncertain ? 1 : 0;
-    }
-    return script.select_result;
+    const auto offer = [&](std::uint32_t place, trimtab_dim3 block) {
+        out[place] = {};
+        out[place].block = block;
+        out[place].predicted_ns = script.predict(data, block);
+        out[place].uncertain = script.uncertain ? 1 : 0;
+    };
+    if (script.select_result > 0) offer(0, script.best);
+    if (script.select_result != 1) return script.select_result;
+    std::uint32_t offered = 1;
+    for (const trimtab_dim3& other : script.others)
+        if (offered < count) offer(offered++, other);
+    return static_cast<int>(offered);
 }
 
 }  // namespace

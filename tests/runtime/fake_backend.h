@@ -61,6 +61,7 @@ struct DriverScript {
     bool uncertain = false;
     int select_result = 1;  // how many are offered; negative: an error
     trimtab_dim3 best{128, 1, 1};
+    std::vector<trimtab_dim3> others;  // offered after the best to who asks for several
     std::atomic<int> selects = 0;
 };
 DriverScript& driver_script();

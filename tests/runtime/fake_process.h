@@ -13,8 +13,7 @@ namespace trimtab::runtime::testing {
 inline LaunchShape launched_by_new_process(const std::string& choices,
                                            const analysis::KernelDescription& description,
                                            FakeFatBinary& fat_binary, FakeBundle& bundle,
-                                           const LaunchShape& written) {
-    Settings settings;
+                                           const LaunchShape& written, Settings settings = {}) {
     settings.choices_path = choices;
     BackendCalls calls = fake_calls();
     Log log(LogLevel::warn);

@@ -37,6 +37,7 @@ class LauncherTest : public ::testing::Test {
         testing::driver_script().uncertain = false;
         testing::driver_script().select_result = 1;
         testing::driver_script().best = dim(128);
+        testing::driver_script().others.clear();
         testing::driver_script().selects = 0;
     }
 
@@ -51,7 +52,7 @@ class LauncherTest : public ::testing::Test {
         log_.emplace(settings_.log);
         bundles_.emplace(*log_);
         report_.emplace(settings_.report_path, *log_);
-        launcher_.emplace(settings_, calls_, *bundles_, *report_, *log_);
+        launcher_.emplace(settings_, calls_, *bundles_, *report_, *log_, nullptr, load_emulation_);
         handle_ = registrations_.add_fat_binary(fat_binary_.wrapper());
         registrations_.add_function(handle_, &host_function_, description_.name.c_str());
     }
@@ -95,6 +96,7 @@ class LauncherTest : public ::testing::Test {
     analysis::KernelDescription description_ = testing::guarded_kernel();
     testing::FakeFatBinary fat_binary_{"one fat binary"};
     Settings settings_;
+    CrossCheck::Load load_emulation_;  // where settings_.crosscheck asks for one; empty: the library
     BackendCalls calls_ = testing::fake_calls();
     std::optional<Log> log_;
     std::optional<testing::FakeBundle> bundle_;

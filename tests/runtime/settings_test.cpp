@@ -77,6 +77,39 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 // What the sources read, what the manual lists and what is not warned of are one and the same.
+TEST(Settings, CrossCheck) {
+    const ReadSettings unset = read({{"TRIMTAB_CROSSCHECK", "off"}, {"TRIMTAB_CROSSCHECK_LAUNCH", ""}});
+    EXPECT_EQ(unset.settings.crosscheck.leaders, 0u);
+    EXPECT_EQ(unset.settings.crosscheck.launch, 100u);
+    EXPECT_EQ(unset.settings.crosscheck.seconds, 5);
+    EXPECT_THAT(unset.warnings, testing::IsEmpty());
+    const ReadSettings set = read({{"TRIMTAB_CROSSCHECK", "top:8"},
+                                   {"TRIMTAB_CROSSCHECK_SECONDS", "0.25"},
+                                   {"TRIMTAB_CROSSCHECK_LAUNCH", "0"}});
+    EXPECT_EQ(set.settings.crosscheck.leaders, 8u);
+    EXPECT_EQ(set.settings.crosscheck.launch, 0u);
+    EXPECT_EQ(set.settings.crosscheck.seconds, 0.25);
+    EXPECT_THAT(set.warnings, testing::IsEmpty());
+    for (const char* bad : {"on", "top", "top:", "top:1", "top:17", "top:4x", "top:-4", "8", "TOP:4"}) {
+        const ReadSettings refused = read({{"TRIMTAB_CROSSCHECK", bad}});
+        EXPECT_EQ(refused.settings.crosscheck.leaders, 0u) << bad;
+        EXPECT_THAT(
+            refused.warnings,
+            testing::ElementsAre(std::string("TRIMTAB_CROSSCHECK=") + bad +
+                                 " is not understood: it takes off or top:K, K from 2 to 16; taken as off"));
+    }
+    for (const char* bad : {"0", "-1", "nan", "inf", "3601", "2s"}) {
+        const ReadSettings refused = read({{"TRIMTAB_CROSSCHECK_SECONDS", bad}});
+        EXPECT_EQ(refused.settings.crosscheck.seconds, 5) << bad;
+        EXPECT_EQ(refused.warnings.size(), 1u) << bad;
+    }
+    for (const char* bad : {"-1", "1.5", "ten", "5000000000"}) {
+        const ReadSettings refused = read({{"TRIMTAB_CROSSCHECK_LAUNCH", bad}});
+        EXPECT_EQ(refused.settings.crosscheck.launch, 100u) << bad;
+        EXPECT_EQ(refused.warnings.size(), 1u) << bad;
+    }
+}
+
 TEST(Settings, TheManualListsEveryVariableThatIsRead) {
     namespace fs = std::filesystem;
     const fs::path root = TRIMTAB_SOURCE_DIR;
