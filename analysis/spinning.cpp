@@ -14,29 +14,86 @@ using ptx::ValueIndex;
 
 class LoopExits {
   public:
-    LoopExits(const FunctionValues& values, const ptx::Loop& loop) : values_(values) {
+    LoopExits(SymbolTable& table, const FunctionValues& values, const ptx::Loop& loop)
+        : table_(table), values_(values), loop_(loop) {
         inside_.resize(values.flow().blocks.size());
         for (const BlockIndex block : loop.blocks) inside_[block] = true;
     }
 
     // The loads in the loop that decide whether it goes on.
     std::vector<std::uint32_t> deciding_loads() {
+        follow_exits(false);
+        follow_exits(true);
+        return loads_;
+    }
+
+  private:
+    // Those that count to a bound end whatever the bound is: what it is read from decides, and not by which
+    // way a turn came to read it.
+    void follow_exits(bool that_count) {
         visited_.assign(values_.ssa().values.size(), false);
+        all_branches_ = that_count;
         for (BlockIndex block = 0; block < inside_.size(); block++) {
-            if (!inside_[block]) continue;
-            const auto& successors = values_.flow().blocks[block].successors;
-            if (std::ranges::any_of(successors, [&](BlockIndex to) { return !inside_[to]; }))
-                visit_branch(block);
+            if (inside_[block] && leaves(block) && counts(block) == that_count) visit_branch(block);
         }
         while (!work_.empty()) {
             const ValueIndex index = work_.back();
             work_.pop_back();
             follow(index);
         }
-        return loads_;
     }
 
-  private:
+    // By a branch, or by a guarded ret, behind which the function ends.
+    bool leaves(BlockIndex block) const {
+        const ptx::BasicBlock& body = values_.flow().blocks[block];
+        if (body.first == body.last) return false;
+        const Opcode last = values_.function().body[body.last - 1].opcode;
+        return last == Opcode::ret || last == Opcode::exit ||
+               std::ranges::any_of(body.successors, [&](BlockIndex to) { return !inside_[to]; });
+    }
+
+    // Does every turn test there whether a register, one further each turn, is below a bound? The largest
+    // number of its type is below nothing, and it comes to that one.
+    bool counts(BlockIndex block) const {
+        const ptx::BasicBlock& body = values_.flow().blocks[block];
+        if (body.first == body.last || body.successors.size() != 2 ||
+            values_.function().body[body.last - 1].opcode != Opcode::bra ||
+            !std::ranges::all_of(loop_.latches,
+                                 [&](BlockIndex latch) { return values_.flow().dominates(block, latch); }))
+            return false;
+        Symbolic stays = values_.guard(body.last - 1);
+        if (stays.width != 1 || !table_.is_small(stays)) return false;
+        if (!inside_[body.successors[0]]) stays = table_.negate(stays);
+        const Atom* test = table_.as_operation(stays);
+        if (test == nullptr || test->operation.op != Operator::setp || ptx::is_float(test->operation.type))
+            return false;
+        using enum ptx::Comparison;
+        const ptx::Comparison comparison = test->operation.comparison;
+        if (comparison != lt && comparison != gt) return false;
+        return steps_by(test->operands[0], comparison == lt ? 1 : -1) ||
+               steps_by(test->operands[1], comparison == lt ? -1 : 1);
+    }
+    // A register of the loop's head that each turn leaves so much further, and a constant.
+    bool steps_by(const Symbolic& value, std::int64_t step) const {
+        Symbolic counter = value;
+        std::erase_if(counter.terms, [](const Term& term) { return term.atoms.empty(); });
+        const auto atom = counter.single_atom();
+        const auto phi = atom ? values_.phi_of(table_.atom(*atom)) : std::nullopt;
+        if (!phi || values_.ssa().values[*phi].block != loop_.header) return false;
+        const Symbolic& before = values_.value(*phi);
+        if (before != counter) return false;
+        const auto& predecessors = values_.flow().blocks[loop_.header].predecessors;
+        for (std::size_t p = 0; p < predecessors.size(); p++) {
+            if (!inside_[predecessors[p]]) continue;
+            const ValueIndex incoming = values_.ssa().values[*phi].incoming[p];
+            if (incoming == no_index || values_.value(incoming).width != before.width ||
+                table_.subtract(values_.value(incoming), before) !=
+                    SymbolTable::constant(static_cast<std::uint64_t>(step), before.width))
+                return false;
+        }
+        return true;
+    }
+
     void visit_branch(BlockIndex block) {
         const ptx::BasicBlock& body = values_.flow().blocks[block];
         if (body.first == body.last) return;
@@ -82,7 +139,9 @@ class LoopExits {
             if (inside_[block]) visit_branch(block);
     }
 
+    SymbolTable& table_;
     const FunctionValues& values_;
+    const ptx::Loop& loop_;
     std::vector<bool> inside_, visited_;
     std::vector<ValueIndex> work_;
     std::vector<std::uint32_t> loads_;
@@ -163,11 +222,11 @@ std::vector<Fault> waiting_by_recursion(const SymbolTable& table,
     return {};
 }
 
-std::vector<Fault> spinning_loops(const SymbolTable& table, const FunctionValues& values,
+std::vector<Fault> spinning_loops(SymbolTable& table, const FunctionValues& values,
                                   const MemoryRoots& written) {
     std::vector<Fault> faults;
     for (const ptx::Loop& loop : values.flow().loops) {
-        for (const std::uint32_t load : LoopExits(values, loop).deciding_loads()) {
+        for (const std::uint32_t load : LoopExits(table, values, loop).deciding_loads()) {
             const ptx::Instruction& made = values.function().body[load];
             // Calls and atomics with a result are judged as instructions.
             const bool reads =

@@ -17,7 +17,7 @@ namespace trimtab::analysis {
                                                       std::size_t function, const MemoryRoots& written);
 
 // One fault for each loop whose exit depends on memory that may be in `written`.
-[[nodiscard]] std::vector<Fault> spinning_loops(const SymbolTable& table, const FunctionValues& values,
+[[nodiscard]] std::vector<Fault> spinning_loops(SymbolTable& table, const FunctionValues& values,
                                                 const MemoryRoots& written);
 
 }  // namespace trimtab::analysis

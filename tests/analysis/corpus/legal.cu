@@ -366,3 +366,30 @@ __global__ void within_reach(int* o, int centre, int reach) {
     int i = GX, away = i - centre;
     if ((away < 0 ? -away : away) <= reach) o[i] = away;
 }
+// Loops that count, to bounds that are read again where something was written.
+//= covering
+__global__ void last_of_a_list(int* o, const int* first, int n) {
+    int v = GX;
+    if (v >= n) return;
+    for (int e = first[v]; e < first[v + 1]; e++)
+        if (o[v] < e) o[v] = e;
+}
+//= covering
+__global__ void list_from_its_end(int* o, const unsigned* first, int n) {
+    int v = GX;
+    if (v >= n) return;
+    for (unsigned e = first[v + 1]; e > first[v]; --e) {
+        if (o[v] > 5) o[v]--;
+        o[v] += e & 1;
+    }
+}
+//= covering alone
+__global__ void marks_neighbours(int* level, int* found, const int* first, const int* to, int n, int now) {
+    int v = GX;
+    if (v >= n || level[v] != now) return;
+    for (int e = first[v]; e < first[v + 1]; e++)
+        if (level[to[e]] < 0) {
+            level[to[e]] = now + 1;
+            *found = 1;
+        }
+}
