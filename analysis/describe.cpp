@@ -154,6 +154,7 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
     description.strides = std::move(proof.strides);
     description.apart = std::move(proof.apart);
     description.stride_accesses = std::move(proof.stride_accesses);
+    description.needs_one_turn_a_thread = proof.needs_one_turn_a_thread;
     description.verdict = proof.verdict;
     description.race_free_proved = proof.race_free;
     description.uses_float_atomics = proof.uses_float_atomics;
@@ -218,6 +219,7 @@ void conjoin_strides(KernelDescription& description, KernelDescription& other) {
     }
     append(description.strides, other.strides);
     append(description.stride_accesses, other.stride_accesses);
+    description.needs_one_turn_a_thread |= other.needs_one_turn_a_thread;
 }
 
 void conjoin(KernelDescription& description, KernelDescription other) {

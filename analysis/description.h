@@ -144,6 +144,9 @@ struct KernelDescription {
     // threads is legal in a launch is for free_totals() to say.
     std::vector<GridStrideLoop> strides;
     std::vector<GridStrideAccess> stride_accesses;
+    // Turns also touch memory at places that are not known beforehand. Where each thread of the launch as
+    // written makes one turn at most, two turns that meet there are a race.
+    bool needs_one_turn_a_thread = false;
     // Memory that any two threads of a launch must be shown to touch apart, if one of them writes there:
     // barriers were taken for nothing. See indices_are_apart().
     std::vector<GridStrideAccess> apart;

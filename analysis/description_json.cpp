@@ -210,6 +210,8 @@ KernelDescription description_from(const JsonValue& value) {
     if (const auto strides = value.find("strides"))
         for (const JsonValue& loop : strides->list()) description.strides.push_back(loop_from(loop));
     description.stride_accesses = accesses_from(value, "stride_accesses");
+    if (const auto one = value.find("one_turn_a_thread"))
+        description.needs_one_turn_a_thread = one->boolean();
     description.apart = accesses_from(value, "apart");
     if (const auto block = value.find("block")) description.annotated_block = expression_from(*block);
     if (const auto shared = value.find("shared")) description.annotated_shared = expression_from(*shared);
@@ -275,6 +277,7 @@ json to_json(const KernelDescription& description) {
         }
     };
     add_accesses("stride_accesses", description.stride_accesses);
+    if (description.needs_one_turn_a_thread) object["one_turn_a_thread"] = true;
     add_accesses("apart", description.apart);
     for (const Reason& reason : description.reasons)
         object["reasons"].push_back(

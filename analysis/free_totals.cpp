@@ -142,7 +142,8 @@ bool are_apart(std::span<const GridStrideAccess> accesses, ArgumentBytes argumen
 
 std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBytes arguments,
                                 const std::array<std::uint64_t, 3>& extent,
-                                const std::array<std::uint64_t, 3>& most_threads) {
+                                const std::array<std::uint64_t, 3>& most_threads,
+                                const std::array<std::uint64_t, 3>& written_threads) {
     const std::vector<std::uint32_t> offsets = description.parameter_offsets();
     const Bounds bounds(arguments, offsets);
     std::array<bool, 3> free{};
@@ -160,6 +161,7 @@ std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBy
         }
         const auto bound = bounds.of(loop, most_threads[d]);
         if (!bound || !(description.reads_total(d) || description.grid_stays(d))) return {};
+        if (description.needs_one_turn_a_thread && *bound > written_threads[d]) return {};
         free[d] = true;
         if (*bound > 0) box[d].last = std::max(box[d].last, *bound - 1);
     }

@@ -11,10 +11,11 @@ namespace trimtab::analysis {
 // By dimension: with these arguments, every number of threads from 1 to `most_threads` (of the launch as
 // written, or more) leaves the same results as the `extent` of the launch as written. In none of those whose
 // total is read, or in all of them. Where the grid stays, the threads are those of a block, and the extent
-// counts blocks.
+// counts blocks. `written_threads`: of the launch as written, or of one of its blocks where the grid stays.
 [[nodiscard]] std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBytes arguments,
                                               const std::array<std::uint64_t, 3>& extent,
-                                              const std::array<std::uint64_t, 3>& most_threads);
+                                              const std::array<std::uint64_t, 3>& most_threads,
+                                              const std::array<std::uint64_t, 3>& written_threads);
 
 // Does no thread touch memory of `apart` that another one of the launch touches too, where one of them
 // writes it? `extent` as above.

@@ -450,6 +450,9 @@ std::expected<GridStrides, Fault> with_exchange(const Kernel& kernel, const Loop
     const Phases phases(kernel.values);
     AccessRules rules;
     rules.trusts_read_only = !kernel.orders_nothing;
+    // What two threads touch of one place is a race where no barrier is between, and where there was one in
+    // the launch as written, it may have been what kept them from it.
+    if (!kernel.orders_nothing) rules.turns_of = kernel.reads_total;
     if (kernel.values.blocks_are_units()) {
         rules.module = &kernel.module;
         rules.phases = &phases;
@@ -457,7 +460,8 @@ std::expected<GridStrides, Fault> with_exchange(const Kernel& kernel, const Loop
     }
     auto accesses = strided_accesses(kernel.table, kernel.values, indices, once, rules);
     if (!accesses) return std::unexpected(std::move(accesses.error()));
-    result.accesses = std::move(*accesses);
+    result.accesses = std::move(accesses->known);
+    result.need_one_turn_a_thread = accesses->need_one_turn_a_thread;
     auto rows = RowLoops(kernel.table, kernel.values, indices).run();
     if (!rows) return std::unexpected(std::move(rows.error()));
     result.loops.insert(result.loops.end(), rows->begin(), rows->end());

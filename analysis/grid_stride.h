@@ -40,6 +40,8 @@ struct StridedAccess {
 struct GridStrides {
     std::vector<StridedLoop> loops;
     std::vector<StridedAccess> accesses;  // none: no order of turns can matter
+    // Turns touch memory at places that are not known: the launch as written must have a thread for each.
+    bool need_one_turn_a_thread = false;
     // What the block must be for its threads to tell each other the same, and the most threads then; 0: any.
     BlockWidth block = BlockWidth::any;
     std::uint32_t most_threads = 0;

@@ -137,9 +137,9 @@ class Tails {
 
 // Where the covering grid may have more threads than the launch as written, and they go on by as many.
 std::array<bool, 3> totals(const KernelDescription& description, ArgumentBytes arguments,
-                           const Extents& extent, const Extents& most) {
+                           const Extents& extent, const Extents& most, const Extents& written) {
     if (description.strides.empty() || description.verdict == Verdict::annotated) return {};
-    return free_totals(description, arguments, extent, most);
+    return free_totals(description, arguments, extent, most, written);
 }
 
 // The warp size, so that no block wastes lanes, unless the launch as written is smaller, or no block of whole
@@ -248,7 +248,10 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
         most[d] = description.grid_stays(d)
                       ? std::max(limits.max_block[d], blocks[d])
                       : std::max(extent[d] + limits.max_block[d] - 1, grids[d] * blocks[d]);
-    const std::array<bool, 3> free = totals(description, arguments, extent, most);
+    Extents written{};  // threads of this body; of another one's launch nothing follows
+    for (std::size_t d = 0; d < 3 && !is_other_body; d++)
+        written[d] = description.grid_stays(d) ? blocks[d] : grids[d] * blocks[d];
+    const std::array<bool, 3> free = totals(description, arguments, extent, most, written);
     for (std::size_t d = 0; d < 3; d++) {
         if (!description.grid_stays(d)) continue;
         if (!free[d] && description.verdict != Verdict::annotated)

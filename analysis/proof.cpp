@@ -277,11 +277,13 @@ class Prover {
                                         may_reassociate_);
         if (found) {
             auto fault = export_strides(kernel, *found);
+            proof_.needs_one_turn_a_thread = found->need_one_turn_a_thread;
             if (!fault) return take_block(*found);
             found = std::unexpected(std::move(*fault));
         }
         proof_.strides.clear();
         proof_.stride_accesses.clear();
+        proof_.needs_one_turn_a_thread = false;
         stride_fault_ = std::move(found.error());
         stride_place_ = place_of(kernel, stride_fault_->instruction);
     }

@@ -19,6 +19,7 @@ struct Proof {
     std::vector<Guard> guards;
     std::vector<GridStrideLoop> strides;
     std::vector<GridStrideAccess> stride_accesses, apart;
+    bool needs_one_turn_a_thread = false;
     std::vector<Reason> reasons;
     // What the reasons are about: the use of indices, exchange within warps, anything else.
     struct Obstacles {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "analysis/guards.h"
@@ -33,7 +34,7 @@ class Accesses {
              const AccessRules& rules)
         : table_(table), kernel_(kernel), indices_(indices), once_(once), rules_(rules) {}
 
-    std::expected<std::vector<StridedAccess>, Fault> run() {
+    std::expected<StridedAccesses, Fault> run() {
         const auto& body = kernel_.function().body;
         for (std::uint32_t i = 0; i < body.size(); i++) {
             if (!kernel_.is_reachable(i)) continue;
@@ -49,14 +50,19 @@ class Accesses {
         const bool one_kind = std::ranges::all_of(found_, [&](const Found& f) {
             return !f.access.reduction.empty() && f.access.reduction == found_.front().access.reduction;
         });
-        if (!changes || one_kind) return std::vector<StridedAccess>();
-        for (const Found& f : found_)
-            if (!f.is_known &&
-                std::ranges::any_of(found_, [&](const Found& other) { return meets(f, other); }))
-                return std::unexpected(unknown(f));
-        std::vector<StridedAccess> result;
+        if (!changes || one_kind) return StridedAccesses();
+        StridedAccesses result;
+        for (const Found& f : found_) {
+            if (f.is_known) continue;
+            for (const Found& other : found_) {
+                if (!meets(f, other)) continue;
+                if (f.is_shared || !is_of_a_turn(f.instruction) || !is_of_a_turn(other.instruction))
+                    return std::unexpected(unknown(f));
+                result.need_one_turn_a_thread = true;
+            }
+        }
         for (Found& f : found_)
-            if (f.is_known) result.push_back(std::move(f.access));
+            if (f.is_known) result.known.push_back(std::move(f.access));
         return result;
     }
 
@@ -69,6 +75,19 @@ class Accesses {
         const ptx::Variable* variable = nullptr;
     };
 
+    // In a loop of each dimension that has them: who makes no turn does not come by.
+    bool is_of_a_turn(std::uint32_t i) const {
+        const ptx::BlockIndex block = kernel_.flow().block_of[i];
+        bool result = std::ranges::any_of(rules_.turns_of, std::identity());
+        for (std::size_t d = 0; d < 3; d++)
+            result &= !rules_.turns_of[d] ||
+                      std::ranges::any_of(indices_.loops(), [&](const LoopIndices::Strided& strided) {
+                          const auto& blocks = kernel_.flow().loops[strided.loop].blocks;
+                          return static_cast<std::size_t>(strided.dimension) == d &&
+                                 std::ranges::find(blocks, block) != blocks.end();
+                      });
+        return result;
+    }
     // On the stack, and no matter to other turns.
     bool is_of_the_turn(std::uint32_t i) const {
         if (kernel_.blocks_are_units() || !is_stack_access(kernel_, i)) return false;
@@ -210,11 +229,9 @@ bool has_effect(const FunctionValues& kernel, std::uint32_t instruction) {
            !kernel.is_frame_access(instruction);
 }
 
-std::expected<std::vector<StridedAccess>, Fault> strided_accesses(SymbolTable& table,
-                                                                  const FunctionValues& kernel,
-                                                                  const LoopIndices& indices,
-                                                                  const Once& once,
-                                                                  const AccessRules& rules) {
+std::expected<StridedAccesses, Fault> strided_accesses(SymbolTable& table, const FunctionValues& kernel,
+                                                       const LoopIndices& indices, const Once& once,
+                                                       const AccessRules& rules) {
     return Accesses(table, kernel, indices, once, rules).run();
 }
 
@@ -223,7 +240,9 @@ std::expected<std::vector<StridedAccess>, Fault> all_accesses(SymbolTable& table
     const Once never;
     AccessRules rules;
     rules.may_keep_stack = true;
-    return strided_accesses(table, kernel, LoopIndices(table, kernel, {}), never, rules);
+    auto found = strided_accesses(table, kernel, LoopIndices(table, kernel, {}), never, rules);
+    if (!found) return std::unexpected(std::move(found.error()));
+    return std::move(found->known);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // compare, where pointers and bounds are known.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <expected>
 #include <functional>
@@ -26,16 +27,27 @@ struct AccessRules {
     const ptx::Module* module = nullptr;
     // What barriers keep apart; null: nothing.
     const Phases* phases = nullptr;
+    // The dimensions of the loops in all of which an instruction is of a turn. Of such accesses the launch may
+    // show what addresses do not: that as written each thread makes one turn at most. Where none is set, it
+    // may not.
+    std::array<bool, 3> turns_of{};
     // Of instructions that were looked at elsewhere.
     std::function<bool(std::uint32_t)> is_known = [](std::uint32_t) { return false; };
 };
 
-// Empty where no order of turns can matter. The fault is at what is not known beforehand.
-[[nodiscard]] std::expected<std::vector<StridedAccess>, Fault> strided_accesses(SymbolTable& table,
-                                                                                const FunctionValues& kernel,
-                                                                                const LoopIndices& indices,
-                                                                                const Once& once,
-                                                                                const AccessRules& rules);
+struct StridedAccesses {
+    std::vector<StridedAccess> known;  // empty where no order of turns can matter
+    // Turns meet at places that are not known beforehand, unless the program has races where each of its
+    // threads makes one turn at most.
+    bool need_one_turn_a_thread = false;
+};
+
+// The fault is at what is not known beforehand.
+[[nodiscard]] std::expected<StridedAccesses, Fault> strided_accesses(SymbolTable& table,
+                                                                     const FunctionValues& kernel,
+                                                                     const LoopIndices& indices,
+                                                                     const Once& once,
+                                                                     const AccessRules& rules);
 
 // Parameters, constants, the stack as registers have none: what no turn can tell from another.
 [[nodiscard]] bool has_effect(const FunctionValues& kernel, std::uint32_t instruction);

@@ -19,6 +19,7 @@ namespace {
 const std::map<std::string, std::pair<std::size_t, unsigned>> least_kernels{
     {"legal", {40, 25}},
     {"hostile", {40, 25}},
+    {"waiting_hostile", {7, 0}},
     {"strides_legal", {25, 25}},
     {"strides_hostile", {25, 25}},
     {"block_strides_legal", {20, 18}},
@@ -116,10 +117,10 @@ class Corpus : public testing::TestWithParam<std::tuple<const char*, const char*
 };
 INSTANTIATE_TEST_SUITE_P(
     Files, Corpus,
-    testing::Combine(testing::Values("legal", "hostile", "strides_legal", "strides_hostile",
-                                     "block_strides_legal", "block_strides_hostile", "warps_legal",
-                                     "warps_hostile", "blocks_legal", "blocks_hostile", "sums_legal",
-                                     "sums_hostile", "private_legal", "private_hostile"),
+    testing::Combine(testing::Values("legal", "hostile", "waiting_hostile", "strides_legal",
+                                     "strides_hostile", "block_strides_legal", "block_strides_hostile",
+                                     "warps_legal", "warps_hostile", "blocks_legal", "blocks_hostile",
+                                     "sums_legal", "sums_hostile", "private_legal", "private_hostile"),
                      testing::Values("-O0", "-O1", "-O3", "nvcc")),
     [](const auto& info) {
         const std::string level = std::get<1>(info.param);

@@ -69,6 +69,24 @@ constexpr std::string_view source = R"(
         __syncthreads();
         for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] += a[k];
     }
+    __global__ void gather(float* o, const float* a, const int* at, int n) {
+        for (int i = gx(); i < n; i += tx()) o[i] = a[at[i]];
+    }
+    __global__ void gather_twice(float* o, const float* a, const int* at, int n, int m) {
+        for (int i = gx(); i < n; i += tx()) o[i] = a[at[i]];
+        for (int i = gx(); i < m; i += tx()) o[i] += a[at[i] + 1];
+    }
+    __global__ void gather_plane(float* o, const float* a, const int* at, int w, int h) {
+        for (int y = blockIdx.y * blockDim.y + threadIdx.y; y < h; y += gridDim.y * blockDim.y)
+            for (int x = blockIdx.x * blockDim.x + threadIdx.x; x < w; x += gridDim.x * blockDim.x)
+                o[y * w + x] = a[at[y * w + x]];
+    }
+    __global__ void gather_row(float* o, const float* a, const int* at, int d) {
+        for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] = a[at[k]];
+    }
+    __global__ void gather_beside_next(float* o, const float* a, const int* at, int n) {
+        for (int i = gx(); i < n; i += tx()) o[i + 1] = o[i] + a[at[i]];
+    }
     __global__ void row_of_a_warp(float* o, int rows) {
         int row = gx() / 32;
         if (row < rows) o[gx()] = row + threadIdx.x % 32;
@@ -86,7 +104,7 @@ class FreeTotals : public testing::Test {
     static std::string free(const std::string& name, std::array<std::uint64_t, 3> extent,
                             std::array<std::uint64_t, 3> most, Values... values) {
         const KernelDescription& description = kernel(name);
-        const auto found = free_totals(description, arguments(description, values...), extent, most);
+        const auto found = free_totals(description, arguments(description, values...), extent, most, extent);
         std::string text;
         for (std::size_t d = 0; d < 3; d++)
             if (found[d]) text += "xyz"[d];
@@ -285,6 +303,52 @@ TEST_F(FreeTotals, AnotherImageThatTiesTheTotal) {
     EXPECT_EQ(judge(images(tied, free_one)), "divide x");
 }
 
+// Two turns that meet there were two threads', if each thread made one.
+TEST_F(FreeTotals, PlacesThatAreNotKnown) {
+    const std::uint64_t at = pointer + 0x20000000;
+    EXPECT_EQ(free("gather", pointer, other_pointer, at, 1024), "x");
+    EXPECT_EQ(free("gather", pointer, other_pointer, at, 5), "x");
+    EXPECT_EQ(free("gather", pointer, other_pointer, at, -5), "x") << "no turn is made";
+    EXPECT_EQ(free("gather", pointer, other_pointer, at, 1025), "") << "one thread makes two turns";
+    EXPECT_EQ(free("gather", pointer, other_pointer, pointer + 4, 1000), "") << "known ones meet";
+    EXPECT_EQ(free("gather_beside_next", pointer, other_pointer, at, 1000), "") << "known ones meet";
+    EXPECT_EQ(free("gather_twice", pointer, other_pointer, at, 1024, 1000), "x");
+    EXPECT_EQ(free("gather_twice", pointer, other_pointer, at, 1025, 1000), "");
+    EXPECT_EQ(free("gather_twice", pointer, other_pointer, at, 1000, 1025), "");
+    const auto plane = [&](int w, int h) {
+        return free("gather_plane", {64, 32, 1}, {1024, 1024, 1}, pointer, other_pointer, at, w, h);
+    };
+    EXPECT_EQ(plane(64, 32), "xy");
+    EXPECT_EQ(plane(65, 32), "");
+    EXPECT_EQ(plane(64, 33), "");
+
+    const KernelDescription& gather = kernel("gather");
+    EXPECT_TRUE(gather.needs_one_turn_a_thread);
+    EXPECT_FALSE(kernel("copy").needs_one_turn_a_thread);
+    const auto thousand = arguments(gather, pointer, other_pointer, at, 1000);
+    EXPECT_EQ(blocks(gather, thousand, {10, 1, 1}, {100, 1, 1}), "cover");
+    EXPECT_EQ(blocks(gather, thousand, {9, 1, 1}, {100, 1, 1}), "divide x");
+    // A launch with other threads is judged by those of the one written.
+    const trimtab_image image = to_driver_image(image_for(gather, 75));
+    EXPECT_TRUE(legal_blocks_of_total(gather, thousand, {10, 1, 1}, {100, 1, 1}, device(), image, {32, 1, 1})
+                    .has_value());
+    EXPECT_FALSE(
+        legal_blocks_of_total(gather, thousand, {9, 1, 1}, {100, 1, 1}, device(), image, {2048, 1, 1})
+            .has_value());
+    // What another body's threads were says nothing.
+    const auto of_body = legal_blocks_of_body(gather, thousand, {10, 1, 1}, {100, 1, 1}, device(), image);
+    ASSERT_TRUE(of_body.has_value());
+    EXPECT_EQ(of_body->dividing, 1u);
+
+    const KernelDescription& row = kernel("gather_row");
+    const auto hundred = arguments(row, pointer, other_pointer, at, 100);
+    EXPECT_EQ(blocks(row, hundred, {10, 1, 1}, {128, 1, 1}), "cover");
+    EXPECT_EQ(blocks(row, hundred, {10, 1, 1}, {64, 1, 1}),
+              "its loops over threadIdx.x are not shown to leave the same results with blocks of other "
+              "sizes, for these arguments")
+        << "the grid's threads do not count";
+}
+
 TEST_F(FreeTotals, DescriptionsKeepThemInJson) {
     const KernelDescription& written = kernel("copy");
     const auto read = description_from_json(to_json(written), "test");
@@ -292,6 +356,10 @@ TEST_F(FreeTotals, DescriptionsKeepThemInJson) {
     EXPECT_EQ(read->stride_accesses, written.stride_accesses);
     ASSERT_EQ(read->strides.size(), 1u);
     EXPECT_EQ(read->strides[0].exits, written.strides[0].exits);
+    EXPECT_FALSE(read->needs_one_turn_a_thread);
+    const auto read_gather = description_from_json(to_json(kernel("gather")), "test");
+    ASSERT_TRUE(read_gather.has_value()) << read_gather.error().text();
+    EXPECT_TRUE(read_gather->needs_one_turn_a_thread);
     const KernelDescription& row = kernel("row");
     const auto read_row = description_from_json(to_json(row), "test");
     ASSERT_TRUE(read_row.has_value()) << read_row.error().text();

@@ -193,7 +193,7 @@ class Trial {
                                                   std::uint64_t{grid_.z} * block_.z};
         std::array<std::uint64_t, 3> most_threads{};
         for (std::size_t d = 0; d < 3; d++) most_threads[d] = 3 * (extent[d] + 1024);
-        const std::array<bool, 3> free = free_totals(kernel_, arguments_, extent, most_threads);
+        const std::array<bool, 3> free = free_totals(kernel_, arguments_, extent, most_threads, extent);
         if (std::ranges::none_of(free, std::identity())) return 0;
         std::ranges::shuffle(candidates, random_);
         const std::vector<std::byte> before = memory_.all();

@@ -105,6 +105,12 @@ void add_loops(std::string& out, const KernelDescription& kernel) {
                                                   : "grid-stride",
                            fmt::join(exits, " or "), loop.source.empty() ? "" : "  (" + loop.source + ")");
     }
+    if (kernel.needs_one_turn_a_thread)
+        out += fmt::format(
+            "             its turns touch memory at places that are not known beforehand: where the launch "
+            "as "
+            "written has a thread{} for each\n",
+            kernel.keeps_grid() ? " of a block" : "");
     for (std::size_t d = 0; d < 3; ++d)
         if (kernel.grid_stays(d))
             out += fmt::format(

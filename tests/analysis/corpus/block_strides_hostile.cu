@@ -131,7 +131,7 @@ __global__ void volatile_row(volatile int* o, int d) {
 __global__ void takes_a_ticket(int* o, int* tickets, int d) {
     FOR_THREADS(k, d) o[blockIdx.x * d + k] = atomicAdd(tickets, 1);
 }
-//= fixed 1 ""
+//= covering alone
 __global__ void scattered_in_row(int* o, const int* __restrict__ to, int d) {
     FOR_THREADS(k, d) o[to[k]] = blockIdx.x;
 }
@@ -139,7 +139,7 @@ __global__ void scattered_in_row(int* o, const int* __restrict__ to, int d) {
 __global__ void rows_by_turns(int* o, int rows, int d) {
     for (int row = blockIdx.x; row < rows; row += gridDim.x) FOR_THREADS(k, d) o[row * d + k] += k;
 }
-//= fixed 1 ""
+//= covering
 __global__ void reads_back(int* o, const int* a, int d) {
     FOR_THREADS(k, d) o[blockIdx.x * d + k] = a[a[k]];
 }
@@ -238,9 +238,9 @@ __global__ void flat_in_two_dimensions(int* o, int d) {
     for (int k = t; k < d; k += blockDim.x * blockDim.y) o[blockIdx.x * d + k] = t;
 }
 //= fixed 1 "at places that are not known beforehand"
-__global__ void row_from_the_end(int* o, int d) {
-    int* row = o + (gridDim.x - 1 - blockIdx.x) * d;
-    FOR_THREADS(k, d) row[k] = k;
+__global__ void scaled_by_what_turns_write(int* o, const int* at, int d) {
+    const int scale = o[blockIdx.x];
+    FOR_THREADS(k, d) o[at[k]] = k * scale;
 }
 //= fixed 1 "blockDim.x otherwise"
 __global__ void block_in_128_bits(uint64_t* o, uint64_t high, uint64_t low, int d) {

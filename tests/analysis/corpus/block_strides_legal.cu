@@ -22,7 +22,7 @@ __global__ void add_bias(float* x, const float* __restrict__ bias, int d) {
     float* row = x + blockIdx.x * d;
     FOR_THREADS(k, d) row[k] += bias[k];
 }
-//= covering; -O0 fixed
+//= covering
 __global__ void look_up_rows(float* __restrict__ o, const int* __restrict__ which,
                              const float* __restrict__ table, int d) {
     const int from = which[blockIdx.x] & 7;
@@ -82,7 +82,7 @@ __global__ void sweeps_of_a_row(float* o, int d, int times) {
     for (int t = 0; t < times; t++)
         FOR_THREADS(k, d) o[blockIdx.x * d + k] = 0.5f * o[blockIdx.x * d + k] + t;
 }
-//= covering; -O0 fixed
+//= covering
 __global__ void count_in_row(int* bins, const int* __restrict__ x, int d) {
     FOR_THREADS(k, d) atomicAdd(&bins[x[blockIdx.x * d + k] & 7], 1);
 }
@@ -139,4 +139,15 @@ __global__ void sum_of_each_row(int* sums, const int* __restrict__ a, int d) {
     int s = 0;
     FOR_THREADS(k, d) s += a[blockIdx.x * d + k];
     atomicAdd(sums + blockIdx.x, s);
+}
+// At places that are not known: where each thread of a block makes one turn.
+//= covering
+__global__ void row_from_the_end(int* o, int d) {
+    int* row = o + (gridDim.x - 1 - blockIdx.x) * (d & 7);
+    FOR_THREADS(k, d & 7) row[k] = k;
+}
+//= covering
+__global__ void rows_of_a_table(int* o, const int* table, const int* at, int d) {
+    const int row = at[blockIdx.x];
+    FOR_THREADS(k, d & 7) o[blockIdx.x * (d & 7) + k] = table[row * d + k];
 }

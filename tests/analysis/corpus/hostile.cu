@@ -242,65 +242,6 @@ __global__ void locks(int* lock, int* o, int n) {
     o[0] += i;
     atomicExch(lock, 0);
 }
-//= fixed 2 "volatile"
-__global__ void spins_on_volatile(int* c, int n) {
-    int i = GX;
-    if (i < n) {
-        atomicAdd(c, 1);
-        while (*(volatile int*)c < n) {
-        }
-    }
-}
-//= fixed 2 "loop that goes on until memory"
-__global__ void spins_on_memory(int* flags, int* o, int n) {
-    int i = GX;
-    if (i >= n) return;
-    flags[i] = 1;
-    for (int k = 0; flags[(i + 1) % n] == 0 && k < 1000000; k++) o[i] = k;
-}
-//= fixed 2 "loop that goes on until memory"
-__global__ void spins_until_it_may_exit(int* flags, int* o, int n) {
-    int i = GX;
-    if (i >= n) return;
-    flags[i] = 1;
-    for (int k = 0;; k++) {
-        asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p exit; }" ::"r"(flags[(i + 1) % n]) : "memory");
-        o[i] = k;
-    }
-}
-//= fixed 2 "loop that goes on until memory"
-__global__ void counts_to_what_it_writes(int* c, int* o, int n) {
-    int i = GX;
-    if (i >= n) return;
-    atomicMin(c, i);
-    for (int k = 0; k < *c; k++) o[i] = k;
-}
-//= fixed 2 "loop that goes on until memory"
-__global__ void begins_again_until_memory(int* flags, int* o, const int* first, int n) {
-    int i = GX;
-    if (i >= n) return;
-    flags[i] = 1;
-    for (int e = first[i]; e < first[i + 1]; e++)
-        if (flags[i + 1] == 0) {
-            o[i] = 2;
-            e = first[i];
-        }
-}
-//= fixed 2 "loop that goes on until memory" alone; -O0 covering; -O1 covering
-__global__ void may_leap_its_bound(int* flags, int* o, const int* first, int n) {
-    int i = GX;
-    if (i >= n) return;
-    flags[i] = 1;
-    for (int e = first[i]; e != first[i + 1]; e += 2)
-        if (flags[i + 1] == 0) o[i] = e;
-}
-//= fixed 2 "loop that goes on until memory"
-__global__ void goes_on_as_memory_says(int* flags, int* o, const int* first, int n) {
-    int i = GX;
-    if (i >= n) return;
-    flags[i] = 1;
-    for (int e = first[i]; e < first[i + 1]; e += flags[i + 1]) o[i] = e;
-}
 //= fixed 2 "within a block only"
 __global__ void block_atomics(int* c, int n) {
     if (GX < n) atomicAdd_block(c, 1);
@@ -436,7 +377,7 @@ __global__ void slot_of_the_thread(float* sums, const float* x, int n) {
     int g = GX;
     for (int i = g; i < n; i += gridDim.x * blockDim.x) sums[g] += x[i];
 }
-//= dividing 3 "gridDim.x" alone
+//= covering alone
 __global__ void ordered_within_a_thread(float* o, int n) {
     for (int i = GX; i < n; i += gridDim.x * blockDim.x) o[i % 1024] += i;
 }

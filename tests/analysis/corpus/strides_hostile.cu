@@ -150,13 +150,40 @@ __global__ void stride_of_another_dimension(int* o, int w, int h) {
     if (x < w)
         for (int y = GY; y < h; y += TX) o[y * w + x] = TY;
 }
-//= dividing 3 "gridDim.x" alone
+//= covering alone
 __global__ void scattered(int* o, const int* __restrict__ to, int n) {
     for (int i = GX; i < n; i += TX) o[to[i]] = i;
 }
-//= dividing 3 "declare pointers that are only read const and __restrict__" alone
-__global__ void gathered_from_who_knows_where(int* o, const int* from, const int* at, int n) {
-    for (int i = GX; i < n; i += TX) o[i] = from[at[i]];
+//= dividing 3 "places that are not known" alone
+__global__ void decides_by_what_turns_write(int* o, const int* at, int n) {
+    if (o[n] > 3) return;
+    for (int i = GX; i < n; i += TX) o[at[i]] = i;
+}
+//= dividing 3 "places that are not known" alone
+__global__ void scales_by_what_turns_write(int* o, const int* at, int n) {
+    int scale = o[0];
+    for (int i = GX; i < n; i += TX) o[at[i]] = i * scale;
+}
+//= dividing 3 "places that are not known" alone
+__global__ void first_thread_writes_what_turns_read(int* o, const int* at, int n) {
+    if (GX == 0) o[n] = n;
+    for (int i = GX; i < n; i += TX) at[i] < n ? o[i] = o[at[i]] : 0;
+}
+//= dividing 3 "places that are not known" alone
+__global__ void adds_up_where_turns_write(int* o, const int* at, int n) {
+    int s = 0;
+    for (int i = GX; i < n; i += TX) {
+        s += at[i];
+        o[at[i]] = i;
+    }
+    atomicAdd(o, s);
+}
+//= dividing 3 "places that are not known" alone
+__global__ void once_a_row(int* o, const int* at, int w, int h) {
+    for (int y = GY; y < h; y += TY) {
+        int first = o[y * w];
+        for (int x = GX; x < w; x += TX) o[at[y * w + x]] = first;
+    }
 }
 //= dividing 3 "gridDim.x"
 __global__ void short_index(int* o, int n) {

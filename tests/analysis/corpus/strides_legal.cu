@@ -73,7 +73,7 @@ __global__ void leaves_some_out(int* o, const int* __restrict__ a, int n) {
         o[i] = a[i];
     }
 }
-//= covering; -O0 dividing
+//= covering
 __global__ void rows_of_a_matrix(float* y, const float* __restrict__ a, const float* __restrict__ x, int n,
                                  int m) {
     for (int i = GX; i < n; i += TX) {
@@ -108,7 +108,7 @@ __global__ void sweeps(float* o, int n, int times) {
     for (int t = 0; t < times; t++)
         for (int i = GX; i < n; i += TX) o[i] = 0.5f * o[i] + t;
 }
-//= covering; -O0 dividing
+//= covering
 __global__ void histogram(int* bins, const int* __restrict__ x, int n) {
     for (int i = GX; i < n; i += TX) atomicAdd(&bins[x[i] & 7], 1);
 }
@@ -121,7 +121,7 @@ __global__ void by_a_factor_in_memory(float* o, const float* __restrict__ factor
     const float a = factor[0];
     for (int i = GX; i < n; i += TX) o[i] *= a;
 }
-//= covering; -O0 dividing
+//= covering
 __global__ void transposed(float* o, const float* __restrict__ a, int n, int w) {
     for (int i = GX; i < n; i += TX) o[i] = a[i % w * 3 + i / w];
 }
@@ -137,7 +137,7 @@ __global__ void random_numbers(unsigned* o, unsigned seed, int n) {
         o[i] = s;
     }
 }
-//= covering; -O0 dividing; -O1 dividing
+//= covering
 __global__ void four_words_each(int* o, int n) {
     for (int i = GX; i < n; i += TX)
         for (int k = 0; k < 4; k++) o[4 * i + k] = i - k;
@@ -272,4 +272,42 @@ __global__ void counts_of_a_turn(const int* __restrict__ a, int* __restrict__ o,
         for (int k = 0; k < 9; k++) counts[a[(i + k) % n] & 3]++;
         o[i] = counts[i & 3] * 100 + counts[3];
     }
+}
+
+// At places that are not known: where each thread of the launch as written makes one turn.
+//= covering
+__global__ void gathered_from_who_knows_where(int* o, const int* from, const int* at, int n) {
+    for (int i = GX; i < n; i += TX) o[i] = from[at[i]];
+}
+//= covering
+__global__ void scattered(int* o, const int* at, int n) {
+    for (int i = GX; i < n; i += TX) o[16 * i + (at[i] & 15)] = i;
+}
+//= covering
+__global__ void columns_of_an_image(const float* image, int n, int w, int k, float* columns) {
+    for (int i = GX; i < n; i += TX) {
+        const float* from = image + i / w;
+        float* to = columns + i;
+        for (int a = 0; a < k; a++) {
+            *to = a < w ? from[a * w] : 0;
+            to += n;
+        }
+    }
+}
+//= covering
+__global__ void two_kinds_of_sums(int* o, const int* at, int n) {
+    for (int i = GX; i < n; i += TX) {
+        atomicAdd(&o[at[i]], i);
+        atomicMax(&o[64 + at[i]], i);
+    }
+}
+//= covering
+__global__ void gathered_twice(int* o, int* between, const int* from, const int* at, int n) {
+    for (int i = GX; i < n; i += TX) between[i] = from[at[i]];
+    for (int i = GX; i < n; i += TX) o[i] = between[i] + from[at[i] + 1];
+}
+//= covering
+__global__ void gathered_plane(int* o, const int* from, const int* at, int w, int h) {
+    for (int y = GY; y < h; y += TY)
+        for (int x = GX; x < w; x += TX) o[y * w + x] = from[at[x] + y];
 }

@@ -101,7 +101,7 @@ __global__ void bitonic_kernel(int*d,int j,int k){unsigned i=GX,x=i^j;if(x>i){in
 __global__ void life_kernel(const unsigned char*a,unsigned char*b,int w,int h){int x=GX,y=GY;if(x>=w||y>=h)return;int c=0;for(int dy=-1;dy<=1;dy++)for(int dx=-1;dx<=1;dx++){int xx=(x+dx+w)%w,yy=(y+dy+h)%h;c+=a[yy*w+xx];}b[y*w+x]=c==3;}  // covering
 __global__ void julia_kernel(unsigned*o,int w,int h,float cx,float cy,int it){int x=GX,y=GY;if(x<w&&y<h){float zx=x*3.f/w,zy=y*2.f/h;int k=0;while(k<it&&zx*zx+zy*zy<4){float t=zx*zx-zy*zy+cx;zy=2*zx*zy+cy;zx=t;k++;}o[y*w+x]=k;}}  // covering
 __global__ void transpose_kernel(float*o,const float*a,int w,int h){int x=GX,y=GY;if(x<w&&y<h)o[x*h+y]=a[y*w+x];}  // covering
-__global__ void hist_kernel(unsigned*h,const unsigned char*x,int n){int i=GX;int s=blockDim.x*gridDim.x;while(i<n){atomicAdd(&h[x[i]],1u);i+=s;}}  // dividing
+__global__ void hist_kernel(unsigned*h,const unsigned char*x,int n){int i=GX;int s=blockDim.x*gridDim.x;while(i<n){atomicAdd(&h[x[i]],1u);i+=s;}}  // covering
 __global__ void scanstep_kernel(const int*a,int*b,int n,int off){int i=GX;if(i>=n)return;b[i]=i>=off?a[i]+a[i-off]:a[i];}  // covering
 __global__ void spmvell_kernel(const int*c,const float*v,const float*x,float*y,int rows,int w){int r=GX;if(r<rows){float s=0;for(int k=0;k<w;k++){int col=c[r+k*rows];if(col>=0)s+=v[r+k*rows]*x[col];}y[r]=s;}}  // covering
 __global__ void kmeans_kernel(const float*f,float*c,int*m,int np,int nc,int nf){int p=GX;if(p<np){int best=0;float bd=1e30f;for(int k=0;k<nc;k++){float d=0;for(int j=0;j<nf;j++){float t=f[j*np+p]-c[k*nf+j];d+=t*t;}if(d<bd){bd=d;best=k;}}m[p]=best;}}  // covering

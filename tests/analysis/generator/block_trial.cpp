@@ -353,7 +353,7 @@ class BlockTrial {
         std::array<std::uint64_t, 3> extent{}, most_threads{};
         extent = kernel_.counted_extent(written_.grid, written_.block);
         for (std::size_t d = 0; d < 3; d++) most_threads[d] = 3 * (extent[d] + max_threads);
-        const std::array<bool, 3> free = free_totals(kernel_, arguments_, extent, most_threads);
+        const std::array<bool, 3> free = free_totals(kernel_, arguments_, extent, most_threads, extent);
         if (std::ranges::none_of(free, std::identity())) return;
         for (const trimtab_dim3& block : candidates) {
             if (most == 0) return;
