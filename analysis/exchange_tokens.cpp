@@ -42,7 +42,7 @@ Tokens::Tokens() : data_(1) {}
 
 Token Tokens::intern(std::vector<std::uint64_t> key, Data data) {
     const auto [at, is_new] = indices_.emplace(std::move(key), static_cast<Token>(data_.size()));
-    if (is_new) data_.push_back(std::move(data));
+    if (is_new) data_.push_back(data);
     return at->second;
 }
 
@@ -57,7 +57,7 @@ Token Tokens::same_for_all(ptx::ValueIndex value, bool rounded) {
 Token Tokens::own_part(ptx::ValueIndex value, unsigned thread, bool rounded) {
     Sum sum{.of = value, .threads = {}, .constant = {}, .rounded = rounded};
     sum.threads.set(thread);
-    return sum_token(std::move(sum));
+    return sum_token(sum);
 }
 
 Token Tokens::sum_token(Sum sum) {
@@ -110,7 +110,7 @@ std::optional<Token> Tokens::joined(const TurnSum& sum, Token a, Token b) {
     } else if (other) {
         result.constant = other;
     }
-    return sum_token(std::move(result));
+    return sum_token(result);
 }
 
 std::optional<std::uint64_t> Tokens::as_number(Token token) const {

@@ -10,7 +10,7 @@ std::uint64_t TextureObjects::add(TextureObject object) {
 
 std::uint64_t TextureObjects::add(SurfaceObject object) {
     const std::lock_guard lock(mutex_);
-    surfaces_[next_] = std::make_unique<SurfaceObject>(std::move(object));
+    surfaces_[next_] = std::make_unique<SurfaceObject>(object);
     return next_++;
 }
 

@@ -31,7 +31,7 @@ std::expected<Job, Error> start(const std::string& source, const std::string& ob
     if (!process)
         return std::unexpected(
             Error{.message = "the C compiler " + process.error().message, .file = compiler.command});
-    return Job{source, messages, std::move(*process)};
+    return Job{source, messages, *process};
 }
 
 std::expected<void, Error> finish(Job& job, const CCompiler& compiler) {

@@ -80,7 +80,7 @@ std::string builtin_origin(std::string_view slug) {
 
 }  // namespace
 
-std::expected<Device, Error> parse_device(std::string_view text, std::string origin) {
+std::expected<Device, Error> parse_device(std::string_view text, const std::string& origin) {
     const auto json = base::parse_json(text, origin);
     if (!json) return std::unexpected(json.error());
     return base::read_json(*json, "device", origin, device_from);

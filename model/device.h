@@ -33,6 +33,6 @@ inline constexpr std::string_view default_device = "rtx2070super";
 // unknown device is an error that offers the nearest slug.
 [[nodiscard]] std::expected<Device, Error> find_device(std::string_view name);
 // A description in JSON; `origin` names it in errors, which name the missing or misspelt field.
-[[nodiscard]] std::expected<Device, Error> parse_device(std::string_view json, std::string origin);
+[[nodiscard]] std::expected<Device, Error> parse_device(std::string_view json, const std::string& origin);
 
 }  // namespace trimtab::model

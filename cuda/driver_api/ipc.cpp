@@ -22,9 +22,9 @@ extern "C" {
 CUresult cuIpcGetMemHandle(CUipcMemHandle* pHandle, CUdeviceptr dptr) {
     return forward(cudaIpcGetMemHandle, reinterpret_cast<cudaIpcMemHandle_t*>(pHandle), host(dptr));
 }
-CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* pdptr, CUipcMemHandle handle, unsigned Flags) {
+CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* pdptr, CUipcMemHandle handle, unsigned flags) {
     return forward(cudaIpcOpenMemHandle, reinterpret_cast<void**>(pdptr), same<cudaIpcMemHandle_t>(handle),
-                   Flags);
+                   flags);
 }
 CUresult cuIpcCloseMemHandle(CUdeviceptr dptr) {
     return forward(cudaIpcCloseMemHandle, host(dptr));

@@ -79,7 +79,7 @@ std::string instruction_text(const ptx::Function& function, const ptx::Instructi
 }
 
 std::string place_text(const ptx::Module& module, const ptx::Instruction& instruction) {
-    const std::string source = module.source_text(instruction.location);
+    std::string source = module.source_text(instruction.location);
     if (!source.empty()) return source;
     if (module.origin.empty()) return fmt::format("PTX line {}", instruction.line);
     return fmt::format("PTX line {} of {}", instruction.line, module.origin);

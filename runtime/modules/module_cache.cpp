@@ -96,7 +96,8 @@ std::optional<PreparationFailure> ModuleCache::failure(const std::string& hash) 
 void ModuleCache::write_failure(const std::string& hash, unsigned attempts, const std::string& reason) const {
     const std::string line = fmt::format("{} {}\n", attempts, reason);
     // What cannot be remembered is tried again.
-    static_cast<void>(base::write_whole(file(hash, ".failed"), std::as_bytes(std::span(line))));
+    [[maybe_unused]] const auto written =
+        base::write_whole(file(hash, ".failed"), std::as_bytes(std::span(line)));
 }
 
 void ModuleCache::begin_attempt(const std::string& hash) const {

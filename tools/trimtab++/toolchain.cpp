@@ -25,7 +25,7 @@ std::optional<std::string> find_llvm_program(const std::string& name) {
     if (fs::path built_with = fs::path(TRIMTAB_LLVM_PREFIX) / "bin" / name; is_there(built_with))
         return built_with;
     for (const std::string& candidate : {name + "-22", name})
-        if (auto found = base::find_program(candidate)) return *found;
+        if (auto found = base::find_program(candidate)) return found;
     return std::nullopt;
 }
 

@@ -38,7 +38,7 @@ int main() {
 )";
 constexpr const char* subject = "a first kernel";
 
-Finding failed(std::string text, const base::TemporaryFolder& folder) {
+Finding failed(const std::string& text, const base::TemporaryFolder& folder) {
     std::ifstream messages(folder.file("messages"));
     std::string said;
     for (std::string line; std::getline(messages, line) && said.empty();)
