@@ -95,7 +95,16 @@ struct Arguments {
 class Fixture {
   public:
     static Fixture& instance() {
-        static Fixture& fixture = *new Fixture;  // the object's destructors come after all others
+        static Fixture& fixture = *new Fixture({});  // the object's destructors come after all others
+        return fixture;
+    }
+    // The same with TRIMTAB_CROSSCHECK=top:4, whose emulation agrees with everything at once.
+    static Fixture& checked() {
+        static Fixture& fixture = *[] {
+            Settings settings;
+            settings.crosscheck = {.leaders = 4, .seconds = 5, .launch = 1000};
+            return new Fixture(settings);
+        }();
         return fixture;
     }
 
@@ -125,7 +134,13 @@ class Fixture {
     const trimtab_device& device() { return *calls_.emulated_device(0, &slug_); }
 
   private:
-    Fixture() {
+    explicit Fixture(const Settings& settings)
+        : launcher_(settings, calls_, bundles_, report_, log_, nullptr, [](std::string&) {
+              return CrossCheck::Emulate([](const EmulationQuestion& question, char*, std::size_t) {
+                  for (std::uint32_t i = 0; i < question.launch_count; ++i) question.launches[i].ns = 1000;
+                  return std::int32_t{emulation_done};
+              });
+          }) {
         const auto& object = registered_object();
         if (object.bundle == nullptr || object.kernels.size() != 3 || object.bundle->driver_count != 3) {
             std::fprintf(stderr, "the kernels' object brought no driver programs\n");
@@ -149,12 +164,11 @@ class Fixture {
     const void* host_function(Kernel kernel) const { return functions_[static_cast<std::size_t>(kernel)]; }
 
     BackendCalls calls_ = fake::fake_calls();
-    Settings settings_;
     Log log_{LogLevel::off};
     Bundles bundles_{log_};
     Report report_{"", log_};
     Registrations registrations_;
-    Launcher launcher_{settings_, calls_, bundles_, report_, log_};
+    Launcher launcher_;
     std::array<const void*, 3> functions_{};
     const char* slug_ = nullptr;
 };
@@ -196,6 +210,25 @@ void remembered_choice(benchmark::State& state) {
     measure(state, kernel, [&](int) { Fixture::instance().through_trimtab(arguments); });
 }
 BENCHMARK(remembered_choice)->ArgName("dimensions-1")->DenseRange(0, 2)->ThreadRange(1, 2);
+
+// With a cross-check that has taken effect; and while its launches are counted still, which is never for long.
+void checked_choice(benchmark::State& state) {
+    const auto kernel = static_cast<Kernel>(state.range(0));
+    Arguments arguments(kernel);
+    arguments.set_size(500);
+    for (int i = 0; i < 1000; ++i) Fixture::checked().through_trimtab(arguments);
+    measure(state, kernel, [&](int) { Fixture::checked().through_trimtab(arguments); });
+}
+BENCHMARK(checked_choice)->ArgName("dimensions-1")->DenseRange(0, 2)->ThreadRange(1, 2);
+
+void choice_that_awaits_its_check(benchmark::State& state) {
+    Arguments arguments(Kernel::product);
+    measure(state, Kernel::product, [&](int i) {
+        arguments.set_size(20000 + i / 900);
+        Fixture::checked().through_trimtab(arguments);
+    });
+}
+BENCHMARK(choice_that_awaits_its_check)->Iterations(90000);
 
 // Sixteen sizes in turn: what is remembered is not always the same entry.
 void remembered_choice_of_sixteen(benchmark::State& state) {
