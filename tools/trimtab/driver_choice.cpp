@@ -1,11 +1,93 @@
 #include "tools/trimtab/driver_choice.h"
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "analysis/legal_blocks.h"
 #include "tools/trimtab/driver_search.h"
 
 namespace trimtab::tools {
+namespace {
+
+thread_local const RankedLaunch* asked = nullptr;
+
+// How far a prediction may be off, as driver_gen/driver_end.inc's trimtab_judge says it.
+struct Judgement {
+    double relative_error = 0;
+    bool uncertain = true;
+};
+Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns) {
+    Judgement judgement{.uncertain = launch.fits->uncertain(launch.data) || !(ns > 0)};
+    const std::vector<model::Metric> used = launch.program->metrics_used();
+    double squares = 0;
+    for (const driver_gen::FittedMetric& fit : launch.fits->metrics) {
+        if (std::ranges::find(used, fit.metric) == used.end()) continue;
+        const auto with = [&](double scale) {
+            return predicted_ns(launch, block, {.metric = fit.metric, .factor = scale});
+        };
+        if (fit.data_dependent) {
+            const auto doubled = with(2);
+            if (!doubled || std::abs(ns - *doubled) > 0.25 * ns) judgement.uncertain = true;
+        }
+        if (fit.exact || fit.quality.held_out_max_error == 0) continue;
+        const double change = (with(1 + fit.quality.held_out_max_error).value_or(2 * ns) - ns) / ns;
+        squares += change * change;
+    }
+    judgement.relative_error = std::sqrt(squares);
+    if (!(judgement.relative_error <= 0.5)) judgement.uncertain = true;
+    return judgement;
+}
+
+// The launch that a call of the driver program's functions is about.
+RankedLaunch launch_with(const double* data, double dynamic_shared_bytes) {
+    RankedLaunch launch = *asked;
+    launch.data = {data, asked->data.size()};
+    launch.dynamic_shared_bytes = dynamic_shared_bytes;
+    trimtab_dim3& extent = launch.limits.extent;
+    for (std::size_t i = 0; i < launch.fits->data_names.size(); ++i) {
+        const std::string& name = launch.fits->data_names[i];
+        if (name == "extent.x") extent.x = static_cast<std::uint32_t>(data[i]);
+        if (name == "extent.y") extent.y = static_cast<std::uint32_t>(data[i]);
+        if (name == "extent.z") extent.z = static_cast<std::uint32_t>(data[i]);
+    }
+    return launch;
+}
+
+int evaluate(const trimtab_device* /*device*/, const trimtab_image* /*image*/, const double* data,
+             trimtab_dim3 block, double dynamic_shared_bytes, trimtab_prediction* out) {
+    const RankedLaunch launch = launch_with(data, dynamic_shared_bytes);
+    const auto ns = predicted_ns(launch, block);
+    if (!ns) return -1;
+    const Judgement judgement = judge(launch, block, *ns);
+    out->predicted_ns = *ns;
+    out->relative_error = judgement.relative_error;
+    out->uncertain = judgement.uncertain ? 1 : 0;
+    out->metric_count = 0;
+    return 0;
+}
+
+int select(const trimtab_device* /*device*/, const trimtab_image* /*image*/, const double* data,
+           const trimtab_limits* limits, double dynamic_shared_bytes, std::uint32_t count,
+           trimtab_choice* out) {
+    RankedLaunch launch = launch_with(data, dynamic_shared_bytes);
+    launch.limits = *limits;
+    const trimtab_context context{.launch = launch};
+    const auto search = std::make_unique<trimtab_search>();
+    search->context = &context;
+    search->limits = &launch.limits;
+    trimtab_search_blocks(search.get());
+    count = std::min<std::uint32_t>(count, search->tried_count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        out[i] = *trimtab_found(search.get(), i);
+        const Judgement judgement = judge(launch, out[i].block, out[i].predicted_ns);
+        out[i].relative_error = judgement.relative_error;
+        out[i].uncertain = judgement.uncertain ? 1 : 0;
+    }
+    return static_cast<int>(count);
+}
+
+}  // namespace
 
 std::optional<RankedBlock> driver_choice(const RankedLaunch& launch) {
     const trimtab_context context{.launch = launch};
@@ -16,6 +98,18 @@ std::optional<RankedBlock> driver_choice(const RankedLaunch& launch) {
     if (search->tried_count == 0) return std::nullopt;
     const trimtab_choice* chosen = trimtab_found(search.get(), 0);
     return RankedBlock{.block = chosen->block, .ns = chosen->predicted_ns};
+}
+
+InterpretedDriver::InterpretedDriver(const RankedLaunch& launch) {
+    asked = &launch;
+    driver_.abi = TRIMTAB_DRIVER_ABI;
+    driver_.struct_bytes = sizeof driver_;
+    driver_.evaluate = evaluate;
+    driver_.select = select;
+}
+
+InterpretedDriver::~InterpretedDriver() {
+    asked = nullptr;
 }
 
 }  // namespace trimtab::tools

@@ -1,4 +1,4 @@
-// What a driver program's own search chooses for a launch: the runtime's answer, without its C compiled.
+// What a kernel's driver program would choose, asked of the interpreted model.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,22 @@
 
 namespace trimtab::tools {
 
-// Nothing: no block that the search tries is legal and can be launched.
+// The block that its search finds; nothing: no block is legal.
 [[nodiscard]] std::optional<RankedBlock> driver_choice(const RankedLaunch& launch);
+
+// A driver program for as long as it lives, for the runtime's own code to ask: its functions answer on the thread that
+// made it, of the kernel that `launch` is one of. Its limits and D are those that each call names.
+class InterpretedDriver {
+  public:
+    explicit InterpretedDriver(const RankedLaunch& launch);
+    ~InterpretedDriver();
+    InterpretedDriver(const InterpretedDriver&) = delete;
+    InterpretedDriver& operator=(const InterpretedDriver&) = delete;
+
+    [[nodiscard]] const trimtab_driver& driver() const { return driver_; }
+
+  private:
+    trimtab_driver driver_{};
+};
 
 }  // namespace trimtab::tools

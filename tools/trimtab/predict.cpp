@@ -3,11 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "analysis/annotated_launch.h"
 #include "model/occupancy.h"
 #include "model/performance_model.h"
+#include "model/prediction_error.h"
 #include "tools/trimtab/code_report.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/launch_options.h"
@@ -126,6 +128,11 @@ Json to_json(trimtab_dim3 shape) {
     return {shape.x, shape.y, shape.z};
 }
 
+// Factors that 95 of 100 are within.
+Json error_json(const model::PredictionError& error) {
+    return {{"time", std::exp(error.time)}, {"ratio", std::exp(error.ratio)}};
+}
+
 void print_prediction(const Options& options, const LaunchQuestion& question, trimtab_dim3 grid,
                       trimtab_dim3 block, const model::Occupancy& occupancy, const Prediction& prediction) {
     if (options.launch.json) {
@@ -144,6 +151,10 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
                                 {"model", model::default_model},
                                 {"ns", prediction.ns},
                                 {"by", prediction.by},
+                                {"predictor", "closed form"},
+                                {"errors",
+                                 {{"closed form", error_json(model::closed_form_error)},
+                                  {"abstract emulation", error_json(model::emulation_error)}}},
                                 {"blocks_emulated", prediction.blocks_run},
                                 {"registers", question.image.registers_per_thread},
                                 {"registers_from", question.registers_from},
@@ -165,6 +176,15 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
                prediction.by == "driver" ? "the kernel's driver program"
                                          : fmt::format("emulating {} blocks", prediction.blocks_run),
                occupancy.fraction * 100, occupancy.blocks_per_sm, model::name(occupancy.limiter));
+    const auto factors = [](const model::PredictionError& error) {
+        return fmt::format("{:.1f} (ratios of two blocks: {:.2f})", std::exp(error.time),
+                           std::exp(error.ratio));
+    };
+    fmt::print(
+        "  predicted in closed form, which of measured launches is right within a factor of {} in 95 of "
+        "100;\n"
+        "  abstract emulation (trimtab emulate) within {}\n",
+        factors(model::closed_form_error), factors(model::emulation_error));
     if (!prediction.no_code.empty()) fmt::print("  no machine code: {}\n", prediction.no_code);
     if (options.sass && prediction.code)
         fmt::print("{}", code_text(*prediction.code, *question.file.kernels[question.kernel].module));

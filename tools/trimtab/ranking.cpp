@@ -95,10 +95,14 @@ bool is_stated(const RankedLaunch& launch, trimtab_dim3 block) {
     return launch_of(launch, block).has_value();
 }
 
-std::optional<double> predicted_ns(const RankedLaunch& launch, trimtab_dim3 block) {
+std::optional<double> predicted_ns(const RankedLaunch& launch, trimtab_dim3 block, ScaledMetric scaled) {
     const auto of_block = launch_of(launch, block);
     if (!of_block) return std::nullopt;
-    const auto metric = driver_gen::metric_function(*launch.fits, of_block->data);
+    model::RationalProgram::MetricFunction metric = driver_gen::metric_function(*launch.fits, of_block->data);
+    if (scaled.factor != 1)
+        metric = [fitted = std::move(metric), scaled](model::Metric asked, double x, double y, double z) {
+            return fitted(asked, x, y, z) * (asked == scaled.metric ? scaled.factor : 1);
+        };
     const auto inputs =
         model::input_values(*launch.program, launch.device->values, launch.image, of_block->shape);
     const auto result = launch.program->evaluate(inputs, metric);

@@ -42,8 +42,15 @@ struct RankedLaunch {
 // Whether the kernel's annotations, if it has any, state a launch of the block.
 [[nodiscard]] bool is_stated(const RankedLaunch& launch, trimtab_dim3 block);
 
+// A metric that is taken to be so many times what was fitted.
+struct ScaledMetric {
+    model::Metric metric = model::Metric::warp_instructions;
+    double factor = 1;
+};
+
 // Nothing: the device cannot launch the block.
-[[nodiscard]] std::optional<double> predicted_ns(const RankedLaunch& launch, trimtab_dim3 block);
+[[nodiscard]] std::optional<double> predicted_ns(const RankedLaunch& launch, trimtab_dim3 block,
+                                                 ScaledMetric scaled = {});
 
 // Those of `blocks` that the device can launch, the least time first. Equal times go to fewer threads, then to
 // the wider block.

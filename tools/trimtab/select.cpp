@@ -3,18 +3,21 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "analysis/annotated_launch.h"
 #include "analysis/legal_blocks.h"
 #include "model/performance_model.h"
+#include "runtime/settings.h"
 #include "tools/trimtab/asked_extent.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/driver_choice.h"
 #include "tools/trimtab/fitted_kernel.h"
 #include "tools/trimtab/launch_options.h"
 #include "tools/trimtab/ranking.h"
+#include "tools/trimtab/runtime_choice.h"
 
 namespace trimtab::tools {
 
@@ -24,7 +27,8 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
     LaunchOptions launch;
-    std::string extent, candidates;
+    std::string extent, candidates, grid, block;
+    double least_gain = runtime::default_least_gain;
 };
 
 Json to_json(trimtab_dim3 block) {
@@ -99,7 +103,54 @@ void put_first(std::vector<RankedBlock>& ranking, const std::optional<RankedBloc
     if (chosen != ranking.end()) std::rotate(ranking.begin(), chosen, chosen + 1);
 }
 
+Json to_json(const trimtab_dim3& grid, const trimtab_dim3& block) {
+    return {{"grid", {grid.x, grid.y, grid.z}}, {"block", {block.x, block.y, block.z}}};
+}
+
+Json time_or_null(double ns) {
+    return std::isfinite(ns) ? Json(ns) : Json(nullptr);
+}
+
+// The launch of a program: what the runtime makes of it.
+int answer_for_launch(const Options& options, const LaunchQuestion& question, const RankedLaunch& launch,
+                      trimtab_dim3 grid, trimtab_dim3 block) {
+    const runtime::Decision decision = runtime_choice(question, launch, grid, block, options.least_gain);
+    const analysis::KernelDescription& kernel = question.description();
+    if (options.launch.json) {
+        const std::vector<double> data =
+            analysis::data_values(kernel, question.arguments.bytes, kernel.counted_extent(grid, block));
+        fmt::print("{}\n", Json{{"kernel", kernel.demangled},
+                                {"device", question.device.slug},
+                                {"data", data_json(kernel, data)},
+                                {"written", to_json(grid, block)},
+                                {"chosen", to_json(decision.grid, decision.block)},
+                                {"predicted_ns",
+                                 {{"written", time_or_null(decision.written_ns)},
+                                  {"chosen", time_or_null(decision.chosen_ns)}}},
+                                {"by", runtime::name(decision.by)},
+                                {"reason", decision.reason}}
+                               .dump(2));
+        return code(ExitCode::ok);
+    }
+    const auto text = [](const trimtab_dim3& size) {
+        return fmt::format("{} x {} x {}", size.x, size.y, size.z);
+    };
+    const auto time = [](double ns) {
+        return std::isfinite(ns) ? fmt::format("{:.4g} us", ns / 1e3) : std::string("unknown");
+    };
+    fmt::print("{} on {}\n  written {} blocks of {}, {}\n  chosen  {} blocks of {}, {}: {}\n",
+               kernel.demangled, question.device.slug, text(grid), text(block), time(decision.written_ns),
+               text(decision.grid), text(decision.block), time(decision.chosen_ns), decision.reason);
+    return code(ExitCode::ok);
+}
+
 int run(const Options& options) {
+    const bool is_launch = !options.grid.empty() || !options.block.empty();
+    if (is_launch && (options.grid.empty() || options.block.empty()))
+        return fail(Error{.message = "--grid and --block say together what the launch as written is"});
+    if (is_launch && (!options.extent.empty() || !options.candidates.empty()))
+        return fail(
+            Error{.message = "--grid and --block leave nothing for --extent and --candidates to say"});
     const auto candidates = parse_candidates(options.candidates);
     if (!candidates) return fail(candidates.error());
     auto question = look_up(options.launch);
@@ -107,6 +158,25 @@ int run(const Options& options) {
     const analysis::KernelDescription& kernel = question->description();
     if (const auto complete = require_data(kernel, question->arguments); !complete)
         return fail(complete.error());
+    if (is_launch) {
+        const auto grid = parse_dim3(options.grid, "--grid");
+        if (!grid) return fail(grid.error());
+        const auto block = parse_dim3(options.block, "--block");
+        if (!block) return fail(block.error());
+        const auto fits = fits_of(question->of(), options.launch.file);
+        if (!fits) return fail(fits.error());
+        const auto program = model::performance_model(model::default_model);
+        if (!program) return fail(program.error());
+        return answer_for_launch(
+            options, *question,
+            {.program = *program,
+             .device = &question->device,
+             .image = question->image,
+             .fits = *fits,
+             .data = {},
+             .dynamic_shared_bytes = shared_bytes_of(options.launch, *question, *grid, *block)},
+            *grid, *block);
+    }
     const auto given = analysis::data_values(kernel, question->arguments.bytes, {1, 1, 1});
     const auto extent = asked_extent(options.extent, *question, given);
     if (!extent) return fail(extent.error());
@@ -164,6 +234,16 @@ void add_select(CLI::App& app, Action& action) {
         "loops over the threads of a block); left out, what the kernel's guards compare its "
         "indices with");
     command->add_option("--candidates", options->candidates, "\"bx,by;...\": rank only these blocks");
+    command->add_option(
+        "--grid", options->grid,
+        "X[,Y[,Z]] blocks of the launch as a program has it, with --block: the answer is what the "
+        "runtime makes of that launch");
+    command->add_option("--block", options->block, "X[,Y[,Z]] threads of it");
+    command
+        ->add_option("--least-gain", options->least_gain,
+                     "With --grid and --block: the share of the predicted time that another block must save")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 
