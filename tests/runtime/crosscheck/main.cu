@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-__global__ void product(const float *a, const float *b, float *c, int n) {
+__global__ void product(const float* a, const float* b, float* c, int n) {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
     if (i >= n || j >= n) return;
     float sum = 0;
@@ -14,12 +14,12 @@ __global__ void product(const float *a, const float *b, float *c, int n) {
     c[i * n + j] = sum;
 }
 
-__global__ void gather(float *to, const float *from, const int *places, int n) {
+__global__ void gather(float* to, const float* from, const int* places, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) to[i] = from[places[i]];
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     const int launches = argc > 1 ? atoi(argv[1]) : 1, milliseconds = argc > 2 ? atoi(argv[2]) : 0;
     const int n = 96, count = n * n;
     std::vector<float> first(count), second(count), result(count);
@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
         order[i] = count - 1 - i;
     }
     float *a, *b, *c;
-    int *places;
+    int* places;
     cudaMalloc(&a, count * 4);
     cudaMalloc(&b, count * 4);
     cudaMalloc(&c, count * 4);
