@@ -1,6 +1,8 @@
 #include "analysis/spinning.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "analysis/instruction_rules.h"
 
@@ -22,6 +24,12 @@ class LoopExits {
 
     // The loads in the loop that decide whether it goes on.
     std::vector<std::uint32_t> deciding_loads() {
+        if (loop_.header == no_index) {
+            visited_.assign(values_.ssa().values.size(), false);
+            visit_all_branches();
+            follow_all();
+            return loads_;
+        }
         follow_exits(false);
         follow_exits(true);
         return loads_;
@@ -36,6 +44,9 @@ class LoopExits {
         for (BlockIndex block = 0; block < inside_.size(); block++) {
             if (inside_[block] && leaves(block) && counts(block) == that_count) visit_branch(block);
         }
+        follow_all();
+    }
+    void follow_all() {
         while (!work_.empty()) {
             const ValueIndex index = work_.back();
             work_.pop_back();
@@ -222,10 +233,38 @@ std::vector<Fault> waiting_by_recursion(const SymbolTable& table,
     return {};
 }
 
+namespace {
+
+// Cycles that are entered in several places are none of the flow's loops. All blocks that control may come back
+// to as one, without a head: any branch among them may be what keeps a thread there.
+std::optional<ptx::Loop> cycles_with_several_entries(const ptx::ControlFlow& flow) {
+    if (flow.reducible) return std::nullopt;
+    ptx::Loop all{.header = no_index, .blocks = {}, .latches = {}};
+    for (const BlockIndex block : flow.reverse_post_order) {
+        std::vector<bool> reached(flow.blocks.size());
+        std::vector<BlockIndex> work{block};
+        while (!work.empty() && !reached[block]) {
+            const BlockIndex from = work.back();
+            work.pop_back();
+            for (const BlockIndex to : flow.blocks[from].successors) {
+                if (reached[to]) continue;
+                reached[to] = true;
+                work.push_back(to);
+            }
+        }
+        if (reached[block]) all.blocks.push_back(block);
+    }
+    return all;
+}
+
+}  // namespace
+
 std::vector<Fault> spinning_loops(SymbolTable& table, const FunctionValues& values,
                                   const MemoryRoots& written) {
     std::vector<Fault> faults;
-    for (const ptx::Loop& loop : values.flow().loops) {
+    std::vector<ptx::Loop> loops = values.flow().loops;
+    if (auto cycles = cycles_with_several_entries(values.flow())) loops.push_back(std::move(*cycles));
+    for (const ptx::Loop& loop : loops) {
         for (const std::uint32_t load : LoopExits(table, values, loop).deciding_loads()) {
             const ptx::Instruction& made = values.function().body[load];
             // Calls and atomics with a result are judged as instructions.

@@ -19,7 +19,7 @@ namespace {
 const std::map<std::string, std::pair<std::size_t, unsigned>> least_kernels{
     {"legal", {40, 25}},
     {"hostile", {40, 25}},
-    {"waiting_hostile", {7, 0}},
+    {"waiting_hostile", {9, 0}},
     {"strides_legal", {25, 25}},
     {"strides_hostile", {25, 25}},
     {"block_strides_legal", {20, 18}},

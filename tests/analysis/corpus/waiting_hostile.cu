@@ -60,3 +60,29 @@ __global__ void goes_on_as_memory_says(int* flags, int* o, const int* first, int
     flags[i] = 1;
     for (int e = first[i]; e < first[i + 1]; e += flags[i + 1]) o[i] = e;
 }
+//= fixed 2 "loop that goes on until memory"
+__global__ void spins_in_a_loop_of_two_entries(int* flags, int* o, int n) {
+    int i = GX, k = 0;
+    if (i >= n) return;
+    flags[i] = 1;
+    if (n & 1) goto middle;
+top:
+    o[i] = ++k;
+middle:
+    o[i + n] = k;
+    if (flags[(i + 1) % n] == 0) goto top;
+}
+//= fixed 2 "loop that goes on until memory"
+__global__ void spins_in_it_within_another(int* flags, int* o, int n) {
+    int i = GX, k = 0;
+    if (i >= n) return;
+    for (int turn = 0; turn < n; turn++) {
+        flags[i] = turn;
+        if (turn & 1) goto middle;
+    top:
+        o[i] = ++k;
+    middle:
+        o[i + n] = k;
+        if (flags[(i + 1) % n] < turn) goto top;
+    }
+}
