@@ -34,11 +34,23 @@ bool same_shape(const Question& a, const Question& b) {
     return a.block.x == b.block.x && a.block.y == b.block.y && a.grid.x == b.grid.x && a.grid.y == b.grid.y;
 }
 
-std::optional<Finding> finding_of(const Rule& rule, const Subject& subject, const KernelFacts& facts) {
+Subject subject_of(const LaunchProfile& profile, const trimtab_device& device, const KernelFacts& facts) {
+    return {.profile = profile,
+            .question = Question(profile, device),
+            .has_double_pointers = facts.demangled.contains("double")};
+}
+
+struct Found {
+    Finding finding;
+    WhatIf what_if;
+    double least_gain = 1;
+};
+
+std::optional<Found> find(const Rule& rule, const Subject& subject, const KernelFacts& facts) {
     auto what_if = rule.ask(subject);
     if (!what_if) return std::nullopt;
     const double gain = gain_of(subject.question, *what_if, model::default_model);
-    if (!(gain >= rule.least_gain)) return std::nullopt;
+    if (!(gain >= rule.least_gain) && !what_if->is_for_emulation) return std::nullopt;
     double least = gain, most = gain;
     const auto widen = [&](double other) {
         least = std::min(least, other);
@@ -56,15 +68,59 @@ std::optional<Finding> finding_of(const Rule& rule, const Subject& subject, cons
                     .gain = gain,
                     .least = std::max(1.0, least),
                     .most = most,
+                    .emulated_gain = {},
                     .saves_ns = subject.profile.total_ns * (1 - 1 / gain),
-                    .evidence = std::move(what_if->evidence)};
+                    .evidence = what_if->evidence};
     for (Evidence& evidence : finding.evidence)
         if (evidence.source.empty()) evidence.source = facts.source;
     std::ranges::sort(finding.evidence, [](const Evidence& a, const Evidence& b) {
         return a.weight != b.weight ? a.weight > b.weight : a.source < b.source;
     });
     if (finding.evidence.size() > most_evidence) finding.evidence.resize(most_evidence);
-    return finding;
+    return Found{
+        .finding = std::move(finding), .what_if = std::move(*what_if), .least_gain = rule.least_gain};
+}
+
+std::vector<Found> find(const Subject& subject, const KernelFacts& facts) {
+    std::vector<Found> out;
+    for (const Rule& rule : rules())
+        if (auto found = find(rule, subject, facts)) out.push_back(std::move(*found));
+    return out;
+}
+
+// Those that are worth their while, the largest gain first.
+std::vector<Finding> ranked(std::vector<Found> found) {
+    std::vector<Finding> out;
+    for (Found& one : found)
+        if (one.finding.gain >= one.least_gain) out.push_back(std::move(one.finding));
+    std::ranges::sort(out, [](const Finding& a, const Finding& b) {
+        return a.gain != b.gain ? a.gain > b.gain : a.rule < b.rule;
+    });
+    return out;
+}
+
+// The gains by emulation, of what it can be asked about; and the bounds with them.
+void ask(SecondOpinion& opinion, const Subject& subject, std::vector<Found>& found, KernelAdvice& kernel) {
+    const auto can_be_asked = [](const Found& one) {
+        return one.what_if.relaunches || !one.what_if.edits.empty();
+    };
+    if (std::ranges::none_of(found, can_be_asked)) return;
+    const auto now = opinion.time_ns(subject.profile, subject.question, {});
+    if (!now) {
+        kernel.not_emulated = now.error();
+        return;
+    }
+    kernel.emulated_ns = *now;
+    for (Found& one : found) {
+        if (!can_be_asked(one)) continue;
+        const auto then = opinion.time_ns(subject.profile, one.what_if.changed, one.what_if.edits);
+        if (!then || !(*then > 0)) continue;
+        const double gain = *now / *then;
+        one.finding.emulated_gain = gain;
+        if (one.what_if.is_for_emulation) one.finding.gain = gain;
+        one.finding.least = std::max(1.0, std::min(one.finding.least, gain));
+        one.finding.most = std::max(one.finding.most, gain);
+    }
 }
 
 std::string percent(double share) {
@@ -162,7 +218,7 @@ void add_numbers(KernelAdvice& kernel, const LaunchProfile& profile, const Quest
 }
 
 KernelAdvice advise_kernel(const std::vector<const LaunchProfile*>& shapes, const model::Device& device,
-                           const std::map<std::string, KernelFacts>& facts) {
+                           const std::map<std::string, KernelFacts>& facts, SecondOpinion* opinion) {
     const LaunchProfile& profile = **std::ranges::max_element(shapes, {}, &LaunchProfile::total_ns);
     KernelAdvice kernel;
     kernel.kernel = profile.kernel;
@@ -191,7 +247,10 @@ KernelAdvice advise_kernel(const std::vector<const LaunchProfile*>& shapes, cons
     // The first line that ran, where nothing says at which the kernel begins.
     if (kernel.facts.source.empty() && !profile.instructions.empty())
         kernel.facts.source = profile.instructions.front().source;
-    kernel.findings = findings(profile, device.values, kernel.facts);
+    const Subject subject = subject_of(profile, device.values, kernel.facts);
+    std::vector<Found> found = find(subject, kernel.facts);
+    if (opinion != nullptr) ask(*opinion, subject, found, kernel);
+    kernel.findings = ranked(std::move(found));
     kernel.bottleneck = sentence(kernel);
     // One shape was asked about: the others are taken to gain as much.
     for (Finding& finding : kernel.findings) finding.saves_ns = kernel.total_ns * (1 - 1 / finding.gain);
@@ -202,33 +261,35 @@ KernelAdvice advise_kernel(const std::vector<const LaunchProfile*>& shapes, cons
 
 std::vector<Finding> findings(const LaunchProfile& profile, const trimtab_device& device,
                               const KernelFacts& facts) {
-    const Subject subject{.profile = profile,
-                          .question = Question(profile, device),
-                          .has_double_pointers = facts.demangled.contains("double")};
-    std::vector<Finding> out;
-    for (const Rule& rule : rules())
-        if (auto finding = finding_of(rule, subject, facts)) out.push_back(std::move(*finding));
-    std::ranges::sort(out, [](const Finding& a, const Finding& b) {
-        return a.gain != b.gain ? a.gain > b.gain : a.rule < b.rule;
-    });
-    return out;
+    return ranked(find(subject_of(profile, device, facts), facts));
 }
 
 Advice advise(const std::vector<LaunchProfile>& profiles, const model::Device& device,
-              const std::map<std::string, KernelFacts>& facts, const emulator::RunRecord& run) {
+              const std::map<std::string, KernelFacts>& facts, const emulator::RunRecord& run,
+              SecondOpinion* opinion) {
     Advice advice;
     advice.device = device.slug;
     advice.device_name = device.name;
-    std::map<std::string, std::vector<const LaunchProfile*>> by_kernel;
-    for (const LaunchProfile& profile : profiles) by_kernel[profile.kernel].push_back(&profile);
-    for (const auto& [kernel, shapes] : by_kernel)
-        advice.kernels.push_back(advise_kernel(shapes, device, facts));
+    std::map<std::string, std::vector<const LaunchProfile*>> by_name;
+    for (const LaunchProfile& profile : profiles) by_name[profile.kernel].push_back(&profile);
+    struct Shapes {
+        double total_ns = 0;
+        std::vector<const LaunchProfile*> all;
+    };
+    std::vector<Shapes> kernels;
+    for (auto& [name, shapes] : by_name) {
+        kernels.push_back({.total_ns = 0, .all = std::move(shapes)});
+        for (const LaunchProfile* shape : kernels.back().all) kernels.back().total_ns += shape->total_ns;
+    }
+    std::ranges::sort(kernels, [](const Shapes& a, const Shapes& b) {
+        return a.total_ns != b.total_ns ? a.total_ns > b.total_ns
+                                        : a.all.front()->kernel < b.all.front()->kernel;
+    });
+    for (const Shapes& shapes : kernels)
+        advice.kernels.push_back(advise_kernel(shapes.all, device, facts, opinion));
     for (const KernelAdvice& kernel : advice.kernels) advice.total_ns += kernel.total_ns;
     for (KernelAdvice& kernel : advice.kernels)
         kernel.share = advice.total_ns > 0 ? kernel.total_ns / advice.total_ns : 0;
-    std::ranges::sort(advice.kernels, [](const KernelAdvice& a, const KernelAdvice& b) {
-        return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.kernel < b.kernel;
-    });
     advice.run = run;
     advice.program_findings = run_findings(run, advice.total_ns);
     return advice;

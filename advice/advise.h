@@ -3,11 +3,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "advice/bottleneck.h"
 #include "advice/rooflines.h"
+#include "advice/second_opinion.h"
 #include "advice/what_if.h"
 #include "emulator/metrics/run_record.h"
 #include "model/occupancy.h"
@@ -22,9 +24,10 @@ struct KernelFacts {
 
 struct Finding {
     std::string rule, title, remedy, change;
-    std::string by;                        // "you", "trimtab"
-    double gain = 1, least = 1, most = 1;  // times faster: as predicted, and within what bounds
-    double saves_ns = 0;                   // of all launches of the kernel
+    std::string by;                         // "you", "trimtab"
+    double gain = 1, least = 1, most = 1;   // times faster: as predicted, and within what bounds
+    std::optional<double> emulated_gain{};  // what emulation predicts, where it can be asked
+    double saves_ns = 0;                    // of all launches of the kernel
     std::vector<Evidence> evidence;
 };
 
@@ -43,6 +46,8 @@ struct KernelAdvice {
     // Of the shape that took longest in all:
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
     double time_ns = 0;
+    std::optional<double> emulated_ns;  // by abstract emulation
+    std::string not_emulated;           // why not, where it was tried
     Rooflines rooflines;
     Label label;
     std::string bottleneck;  // a sentence
@@ -71,10 +76,11 @@ struct Advice {
     std::vector<std::string> notes;  // what it could not look at, and why
 };
 
-// Facts are by mangled name; where there are none, the name is all that is known.
+// Facts are by mangled name; where there are none, the name is all that is known. The opinion is asked of the kernels
+// that take longest first.
 [[nodiscard]] Advice advise(const std::vector<emulator::LaunchProfile>& profiles, const model::Device& device,
                             const std::map<std::string, KernelFacts>& facts,
-                            const emulator::RunRecord& run = {});
+                            const emulator::RunRecord& run = {}, SecondOpinion* opinion = nullptr);
 // Of one launch: what its rules find, the largest gain first.
 [[nodiscard]] std::vector<Finding> findings(const emulator::LaunchProfile& profile,
                                             const trimtab_device& device, const KernelFacts& facts);

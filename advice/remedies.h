@@ -12,7 +12,7 @@ namespace trimtab::advice {
 [[nodiscard]] std::optional<WhatIf> spread_banks(const Subject& subject);
 [[nodiscard]] std::optional<WhatIf> keep_in_registers(const Subject& subject);
 [[nodiscard]] std::optional<WhatIf> sum_in_registers(const Subject& subject);
-[[nodiscard]] std::optional<WhatIf> cache_in_l1(const Subject& subject);
+[[nodiscard]] std::optional<WhatIf> read_only(const Subject& subject);
 // Instructions: remedies_instructions.cpp.
 [[nodiscard]] std::optional<WhatIf> use_floats(const Subject& subject);
 [[nodiscard]] std::optional<WhatIf> converge(const Subject& subject);

@@ -11,6 +11,7 @@ namespace {
 using emulator::InstructionClass;
 using emulator::InstructionProfile;
 using model::Metric;
+using schedule::EditKind;
 
 double real(std::uint64_t count) {
     return static_cast<double>(count);
@@ -38,9 +39,13 @@ std::optional<WhatIf> use_floats(const Subject& subject) {
     for (const InstructionProfile& instruction : subject.profile.instructions) {
         // A double that is loaded or stored is meant; 64 bits have this name in PTX alone.
         if (is_memory(instruction.kind) && instruction.text.contains(".f64")) return std::nullopt;
-        if (converts_doubles(instruction)) conversions += real(instruction.count.warp);
+        if (converts_doubles(instruction)) {
+            conversions += real(instruction.count.warp);
+            out.edits.push_back({instruction.index, EditKind::removed});
+        }
         if (instruction.kind != InstructionClass::fp64) continue;
         doubles += real(instruction.count.warp);
+        out.edits.push_back({instruction.index, EditKind::single_precision});
         const bool literal = instruction.text.contains("0d");
         Evidence evidence{.source = instruction.source,
                           .column = instruction.column,

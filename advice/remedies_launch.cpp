@@ -73,7 +73,9 @@ WhatIf launch_change(Question changed, std::string change, std::string evidence)
     return {.changed = std::move(changed),
             .times = 1,
             .change = std::move(change),
-            .evidence = {{.source = {}, .text = std::move(evidence), .weight = 1}}};
+            .evidence = {{.source = {}, .text = std::move(evidence), .weight = 1}},
+            .edits = {},
+            .relaunches = true};
 }
 
 double total_warps(const Question& question) {
@@ -167,6 +169,7 @@ std::optional<WhatIf> even_waves(const Subject& subject) {
     Question whole = question;
     whole[Metric::active_blocks] = std::floor(waves) * a_wave;
     WhatIf out = launch_change(whole, "a grid of whole waves", evidence);
+    out.relaunches = false;  // the rest of the work is left out
     out.times = whole[Metric::active_blocks] / blocks;
     return out;
 }
@@ -220,7 +223,9 @@ std::optional<WhatIf> more_threads(const Subject& subject) {
         one_lane ? std::string("a single thread does all the work")
                  : fmt::format("{:.0f} warps do all the work, on {:.0f} SMs with {:.0f} schedulers each",
                                warps, device.sm_count, device.schedulers_per_sm);
-    return launch_change(changed, fmt::format("{:.0f} threads", 32 * now), evidence);
+    WhatIf out = launch_change(changed, fmt::format("{:.0f} threads", 32 * now), evidence);
+    out.relaunches = false;  // it would be another program
+    return out;
 }
 
 std::optional<WhatIf> fewer_launches(const Subject& subject) {
@@ -238,6 +243,7 @@ std::optional<WhatIf> fewer_launches(const Subject& subject) {
                       fmt::format("{} launches of {:.3g} us each, of which {:.3g} us go into starting it",
                                   profile.launches, profile.time_ns / 1e3, overhead / 1e3));
     out.times = times;
+    out.relaunches = false;  // it would be another program
     // Launches that need each other's results stay one after the other: no more than their starts are saved.
     const double work = profile.time_ns - std::min(overhead, profile.time_ns);
     out.least_gain = times * profile.time_ns / (overhead + times * work);

@@ -11,6 +11,7 @@ namespace {
 using emulator::InstructionClass;
 using emulator::InstructionProfile;
 using model::Metric;
+using schedule::EditKind;
 
 double real(std::uint64_t count) {
     return static_cast<double>(count);
@@ -79,6 +80,7 @@ std::optional<WhatIf> coalesce(const Subject& subject, InstructionClass kind, bo
             std::max(0.0, lines - ideal.lines) / warps;
         if (!loads)
             out.changed[Metric::store_partial_sectors] -= real(instruction.count.partial_sectors) / warps;
+        out.edits.push_back({instruction.index, EditKind::side_by_side});
         gather(out.evidence, instruction,
                fmt::format("this {} moves {:.3g} sectors a request; {:.3g} would hold what its lanes ask for",
                            loads ? "load" : "store", sectors / requests, ideal.sectors / requests),
@@ -118,6 +120,7 @@ std::optional<WhatIf> spread_banks(const Subject& subject) {
         const double ideal = std::max(requests, real(instruction.count.bytes) / 128);
         if (passes <= scattered * ideal) continue;
         out.changed[Metric::shared_wavefronts] -= (passes - ideal) / warps;
+        out.edits.push_back({instruction.index, EditKind::without_conflicts});
         gather(out.evidence, instruction,
                fmt::format("conflicts in banks: this access takes {:.3g} passes over shared memory a request",
                            passes / requests),
@@ -141,6 +144,7 @@ std::optional<WhatIf> keep_in_registers(const Subject& subject) {
     std::map<std::string, Accesses> accesses;
     for (const InstructionProfile& instruction : subject.profile.instructions) {
         if (instruction.kind != InstructionClass::local_memory) continue;
+        out.edits.push_back({instruction.index, EditKind::removed});
         const double requests = real(instruction.count.requests);
         // Loads are what a warp waits for.
         accesses[instruction.source].count += requests;
@@ -180,6 +184,7 @@ std::optional<WhatIf> sum_in_registers(const Subject& subject) {
         out.changed[Metric::store_lines] -= gone * real(store.count.lines) / warps;
         out.changed[Metric::store_partial_sectors] -= gone * real(store.count.partial_sectors) / warps;
         out.changed[Metric::warp_instructions] -= gone * real(store.count.warp) / warps;
+        out.edits.push_back({store.index, EditKind::removed});
         gather(out.evidence, store,
                fmt::format(
                    "this store goes to one address in each of {:.3g} turns: the sum can stay in a register",
@@ -194,6 +199,7 @@ std::optional<WhatIf> sum_in_registers(const Subject& subject) {
             other_loads += requests;
             continue;
         }
+        out.edits.push_back({load.index, EditKind::removed});
         const double gone = 1 - std::min(1.0, load.address_computed / std::max(1.0, real(load.count.warp)));
         out.changed[Metric::load_requests] -= gone * requests / warps;
         out.changed[Metric::load_sectors] -= gone * real(load.count.sectors) / warps;
@@ -207,27 +213,60 @@ std::optional<WhatIf> sum_in_registers(const Subject& subject) {
     return out;
 }
 
-// Devices that keep global loads in L1 only where ld.global.nc asks for it.
-std::optional<WhatIf> cache_in_l1(const Subject& subject) {
-    Question changed = subject.question;
-    const double capability = changed.device.compute_capability;
-    if (changed.device.l1_caches_global_loads > 0 || capability < 35) return std::nullopt;
-    WhatIf out{.changed = changed, .times = 1, .change = {}, .evidence = {}};
-    for (const InstructionProfile& load : subject.profile.instructions) {
-        if (load.kind != InstructionClass::global_load || load.text.contains(".nc") || load.parameter < 0)
-            continue;
+// Pointers to what the kernel only reads, which the compiler does not know: it loads again in every turn what a store
+// through another pointer might have changed, and on devices that keep no other loads in L1 it goes to L2 for all.
+std::optional<WhatIf> read_only(const Subject& subject) {
+    const emulator::LaunchProfile& profile = subject.profile;
+    if (profile.writes_unknown) return std::nullopt;
+    const double warps = std::max(1.0, profile.counted_active_warps);
+    const trimtab_device& device = subject.question.device;
+    const bool is_cached_near = device.l1_caches_global_loads > 0 || device.compute_capability < 35;
+    WhatIf out{.changed = subject.question, .times = 1, .change = {}, .evidence = {}};
+    double turns = 0, once = 0, other_loads = 0;
+    for (const InstructionProfile& load : profile.instructions) {
+        if (load.kind != InstructionClass::global_load) continue;
+        const double requests = real(load.count.requests);
         const auto index = static_cast<std::size_t>(load.parameter);
-        if (subject.profile.writes_unknown || index >= subject.profile.written.size() ||
-            subject.profile.written[index])
-            continue;
-        gather(out.evidence, load,
-               "the kernel never writes what this load reads, and the compiler does not know it",
-               real(load.count.requests));
+        const bool is_only_read = load.parameter >= 0 && index < profile.written.size() &&
+                                  !profile.written[index] && !load.text.contains(".volatile") &&
+                                  !load.text.contains(".relaxed") && !load.text.contains(".acquire");
+        if (!is_only_read || load.text.contains(".nc")) {
+            other_loads += requests;
+        } else if (load.repeats_address) {
+            const double stays = load.address_computed / std::max(1.0, real(load.count.warp)),
+                         gone = 1 - std::min(1.0, stays);
+            turns += requests;
+            once += requests * (1 - gone);
+            out.changed[Metric::load_requests] -= gone * requests / warps;
+            out.changed[Metric::load_sectors] -= gone * real(load.count.sectors) / warps;
+            out.changed[Metric::load_lines] -= gone * real(load.count.lines) / warps;
+            out.changed[Metric::warp_instructions] -= gone * real(load.count.warp) / warps;
+            out.edits.push_back({load.index, EditKind::removed});
+            gather(out.evidence, load,
+                   fmt::format(
+                       "the same element is loaded again, {:.3g} times in all, as a store through another "
+                       "pointer might have changed it: the kernel never writes what this pointer leads to",
+                       1 / std::max(1e-9, stays)),
+                   gone * requests);
+        } else if (!is_cached_near) {
+            other_loads += requests;
+            out.edits.push_back({load.index, EditKind::cached_near});
+            gather(out.evidence, load,
+                   "the kernel never writes what this load reads, and the compiler does not know it",
+                   requests);
+        }
     }
     if (out.evidence.empty()) return std::nullopt;
-    out.changed.device.l1_caches_global_loads = 1;
-    // The read-only cache of Kepler to Pascal: 12 to 48 KiB an SM (CUDA C++ Programming Guide, H.3 to H.5).
-    if (out.changed.device.l1_bytes <= 0) out.changed.device.l1_bytes = 24576;
+    // Where these loads are all that a turn waits for, it waits no more.
+    if (other_loads <= 0 && turns > 0)
+        out.changed[Metric::dependent_rounds] =
+            std::max(1.0, subject.question[Metric::dependent_rounds] * once / turns);
+    if (!is_cached_near) {
+        out.is_for_emulation = true;  // the model keeps all loads near the SM, or none
+        out.changed.device.l1_caches_global_loads = 1;
+        // The read-only cache of Kepler to Pascal: 12 to 48 KiB an SM (CUDA C++ Programming Guide, H.3 to H.5).
+        if (out.changed.device.l1_bytes <= 0) out.changed.device.l1_bytes = 24576;
+    }
     return out;
 }
 

@@ -19,13 +19,19 @@ Json numbers(const std::map<std::string, double>& values) {
     return out;
 }
 
+Json optional(const std::optional<double>& value) {
+    return value ? Json(*value) : Json();
+}
+
 Json finding_json(const Finding& finding) {
     Json evidence = Json::array();
     for (const Evidence& line : finding.evidence)
         evidence.push_back({{"source", line.source}, {"column", line.column}, {"text", line.text}});
-    return {{"rule", finding.rule},           {"title", finding.title},       {"gain", finding.gain},
-            {"gain_at_least", finding.least}, {"gain_at_most", finding.most}, {"saves_ns", finding.saves_ns},
-            {"change", finding.change},       {"remedy", finding.remedy},     {"by", finding.by},
+    return {{"rule", finding.rule},           {"title", finding.title},
+            {"gain", finding.gain},           {"gain_at_least", finding.least},
+            {"gain_at_most", finding.most},   {"gain_by_emulation", optional(finding.emulated_gain)},
+            {"saves_ns", finding.saves_ns},   {"change", finding.change},
+            {"remedy", finding.remedy},       {"by", finding.by},
             {"evidence", std::move(evidence)}};
 }
 
@@ -59,6 +65,8 @@ Json kernel_json(const KernelAdvice& kernel) {
             {"grid", dimensions(kernel.grid)},
             {"block", dimensions(kernel.block)},
             {"time_ns", kernel.time_ns},
+            {"emulated_ns", optional(kernel.emulated_ns)},
+            {"not_emulated", kernel.not_emulated},
             {"label", {{"bound", name(kernel.label.bound)}, {"limiter", kernel.label.limiter}}},
             {"bottleneck", kernel.bottleneck},
             {"headroom", kernel.rooflines.headroom()},

@@ -23,10 +23,12 @@ std::string size_text(const trimtab_dim3& size) {
 std::string findings_text(const std::vector<Finding>& findings) {
     std::string out;
     for (const Finding& finding : findings) {
-        out += fmt::format("  {:<11} {}, {}: would be {} as fast, {} less{}\n",
-                           &finding == &findings.front() ? "advice" : "", finding.title, finding.rule,
-                           gain_text(finding), time_text(finding.saves_ns),
-                           finding.change.empty() ? "" : fmt::format(" ({})", finding.change));
+        out += fmt::format(
+            "  {:<11} {}, {}: would be {} as fast{}, {} less{}\n",
+            &finding == &findings.front() ? "advice" : "", finding.title, finding.rule, gain_text(finding),
+            finding.emulated_gain ? fmt::format(", by emulation {:.2f}x", *finding.emulated_gain)
+                                  : std::string(),
+            time_text(finding.saves_ns), finding.change.empty() ? "" : fmt::format(" ({})", finding.change));
         for (const Evidence& evidence : finding.evidence)
             out += fmt::format("                {}{}{}\n", evidence.place(),
                                evidence.source.empty() ? "" : ": ", evidence.text);
@@ -57,6 +59,10 @@ std::string to_text(const Advice& advice) {
                            size_text(kernel.block),
                            kernel.shapes > 1 ? fmt::format(" (the longest of {} shapes)", kernel.shapes) : "",
                            time_text(kernel.time_ns));
+        if (kernel.emulated_ns)
+            out += fmt::format("  emulated    {} by abstract emulation\n", time_text(*kernel.emulated_ns));
+        else if (!kernel.not_emulated.empty())
+            out += fmt::format("  emulated    no: {}\n", kernel.not_emulated);
         out += fmt::format("  bottleneck  {}\n", kernel.bottleneck);
         out += fmt::format("  occupancy   {:.0f} %, {} blocks on an SM, limited by {}\n",
                            100 * kernel.occupancy.fraction, kernel.occupancy.blocks_per_sm,

@@ -14,7 +14,7 @@ constexpr NamedRemedy table[] = {
     {"spread-banks", spread_banks},
     {"keep-in-registers", keep_in_registers},
     {"sum-in-registers", sum_in_registers},
-    {"cache-in-l1", cache_in_l1},
+    {"read-only", read_only},
     {"use-floats", use_floats},
     {"converge", converge},
     {"fewer-resources", fewer_resources},

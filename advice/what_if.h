@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "advice/question.h"
+#include "schedule/edits.h"
 
 namespace trimtab::advice {
 
@@ -30,6 +31,11 @@ struct WhatIf {
     double least_gain = 0;  // where it is known to be less than what the models say; 0: it is not
     std::string change;     // "blocks of 128 threads", where the remedy has a number in it
     std::vector<Evidence> evidence;
+    // The same for emulation, where it can be asked: changes of the code, or the launch as `changed` has it.
+    std::vector<schedule::Edit> edits{};
+    bool relaunches = false;
+    bool is_for_emulation =
+        false;  // the model lacks what it is about: where emulation can be asked, it decides
 };
 
 struct Subject {

@@ -180,6 +180,7 @@ emulator::LaunchProfile LaunchCounts::profile() const {
     profile.block = launch_.block;
     profile.dynamic_shared_bytes = launch_.dynamic_shared_bytes;
     profile.image = launch_.image;
+    profile.parameters = launch_.parameters;
     profile.footprints = all_footprints();
     return profile;
 }

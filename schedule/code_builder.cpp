@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 
 #include "ptx/control_flow.h"
 #include "ptx/instruction_registers.h"
@@ -62,8 +63,10 @@ bool is_fence(const ptx::Instruction& i) {
 class Builder {
   public:
     Builder(const ptx::Module& module, const emulator::CompiledKernel& kernel, const Machine& machine,
-            const CostSettings& settings)
-        : module_(module), kernel_(kernel), machine_(machine), settings_(settings) {}
+            const CostSettings& settings, std::span<const Edit> edits)
+        : module_(module), kernel_(kernel), machine_(machine), settings_(settings) {
+        for (const Edit& edit : edits) edits_[edit.instruction] = edit.kind;
+    }
 
     BuiltCode build() {
         const std::size_t count = kernel_.info().instruction_count;
@@ -152,6 +155,7 @@ class Builder {
             one.is_fence = is_fence(instruction);
             one.reads_constant_memory = one.instruction.kind == Kind::load && instruction.modifiers.nc;
             one.instruction.source = base + i;
+            edit(one);
             if (one.instruction.kind == Kind::barrier) ++stage_;
             one.instruction.region = region_of(innermost, stage_);
             region_lines_[one.instruction.region].add(module_, instruction);
@@ -163,6 +167,24 @@ class Builder {
             code.push_back(std::move(one));
         }
         append(code, region.slot, loops);
+    }
+
+    void edit(Ordered& one) const {
+        const auto found = edits_.find(one.instruction.source);
+        if (found == edits_.end()) return;
+        Instruction& instruction = one.instruction;
+        if (found->second == EditKind::removed) {
+            instruction = {.kind = Kind::free, .source = instruction.source};
+        } else if (found->second == EditKind::cached_near) {
+            instruction.caches_in_l1 = one.reads_constant_memory = true;
+        } else if (found->second == EditKind::single_precision && instruction.resource == Resource::fp64) {
+            instruction.resource = Resource::fp32;
+        }
+    }
+    [[nodiscard]] bool is_arranged(std::uint32_t instruction) const {
+        const auto found = edits_.find(instruction);
+        return found != edits_.end() &&
+               (found->second == EditKind::side_by_side || found->second == EditKind::without_conflicts);
     }
 
     // An instruction under a guard of its own that code of the stretch follows.
@@ -198,7 +220,8 @@ class Builder {
                     .request = stretch.requests++,
                     .is_shared = instruction.kind == Kind::shared,
                     .is_atomic = instruction.kind == Kind::atomic,
-                    .stores = instruction.kind == Kind::store || instruction.kind == Kind::atomic};
+                    .stores = instruction.kind == Kind::store || instruction.kind == Kind::atomic,
+                    .is_arranged = is_arranged(instruction.source)};
             out_.code.instructions.push_back(instruction);
         }
         out_.code.stretches.push_back(stretch);
@@ -208,6 +231,7 @@ class Builder {
     const emulator::CompiledKernel& kernel_;
     const Machine& machine_;
     const CostSettings& settings_;
+    std::unordered_map<std::uint32_t, EditKind> edits_;
     const ptx::ControlFlow* flow_ = nullptr;
     std::uint32_t loop_base_ = 0, first_register_ = 0, stage_ = 0;
     std::set<std::uint32_t> taken_;
@@ -219,8 +243,8 @@ class Builder {
 }  // namespace
 
 BuiltCode build_code(const ptx::Module& module, const emulator::CompiledKernel& kernel,
-                     const Machine& machine, const CostSettings& settings) {
-    return Builder(module, kernel, machine, settings).build();
+                     const Machine& machine, const CostSettings& settings, std::span<const Edit> edits) {
+    return Builder(module, kernel, machine, settings, edits).build();
 }
 
 }  // namespace trimtab::schedule

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "emulator/exec/code.h"
 #include "ptx/module.h"
+#include "schedule/edits.h"
 #include "schedule/ptx_costs.h"
 #include "schedule/trace.h"
 
@@ -19,6 +21,7 @@ struct BuiltCode {
     struct Place {
         std::uint32_t stretch = none, request = 0;  // which of the stretch's
         bool is_shared = false, is_atomic = false, stores = false;
+        bool is_arranged = false;  // side by side, or without conflicts: schedule/edits.h
     };
     std::vector<Place> request_at;
     struct LoopPlace {
@@ -30,6 +33,7 @@ struct BuiltCode {
 };
 
 [[nodiscard]] BuiltCode build_code(const ptx::Module& module, const emulator::CompiledKernel& kernel,
-                                   const Machine& machine, const CostSettings& settings);
+                                   const Machine& machine, const CostSettings& settings,
+                                   std::span<const Edit> edits = {});
 
 }  // namespace trimtab::schedule

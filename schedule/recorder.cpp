@@ -144,6 +144,28 @@ unsigned shared_passes(const Lanes& lanes, unsigned bytes, bool is_atomic) {
     return std::max(1u, passes);
 }
 
+// The same elements, if those that the lanes ask for at once were neighbours. Lanes that walk rows together come to
+// every element of their lines in turn, whichever way it is laid out: the n-th element of a line stands for the n-th
+// of the lines, whole.
+void lay_side_by_side(Lanes& lanes, unsigned bytes) {
+    if (lanes.count == 0 || bytes == 0) return;
+    constexpr std::uint64_t line_bytes = std::uint64_t{1} << line_shift;
+    std::array<std::uint64_t, warp_lanes> lines{};
+    unsigned count = 0;
+    for (unsigned i = 0; i < lanes.count; ++i) {
+        const std::uint64_t line = lanes.address[i] >> line_shift;
+        if (std::find(lines.begin(), lines.begin() + count, line) == lines.begin() + count)
+            lines[count++] = line;
+    }
+    const std::uint64_t together = std::max<std::uint64_t>(1, lanes.count * bytes / line_bytes),
+                        turn = lanes.address[0] % line_bytes / bytes;
+    for (unsigned i = 0; i < lanes.count; ++i) {
+        const std::uint64_t offset = std::uint64_t{i} * bytes;
+        lanes.address[i] =
+            (lines[(turn * together + offset / line_bytes) % count] << line_shift) + offset % line_bytes;
+    }
+}
+
 // The most lanes that meet at one address.
 unsigned most_at_once(Lanes lanes) {
     std::sort(lanes.address.begin(), lanes.address.begin() + lanes.count);
@@ -236,12 +258,16 @@ LaneAddresses::Shape Recorder::accesses(Warp& w, const emulator::Op* op, LaneAdd
     Request& request = trace.requests[trace.steps[last].first_request + place.request];
     if (request.lanes != 0) return shape;  // a part of the access that is counted already
     const auto& info = *static_cast<const MemoryInfo*>(op->info);
-    const Lanes lanes(w, info, shape, program_);
+    Lanes lanes(w, info, shape, program_);
     request.lanes = static_cast<std::uint16_t>(lanes.count);
     if (place.is_shared) {
-        request.passes = static_cast<std::uint16_t>(shared_passes(lanes, info.total_bytes, info.is_atomic));
+        const unsigned passes = place.is_arranged
+                                    ? std::max(1u, lanes.count * info.total_bytes / (banks * bank_bytes))
+                                    : shared_passes(lanes, info.total_bytes, info.is_atomic);
+        request.passes = static_cast<std::uint16_t>(passes);
         return shape;
     }
+    if (place.is_arranged) lay_side_by_side(lanes, info.total_bytes);
     touch_lines(lanes, info.total_bytes, block.lines, request);
     if (place.stores) request.store_slots = static_cast<float>(store_slots(lanes, info.total_bytes, stores_));
     if (place.is_atomic) request.passes = static_cast<std::uint16_t>(most_at_once(lanes));

@@ -62,7 +62,8 @@ class Tracer {
             .l1_caches_loads = out_.machine.l1_bytes != 0 && !request_.loads_bypass_l1};
         // Read-only loads go through L1 (the texture cache, once) where plain ones do not.
         if (out_.machine.l1_bytes == 0) out_.machine.l1_bytes = read_only_cache_bytes;
-        BuiltCode code = build_code(request_.program->module(), *kernel, out_.machine, settings);
+        BuiltCode code =
+            build_code(request_.program->module(), *kernel, out_.machine, settings, request_.edits);
         const std::vector<std::uint64_t> traced = choose_blocks();
         Recorder recorder(code, stores_, *request_.program);
         if (const auto ran = launch(traced, &recorder, request_.instruction_budget); !ran)

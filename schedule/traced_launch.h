@@ -12,6 +12,7 @@
 #include "emulator/exec/launch.h"
 #include "model/device.h"
 #include "sass/assemble.h"
+#include "schedule/edits.h"
 #include "schedule/trace.h"
 #include "trimtab/error.h"
 
@@ -33,7 +34,8 @@ struct TraceRequest {
     std::function<bool()> is_cancelled{};  // as emulator::LaunchRequest's
     bool is_interpreted = false;           // likewise
     const sass::Assembly* code =
-        nullptr;  // what ptxas makes of the kernel for the device; nullptr: PTX must do
+        nullptr;                    // what ptxas makes of the kernel for the device; nullptr: PTX must do
+    std::span<const Edit> edits{};  // of the PTX: there is no machine code of what was not compiled
 };
 
 struct TracedLaunch {

@@ -25,7 +25,7 @@ ROOMS = {
     "cuda": ["emulator"],
     "profiler": ["emulator", "sass"],
     "driver_gen": ["profiler"],
-    "advice": ["driver_gen"],
+    "advice": ["driver_gen", "schedule"],
     "pipeline": ["driver_gen"],
     "runtime": ["cuda", "schedule"],
     "pass": ["include"],

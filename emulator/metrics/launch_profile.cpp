@@ -121,6 +121,7 @@ LaunchProfile launch_profile(const Program& program, std::string_view kernel_nam
             InstructionProfile made{.source = program.module().source_text(instruction.location),
                                     .column = instruction.location.column,
                                     .text = instruction_text(function, instruction),
+                                    .index = base + i,
                                     .kind = kind,
                                     .count = count,
                                     .parameter = -1,

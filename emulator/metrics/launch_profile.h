@@ -2,6 +2,7 @@
 // outlives the program that launched it. advice/ reads it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <nlohmann/json_fwd.hpp>
@@ -22,6 +23,7 @@ struct InstructionProfile {
     std::string source;        // "gemm.cu:14"; empty where the code says nothing
     std::uint32_t column = 0;  // of that line, from 1; 0: not known
     std::string text;          // as PTX
+    std::uint32_t index = 0;   // in the kernel's numbering
     InstructionClass kind = InstructionClass::other;
     InstructionCount count;
     std::int32_t parameter = -1;  // the pointer that its address comes from, by index; -1: not known
@@ -36,6 +38,8 @@ struct LaunchProfile {
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
     std::uint32_t dynamic_shared_bytes = 0;
     trimtab_image image{};
+    std::vector<std::byte>
+        parameters;      // the parameter buffer; addresses are those of the program that is gone
     double time_ns = 0;  // modelled
     std::uint64_t launches = 1;
     double total_ns = 0;  // of these
@@ -53,7 +57,7 @@ struct LaunchProfile {
 [[nodiscard]] LaunchProfile launch_profile(const Program& program, std::string_view kernel,
                                            const LaunchCounters& counters, std::uint64_t total_blocks);
 
-inline constexpr int launch_profile_version = 1;
+inline constexpr int launch_profile_version = 2;
 [[nodiscard]] nlohmann::json to_json(const LaunchProfile& profile);
 [[nodiscard]] std::expected<LaunchProfile, Error> launch_profile_from_json(const nlohmann::json& json,
                                                                            const std::string& origin);

@@ -54,6 +54,7 @@ InstructionProfile instruction_from(const JsonValue& value) {
     out.kind = static_cast<InstructionClass>(value["class"].one_of(classes));
     for (const CountField& field : count_fields)
         if (const auto found = value.find(field.name)) out.count.*field.member = found->natural();
+    out.index = value["index"].count();
     if (const auto column = value.find("column")) out.column = column->count();
     if (const auto parameter = value.find("parameter")) out.parameter = parameter->integer(-1, 1 << 20);
     if (const auto computed = value.find("address_computed")) {
@@ -74,6 +75,8 @@ LaunchProfile profile_from(const JsonValue& value) {
     out.grid = dimensions(value["grid"]);
     out.block = dimensions(value["block"]);
     out.dynamic_shared_bytes = value["dynamic_shared_bytes"].count();
+    for (const JsonValue& one : value["parameters"].list())
+        out.parameters.push_back(static_cast<std::byte>(one.integer(0, 255)));
     for (const model::ImageField& field : model::image_fields())
         out.image.*field.member = value["image"][std::string(field.name).c_str()].number();
     out.time_ns = value["time_ns"].number();
@@ -107,7 +110,8 @@ LaunchProfile profile_from(const JsonValue& value) {
 
 json to_json(const LaunchProfile& profile) {
     json image = json::object(), metrics = json::object(), footprints = json::array(),
-         instructions = json::array();
+         instructions = json::array(), parameters = json::array();
+    for (const std::byte one : profile.parameters) parameters.push_back(std::to_integer<unsigned>(one));
     for (const model::ImageField& field : model::image_fields())
         image[std::string(field.name)] = profile.image.*field.member;
     for (const model::MetricInfo& info : model::metric_table())
@@ -117,6 +121,7 @@ json to_json(const LaunchProfile& profile) {
     for (const InstructionProfile& instruction : profile.instructions) {
         json entry{{"source", instruction.source},
                    {"text", instruction.text},
+                   {"index", instruction.index},
                    {"class", std::string(name(instruction.kind))}};
         for (const CountField& field : count_fields)
             if (const std::uint64_t count = instruction.count.*field.member; count != 0)
@@ -132,6 +137,7 @@ json to_json(const LaunchProfile& profile) {
             {"grid", dimensions(profile.grid)},
             {"block", dimensions(profile.block)},
             {"dynamic_shared_bytes", profile.dynamic_shared_bytes},
+            {"parameters", std::move(parameters)},
             {"image", std::move(image)},
             {"time_ns", profile.time_ns},
             {"launches", profile.launches},

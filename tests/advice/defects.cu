@@ -87,6 +87,34 @@ extern "C" __global__ void weighted_mended(const float* __restrict__ a, const fl
     for (int k = 0; k < turns; ++k) out[i] += a[k * n + i] * weights[k];
 }
 
+extern "C" __global__ void ramps(const float* slope, const float* start, float* out, int n, int turns) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    for (int k = 0; k < turns; ++k) out[k * n + i] = start[i] + k * slope[i];  // here: ramps
+}
+extern "C" __global__ void ramps_mended(const float* __restrict__ slope, const float* __restrict__ start,
+                                        float* __restrict__ out, int n, int turns) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    for (int k = 0; k < turns; ++k) out[k * n + i] = start[i] + k * slope[i];
+}
+
+extern "C" __global__ void smoothed(const float* in, const float* weights, float* out, int n, int taps) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float sum = 0;
+    for (int k = 0; k < taps; ++k) sum += in[i + k] * weights[k];  // here: smoothed
+    out[i] = sum;
+}
+extern "C" __global__ void smoothed_mended(const float* __restrict__ in, const float* __restrict__ weights,
+                                           float* __restrict__ out, int n, int taps) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float sum = 0;
+    for (int k = 0; k < taps; ++k) sum += in[i + k] * weights[k];
+    out[i] = sum;
+}
+
 extern "C" __global__ void relaxed(const float* in, float* out, int n, int turns) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

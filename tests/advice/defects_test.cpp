@@ -13,6 +13,7 @@
 #include "analysis/legal_blocks.h"
 #include "emulator/exec/memory.h"
 #include "tests/emulator/compile.h"
+#include "tools/trimtab/emulated_opinion.h"
 #include "tools/trimtab/kernel_facts.h"
 #include "tools/trimtab/measured_launch.h"
 
@@ -33,7 +34,9 @@ struct OneRun {
 struct Defect {
     std::string rule;
     OneRun defect, mended;
-    bool has_line = true;  // it is in the code, not in the launch
+    bool has_line = true;     // it is in the code, not in the launch
+    bool is_emulated = true;  // its remedy can be emulated: another program cannot
+    std::string device = "rtx2070super";
 };
 
 void PrintTo(const Defect& defect, std::ostream* out) {
@@ -73,6 +76,12 @@ std::string line_of(const std::string& kernel) {
     return "no line";
 }
 
+// The launch's time by emulation, and the advice that has asked it.
+struct Asked {
+    double emulated_ns = 0;
+    advice::KernelAdvice kernel;
+};
+
 class Defects : public testing::TestWithParam<Defect> {
   protected:
     static emulator::LaunchProfile profile_of(const OneRun& run,
@@ -98,6 +107,17 @@ class Defects : public testing::TestWithParam<Defect> {
         profile.total_ns = profile.time_ns * static_cast<double>(run.launches);
         return profile;
     }
+    static Asked ask(const emulator::LaunchProfile& profile, const std::string& device_name) {
+        const auto device = model::find_device(device_name);
+        EmulatedOpinion opinion(kernels(), *device), other(kernels(), *device);
+        const auto now = opinion.time_ns(profile, advice::Question(profile, device->values), {});
+        EXPECT_TRUE(now) << profile.kernel << ": " << now.error();
+        const auto index = find_kernel(kernels(), profile.kernel);
+        const auto advised = advice::advise(
+            {profile}, *device, {{profile.kernel, facts_of(kernels().kernels[*index].record.description)}},
+            {}, &other);
+        return {.emulated_ns = now.value_or(0), .kernel = advised.kernels.front()};
+    }
     static std::vector<Finding> findings_of(const emulator::LaunchProfile& profile,
                                             const std::string& device_name = "rtx2070super") {
         const auto index = find_kernel(kernels(), profile.kernel);
@@ -108,10 +128,11 @@ class Defects : public testing::TestWithParam<Defect> {
 
 TEST_P(Defects, AreFoundFirstAndWinWhatTheTwinWins) {
     const Defect& defect = GetParam();
-    const emulator::LaunchProfile before = profile_of(defect.defect), after = profile_of(defect.mended);
+    const emulator::LaunchProfile before = profile_of(defect.defect, defect.device),
+                                  after = profile_of(defect.mended, defect.device);
     ASSERT_GT(before.total_ns, 0);
     ASSERT_GT(after.total_ns, 0);
-    const std::vector<Finding> found = findings_of(before);
+    const std::vector<Finding> found = findings_of(before, defect.device);
     ASSERT_FALSE(found.empty());
     EXPECT_EQ(found.front().rule, defect.rule);
     const auto named = std::ranges::find(found, defect.rule, &Finding::rule);
@@ -126,8 +147,25 @@ TEST_P(Defects, AreFoundFirstAndWinWhatTheTwinWins) {
     EXPECT_LE(named->least, named->gain);
     EXPECT_GE(named->most, named->gain);
 
-    for (const Finding& finding : findings_of(after))
+    for (const Finding& finding : findings_of(after, defect.device))
         EXPECT_NE(finding.rule, defect.rule) << "the mended twin: " << finding.gain;
+}
+
+// The other judge: abstract emulation of the launch as mended against emulation of the twin.
+TEST_P(Defects, WinByEmulationWhatTheTwinWins) {
+    const Defect& defect = GetParam();
+    const Asked before = ask(profile_of(defect.defect, defect.device), defect.device);
+    const auto named = std::ranges::find(before.kernel.findings, defect.rule, &Finding::rule);
+    ASSERT_NE(named, before.kernel.findings.end());
+    ASSERT_EQ(named->emulated_gain.has_value(), defect.is_emulated);
+    if (!defect.is_emulated) return;
+    ASSERT_TRUE(before.kernel.emulated_ns);
+    EXPECT_DOUBLE_EQ(*before.kernel.emulated_ns, before.emulated_ns);
+    EXPECT_LE(named->least, *named->emulated_gain);
+    EXPECT_GE(named->most, *named->emulated_gain);
+    const Asked after = ask(profile_of(defect.mended, defect.device), defect.device);
+    const double gain = before.emulated_ns / after.emulated_ns;
+    EXPECT_NEAR(*named->emulated_gain / gain, 1, agreement) << "the twin is " << gain << " times as fast";
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Defects,
@@ -149,12 +187,23 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Defects,
                                          Defect{"sum-in-memory",
                                                 {"weighted", {"3=16384", "4=512"}, 64, 256},
                                                 {"weighted_mended", {"3=16384", "4=512"}, 64, 256}},
+                                         Defect{"missing-restrict",
+                                                {"ramps", {"3=16384", "4=512"}, 64, 256},
+                                                {"ramps_mended", {"3=16384", "4=512"}, 64, 256}},
+                                         Defect{"missing-restrict",
+                                                {"ramps", {"3=16384", "4=512"}, 64, 256},
+                                                {"ramps_mended", {"3=16384", "4=512"}, 64, 256},
+                                                true,
+                                                true,
+                                                "gtx1080ti"},
                                          Defect{"accidental-double",
                                                 {"relaxed", {"2=262144", "3=128"}, 1024, 256},
                                                 {"relaxed_mended", {"2=262144", "3=128"}, 1024, 256}},
                                          Defect{"divergence",
                                                 {"sides", {"2=262144", "3=256"}, 1024, 256},
-                                                {"sides_mended", {"2=262144", "3=256"}, 1024, 256}},
+                                                {"sides_mended", {"2=262144", "3=256"}, 1024, 256},
+                                                true,
+                                                false},
                                          Defect{"low-occupancy",
                                                 {"far_sums", {"2=32"}, 1024, 64},
                                                 {"far_sums_mended", {"2=32"}, 1024, 64},
@@ -170,9 +219,11 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Defects,
                                          Defect{"small-launches",
                                                 {"powers", {"2=256", "3=16"}, 1, 256, 64},
                                                 {"powers", {"2=16384", "3=16"}, 64, 256},
+                                                false,
                                                 false}),
                          [](const auto& test) {
                              std::string name = test.param.rule;
+                             if (test.param.device != "rtx2070super") name += "_" + test.param.device;
                              std::ranges::replace(name, '-', '_');
                              return name;
                          });
@@ -207,6 +258,57 @@ TEST_F(Advice, GpuPerfsBenefitsAreInThePapersOrder) {
     }
 }
 
+// Where only read-only loads are kept near an SM the qualifier alone wins what the twin's emulation wins; the code is
+// otherwise the same.
+TEST_F(Advice, FindsWhatTheReadOnlyCacheCouldHold) {
+    const OneRun run{"smoothed", {"3=262144", "4=64"}, 1024, 256},
+        mended{"smoothed_mended", {"3=262144", "4=64"}, 1024, 256};
+    for (const std::string device : {"gtx1080ti", "gtx960", "k20c"}) {
+        const Asked before = ask(profile_of(run, device), device),
+                    after = ask(profile_of(mended, device), device);
+        const auto named = std::ranges::find(before.kernel.findings, "missing-restrict", &Finding::rule);
+        ASSERT_NE(named, before.kernel.findings.end()) << device;
+        EXPECT_TRUE(named->evidence.front().source.ends_with(line_of("smoothed"))) << device;
+        ASSERT_TRUE(named->emulated_gain) << device;
+        const double gain = before.emulated_ns / after.emulated_ns;
+        EXPECT_GT(gain, 1.2) << device;
+        EXPECT_NEAR(*named->emulated_gain / gain, 1, agreement) << device << ": the twin is " << gain;
+        EXPECT_EQ(named->gain, *named->emulated_gain) << "the model has no read-only cache";
+        for (const Finding& finding : after.kernel.findings)
+            EXPECT_NE(finding.rule, "missing-restrict") << device;
+    }
+    // Here every load is kept.
+    for (const Finding& finding : findings_of(profile_of(run)))
+        EXPECT_NE(finding.rule, "missing-restrict") << finding.gain;
+}
+
+// What a launch does by its data is not judged on other data.
+TEST_F(Advice, EmulatesNothingThatDoesOtherwiseThanItsRecord) {
+    emulator::LaunchProfile profile = profile_of({"row_sums", {"2=65536", "3=128"}, 256, 256});
+    const auto device = model::find_device("rtx2070super");
+    profile.values[static_cast<std::size_t>(model::Metric::load_sectors)] /= 2;
+    const auto why_not = [&] {
+        EmulatedOpinion opinion(kernels(), *device);
+        const auto time = opinion.time_ns(profile, advice::Question(profile, device->values), {});
+        return time ? "emulated" : time.error();
+    };
+    EXPECT_NE(why_not().find("depends on its data"), std::string::npos) << why_not();
+    profile = profile_of({"row_sums", {"2=65536", "3=128"}, 256, 256});
+    profile.instructions.front().text = "other code";
+    EXPECT_NE(why_not().find("other PTX"), std::string::npos) << why_not();
+    profile.kernel = "not_there";
+    EXPECT_NE(why_not().find("not in the program's file"), std::string::npos) << why_not();
+    // Of such a kernel the model's word stands alone, and the report says so.
+    profile = profile_of({"row_sums", {"2=65536", "3=128"}, 256, 256});
+    profile.values[static_cast<std::size_t>(model::Metric::warp_instructions)] *= 2;
+    EmulatedOpinion opinion(kernels(), *device);
+    const auto advised = advice::advise({profile}, *device, {}, {}, &opinion);
+    ASSERT_FALSE(advised.kernels.front().findings.empty());
+    EXPECT_FALSE(advised.kernels.front().findings.front().emulated_gain);
+    EXPECT_NE(advice::to_text(advised).find("emulated    no: "), std::string::npos);
+    EXPECT_NE(advice::to_json(advised).find("\"gain_by_emulation\": null"), std::string::npos);
+}
+
 TEST_F(Advice, IsSilentOnWhatIsClean) {
     for (const std::string device : {"rtx2070super", "h100", "gtx1080ti"})
         EXPECT_TRUE(
@@ -218,6 +320,13 @@ TEST_F(Advice, IsTheSameAfterAJourneyThroughJson) {
     const emulator::LaunchProfile profile = profile_of({"row_sums", {"2=65536", "3=128"}, 256, 256});
     const auto read = emulator::launch_profile_from_json(emulator::to_json(profile), "profile");
     ASSERT_TRUE(read) << read.error().text();
+    EXPECT_FALSE(profile.parameters.empty());
+    EXPECT_EQ(profile.parameters, read->parameters);
+    ASSERT_EQ(profile.instructions.size(), read->instructions.size());
+    for (std::size_t i = 0; i < profile.instructions.size(); ++i) {
+        EXPECT_EQ(profile.instructions[i].index, read->instructions[i].index);
+        EXPECT_EQ(profile.instructions[i].column, read->instructions[i].column);
+    }
     const auto here = findings_of(profile), there = findings_of(*read);
     ASSERT_EQ(here.size(), there.size());
     for (std::size_t i = 0; i < here.size(); ++i) {

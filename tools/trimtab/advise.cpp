@@ -12,6 +12,7 @@
 #include "base/temporary_folder.h"
 #include "tools/trimtab/advised_run.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/emulated_opinion.h"
 #include "tools/trimtab/kernel_facts.h"
 #include "tools/trimtab/launch_options.h"
 #include "tools/trimtab/measured_launch.h"
@@ -84,8 +85,10 @@ std::expected<AdvisedRun, Error> of_launch(const Options& options) {
         measure_launch(*question, *grid, *block, static_cast<std::uint32_t>(options.dynamic_shared_bytes));
     if (!measured) return std::unexpected(measured.error());
     AdvisedRun run;
-    run.advice = advice::advise({measured->profile}, question->device,
-                                {{question->description().name, facts_of(question->description())}});
+    EmulatedOpinion opinion(question->file, question->device);
+    run.advice =
+        advice::advise({measured->profile}, question->device,
+                       {{question->description().name, facts_of(question->description())}}, {}, &opinion);
     run.advice.program = {options.words.front()};
     run.device = question->device;
     if (!options.report.empty())

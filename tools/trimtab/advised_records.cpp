@@ -10,6 +10,7 @@
 
 #include "base/json_value.h"
 #include "emulator/metrics/launch_profile.h"
+#include "tools/trimtab/emulated_opinion.h"
 #include "tools/trimtab/kernel_facts.h"
 #include "tools/trimtab/kernel_file.h"
 
@@ -55,12 +56,9 @@ Records read_records(const std::string& path, const std::string& program) {
     return records;
 }
 
-// What cannot be read says nothing: advice does without.
-std::map<std::string, advice::KernelFacts> facts_in(const std::string& program) {
+std::map<std::string, advice::KernelFacts> facts_in(const KernelFile& file) {
     std::map<std::string, advice::KernelFacts> facts;
-    const auto file = load_kernels(program);
-    if (!file) return facts;
-    for (const FileKernel& kernel : file->kernels)
+    for (const FileKernel& kernel : file.kernels)
         facts.try_emplace(kernel.record.description.name, facts_of(kernel.record.description));
     return facts;
 }
@@ -92,7 +90,10 @@ std::expected<AdvisedRun, Error> advice_of(const std::string& records, const std
     for (emulator::RunRecord& one : read.runs)
         if (one.device == slug && one.to_device.ns + one.to_host.ns >= whole.to_device.ns + whole.to_host.ns)
             whole = std::move(one);
-    run.advice = advice::advise(profiles, *device, facts_in(program), whole);
+    // What cannot be read says nothing: advice does without.
+    const KernelFile file = load_kernels(program).value_or(KernelFile{});
+    EmulatedOpinion opinion(file, *device);
+    run.advice = advice::advise(profiles, *device, facts_in(file), whole, &opinion);
     run.device = *device;
     if (read.unread > 0)
         run.advice.notes.push_back(

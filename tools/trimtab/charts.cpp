@@ -149,6 +149,9 @@ std::string gains_chart(const advice::Advice& advice) {
                         {"gain", finding->gain},
                         {"least", finding->least},
                         {"most", finding->most},
+                        {"emulated", finding->emulated_gain ? Json(*finding->emulated_gain) : Json()},
+                        // Less than nothing is not on the chart's scale.
+                        {"emulated_at", std::max(1.0, finding->emulated_gain.value_or(1))},
                         {"saves_us", finding->saves_ns / 1e3},
                         {"by", finding->by}});
     return figure("gains", "What mending would win", {{"gains", std::move(rows)}});

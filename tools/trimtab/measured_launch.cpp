@@ -197,6 +197,7 @@ std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& questi
     measured.profile.block = block;
     measured.profile.dynamic_shared_bytes = dynamic_shared_bytes;
     measured.profile.image = question.image;
+    measured.profile.parameters = question.arguments.bytes;
     measured.profile.footprints = footprints;
     measured.metric = emulator::measured_metrics(measured.values, std::move(footprints));
     measured.profile.time_ns = measured.profile.total_ns =

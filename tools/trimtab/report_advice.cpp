@@ -49,10 +49,13 @@ std::string findings_list(const std::vector<advice::Finding>& findings) {
     std::string out = "<ol class=\"findings\">\n";
     for (const advice::Finding& finding : findings) {
         out += fmt::format(
-            "<li><b>{}</b>{}: {:.2f}&times; as fast ({:.2f} to {:.2f}), {:.4g} &micro;s less. {}.{}",
+            "<li><b>{}</b>{}: {:.2f}&times; as fast ({:.2f} to {:.2f}{}), {:.4g} &micro;s less. {}.{}",
             escaped_html(finding.title),
             finding.change.empty() ? "" : " (" + escaped_html(finding.change) + ")", finding.gain,
-            finding.least, finding.most, finding.saves_ns / 1e3, escaped_html(capital(finding.remedy)),
+            finding.least, finding.most,
+            finding.emulated_gain ? fmt::format("; by emulation {:.2f}&times;", *finding.emulated_gain)
+                                  : std::string(),
+            finding.saves_ns / 1e3, escaped_html(capital(finding.remedy)),
             finding.by == "trimtab" ? " A program built by trimtab++ launches such blocks by itself." : "");
         for (const advice::Evidence& evidence : finding.evidence)
             out += fmt::format("<br><code>{}</code> {}", escaped_html(evidence.place()),
@@ -110,6 +113,11 @@ std::string section(const advice::KernelAdvice& kernel, SourceText& sources) {
         kernel.facts.source.empty() ? "" : "<code>" + escaped_html(kernel.facts.source) + "</code>: ",
         escaped_html(kernel.bottleneck), kernel.grid.x, kernel.grid.y, kernel.grid.z, kernel.block.x,
         kernel.block.y, kernel.block.z);
+    if (kernel.emulated_ns)
+        out += fmt::format("<p>{:.4g} &micro;s by the model, {:.4g} &micro;s by abstract emulation.</p>\n",
+                           kernel.time_ns / 1e3, *kernel.emulated_ns / 1e3);
+    else if (!kernel.not_emulated.empty())
+        out += fmt::format("<p class=\"note\">Not emulated: {}.</p>\n", escaped_html(kernel.not_emulated));
     if (!kernel.findings.empty())
         out += findings_list(kernel.findings);
     else
@@ -160,8 +168,9 @@ std::string advice_sections(const advice::Advice& advice, const model::Device& d
         kernel_rows(advice) + "</table></div>\n";
     if (const std::string gains = gains_chart(advice); !gains.empty())
         out +=
-            "<h3>What mending would win</h3>\n<p>The finding that saves most time first; the bars are the "
-            "bounds.</p>\n" +
+            "<h3>What mending would win</h3>\n<p>The finding that saves most time first. A dot is what the "
+            "model "
+            "says, a diamond what emulation says; the bars are the bounds.</p>\n" +
             gains;
     out += "<div class=\"pair\"><div><h3>Under the device's roofs</h3>\n" + roofline_chart(advice, device) +
            "</div>\n";

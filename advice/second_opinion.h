@@ -1,0 +1,23 @@
+// What a launch takes where another than the models is asked: abstract emulation of its warps (schedule/).
+#pragma once
+
+#include <expected>
+#include <span>
+#include <string>
+
+#include "advice/question.h"
+#include "schedule/edits.h"
+
+namespace trimtab::advice {
+
+class SecondOpinion {
+  public:
+    virtual ~SecondOpinion() = default;
+    // Of the launch with the edits made, in the shape and with the resources that `asked` has. An error says in a
+    // clause why there is none.
+    [[nodiscard]] virtual std::expected<double, std::string> time_ns(
+        const emulator::LaunchProfile& profile, const Question& asked,
+        std::span<const schedule::Edit> edits) = 0;
+};
+
+}  // namespace trimtab::advice

@@ -1,0 +1,170 @@
+#include "tools/trimtab/emulated_opinion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "emulator/exec/memory.h"
+#include "emulator/metrics/metrics.h"
+#include "model/occupancy.h"
+#include "schedule/estimate.h"
+#include "tools/trimtab/measured_launch.h"
+
+namespace trimtab::tools {
+namespace {
+
+using emulator::LaunchProfile;
+using model::Metric;
+
+// Work is counted in warp instructions of functional emulation, of which this machine's like do some twenty million a
+// second; one that is scheduled costs as much as eight of them. All in all some five seconds.
+constexpr std::uint64_t most_work = 100'000'000, scheduled_work = 8;
+constexpr std::uint64_t most_a_launch = 10'000'000;
+constexpr std::uint64_t sampled_blocks = 6;
+// Between what the record says and what is run now: blocks are sampled here and there.
+constexpr double same = 0.2;
+
+void fill(emulator::SparseMemory& memory, const analysis::KernelDescription& description) {
+    for (const auto& parameter : description.parameters)
+        if (parameter.is_pointer) memory.set_fill(parameter.index, fill_of(parameter.pointee));
+}
+
+// Each array in a region of its own; what an address is a multiple of, it stays.
+void place_arrays(const analysis::KernelDescription& description, std::vector<std::byte>& parameters) {
+    constexpr std::uint64_t alignment = 512;
+    for (const auto& parameter : description.parameters) {
+        std::uint64_t address = 0;
+        if (!parameter.is_pointer || parameter.size != sizeof address ||
+            parameter.offset + sizeof address > parameters.size())
+            continue;
+        std::memcpy(&address, parameters.data() + parameter.offset, sizeof address);
+        if (address == 0) continue;
+        address = emulator::SparseMemory::region_base(parameter.index) + address % alignment;
+        std::memcpy(parameters.data() + parameter.offset, &address, sizeof address);
+    }
+}
+
+std::uint64_t blocks_of(const trimtab_dim3& grid) {
+    return std::uint64_t{grid.x} * grid.y * grid.z;
+}
+
+// Warp instructions of one pass through the trace, for an SM's resident blocks.
+double instructions_of(const schedule::TracedLaunch& launch) {
+    double count = 0;
+    for (const schedule::BlockTrace& block : launch.trace.blocks)
+        for (const schedule::WarpTrace& warp : block.warps)
+            for (const schedule::Step& step : warp.steps)
+                count += launch.trace.code.stretches[step.stretch].count;
+    return count * launch.resident / std::max(1.0, static_cast<double>(launch.trace.blocks.size()));
+}
+
+}  // namespace
+
+std::expected<EmulatedOpinion::Again, std::string> EmulatedOpinion::again(
+    const LaunchProfile& profile) const {
+    const auto found = std::ranges::find_if(file_.kernels, [&](const FileKernel& one) {
+        return one.module != nullptr && one.record.description.name == profile.kernel;
+    });
+    if (found == file_.kernels.end()) return std::unexpected("its PTX is not in the program's file");
+    auto program = emulator::load_program(*found->module);
+    if (!program) return std::unexpected(program.error().message);
+    // Of several images of a kernel another one may have run.
+    const auto places = emulator::instruction_places(**program, profile.kernel);
+    for (const emulator::InstructionProfile& instruction : profile.instructions)
+        if (instruction.index >= places.size() || places[instruction.index].text != instruction.text)
+            return std::unexpected("the program's file holds other PTX than what ran");
+    Again launch{.kernel = {.found = &*found, .program = std::move(*program)},
+                 .parameters = profile.parameters};
+    place_arrays(found->record.description, launch.parameters);
+    return launch;
+}
+
+std::optional<std::string> EmulatedOpinion::differs(const LaunchProfile& profile, const Again& launch) {
+    emulator::SparseMemory memory;
+    fill(memory, launch.kernel.found->record.description);
+    emulator::LaunchRequest request;
+    request.kernel = profile.kernel;
+    request.grid = profile.grid;
+    request.block = profile.block;
+    request.dynamic_shared_bytes = profile.dynamic_shared_bytes;
+    request.parameters = launch.parameters;
+    request.sm_count = static_cast<std::uint32_t>(device_.values.sm_count);
+    request.instruction_limit = most_a_launch;
+    request.print = [](std::string_view) {};
+    request.threads = 1;
+    request.counting = {.count = true, .footprints = false, .groups = {}};
+    const std::uint64_t total = blocks_of(profile.grid), few = std::min(total, sampled_blocks);
+    for (std::uint64_t i = 0; i < few; ++i) request.blocks.push_back((2 * i + 1) * total / (2 * few));
+    const auto ran = emulator::launch(*launch.kernel.program, memory, request);
+    if (!ran)
+        return ran.error().kind == emulator::Fault::Kind::limit
+                   ? "its blocks run for too long"
+                   : "it does not run on made-up data: " + ran.error().message;
+    work_ += ran->warp_instructions;
+    const model::MetricValues now =
+        emulator::metrics(*launch.kernel.program, profile.kernel, ran->counters, total);
+    for (const Metric metric : {Metric::warp_instructions, Metric::load_requests, Metric::load_sectors,
+                                Metric::store_sectors, Metric::shared_wavefronts, Metric::active_warps}) {
+        const double was = profile.values[static_cast<std::size_t>(metric)],
+                     is = now[static_cast<std::size_t>(metric)];
+        if (std::abs(was - is) > same * std::max({was, is, 2.0}))
+            return fmt::format(
+                "what it does depends on its data: on made-up data {} is {:.3g} a warp, not {:.3g}",
+                model::name(metric), is, was);
+    }
+    return std::nullopt;
+}
+
+std::expected<double, std::string> EmulatedOpinion::time_ns(const LaunchProfile& profile,
+                                                            const advice::Question& asked,
+                                                            std::span<const schedule::Edit> edits) {
+    constexpr const char* spent = "what a report may cost is spent on the kernels that take longer";
+    if (work_ >= most_work) return std::unexpected(spent);
+    if (last_ != &profile) {
+        last_ = &profile;
+        launch_ = again(profile);
+        if (launch_)
+            if (const auto why = differs(profile, *launch_)) launch_ = std::unexpected(*why);
+    }
+    if (!launch_) return std::unexpected(launch_.error());
+    const model::Occupancy occupancy = model::occupancy(
+        device_.values, asked.image, static_cast<std::uint32_t>(asked.threads()), asked.dynamic_shared_bytes);
+    if (occupancy.blocks_per_sm == 0) return std::unexpected("the block does not fit an SM");
+    emulator::SparseMemory memory;
+    fill(memory, launch_->kernel.found->record.description);
+    const auto traced = schedule::trace_launch(
+        {.program = launch_->kernel.program.get(),
+         .memory = &memory,
+         .kernel = profile.kernel,
+         .grid = asked.grid,
+         .block = asked.block,
+         .dynamic_shared_bytes = profile.dynamic_shared_bytes,
+         .parameters = launch_->parameters,
+         .device = &device_,
+         .resident = occupancy.blocks_per_sm,
+         .shared_bytes_of_block = asked.image.static_shared_bytes + asked.dynamic_shared_bytes,
+         .instruction_budget = most_a_launch,
+         .loads_bypass_l1 = false,
+         .policy = schedule::Policy::greedy_then_oldest,
+         .code = nullptr,
+         .edits = edits});
+    if (!traced) {
+        work_ += most_a_launch;
+        return std::unexpected("it cannot be traced: " + traced.error().message);
+    }
+    work_ += traced->warp_instructions;
+    if (traced->is_cut) return std::unexpected("its warps take more steps than can be kept");
+    // A schedule for each loop, of up to four waves.
+    const double waves =
+        std::min(4.0, std::ceil(static_cast<double>(traced->blocks_on_sm) / traced->resident));
+    const double cost = scheduled_work * instructions_of(*traced) * waves *
+                        (1 + static_cast<double>(traced->trace.code.loops.size()));
+    if (cost > static_cast<double>(most_work - std::min(most_work, work_))) return std::unexpected(spent);
+    const schedule::Estimate estimate = schedule::estimate(*traced);
+    work_ += scheduled_work * estimate.emulated_warp_instructions;
+    return estimate.time_ns;
+}
+
+}  // namespace trimtab::tools

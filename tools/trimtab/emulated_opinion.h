@@ -1,0 +1,51 @@
+// Advice's second opinion: a launch of a program that has ended, emulated anew from its record (schedule/).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "advice/second_opinion.h"
+#include "emulator/exec/launch.h"
+#include "model/device.h"
+#include "tools/trimtab/kernel_file.h"
+
+namespace trimtab::tools {
+
+// What the program's memory held is gone: arrays are filled deterministically, by their types, as `trimtab emulate`
+// fills them. A launch that then does otherwise than its record says is not emulated. So that a report is never long in
+// coming, all questions together have a budget of work.
+class EmulatedOpinion : public advice::SecondOpinion {
+  public:
+    // Of `file`, which must outlive it, for launches on the device.
+    EmulatedOpinion(const KernelFile& file, model::Device device) : file_(file), device_(std::move(device)) {}
+
+    [[nodiscard]] std::expected<double, std::string> time_ns(const emulator::LaunchProfile& profile,
+                                                             const advice::Question& asked,
+                                                             std::span<const schedule::Edit> edits) override;
+
+  private:
+    struct Kernel {
+        const FileKernel* found = nullptr;
+        std::shared_ptr<emulator::Program> program;
+    };
+    struct Again {  // a launch that can be run again
+        Kernel kernel;
+        std::vector<std::byte> parameters;
+    };
+    [[nodiscard]] std::expected<Again, std::string> again(const emulator::LaunchProfile& profile) const;
+    // Nothing where what is run now does what the record says.
+    [[nodiscard]] std::optional<std::string> differs(const emulator::LaunchProfile& profile,
+                                                     const Again& launch);
+
+    const KernelFile& file_;
+    model::Device device_;
+    const emulator::LaunchProfile* last_ = nullptr;  // questions come launch by launch
+    std::expected<Again, std::string> launch_ = std::unexpected(std::string());
+    std::uint64_t work_ = 0;  // done so far
+};
+
+}  // namespace trimtab::tools
