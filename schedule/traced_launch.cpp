@@ -66,10 +66,13 @@ class Tracer {
             build_code(request_.program->module(), *kernel, out_.machine, settings, request_.edits);
         const std::vector<std::uint64_t> traced = choose_blocks();
         Recorder recorder(code, stores_, *request_.program);
-        if (const auto ran = launch(traced, &recorder, request_.instruction_budget); !ran)
-            return std::unexpected(ran.error());
+        const auto ran = launch(traced, &recorder, request_.instruction_budget);
+        if (!ran) return std::unexpected(ran.error());
         out_.is_cut = recorder.is_cut();
-        if (const auto measured = measure_ratio(traced); !measured) return std::unexpected(measured.error());
+        if (const auto measured =
+                measure_ratio(static_cast<double>(*ran) / static_cast<double>(traced.size()));
+            !measured)
+            return std::unexpected(measured.error());
         share(code, recorder);
         if (!take_machine_code(*kernel, code, recorder)) {
             out_.trace.blocks = std::move(recorder.blocks());
@@ -150,7 +153,7 @@ class Tracer {
     // Borders, tails and triangles: other blocks may do more or less than those in the middle. The last of each
     // dimension are counted apart, for what a block size leaves over is in them alone, and few of many blocks would hit
     // them too often or not at all.
-    std::expected<void, Error> measure_ratio(const std::vector<std::uint64_t>& traced) {
+    std::expected<void, Error> measure_ratio(double of_traced) {
         if (out_.blocks_on_sm <= out_.resident) return {};
         const std::array<std::uint64_t, 3> sizes{request_.grid.x, request_.grid.y, request_.grid.z};
         std::array<std::uint64_t, 3> inner = sizes;
@@ -178,12 +181,21 @@ class Tracer {
         for (std::uint64_t i = 0; i < counted_blocks; ++i)
             spread.push_back(index_of(inside((2 * i + 1) * insides / (2 * counted_blocks))));
         spread.erase(std::unique(spread.begin(), spread.end()), spread.end());
-        const auto some = launch(spread, nullptr, request_.instruction_budget);
-        const auto own = launch({traced.front()}, nullptr, request_.instruction_budget);
-        if (!some) return std::unexpected(some.error());
-        if (!own) return std::unexpected(own.error());
-        work += share_of_inside * static_cast<double>(*some) / static_cast<double>(spread.size());
-        if (*own > 0) out_.work_ratio = work / (share_of_inside + shares) / static_cast<double>(*own);
+        // Where the first and the last of them do on average just what those traced do, in the middle, so do
+        // those between.
+        const auto ends = launch(spread.size() > 2 ? std::vector{spread.front(), spread.back()} : spread,
+                                 nullptr, request_.instruction_budget);
+        if (!ends) return std::unexpected(ends.error());
+        double inside_work =
+            static_cast<double>(*ends) / static_cast<double>(std::min<std::size_t>(spread.size(), 2));
+        if (spread.size() > 2 && inside_work != of_traced) {
+            const auto between =
+                launch({spread.begin() + 1, spread.end() - 1}, nullptr, request_.instruction_budget);
+            if (!between) return std::unexpected(between.error());
+            inside_work = static_cast<double>(*ends + *between) / static_cast<double>(spread.size());
+        }
+        work += share_of_inside * inside_work;
+        if (of_traced > 0) out_.work_ratio = work / (share_of_inside + shares) / of_traced;
         return {};
     }
 

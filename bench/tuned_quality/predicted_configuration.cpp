@@ -108,6 +108,12 @@ std::expected<tools::LaunchQuestion, Error> PredictedConfigurations::question(
     return tools::look_up(options);
 }
 
+std::expected<tools::LaunchQuestion, Error> PredictedConfigurations::question(const Values& values) const {
+    const auto compiled = compile(values);
+    if (!compiled) return std::unexpected(compiled.error());
+    return question(*compiled);
+}
+
 std::expected<double, Error> PredictedConfigurations::emulated_ns(const Values& values) {
     const auto compiled = compile(values);
     if (!compiled) return std::unexpected(compiled.error());

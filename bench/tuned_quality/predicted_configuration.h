@@ -31,6 +31,8 @@ class PredictedConfigurations {
                                                               const model::RationalProgram& program);
     // By abstract emulation; nothing but the compiled code is remembered.
     [[nodiscard]] std::expected<double, Error> emulated_ns(const Values& values);
+    // The configuration, compiled, as the command line would ask for it.
+    [[nodiscard]] std::expected<tools::LaunchQuestion, Error> question(const Values& values) const;
 
   private:
     struct Compiled {

@@ -47,16 +47,18 @@ std::expected<Asked, Error> asked_variants(const Options& options) {
     const auto fault = [](std::string message) {
         return std::unexpected(Error{.message = std::move(message)});
     };
+    const std::string_view given = options.variants.empty() ? "--space" : "--variants";
     if (options.texts.grid.empty() || options.texts.block.empty())
-        return fault(
-            "--variants needs --grid and --block: the launch that goes with the values, in which their names "
-            "may stand");
+        return fault(fmt::format(
+            "{} needs --grid and --block: the launch that goes with the values, in which their names "
+            "may stand",
+            given));
     if (!options.extent.empty() || !options.candidates.empty())
-        return fault(
-            "--extent and --candidates are for blocks that the source does not fix: leave out --variants");
+        return fault(fmt::format(
+            "--extent and --candidates are for blocks that the source does not fix: leave out {}", given));
     if (!options.launch.file.ends_with(".cu"))
-        return std::unexpected(
-            Error{.message = "--variants compiles a CUDA source (.cu)", .file = options.launch.file});
+        return std::unexpected(Error{.message = fmt::format("{} compiles a CUDA source (.cu)", given),
+                                     .file = options.launch.file});
     auto parameters = parse_variants(options.variants);
     if (!parameters) return std::unexpected(parameters.error());
     LaunchTexts texts = options.texts;
