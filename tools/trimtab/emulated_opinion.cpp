@@ -19,8 +19,8 @@ using emulator::LaunchProfile;
 using model::Metric;
 
 // Work is counted in warp instructions of functional emulation, of which this machine's like do some twenty million a
-// second; one that is scheduled costs as much as eight of them. All in all some five seconds.
-constexpr std::uint64_t most_work = 100'000'000, scheduled_work = 8;
+// second; one that is scheduled costs as much as eight of them. All in all some six seconds.
+constexpr std::uint64_t most_work = 150'000'000, scheduled_work = 8;
 constexpr std::uint64_t most_a_launch = 10'000'000;
 constexpr std::uint64_t sampled_blocks = 6;
 // Between what the record says and what is run now: blocks are sampled here and there.
@@ -161,6 +161,8 @@ std::expected<double, std::string> EmulatedOpinion::time_ns(const LaunchProfile&
         std::min(4.0, std::ceil(static_cast<double>(traced->blocks_on_sm) / traced->resident));
     const double cost = scheduled_work * instructions_of(*traced) * waves *
                         (1 + static_cast<double>(traced->trace.code.loops.size()));
+    if (cost > static_cast<double>(most_work))
+        return std::unexpected("its warps do more than a report may cost");
     if (cost > static_cast<double>(most_work - std::min(most_work, work_))) return std::unexpected(spent);
     const schedule::Estimate estimate = schedule::estimate(*traced);
     work_ += scheduled_work * estimate.emulated_warp_instructions;
