@@ -5,9 +5,13 @@
 #include <cstdlib>
 #include <memory>
 
+#include "trimtab/body_name.h"
+
 namespace trimtab::analysis {
 
 std::string demangle(const std::string& name) {
+    if (const auto body = read_body_name(name))
+        return readable_body_name(demangle(std::string(body->kernel)), *body);
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);

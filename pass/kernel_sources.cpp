@@ -1,17 +1,24 @@
 #include "pass/kernel_sources.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/CallingConv.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
-#include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include "pass/variants.h"
+#include "trimtab/body_name.h"
 
 namespace trimtab::pass {
 namespace {
@@ -45,7 +52,10 @@ void write_annotations(llvm::json::OStream& json, const llvm::Function& kernel) 
 }
 
 void write_kernel(llvm::json::OStream& json, const llvm::Function& kernel, const KernelVariants& variants) {
-    json.attribute("demangled", llvm::demangle(kernel.getName()));
+    const std::string name = kernel.getName().str();
+    const auto body = read_body_name(name);
+    json.attribute("demangled",
+                   body ? readable_body_name(llvm::demangle(body->kernel), *body) : llvm::demangle(name));
     if (const llvm::DISubprogram* program = kernel.getSubprogram()) {
         llvm::SmallString<256> file(program->getFilename());
         if (!llvm::sys::path::is_absolute(file) && llvm::StringRef(file).contains("..")) {
@@ -68,11 +78,19 @@ void write_kernel(llvm::json::OStream& json, const llvm::Function& kernel, const
     });
 }
 
+void write_whole(const std::string& path, llvm::function_ref<void(llvm::raw_ostream&)> write) {
+    llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream& out) {
+        write(out);
+        return llvm::Error::success();
+    });
+    if (error) llvm::errs() << "trimtab: " << path << ": " << llvm::toString(std::move(error)) << '\n';
+}
+
 }  // namespace
 
-void write_kernel_sources(const llvm::Module& module, const std::string& path) {
-    const KernelVariants variants = kernel_variants(module);
-    llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream& out) {
+void write_kernel_sources(const llvm::Module& module, const KernelVariants& variants,
+                          const std::string& path) {
+    write_whole(path, [&](llvm::raw_ostream& out) {
         llvm::json::OStream json(out, 1);
         json.object([&] {
             json.attributeObject("kernels", [&] {
@@ -84,9 +102,29 @@ void write_kernel_sources(const llvm::Module& module, const std::string& path) {
                 }
             });
         });
-        return llvm::Error::success();
     });
-    if (error) llvm::errs() << "trimtab: " << path << ": " << llvm::toString(std::move(error)) << '\n';
+}
+
+void forget_variants(const KernelVariants& left, const std::string& path) {
+    const auto buffer = llvm::MemoryBuffer::getFile(path);
+    if (!buffer) return;  // said when it could not be written
+    auto json = llvm::json::parse((*buffer)->getBuffer());
+    llvm::json::Object* file = json ? json->getAsObject() : nullptr;
+    if (!json) llvm::consumeError(json.takeError());
+    llvm::json::Object* kernels = file == nullptr ? nullptr : file->getObject("kernels");
+    if (kernels == nullptr) return;
+    llvm::StringSet<> names;
+    for (const auto& [kernel, variant] : left) names.insert(kernel->getName());
+    std::vector<std::string> gone;
+    for (auto& [name, kernel] : *kernels) {
+        if (names.contains(name.str())) continue;
+        if (read_body_name(name.str()))
+            gone.push_back(name.str());
+        else if (llvm::json::Object* members = kernel.getAsObject(); members != nullptr)
+            members->erase("variant");
+    }
+    for (const std::string& name : gone) kernels->erase(name);
+    write_whole(path, [&](llvm::raw_ostream& out) { out << llvm::formatv("{0:1}", *json); });
 }
 
 }  // namespace trimtab::pass

@@ -3,9 +3,8 @@
 
 #include <string>
 
-namespace llvm {
-class Module;
-}
+#include "llvm/IR/Module.h"
+#include "pass/variants.h"
 
 namespace trimtab::pass {
 
@@ -14,6 +13,10 @@ namespace trimtab::pass {
 // debug locations (-gline-tables-only is enough), parameter names -fno-discard-value-names. The file appears
 // whole or not at all. A file that cannot be written is reported on stderr in one line: the program still
 // builds.
-void write_kernel_sources(const llvm::Module& module, const std::string& path);
+void write_kernel_sources(const llvm::Module& module, const KernelVariants& variants,
+                          const std::string& path);
+
+// Takes out of that file what has gone since: bodies, and what it says of kernels that had no other.
+void forget_variants(const KernelVariants& left, const std::string& path);
 
 }  // namespace trimtab::pass

@@ -35,4 +35,26 @@ std::vector<SourceAnnotation> source_annotations(const llvm::Module& module) {
     return found;
 }
 
+void keep_annotations(llvm::Module& module, llvm::function_ref<bool(const llvm::Value& subject)> is_kept) {
+    llvm::GlobalVariable* all = module.getNamedGlobal("llvm.global.annotations");
+    const auto* entries = all != nullptr && all->hasInitializer()
+                              ? llvm::dyn_cast<llvm::ConstantArray>(all->getInitializer())
+                              : nullptr;
+    if (entries == nullptr) return;
+    std::vector<llvm::Constant*> kept;
+    for (const llvm::Use& use : entries->operands()) {
+        auto* entry = llvm::cast<llvm::Constant>(use.get());
+        if (is_kept(*llvm::cast<llvm::Constant>(entry->getOperand(0))->stripPointerCasts()))
+            kept.push_back(entry);
+    }
+    if (!kept.empty()) {
+        auto* type = llvm::ArrayType::get(kept.front()->getType(), kept.size());
+        auto* fewer = new llvm::GlobalVariable(module, type, false, llvm::GlobalValue::AppendingLinkage,
+                                               llvm::ConstantArray::get(type, kept), "");
+        fewer->takeName(all);
+        fewer->setSection(all->getSection());
+    }
+    all->eraseFromParent();
+}
+
 }  // namespace trimtab::pass

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Module.h"
@@ -18,5 +19,8 @@ struct SourceAnnotation {
 
 // Of the module's definitions: clang lists no declarations.
 std::vector<SourceAnnotation> source_annotations(const llvm::Module& module);
+
+// Takes out all but those of these subjects.
+void keep_annotations(llvm::Module& module, llvm::function_ref<bool(const llvm::Value& subject)> is_kept);
 
 }  // namespace trimtab::pass

@@ -76,22 +76,8 @@ bool remove_variant_lists(llvm::Module& module) {
         return llvm::is_contained(lists, value->stripPointerCasts());
     };
     llvm::removeFromUsedLists(module, is_list);
-    // llvm.global.annotations without their entries.
-    llvm::GlobalVariable* all = module.getNamedGlobal("llvm.global.annotations");
-    const auto* entries = llvm::cast<llvm::ConstantArray>(all->getInitializer());
-    std::vector<llvm::Constant*> kept;
-    for (const llvm::Use& use : entries->operands()) {
-        auto* entry = llvm::cast<llvm::Constant>(use.get());
-        if (!is_list(llvm::cast<llvm::Constant>(entry->getOperand(0)))) kept.push_back(entry);
-    }
-    if (!kept.empty()) {
-        auto* type = llvm::ArrayType::get(kept.front()->getType(), kept.size());
-        auto* fewer = new llvm::GlobalVariable(module, type, false, llvm::GlobalValue::AppendingLinkage,
-                                               llvm::ConstantArray::get(type, kept), "");
-        fewer->takeName(all);
-        fewer->setSection(all->getSection());
-    }
-    all->eraseFromParent();
+    keep_annotations(module,
+                     [&lists](const llvm::Value& subject) { return !llvm::is_contained(lists, &subject); });
     for (llvm::GlobalVariable* list : lists) {
         list->removeDeadConstantUsers();
         if (list->use_empty()) list->eraseFromParent();

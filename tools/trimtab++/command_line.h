@@ -31,6 +31,12 @@ struct Argument {
     std::string library;              // libraries: "cudart" of -lcudart
 };
 
+// The device code is compiled for these values of a macro too.
+struct MacroVariants {
+    std::string name;
+    std::vector<std::int32_t> values;
+};
+
 struct CommandLine {
     std::vector<Argument> arguments;  // in order, response files expanded, Trimtab's own options taken out
     Mode mode = Mode::link;
@@ -52,6 +58,7 @@ struct CommandLine {
     std::uint32_t smallest_size = 0, largest_size = 0;  // 0: the plan's own
     std::string keep;                                   // folder for the generated files
     std::string annotations;                            // a file of annotations beside the sources
+    std::vector<MacroVariants> variants;                // of macros, each named once
     bool quiet = false;
     std::string documentation;  // the folder for the man page, in the place of a build
     bool asks_version = false, asks_help = false;

@@ -1,11 +1,7 @@
 // trimtab++: a clang++ (or nvcc) whose CUDA programs choose their own thread blocks.
-#include <unistd.h>
-
 #include <cstdio>
 #include <expected>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,10 +16,10 @@
 #include "tools/trimtab++/device_link.h"
 #include "tools/trimtab++/instrument.h"
 #include "tools/trimtab++/jobs.h"
+#include "tools/trimtab++/macro_variants.h"
 #include "tools/trimtab++/nvcc_verbose.h"
 #include "tools/trimtab++/own_options.h"
 #include "tools/trimtab++/process.h"
-#include "tools/trimtab++/source_fixes.h"
 #include "tools/trimtab++/toolchain.h"
 
 namespace {
@@ -44,41 +40,12 @@ int lacks(const std::string& message) {
     return exit_bad_input;
 }
 
-// The compile, of copies of the sources where clang does not take what nvcc takes.
-int compile_as_nvcc(std::vector<std::string> command, const CommandLine& line, const Toolchain& tools,
-                    std::size_t input, const Environment& environment, const TemporaryFolder& folder) {
-    const FixedSources fixed = fix_sources(line, input, folder);
-    const std::size_t plain_length = command.size();
-    if (!fixed.overlay.empty()) command.insert(command.end(), {"-ivfsoverlay", fixed.overlay});
-    if (!fixed.has_shared) return run(command, environment);
-
-    // Which __shared__ variables clang refuses, it alone can tell.
-    const std::string messages = folder.file("messages" + std::to_string(input));
-    if (isatty(STDERR_FILENO) != 0) command.emplace_back("-fdiagnostics-color=always");
-    const int code = run_with_messages_in(messages, command, environment);
-    std::ifstream file(messages, std::ios::binary);
-    const std::string said{std::istreambuf_iterator<char>(file), {}};
-    PlacesByFile refused;
-    if (code != 0) refused = refused_shared_variables(said);
-    if (!refused.empty()) {
-        const FixedSources again = fix_sources(line, input, folder, refused);
-        if (again.knows_refused) {
-            command.resize(plain_length);
-            command.insert(command.end(), {"-ivfsoverlay", again.overlay, "-include",
-                                           tools.compatibility + "/shared_storage.h"});
-            return run(command, environment);
-        }
-    }
-    std::fputs(said.c_str(), stderr);
-    return code;
-}
-
-// One CUDA source: the one device and host compile, then its kernels' driver programs joined to the object.
+// One CUDA source: the one device and host compile (and the device code again for its variants), then its kernels' driver programs joined to the object.
 int compile(const CommandLine& line, const Toolchain& tools, std::size_t input, const std::string& object,
             const TemporaryFolder& folder) {
     const std::string kernel_sources = folder.file("kernels" + std::to_string(input) + ".json");
-    if (const int code = compile_as_nvcc(compile_command(line, tools, input, object), line, tools, input,
-                                         {{"TRIMTAB_KERNEL_SOURCES", kernel_sources}}, folder);
+    if (const int code = compile_with_variants(line, tools, input, object,
+                                               {{"TRIMTAB_KERNEL_SOURCES", kernel_sources}}, folder);
         code != 0)
         return code;
     // From here on nothing but a wrong annotation breaks the build: an object without drivers is still the
@@ -227,6 +194,8 @@ int main(int argc, char** argv) {
     if (!tools) return lacks(tools.error().text());
     if (tools->cuda.empty() && line->compiles_cuda())
         return lacks("no CUDA toolkit found: give --cuda-path=, or let scripts/setup.sh install one");
+    if (const std::string why = no_macro_variants(*line); !why.empty())
+        std::fprintf(stderr, "trimtab++: warning: --trimtab-variants is left out: %s\n", why.c_str());
     switch (line->nvcc.output) {
         case NvccOutput::as_clang:
             break;

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "llvm/ADT/StringExtras.h"
 #include "tools/manual/manual_page.h"
 
 namespace trimtab::wrapper {
@@ -34,6 +37,10 @@ constexpr std::array options = {
     OwnOption{"--trimtab-annotations=", "FILE",
               "Annotations of kernels beside their source, as trimtab suggest writes them; the source's own "
               "come first"},
+    OwnOption{"--trimtab-variants=", "MACRO=V,V...",
+              "Compile the device code for these values of a macro too: a launch of a kernel that depends on "
+              "it may "
+              "become one of another value's, by annotation. Once for each macro"},
     OwnOption{"--trimtab-quiet", "", "No progress and no notes; warnings stay"},
     OwnOption{"--trimtab-instead-of", "COMPILER",
               "First on the command line: the rest is that compiler's, in whose place trimtab++ stands (for "
@@ -46,6 +53,35 @@ std::optional<std::uint32_t> parse_number(std::string_view text) {
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return number;
+}
+
+// "BLOCK=64,128,256".
+std::expected<MacroVariants, Error> read_macro_variants(std::string_view text) {
+    constexpr std::size_t most_values = 16;  // as TRIMTAB_VARIANTS takes
+    const std::size_t equals = text.find('=');
+    MacroVariants macro{.name = std::string(text.substr(0, equals)), .values = {}};
+    const auto is_letter = [](char c) { return c == '_' || llvm::isAlpha(c); };
+    if (macro.name.empty() || !is_letter(macro.name.front()) ||
+        !std::ranges::all_of(macro.name, [&](char c) { return is_letter(c) || llvm::isDigit(c); }))
+        return std::unexpected(Error{"wants MACRO=VALUE,VALUE... with the name of a macro"});
+    if (equals == std::string_view::npos || equals + 1 == text.size())
+        return std::unexpected(Error{fmt::format("names no value of {}", macro.name)});
+    for (std::string_view rest = text.substr(equals + 1);;) {
+        const std::size_t comma = rest.find(',');
+        const std::string_view word = rest.substr(0, comma);
+        const auto value = parse_number(word);
+        if (!value || *value == 0 || *value > INT32_MAX)
+            return std::unexpected(Error{fmt::format("'{}' is no integer from 1 to {}", word, INT32_MAX)});
+        if (std::ranges::find(macro.values, static_cast<std::int32_t>(*value)) != macro.values.end())
+            return std::unexpected(Error{fmt::format("{} is there twice", *value)});
+        macro.values.push_back(static_cast<std::int32_t>(*value));
+        if (comma == std::string_view::npos) break;
+        rest.remove_prefix(comma + 1);
+    }
+    if (macro.values.size() > most_values)
+        return std::unexpected(
+            Error{fmt::format("{} values: {} are the most", macro.values.size(), most_values)});
+    return macro;
 }
 
 std::string names_of_options() {
@@ -86,6 +122,15 @@ std::expected<void, Error> read_own_option(CommandLine& line, std::string_view o
     } else if (auto annotations = value_of("--trimtab-annotations=")) {
         if (annotations->empty()) return std::unexpected(Error{"--trimtab-annotations= wants a file"});
         line.annotations = *annotations;
+    } else if (auto variants = value_of("--trimtab-variants=")) {
+        auto read = read_macro_variants(*variants);
+        if (read && std::ranges::any_of(line.variants,
+                                        [&](const MacroVariants& other) { return other.name == read->name; }))
+            read = std::unexpected(Error{read->name + " is named twice"});
+        if (!read)
+            return std::unexpected(
+                Error{fmt::format("--trimtab-variants={}: {}", *variants, read.error().text())});
+        line.variants.push_back(std::move(*read));
     } else if (auto folder = value_of("--trimtab-documentation=")) {
         line.documentation = *folder;
     } else if (option == "--trimtab-quiet") {

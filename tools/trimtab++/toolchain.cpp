@@ -113,6 +113,9 @@ std::expected<Toolchain, Error> find_toolchain(const std::optional<std::string>&
     auto plugin = own_library("libtrimtab_pass.so");
     if (!plugin) return std::unexpected(plugin.error());
     tools.plugin = *plugin;
+    auto macro_plugin = own_library("libtrimtab_macro.so");
+    if (!macro_plugin) return std::unexpected(macro_plugin.error());
+    tools.macro_plugin = *macro_plugin;
     auto runtime = own_library("libtrimtab.so");
     if (!runtime) return std::unexpected(runtime.error());
     tools.runtime_dir = fs::path(*runtime).parent_path();

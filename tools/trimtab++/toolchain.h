@@ -19,6 +19,7 @@ struct Toolchain {
     std::string clang;                  // clang 22, for the driver programs
     std::string linker;                 // ld or ld.lld, for `-r`
     std::string plugin;                 // libtrimtab_pass.so
+    std::string macro_plugin;           // libtrimtab_macro.so
     std::string runtime_dir;            // holds libtrimtab.so
     std::string cuda;                   // the toolkit's root; empty when not found
     std::string own_headers;            // holds trimtab/annotate.h, trimtab/driver.h

@@ -80,9 +80,9 @@ Finding diagnose_toolkit() {
 }
 
 Finding diagnose_installation() {
-    static constexpr std::array libraries = {"libtrimtab.so",        "libtrimtab_pass.so",
-                                             "libtrimtab_cudart.so", "libtrimtab_choices.so",
-                                             "libtrimtab_jit.so",    "libtrimtab_audit.so"};
+    static constexpr std::array libraries = {
+        "libtrimtab.so",         "libtrimtab_pass.so", "libtrimtab_macro.so", "libtrimtab_cudart.so",
+        "libtrimtab_choices.so", "libtrimtab_jit.so",  "libtrimtab_audit.so"};
     std::string missing;
     for (const char* name : libraries)
         if (!base::find_own_library(name)) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);

@@ -1,0 +1,53 @@
+#include "tools/trimtab++/compile_as_nvcc.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "tools/trimtab++/source_fixes.h"
+
+namespace trimtab::wrapper {
+namespace {
+
+int run_saying(const std::string& messages, const Command& command, const Environment& environment) {
+    return messages.empty() ? run(command, environment)
+                            : run_with_messages_in(messages, command, environment);
+}
+
+}  // namespace
+
+int compile_as_nvcc(Command command, const CommandLine& line, const Toolchain& tools, std::size_t input,
+                    const Environment& environment, const TemporaryFolder& folder,
+                    const std::string& messages) {
+    const FixedSources fixed = fix_sources(line, input, folder);
+    const std::size_t plain_length = command.size();
+    if (!fixed.overlay.empty()) command.insert(command.end(), {"-ivfsoverlay", fixed.overlay});
+    if (isatty(STDERR_FILENO) != 0 && (fixed.has_shared || !messages.empty()))
+        command.emplace_back("-fdiagnostics-color=always");
+    if (!fixed.has_shared) return run_saying(messages, command, environment);
+
+    // Which __shared__ variables clang refuses, it alone can tell.
+    const std::string first_messages =
+        messages.empty() ? folder.file("messages" + std::to_string(input)) : messages;
+    const int code = run_with_messages_in(first_messages, command, environment);
+    std::ifstream file(first_messages, std::ios::binary);
+    const std::string said{std::istreambuf_iterator<char>(file), {}};
+    PlacesByFile refused;
+    if (code != 0) refused = refused_shared_variables(said);
+    if (!refused.empty()) {
+        const FixedSources again = fix_sources(line, input, folder, refused);
+        if (again.knows_refused) {
+            command.resize(plain_length);
+            command.insert(command.end(), {"-ivfsoverlay", again.overlay, "-include",
+                                           tools.compatibility + "/shared_storage.h"});
+            return run_saying(messages, command, environment);
+        }
+    }
+    if (messages.empty()) std::fputs(said.c_str(), stderr);
+    return code;
+}
+
+}  // namespace trimtab::wrapper

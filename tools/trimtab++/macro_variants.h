@@ -1,0 +1,27 @@
+// --trimtab-variants: the device code compiled again with other values of a macro (docs/variants.md). What comes out
+// joins the compile as written as further bodies of its kernels (pass/macro_bodies.h).
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/trimtab++/command_line.h"
+#include "tools/trimtab++/process.h"
+#include "tools/trimtab++/toolchain.h"
+#include "trimtab/error.h"
+
+namespace trimtab::wrapper {
+
+// Why no source of this command line gets bodies by macros; empty: they do.
+[[nodiscard]] std::string no_macro_variants(const CommandLine& line);
+
+// One CUDA source to one object, with the bodies that line.variants asks for. A value whose code does not compile is
+// left out, with one line; what the source says of itself alone decides whether the build stands. The exit code.
+[[nodiscard]] int compile_with_variants(const CommandLine& line, const Toolchain& tools, std::size_t input,
+                                        const std::string& object, const Environment& environment,
+                                        const TemporaryFolder& folder);
+
+}  // namespace trimtab::wrapper
