@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,9 @@ std::vector<KernelAnnotation> annotations_from(const JsonValue& file) {
         annotation.text = value["annotation"].text();
         if (const auto parameters = value.find("parameters"))
             for (const JsonValue& name : parameters->list()) annotation.parameters.push_back(name.text());
+        if (const auto variant = value.find("variant"))
+            annotation.variant = Variant{.of = (*variant)["of"].text(),
+                                         .value = (*variant)["value"].integer(INT32_MIN, INT32_MAX)};
         if (annotation.kernel.empty()) value["kernel"].fail("is empty");
         if (!known.insert(annotation.kernel).second)
             value["kernel"].fail("names a kernel that is there already");
@@ -55,6 +59,7 @@ void add_annotations(KernelSources& sources, const std::vector<KernelAnnotation>
                      const std::string& path) {
     for (const KernelAnnotation& annotation : annotations) {
         KernelSource& source = sources[annotation.kernel];
+        if (!source.variant) source.variant = annotation.variant;
         if (!source.annotations.empty()) continue;
         source.annotations.push_back({.text = annotation.text, .file = path, .line = 0});
         if (!source.parameters.empty()) continue;

@@ -5,15 +5,18 @@
 //      "kernels": [{"kernel": "_Z4sumPKfPfi", "parameters": ["in", "out", "n"],
 //                   "annotation": "block(ispow2(bx)), grid(ceil(n / bx))"}]}
 //
-// Other members are for people.
+// A kernel that is one body of several (docs/variants.md) has "variant": {"of": "reduce", "value": 64} too: PTX does not
+// say it. Other members are for people.
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/describe.h"
+#include "analysis/description.h"
 #include "trimtab/error.h"
 
 namespace trimtab::analysis {
@@ -24,6 +27,7 @@ struct KernelAnnotation {
     std::string kernel;                   // mangled
     std::vector<std::string> parameters;  // the names that the annotation uses, in order; may be empty
     std::string text;                     // what stands in TRIMTAB_TUNE(...)
+    std::optional<Variant> variant;       // where the source's own word is not at hand
 };
 
 [[nodiscard]] std::expected<std::vector<KernelAnnotation>, Error> parse_annotation_file(

@@ -59,6 +59,7 @@ SuggestedKernel::SuggestedKernel(const LaunchToVerify& launch, std::uint64_t lau
     if (launch.description == nullptr) return;
     for (const analysis::KernelParameter& parameter : launch.description->parameters)
         parameters_.push_back(parameter.name);
+    if (launch.description->variant) variants_.emplace(kernel_, *launch.description->variant);
 }
 
 std::string SuggestedKernel::why_not(const LaunchToVerify& launch) const {
@@ -143,6 +144,7 @@ void SuggestedKernel::add_bodies(Supposed& supposed, const LaunchToVerify& launc
         if (!with) continue;
         supposed.launches.emplace(sizes(block), *with);
         supposed.bodies[sizes(block)] = {body.name, relative.function};
+        variants_.emplace(body.name, *body.variant);
         if (std::ranges::none_of(blocks, [&](const trimtab_dim3& other) { return same(other, block); }))
             blocks.push_back(block);
     }
@@ -318,10 +320,14 @@ ordered_json SuggestedKernel::to_json() const {
         }
         supposed.push_back(std::move(entry));
     }
+    ordered_json variants = ordered_json::object();
+    for (const auto& [name, variant] : variants_)
+        variants[name] = {{"of", variant.of}, {"value", variant.value}};
     return {{"kernel", kernel_},
             {"object", object_},
             {"device", device_},
             {"parameters", parameters_},
+            {"variants", std::move(variants)},
             {"skipped", skipped_},
             {"refused", refused_},
             {"launches", launches_},

@@ -75,6 +75,7 @@ class SuggestedKernel {
 
     std::string kernel_, object_, device_;
     std::vector<std::string> parameters_;
+    std::map<std::string, analysis::Variant> variants_;  // its own, and of the bodies that were tried
     const std::uint64_t launches_of_a_kind_;
     std::string skipped_;  // a launch of it was not tried, and why
     std::string refused_;  // the kernel cannot be judged, and why

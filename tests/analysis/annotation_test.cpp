@@ -201,16 +201,21 @@ TEST_F(Annotations, ComeFromAFileToo) {
     const auto file = parse_annotation_file(
         R"json({"trimtab_annotations": 1, "made_by": "hand", "kernels": [
             {"kernel": "with", "annotation": "grid(ceil(n / bx))", "parameters": ["in", "n"]},
-            {"kernel": "known", "annotation": "leave_alone"}]})json",
+            {"kernel": "body", "annotation": "block(bx == variant)", "variant": {"of": "all", "value": 64}},
+            {"kernel": "known", "annotation": "leave_alone", "variant": {"of": "others", "value": 2}}]})json",
         "side.json");
     ASSERT_TRUE(file) << file.error().text();
     KernelSources sources;
     sources["known"].annotations = {{"block(bx < 64)", "app.cu", 3}};
+    sources["known"].variant = Variant{.of = "the source's", .value = 1};
     add_annotations(sources, *file, "side.json");
     ASSERT_EQ(sources["with"].annotations.size(), 1u);
     EXPECT_EQ(sources["with"].annotations[0].text, "grid(ceil(n / bx))");
     EXPECT_EQ(sources["with"].annotations[0].file, "side.json");
     EXPECT_EQ(sources["with"].parameters[1].name, "n");
+    EXPECT_FALSE(sources["with"].variant);
+    EXPECT_EQ(sources["body"].variant, (Variant{.of = "all", .value = 64}));
+    EXPECT_EQ(sources["known"].variant, (Variant{.of = "the source's", .value = 1}));
     ASSERT_EQ(sources["known"].annotations.size(), 1u);  // the source's own
     EXPECT_EQ(sources["known"].annotations[0].text, "block(bx < 64)");
 }
@@ -228,6 +233,9 @@ TEST_F(Annotations, OfAFileThatIsNoneAreOneLine) {
     EXPECT_THAT(fault(R"({"trimtab_annotations": 1, "kernels": [{"kernel": "k", "annotation": "leave_alone"},
                           {"kernel": "k", "annotation": "leave_alone"}]})"),
                 HasSubstr("there already"));
+    EXPECT_THAT(fault(R"({"trimtab_annotations": 1, "kernels": [{"kernel": "k", "annotation": "leave_alone",
+                          "variant": {"of": "k"}}]})"),
+                HasSubstr("kernels[0].variant has no member \"value\""));
 }
 
 TEST_F(Annotations, MakeABlockReductionTunable) {

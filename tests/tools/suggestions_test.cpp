@@ -130,6 +130,31 @@ TEST(Suggestions, SetWhatRoundsApart) {
     EXPECT_EQ(read->front().parameters, (std::vector<std::string>{"out", "n"}));
 }
 
+TEST(Suggestions, OfBodiesNameEachWithItsValue) {
+    auto other = cell(128, "same", 700);
+    other["kernel"] = "_Z3sumPfi$BLOCK$128";
+    auto of_bodies = hypothesis("ceil(n / bx)", 0, {other});
+    of_bodies["block"] = "bx == variant";
+    auto line = kernel(1, {of_bodies});
+    line["variants"] = {{"_Z3sumPfi", {{"of", "sum(float*, int)"}, {"value", 256}}},
+                        {"_Z3sumPfi$BLOCK$128", {{"of", "sum(float*, int)"}, {"value", 128}}},
+                        {"_Z3sumPfi$BLOCK$64", {{"of", "sum(float*, int)"}, {"value", 64}}}};
+    const Suggestions all{.kernels = {only({line})}};
+    const auto read = analysis::parse_annotation_file(annotation_file(all, false).dump(), "a.json");
+    ASSERT_TRUE(read) << read.error().text();
+    ASSERT_EQ(read->size(), 2u);  // the body of 64 was not tried
+    EXPECT_EQ(read->at(0).variant, (analysis::Variant{.of = "sum(float*, int)", .value = 256}));
+    EXPECT_EQ(read->at(1).kernel, "_Z3sumPfi$BLOCK$128");
+    EXPECT_EQ(read->at(1).text, "block(bx == variant), grid(ceil(n / bx)), dynamic_shared(4 * bx)");
+    EXPECT_EQ(read->at(1).variant, (analysis::Variant{.of = "sum(float*, int)", .value = 128}));
+    EXPECT_THAT(annotation_file(all, false)["kernels"][1]["demangled"].get<std::string>(),
+                HasSubstr("sum(float*, int) [BLOCK=128]"));
+    // What needs no other body has no value.
+    const Suggestions alone{
+        .kernels = {only({kernel(1, {hypothesis("ceil(n / bx)", 0, {cell(64, "same")})})})}};
+    EXPECT_FALSE(annotation_file(alone, false)["kernels"][0].contains("variant"));
+}
+
 TEST(Suggestions, NeedWatchedBlocks) {
     auto unwatched = cell(128, "same");
     unwatched["watched"] = false;

@@ -68,6 +68,11 @@ void add(Evidence& evidence, const Json& line) {
     SuggestedFor& about = evidence.about;
     if (const std::string why = line.at("skipped").get<std::string>(); !why.empty()) evidence.skipped = why;
     if (const std::string why = line.at("refused").get<std::string>(); !why.empty()) evidence.refused = why;
+    if (const auto variants = line.find("variants"); variants != line.end())
+        for (const auto& [name, variant] : variants->items())
+            about.variants.insert_or_assign(
+                name, analysis::Variant{.of = variant.at("of").get<std::string>(),
+                                        .value = variant.at("value").get<std::int32_t>()});
     const auto launches = line.at("launches").get<std::uint64_t>();
     if (launches == 0) return;
     ++evidence.lines;
@@ -340,34 +345,33 @@ Json annotation_file(const Suggestions& suggestions, bool with_rounding) {
     std::set<std::string> named;
     for (const SuggestedFor& kernel : suggestions.kernels)
         if (kernel.exact || (kernel.summed && with_rounding)) named.insert(kernel.kernel);
-    const auto add_with_bodies = [&named](Json& list, const SuggestedAnnotation& annotation,
-                                          const Json& entry) {
-        list.push_back(entry);
-        for (const std::string& body : annotation.bodies) {
-            if (!named.insert(body).second) continue;
-            Json of_body = entry;
-            of_body["kernel"] = body;
-            of_body["demangled"] = analysis::demangle(body);
-            list.push_back(std::move(of_body));
-        }
-    };
     for (const SuggestedFor& kernel : suggestions.kernels) {
-        const auto entry = [&kernel](const SuggestedAnnotation& annotation) -> Json {
+        // Of the kernel, or of another body of it.
+        const auto entry = [&kernel](const SuggestedAnnotation& annotation, const std::string& name) -> Json {
             Json evidence = evidence_json(kernel);
             evidence["found"] = annotation.reassociates ? "rounded" : "same bytes";
             evidence["blocks"] = annotation.blocks;
-            return {{"kernel", kernel.kernel},
-                    {"demangled", kernel.demangled},
-                    {"parameters", kernel.parameters},
-                    {"annotation", annotation.text},
-                    {"evidence", std::move(evidence)}};
+            Json about = {{"kernel", name},
+                          {"demangled", analysis::demangle(name)},
+                          {"parameters", kernel.parameters},
+                          {"annotation", annotation.text}};
+            if (const auto variant = kernel.variants.find(name);
+                variant != kernel.variants.end() && !annotation.bodies.empty())
+                about["variant"] = {{"of", variant->second.of}, {"value", variant->second.value}};
+            about["evidence"] = std::move(evidence);
+            return about;
+        };
+        const auto add_with_bodies = [&](const SuggestedAnnotation& annotation) {
+            kernels.push_back(entry(annotation, kernel.kernel));
+            for (const std::string& body : annotation.bodies)
+                if (named.insert(body).second) kernels.push_back(entry(annotation, body));
         };
         if (kernel.summed && with_rounding) {
-            add_with_bodies(kernels, *kernel.summed, entry(*kernel.summed));
+            add_with_bodies(*kernel.summed);
             continue;
         }
-        if (kernel.exact) add_with_bodies(kernels, *kernel.exact, entry(*kernel.exact));
-        if (kernel.summed) rounded.push_back(entry(*kernel.summed));
+        if (kernel.exact) add_with_bodies(*kernel.exact);
+        if (kernel.summed) rounded.push_back(entry(*kernel.summed, kernel.kernel));
     }
     return {{"trimtab_annotations", analysis::annotation_file_version},
             {"made_by", "trimtab suggest"},

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/description.h"
 #include "tools/trimtab/block_condition.h"
 
 namespace trimtab::tools {
@@ -25,6 +27,7 @@ struct SuggestedAnnotation {
 struct SuggestedFor {
     std::string kernel, demangled, object;
     std::vector<std::string> parameters;
+    std::map<std::string, analysis::Variant> variants;  // by kernel: its own, and of its other bodies
     std::vector<Block> written;
     std::uint64_t launches = 0, kinds = 0, runs = 0, changed_bytes = 0, hypotheses = 0;
     double written_ns = 0;
