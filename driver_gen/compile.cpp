@@ -21,7 +21,7 @@ std::expected<Job, Error> start(const std::string& source, const std::string& ob
                                 const CCompiler& compiler) {
     const std::string messages = source + ".messages";
     base::Command command{
-        .words = {compiler.command, "-std=c99", "-O2", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-w"},
+        .words = {compiler.command, "-std=c99", "-Os", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-w"},
         .messages_file = messages};
     auto& words = command.words;
     words.insert(words.end(), compiler.flags.begin(), compiler.flags.end());
