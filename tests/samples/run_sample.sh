@@ -46,9 +46,6 @@ case $name in
         grep -q 'shared memory' <<<"$verdict" || fail "is left alone without the reason"
         if grep -qv '"by":"unchanged"' report.jsonl; then fail "is re-blocked"; fi
         ;;
-    breadth_first)
-        grep -q 'verdict *fixed' <<<"$verdict" || fail "is not left alone"
-        ;;
     *)
         grep -q 'footprint_sectors = ' <<<"$verdict" || fail "inspect shows no fits"
         driver=$("$build/bin/trimtab" inspect "$name" --driver)
