@@ -22,6 +22,7 @@ Runs, in this order (tidy, which may take as long as all others, only with --all
              CCCL's device algorithms on those libraries, built by the trimtab++ of build/; all of them with --all
   threads    the runtime's tests, and those of the emulator's workers, code cache and compiler, with ThreadSanitizer, clang
              (build-threads/), and the same of CCCL's algorithms; only with --all or --only
+Tests that fail, five at most, are run once more by themselves; those that pass then are named at the end.
 A stage's output is shown only when it fails (it is in build/logs/), unless --verbose. A stage that fails does not stop
 those after it that can still run. Exits 0 if all passed, 1 if not.
 
@@ -66,6 +67,8 @@ done
 cd "$root"
 logs=build/logs
 mkdir -p "$logs"
+unsteady=$logs/unsteady.txt
+rm -f "$unsteady"
 
 # Unit tests: all but those that build and run whole programs, which the default build has run. Where only target
 # unit_tests is built, CTest knows the others as ..._NOT_BUILT.
@@ -85,6 +88,24 @@ own_sources() {
     else
         find . -name '.?*' -prune -o -name 'build*' -type d -prune -o -regex '.*\.\(h\|cpp\|c\|cu\|cuh\)' -print
     fi | grep -v '/data/' | while read -r file; do [[ ! -f $file ]] || printf '%s\n' "$file"; done
+}
+
+# run_tests PRESET [ctest arguments]. Tests that fail are run once more, one at a time: what fails again is broken. What
+# failed only among others is unsteady: it does not stop a change, and is named in the last line so that it gets mended.
+run_tests() {
+    local preset=$1 folder=build failed
+    shift
+    [[ $preset == default ]] || folder=build-$preset
+    failed=$folder/Testing/Temporary/LastTestsFailed.log
+    rm -f "$failed"
+    if ctest --preset "$preset" -j "$jobs" "$@"; then return 0; fi
+    [[ -s $failed ]] || return 1
+    local -a names
+    mapfile -t names < <(sed 's/^[0-9]*://' "$failed")
+    # So many are no accident.
+    ((${#names[@]} <= 5)) || return 1
+    ctest --preset "$preset" -j 1 --rerun-failed || return 1
+    printf '%s\n' "${names[@]}" >>"$unsteady"
 }
 
 stage_setup() { scripts/setup.sh; }
@@ -111,14 +132,14 @@ stage_build() { configure default && build default; }
 stage_tests() {
     local chosen=()
     $exhaustive || chosen=(--label-exclude exhaustive)
-    ctest --preset default -j "$jobs" "${chosen[@]}"
+    run_tests default "${chosen[@]}"
 }
 
 stage_tidy() { nice scripts/check_tidy.py --jobs "$jobs"; }
 
 stage_gcc() {
     configure gcc && build gcc &&
-        ctest --preset gcc -j "$jobs" "${unit_tests[@]}" --exclude-regex "_NOT_BUILT|$not_for_gcc"
+        run_tests gcc "${unit_tests[@]}" --exclude-regex "_NOT_BUILT|$not_for_gcc"
 }
 
 # run_algorithms PRESET SANITIZERS: CCCL's device algorithms (tests/algorithms) on that preset's libraries. The cheapest
@@ -140,7 +161,7 @@ run_algorithms() {
 # What is not built has no labels yet, only a place holder.
 stage_sanitize() {
     configure sanitize -DTRIMTAB_BENCHMARKS=OFF && build sanitize unit_tests &&
-        UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 ctest --preset sanitize -j "$jobs" "${unit_tests[@]}" \
+        UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 run_tests sanitize "${unit_tests[@]}" \
             --exclude-regex "_NOT_BUILT|$not_for_sanitizers" &&
         run_algorithms sanitize address,undefined
 }
@@ -180,5 +201,6 @@ for stage in "${stages[@]}"; do
         if [[ $stage == setup ]]; then break; fi
     fi
 done
+if [[ -s $unsteady ]]; then say "failed once and passed when run again: $(paste -sd' ' "$unsteady")"; fi
 ((${#failed[@]} == 0)) || die 1 "failed: ${failed[*]} ($((SECONDS - started)) s in all)"
 say "all passed: ${stages[*]} ($((SECONDS - started)) s in all)"

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -105,6 +106,7 @@ void CrossCheck::begin_work() {
 }
 
 void CrossCheck::work() {
+    pthread_setname_np(pthread_self(), thread_name);
     setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), niceness);
     for (;;) {
         Check* check = nullptr;

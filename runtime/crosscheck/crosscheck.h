@@ -58,6 +58,8 @@ class CrossCheck {
 
     // A process checks so many choices: what is kept of each is small, but not nothing.
     static constexpr std::size_t most_checks = 256;
+    // Of the background thread, as a debugger shows it.
+    static constexpr const char* thread_name = "trimtab-check";
 
     // `load`: empty: from libtrimtab_crosscheck.so.
     CrossCheck(const CrossCheckSettings& settings, Log& log, Load load = {});

@@ -68,7 +68,7 @@ TEST(Process, DetachedIsNoChildOfThisOne) {
                                keeps));
     EXPECT_EQ(waitpid(-1, nullptr, 0), -1);
     EXPECT_EQ(errno, ECHILD);
-    for (int i = 0; i < 1000 && !fs::exists(told); ++i)
+    for (int i = 0; i < 12000 && !fs::exists(told); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     std::string line;
     std::getline(std::ifstream(told), line);

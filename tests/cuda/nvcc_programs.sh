@@ -19,7 +19,7 @@ fail() {
 
 # Says PASS, on the device that was asked for.
 runs() {
-    timeout 60 "$build/bin/trimtab" run --device h100 -- "$@" >out.txt 2>log.txt || fail "$* ends with status $?"
+    timeout 250 "$build/bin/trimtab" run --device h100 -- "$@" >out.txt 2>log.txt || fail "$* ends with status $?"
     grep -qx PASS out.txt || fail "$* does not pass"
     grep -q H100 out.txt || fail "$* runs on another device: $(cat out.txt)"
 }
@@ -32,7 +32,7 @@ done
 # Kernels that launch kernels: nvcc links libcudadevrt's own code, which the emulator does not run.
 PATH=$cuda/bin:$PATH nvcc -arch=sm_75 -rdc=true "$sources/../programs/device_launches.cu" -o launches -lcudadevrt >log.txt 2>&1 ||
     fail "nvcc fails on device launches"
-timeout 60 "$build/bin/trimtab" run -- ./launches >out.txt 2>log.txt || fail "device launches end with status $?"
+timeout 250 "$build/bin/trimtab" run -- ./launches >out.txt 2>log.txt || fail "device launches end with status $?"
 grep -qx PASS out.txt || fail "device launches do not pass"
 
 # Without symbols the copy cannot be found: one line says what to do.

@@ -6,11 +6,12 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <thread>
 
 #include "runtime/choices/leaders.h"
-#include "runtime/crosscheck/moved_pointers.h"
 #include "tests/runtime/fake_process.h"
 #include "tests/runtime/launcher_fixture.h"
 
@@ -21,7 +22,7 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr auto no_hang = 20s;  // what must be over at once is over by then on any machine
+constexpr auto no_hang = 120s;  // what must be over at once is over by then on any machine
 
 // The driver program's leaders are 128 and 96 threads; 32 are as written.
 class CrossCheckTest : public LauncherTest {
@@ -59,7 +60,19 @@ class CrossCheckTest : public LauncherTest {
         const auto end = std::chrono::steady_clock::now() + no_hang;
         while (answered_ < count && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
         ASSERT_GE(answered_, count);
-        std::this_thread::sleep_for(200ms);  // until the answer is written down
+        // The last answer is written down before the thread ends, which it does when nothing waits for it.
+        while (is_working() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+        ASSERT_FALSE(is_working());
+    }
+    // Is there a thread of the cross-check's?
+    [[nodiscard]] static bool is_working() {
+        std::error_code gone;  // threads end while the folder is read
+        for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", gone)) {
+            std::string name;
+            std::getline(std::ifstream(thread.path() / "comm"), name);
+            if (name == CrossCheck::thread_name) return true;
+        }
+        return false;
     }
     void launch_n(int n) { EXPECT_EQ(launch(n, dim((static_cast<std::uint32_t>(n) + 31) / 32), dim(32)), 0); }
     [[nodiscard]] std::uint32_t last_width() const { return launched_.back().block.x; }
@@ -469,39 +482,10 @@ TEST_F(CrossCheckTest, ThreadsLaunchWhileChecksComeIn) {
                 }
             });
     }
-    launcher_->finish();
+    wait_for_answers(sizes);
     EXPECT_EQ(wrong, 0);
     EXPECT_GE(changed, 0);
     EXPECT_EQ(answered_, sizes);
-}
-
-TEST(MovedPointers, KeepTheirDistancesAndAlignmentAndNull) {
-    analysis::KernelDescription description;
-    for (std::uint32_t i = 0; i < 4; ++i)
-        description.parameters.push_back({.index = i,
-                                          .name = "p",
-                                          .offset = 8 * i,
-                                          .size = 8,
-                                          .type = {},
-                                          .ptx_type = "u64",
-                                          .pointee = {}});
-    description.parameters[0].is_pointer = description.parameters[1].is_pointer =
-        description.parameters[2].is_pointer = true;
-    const auto moved = [&](std::array<std::uint64_t, 4> values) {
-        std::vector<std::byte> bytes(sizeof values);
-        std::memcpy(bytes.data(), values.data(), sizeof values);
-        bytes = with_moved_pointers(description, std::move(bytes));
-        std::memcpy(values.data(), bytes.data(), sizeof values);
-        return values;
-    };
-    const std::uint64_t base = 0x7f1234567000;
-    const auto first = moved({base + 0x10030, 0, base + 0x1c, 77});
-    EXPECT_EQ(first[0] - first[2], 0x10030u - 0x1c);
-    EXPECT_EQ(first[1], 0u);
-    EXPECT_EQ(first[2] % 512, 0x1cu);
-    EXPECT_EQ(first[3], 77u);
-    // Wherever the system puts them.
-    EXPECT_EQ(moved({base + 0x5000 + 0x10030, 0, base + 0x5000 + 0x1c, 77}), first);
 }
 
 }  // namespace

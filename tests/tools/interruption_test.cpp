@@ -40,7 +40,7 @@ class Interrupted : public testing::TestWithParam<int> {
             execv(arguments.front(), arguments.data());
             _exit(99);
         }
-        for (int i = 0; i < 3000 && !is_under_way(); ++i)
+        for (int i = 0; i < 12000 && !is_under_way(); ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         EXPECT_TRUE(is_under_way());
         kill(child, GetParam());
