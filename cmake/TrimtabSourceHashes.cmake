@@ -28,3 +28,5 @@ trimtab_add_source_hash(code ${machine})
 trimtab_add_source_hash(profile ${machine} analysis/* emulator/metrics/* model/metrics.* profiler/*)
 # Driver programs: trimtab++'s store and the cache of prepared modules.
 trimtab_add_source_hash(generator ${machine} emulator/metrics/* analysis/* driver_gen/* include/* model/*.cpp model/*.h profiler/*)
+# Compiled OpenCL programs.
+trimtab_add_source_hash(opencl opencl/front_end/*)

@@ -14,7 +14,7 @@ import re
 import sys
 
 MAX_COLUMNS = 120
-ROOMS = ("analysis", "base", "bench", "cmake", "cuda", "docs", "driver_gen", "emulator", "include/trimtab", "model", "pass",
+ROOMS = ("analysis", "base", "bench", "cmake", "cuda", "docs", "driver_gen", "emulator", "include/trimtab", "model", "opencl", "pass",
          "pipeline", "profiler", "ptx", "runtime", "samples", "schedule", "scripts", "tests", "tools")
 SOURCE_SUFFIXES = (".h", ".cpp", ".c", ".cu", ".cuh", ".py", ".sh", ".txt", ".cmake")
 

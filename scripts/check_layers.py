@@ -27,9 +27,10 @@ ROOMS = {
     "driver_gen": ["profiler"],
     "advice": ["driver_gen", "schedule"],
     "pipeline": ["driver_gen"],
+    "opencl": ["pipeline", "schedule"],
     "runtime": ["cuda", "schedule"],
     "pass": ["include"],
-    "tools": ["runtime", "advice", "pipeline", "pass", "schedule"],
+    "tools": ["runtime", "opencl", "advice", "pipeline", "pass", "schedule"],
 }
 # Read everything, and nothing reads them.
 OUTER_FOLDERS = ["tests", "bench", "samples"]
@@ -41,7 +42,7 @@ HEAVY_HEADERS = re.compile(r"nlohmann/json\.hpp|spdlog/|CLI/|sqlite3\.h|llvm/|la
 HEAVY_ALLOWED_IN = ["pass"]  # a plugin's interface is LLVM's
 
 # Code that runs inside users' programs: where such a program has more rights than its user, no variable may steer it.
-INSIDE_PROGRAMS = ["base", "ptx", "model", "analysis", "emulator", "cuda", "runtime", "pass"]
+INSIDE_PROGRAMS = ["base", "ptx", "model", "analysis", "emulator", "cuda", "opencl", "runtime", "pass"]
 PLAIN_GETENV = re.compile(r"(?<!secure_)\bgetenv\(")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

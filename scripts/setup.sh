@@ -12,7 +12,8 @@ Installs the compilers and libraries that Trimtab is built with (Debian 12, as r
 CUDA toolkit of version 13.0 or later is found (CUDA_HOME, /usr/local/cuda, nvcc on PATH), NVIDIA's wheels of
 CUDA 13.0 from PyPI as a toolkit in .toolchain/cuda. Does nothing, quickly, where all is there. On another
 system it names what is missing and exits 3. nvdisasm, which reads what ptxas made of a kernel, is put in
-.toolchain/nvdisasm where no toolkit has it; without a network Trimtab does without.
+.toolchain/nvdisasm where no toolkit has it, libclc, which OpenCL C needs, in .toolchain/libclc; without a network
+Trimtab does without them.
 
   --check         install nothing: exit 0 if all is there, 1 if not
   --cuda-wheels   lay out .toolchain/cuda even where another toolkit is found (also: TRIMTAB_FORCE_CUDA_WHEELS=1)
@@ -198,7 +199,27 @@ setup_nvdisasm() {
     rm -rf "$stage"
 }
 
+# Optional, too: the functions of OpenCL C, from Debian's package, which need not be installed.
+setup_libclc() {
+    local prefix=$root/.toolchain/libclc stage=$root/.toolchain/stage-libclc name=nvptx64--nvidiacl.bc
+    if [[ -e $prefix/$name || -e /usr/lib/clc/$name ]]; then return 0; fi
+    if $check; then return 0; fi
+    rm -rf "$stage"
+    mkdir -p "$stage"
+    if (cd "$stage" && apt-get -qq download libclc-22) >"$stage/log" 2>&1 &&
+        dpkg-deb -x "$stage"/libclc-22_*.deb "$stage/package" >>"$stage/log" 2>&1 &&
+        [[ -e $stage/package/usr/lib/clc/$name ]]; then
+        mkdir -p "$prefix"
+        cp "$stage/package/usr/share/doc/libclc-22/copyright" "$prefix/" 2>/dev/null || true
+        mv "$stage/package/usr/lib/clc/$name" "$prefix/"
+    else
+        say "no libclc (Debian's package libclc-22 could not be had): OpenCL C will not be compiled"
+    fi
+    rm -rf "$stage"
+}
+
 setup_packages
 setup_cuda
 setup_nvdisasm
+setup_libclc
 say "ready: $(clang++-22 --version | head -n 1), CUDA in $(find_cuda)"

@@ -20,6 +20,7 @@ using Action = std::function<int()>;
 
 // Each adds its subcommand to `app`, and sets `action` when that subcommand is the one asked for.
 void add_advise(CLI::App& app, Action& action);
+void add_cl(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);

@@ -16,6 +16,7 @@
 #include "base/reassociation.h"
 #include "base/temporary_folder.h"
 #include "ptx/binary.h"
+#include "tools/trimtab/opencl_file.h"
 #include "trimtab/section.h"
 
 namespace trimtab::tools {
@@ -62,21 +63,36 @@ analysis::Permissions permissions() {
     return {.reassociate = base::reassociation(std::getenv(base::reassociate_variable)).value_or(false)};
 }
 
-std::expected<KernelFile, Error> load_ptx(const std::string& path) {
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream) return bad("cannot read the file", path);
-    auto text = std::make_shared<const std::string>(std::istreambuf_iterator<char>(stream),
-                                                    std::istreambuf_iterator<char>());
+std::expected<KernelFile, Error> load_ptx_text(const std::string& path,
+                                               std::shared_ptr<const std::string> text,
+                                               const analysis::KernelSources& sources) {
     auto parsed = ptx::parse(*text, path);
     if (!parsed) return std::unexpected(parsed.error());
     const auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
     const analysis::Image image{
         .module = module.get(), .architecture = module->target, .resources = {}, .resources_from = {}};
-    auto kernels = analysis::describe(std::span(&image, 1), {}, permissions());
+    auto kernels = analysis::describe(std::span(&image, 1), sources, permissions());
     if (!kernels) return std::unexpected(kernels.error());
     KernelFile file{.path = path, .instrumented = false, .kernels = {}};
     describe_into(file, std::move(*kernels), {{.module = module, .text = std::move(text)}});
     return file;
+}
+
+std::expected<KernelFile, Error> load_ptx(const std::string& path) {
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream) return bad("cannot read the file", path);
+    return load_ptx_text(path,
+                         std::make_shared<const std::string>(std::istreambuf_iterator<char>(stream),
+                                                             std::istreambuf_iterator<char>()),
+                         {});
+}
+
+std::expected<KernelFile, Error> load_opencl(const std::string& path,
+                                             const std::vector<std::string>& options) {
+    auto program = compile_opencl_file(path, options);
+    if (!program) return std::unexpected(program.error());
+    return load_ptx_text(path, std::make_shared<const std::string>(std::move(program->ptx)),
+                         kernel_sources(*program));
 }
 
 std::expected<KernelFile, Error> load_binary(const std::string& path) {
@@ -163,9 +179,12 @@ std::expected<KernelFile, Error> load_kernels(const std::string& path,
     if (fs::is_directory(path, ignored)) return bad("is a folder", path);
     const std::string extension = fs::path(path).extension().string();
     if (extension == ".cu") return load_source(path, compiler_flags);
+    if (extension == ".cl") return load_opencl(path, compiler_flags);
     if (extension == ".ptx") return load_ptx(path);
     if (ptx::is_elf(path)) return load_binary(path);
-    return bad("is neither a CUDA source (.cu), PTX (.ptx), nor an ELF object, library or program", path);
+    return bad(
+        "is neither a CUDA source (.cu), OpenCL C (.cl), PTX (.ptx), nor an ELF object, library or program",
+        path);
 }
 
 std::string base_name(const std::string& demangled) {

@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     Action action;
     add_advise(app, action);
+    add_cl(app, action);
     add_devices(app, action);
     add_doctor(app, action);
     add_inspect(app, action);

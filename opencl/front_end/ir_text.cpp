@@ -1,0 +1,206 @@
+#include "opencl/front_end/ir_text.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <optional>
+#include <regex>
+
+namespace trimtab::opencl {
+namespace {
+
+constexpr std::string_view twin_mark = "@__clang_ocl_kern_imp_";
+// What the device has (the emulator's functions of the host).
+constexpr std::array<std::string_view, 4> of_the_device{"vprintf", "malloc", "free", "__assertfail"};
+
+// !8 = !{!"in", i32 3, null}: strings decoded, of all else the last word.
+std::optional<std::vector<std::string>> elements(std::string_view node) {
+    const std::size_t begin = node.find("!{");
+    if (begin == std::string_view::npos || !node.ends_with('}')) return std::nullopt;
+    std::string_view rest = node.substr(begin + 2, node.size() - begin - 3);
+    std::vector<std::string> out;
+    while (!rest.empty()) {
+        std::string text;
+        if (rest.starts_with("!\"")) {
+            std::size_t at = 2;
+            for (; at < rest.size() && rest[at] != '"'; ++at) {
+                unsigned code = 0;
+                if (rest[at] != '\\') {
+                    text += rest[at];
+                } else if (at + 2 < rest.size() &&
+                           std::from_chars(&rest[at] + 1, &rest[at] + 3, code, 16).ec == std::errc()) {
+                    text += static_cast<char>(code);
+                    at += 2;
+                }
+            }
+            if (at == rest.size()) return std::nullopt;
+            rest.remove_prefix(at + 1);
+        } else {
+            const std::string_view item = rest.substr(0, rest.find(','));
+            text = item.substr(item.find_last_of(' ') + 1);
+            rest.remove_prefix(item.size());
+        }
+        out.push_back(std::move(text));
+        if (rest.starts_with(", "))
+            rest.remove_prefix(2);
+        else if (!rest.empty())
+            return std::nullopt;
+    }
+    return out;
+}
+
+using Nodes = std::map<std::string_view, std::string_view>;  // "!8" to its text
+
+template <class Use>
+void each_line(std::string_view text, Use&& use) {
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        use(line);
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+    }
+}
+
+Nodes read_nodes(std::string_view ir) {
+    Nodes nodes;
+    each_line(ir, [&](std::string_view line) {
+        const std::size_t equals = line.find(" = ");
+        if (line.size() > 1 && line[0] == '!' && line[1] >= '0' && line[1] <= '9' &&
+            equals != std::string_view::npos)
+            nodes.emplace(line.substr(0, equals), line.substr(equals + 3));
+    });
+    return nodes;
+}
+
+std::string_view function_name(std::string_view definition) {
+    const std::size_t at = definition.find('@');
+    if (at == std::string_view::npos) return {};
+    const bool is_quoted = definition.substr(at + 1).starts_with('"');
+    const std::string_view name = definition.substr(at + 1 + (is_quoted ? 1 : 0));
+    return name.substr(0, name.find(is_quoted ? '"' : '('));
+}
+
+class Definition {
+  public:
+    Definition(std::string_view line, const Nodes& nodes) : line_(line), nodes_(&nodes) {}
+
+    // Empty where the function has no such metadata; nullopt where it cannot be read.
+    [[nodiscard]] std::optional<std::vector<std::string>> metadata(std::string_view kind) const {
+        const std::string mark = fmt::format(" !{} !", kind);
+        const std::size_t at = line_.find(mark);
+        if (at == std::string_view::npos) return std::vector<std::string>{};
+        const std::string_view number = line_.substr(at + mark.size() - 1);
+        const auto node = nodes_->find(number.substr(0, number.find(' ')));
+        return node == nodes_->end() ? std::nullopt : elements(node->second);
+    }
+
+  private:
+    std::string_view line_;
+    const Nodes* nodes_;
+};
+
+bool read_size(const std::optional<std::vector<std::string>>& words, std::array<std::uint32_t, 3>& size) {
+    if (!words || (!words->empty() && words->size() != size.size())) return false;
+    for (std::size_t d = 0; d < words->size(); ++d) {
+        const std::string& word = (*words)[d];
+        if (std::from_chars(word.data(), word.data() + word.size(), size[d]).ec != std::errc()) return false;
+    }
+    return true;
+}
+
+// clang numbers them as SPIR does.
+AddressSpace address_space(const std::string& number) {
+    if (number == "1") return AddressSpace::global;
+    if (number == "2") return AddressSpace::constant;
+    if (number == "3") return AddressSpace::local;
+    if (number == "4") return AddressSpace::generic;
+    return AddressSpace::none;
+}
+
+std::optional<KernelInfo> read_kernel(std::string_view line, const Nodes& nodes) {
+    const Definition definition(line, nodes);
+    KernelInfo kernel{.name = std::string(function_name(line)), .parameters = {}};
+    const auto names = definition.metadata("kernel_arg_name");
+    const auto types = definition.metadata("kernel_arg_type");
+    const auto qualifiers = definition.metadata("kernel_arg_type_qual");
+    const auto access = definition.metadata("kernel_arg_access_qual");
+    const auto spaces = definition.metadata("kernel_arg_addr_space");
+    if (!names || !types || !qualifiers || !access || !spaces) return std::nullopt;
+    const std::size_t count = names->size();
+    if (types->size() != count || qualifiers->size() != count || access->size() != count ||
+        spaces->size() != count)
+        return std::nullopt;
+    for (std::size_t i = 0; i < count; ++i)
+        kernel.parameters.push_back({.name = (*names)[i],
+                                     .type = (*types)[i],
+                                     .qualifiers = (*qualifiers)[i],
+                                     .access = (*access)[i],
+                                     .space = address_space((*spaces)[i])});
+    if (!read_size(definition.metadata("reqd_work_group_size"), kernel.required_size) ||
+        !read_size(definition.metadata("work_group_size_hint"), kernel.size_hint))
+        return std::nullopt;
+    return kernel;
+}
+
+std::string demangled(const std::string& name) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    return status == 0 ? text.get() : name;
+}
+
+}  // namespace
+
+std::expected<std::vector<KernelInfo>, std::string> read_kernels(std::string_view ir) {
+    const Nodes nodes = read_nodes(ir);
+    std::vector<KernelInfo> kernels;
+    std::string unread;
+    each_line(ir, [&](std::string_view line) {
+        if (!line.starts_with("define ") || line.find(" ptx_kernel ") > line.find('@')) return;
+        if (auto kernel = read_kernel(line, nodes))
+            kernels.push_back(std::move(*kernel));
+        else
+            unread = function_name(line);
+    });
+    if (!unread.empty())
+        return std::unexpected(fmt::format("the metadata of kernel {} cannot be read", unread));
+    return kernels;
+}
+
+void remove_uncalled_twins(std::string& ir) {
+    constexpr std::string_view end_mark = "\n}\n";
+    for (std::size_t at = ir.find("\ndefine "); at != std::string::npos;) {
+        const std::size_t line_end = ir.find('\n', at + 1), end = ir.find(end_mark, at);
+        if (line_end == std::string::npos || end == std::string::npos) return;
+        const std::string_view line = std::string_view(ir).substr(at + 1, line_end - at - 1);
+        const std::size_t name = line.find('@');
+        const std::size_t open = line.find('(', name);
+        std::size_t next = end + 1;
+        if (name != std::string_view::npos && line.substr(name).starts_with(twin_mark)) {
+            const std::string called(line.substr(name, open + 1 - name));
+            const std::size_t first = ir.find(called);
+            if (ir.find(called, first + 1) == std::string::npos) {
+                ir.erase(at, end + end_mark.size() - 1 - at);
+                next = at;
+            }
+        }
+        at = ir.find("\ndefine ", next);
+    }
+}
+
+std::vector<std::string> undefined_functions(const std::string& ptx) {
+    static const std::regex declaration(R"(\.extern \.func\s+(?:\([^)]*\)\s*)?([\w$.]+))");
+    std::vector<std::string> out;
+    for (std::sregex_iterator found(ptx.begin(), ptx.end(), declaration), end; found != end; ++found) {
+        const std::string name = (*found)[1];
+        if (std::ranges::find(of_the_device, name) == of_the_device.end()) out.push_back(demangled(name));
+    }
+    return out;
+}
+
+}  // namespace trimtab::opencl

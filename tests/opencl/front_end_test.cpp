@@ -1,0 +1,264 @@
+// OpenCL C through the front end and on the emulator, against results of the CPU.
+#include "opencl/front_end/front_end.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "base/temporary_folder.h"
+#include "tests/emulator/fixture.h"
+#include "tools/trimtab++/toolchain.h"
+
+namespace trimtab::opencl {
+namespace {
+
+namespace fs = std::filesystem;
+using emulator::test::HostMemory;
+using emulator::test::Parameters;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = CompileFailure::Kind;
+
+// Each test has a cache of its own.
+struct FrontEnd : testing::Test {
+    base::TemporaryFolder cache = base::TemporaryFolder::make().value();
+    Compilers compilers{.clang = wrapper::find_clangxx().value(),
+                        .libdevice = wrapper::find_cuda() + "/nvvm/libdevice/libdevice.10.bc"};
+
+    FrontEnd() { setenv("XDG_CACHE_HOME", cache.path().c_str(), 1); }
+    ~FrontEnd() override { unsetenv("XDG_CACHE_HOME"); }
+
+    [[nodiscard]] auto compile(const std::string& source, std::vector<std::string> options = {}) const {
+        return compile_program(compilers, {.source = source, .options = std::move(options)});
+    }
+    [[nodiscard]] std::shared_ptr<emulator::Program> load(const std::string& source,
+                                                          std::vector<std::string> options = {}) const {
+        const auto program = compile(source, std::move(options));
+        EXPECT_TRUE(program) << program.error().log;
+        return program ? emulator::test::load(program->ptx) : nullptr;
+    }
+    [[nodiscard]] std::size_t kept() const {
+        std::error_code none;
+        std::size_t count = 0;
+        for (const auto& entry : fs::directory_iterator(cache.path() + "/trimtab/opencl", none))
+            count += entry.is_regular_file() ? 1 : 0;
+        return count;
+    }
+};
+
+std::vector<float> ramp(std::size_t count) {
+    std::vector<float> out(count);
+    for (std::size_t i = 0; i < count; ++i) out[i] = 0.25f + static_cast<float>(i % 37) / 16;
+    return out;
+}
+
+TEST_F(FrontEnd, ComputesWhatTheProcessorComputes) {
+    const auto program = load(R"(
+        kernel void mathematics(global const float* x, global float* y, global double* z, uint n) {
+            uint i = get_global_id(0);
+            if (i >= n) return;
+            float4 v = (float4)(x[i], 1, 2, 3);
+            y[i] = native_exp(x[i]) + native_log(x[i]) * native_log2(x[i]) + native_exp2(x[i]) + native_log10(x[i])
+                 + native_exp10(x[i]) + sqrt(x[i]) + pow(x[i], 1.5f) + dot(v, native_exp(v)) + hypot(x[i], 2.0f)
+                 + mad24(3, (int)i, 1);
+            z[i] = exp((double)x[i]) + rsqrt((double)x[i]) + convert_int_rte(x[i]) + popcount(i) + get_work_dim();
+        })");
+    ASSERT_NE(program, nullptr);
+    std::vector<float> x = ramp(100), y(100);
+    std::vector<double> z(100);
+    HostMemory memory;
+    emulator::test::run(*program, memory, "mathematics", {.grid = {4, 1, 1}, .block = {32, 1, 1}},
+                        Parameters(memory.add(x), memory.add(y), memory.add(z), 100u));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double v = x[i];
+        double expected = std::exp(v) + std::log(v) * std::log2(v) + std::exp2(v) + std::log10(v) +
+                          std::pow(10, v) + std::sqrt(v) + std::pow(v, 1.5) + std::hypot(v, 2) +
+                          3.0 * double(i) + 1;
+        expected += v * std::exp(v) + std::exp(1) + 2 * std::exp(2) + 3 * std::exp(3);
+        EXPECT_NEAR(y[i] / expected, 1, 2e-6) << i;
+        const double whole =
+            std::exp(v) + 1 / std::sqrt(v) + std::nearbyint(v) + __builtin_popcount(unsigned(i)) + 1;
+        EXPECT_NEAR(z[i] / whole, 1, 1e-14) << i;
+    }
+}
+
+TEST_F(FrontEnd, HasLocalMemoryAtomicsAndHalves) {
+    const auto program = load(R"(
+        kernel void sums(global const half* x, global float* y, global int* count, local float* part) {
+            size_t l = get_local_id(0);
+            part[l] = vload_half(get_global_id(0), x);
+            for (size_t width = get_local_size(0) / 2; width > 0; width /= 2) {
+                barrier(CLK_LOCAL_MEM_FENCE);
+                if (l < width) part[l] += part[l + width];
+            }
+            if (l == 0) y[get_group_id(0)] = part[0];
+            if (atomic_inc(count) % 2 == 0) atomic_add(count + 1, 3);
+        })");
+    ASSERT_NE(program, nullptr);
+    std::vector<std::uint16_t> x(256);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % 2 == 0 ? 0x3c00 : 0x4000;  // 1 and 2
+    std::vector<float> y(4);
+    std::vector<int> count(2);
+    HostMemory memory;
+    emulator::test::run(*program, memory, "sums",
+                        {.grid = {4, 1, 1}, .block = {64, 1, 1}, .shared_bytes = 64 * sizeof(float)},
+                        Parameters(memory.add(x), memory.add(y), memory.add(count), std::uint64_t{0}));
+    EXPECT_THAT(y, ElementsAre(96, 96, 96, 96));
+    EXPECT_THAT(count, ElementsAre(256, 384));
+}
+
+TEST_F(FrontEnd, HasSubGroupsThatAreWarps) {
+    const auto program = load(R"(
+        kernel void scans(global const int* x, global int* y, global double* z, global uint* who) {
+            size_t i = get_global_linear_id();
+            y[4 * i] = sub_group_scan_inclusive_add(x[i]);
+            y[4 * i + 1] = sub_group_scan_exclusive_max(x[i]);
+            y[4 * i + 2] = sub_group_broadcast(x[i], 5);
+            y[4 * i + 3] = sub_group_any(x[i] == 3) + 2 * sub_group_all(x[i] < 100);
+            z[i] = sub_group_reduce_min((double)x[i] / 3);
+            who[i] = get_sub_group_id() * 10000 + get_sub_group_local_id() * 100 + get_sub_group_size();
+        })",
+                              {"-cl-std=CL3.0"});
+    ASSERT_NE(program, nullptr);
+    // 24 x 2 work-items: a whole warp and one of 16.
+    constexpr std::size_t n = 48;
+    std::vector<int> x(n), y(4 * n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<int>((i * 29 + 11) % 101);
+    std::vector<double> z(n);
+    std::vector<std::uint32_t> who(n);
+    HostMemory memory;
+    emulator::test::run(*program, memory, "scans", {.grid = {1, 1, 1}, .block = {24, 2, 1}},
+                        Parameters(memory.add(x), memory.add(y), memory.add(z), memory.add(who)));
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto first = x.begin() + static_cast<std::ptrdiff_t>(i / 32 * 32);
+        const auto own = x.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto end = i < 32 ? x.begin() + 32 : x.end();
+        EXPECT_EQ(y[4 * i], std::accumulate(first, own + 1, 0)) << i;
+        EXPECT_EQ(y[4 * i + 1], first == own ? INT32_MIN : *std::max_element(first, own)) << i;
+        EXPECT_EQ(y[4 * i + 2], first[5]) << i;
+        const bool any = std::find(first, end, 3) != end;
+        const bool all = std::all_of(first, end, [](int value) { return value < 100; });
+        EXPECT_EQ(y[4 * i + 3], int{any} + 2 * int{all}) << i;
+        EXPECT_EQ(z[i], *std::min_element(first, end) / 3.0) << i;
+        EXPECT_EQ(who[i], i / 32 * 10000 + i % 32 * 100 + (i < 32 ? 32 : 16)) << i;
+    }
+}
+
+TEST_F(FrontEnd, PrintsThroughTheDevice) {
+    const auto program = load(
+        R"(kernel void say(int n) { if (printf("%d of %s, %.2f\n", n, "text", n / 4.0f) != 0) printf("no\n"); })");
+    ASSERT_NE(program, nullptr);
+    HostMemory memory;
+    const Parameters parameters(7);
+    std::string printed;
+    const auto result = emulator::launch(*program, memory,
+                                         {.kernel = "say",
+                                          .parameters = parameters.bytes(),
+                                          .blocks = {},
+                                          .counting = {},
+                                          .threads = 1,
+                                          .print = [&](std::string_view text) { printed += text; },
+                                          .written = {}});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(printed, "7 of text, 1.75\n");
+}
+
+TEST_F(FrontEnd, ReadsWhatPtxLacks) {
+    const auto program = compile(R"(
+        kernel __attribute__((reqd_work_group_size(8, 4, 2)))
+        void first(global const float* restrict in, constant int* table, local uint4* part, unsigned n) {
+            part[0] = (uint4)(n + table[0] + (int)in[0]);
+        }
+        kernel __attribute__((work_group_size_hint(64, 1, 1))) void second(global volatile int* out) { out[0] = 1; }
+        kernel void third(global int* out) { second(out); })");
+    ASSERT_TRUE(program) << program.error().log;
+    ASSERT_EQ(program->kernels.size(), 3u);
+    const KernelInfo& first = program->kernels[0];
+    EXPECT_EQ(first.name, "first");
+    EXPECT_THAT(first.required_size, ElementsAre(8, 4, 2));
+    EXPECT_THAT(first.size_hint, ElementsAre(0, 0, 0));
+    ASSERT_EQ(first.parameters.size(), 4u);
+    EXPECT_EQ(first.parameters[0].name, "in");
+    EXPECT_EQ(first.parameters[0].type, "float*");
+    EXPECT_EQ(first.parameters[0].qualifiers, "restrict const");
+    EXPECT_EQ(first.parameters[0].space, AddressSpace::global);
+    EXPECT_EQ(first.parameters[1].space, AddressSpace::constant);
+    EXPECT_EQ(first.parameters[2].type, "uint4*");
+    EXPECT_EQ(first.parameters[2].space, AddressSpace::local);
+    EXPECT_EQ(first.parameters[3].type, "uint");
+    EXPECT_EQ(first.parameters[3].space, AddressSpace::none);
+    EXPECT_THAT(program->kernels[1].size_hint, ElementsAre(64, 1, 1));
+    EXPECT_EQ(program->kernels[1].parameters[0].qualifiers, "volatile");
+    EXPECT_EQ(program->ptx.find("__clang_ocl_kern_imp_"), std::string::npos);
+    EXPECT_THAT(program->ir, HasSubstr("define dso_local ptx_kernel void @third("));
+}
+
+TEST_F(FrontEnd, SaysWhyAProgramDoesNotBuild) {
+    const auto broken = compile("kernel void k(global int* p) {\n  p[0] = 1\n}\n");
+    ASSERT_FALSE(broken);
+    EXPECT_EQ(broken.error().kind, Kind::program);
+    EXPECT_THAT(broken.error().log, HasSubstr("kernel.cl:2:11: error: expected ';'"));
+    const auto unlinked =
+        compile("float4 mine(float4 x, int n);\nkernel void k(global float4* p) { p[0] = mine(p[1], 2); }");
+    ASSERT_FALSE(unlinked);
+    EXPECT_THAT(unlinked.error().log, HasSubstr("kernel.cl: error: undefined function: mine"));
+    const auto image = compile(
+        "kernel void k(read_only image2d_t i, sampler_t s, global float4* p) { p[0] = read_imagef(i, s, "
+        "(float2)(0)); }");
+    ASSERT_FALSE(image);
+    EXPECT_THAT(image.error().log, HasSubstr("read_imagef("));
+    for (const std::vector<std::string>& options : {std::vector<std::string>{"-o", "/tmp/x"},
+                                                    {"@file"},
+                                                    {"-cl-std=CLC++"},
+                                                    {"-D"},
+                                                    {"-Xclang"},
+                                                    {""}}) {
+        const auto refused = compile("kernel void k() {}", options);
+        ASSERT_FALSE(refused) << options[0];
+        EXPECT_EQ(refused.error().kind, Kind::options) << options[0];
+    }
+    const auto missing = compile_program({.clang = "/no/such/clang", .libdevice = compilers.libdevice},
+                                         {.source = "kernel void k() {}"});
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().kind, Kind::installation);
+    EXPECT_EQ(kept(), 0u);
+}
+
+TEST_F(FrontEnd, KeepsProgramsThatDependOnNothingElse) {
+    const std::string source = "kernel void k(global int* p) { p[0] = VALUE; }";
+    const auto first = compile(source, {"-D", "VALUE=41"});
+    ASSERT_TRUE(first) << first.error().log;
+    EXPECT_EQ(kept(), 1u);
+    const auto again = compile(source, {"-DVALUE=41"});
+    ASSERT_TRUE(again);
+    EXPECT_EQ(kept(), 1u);
+    EXPECT_EQ(again->ptx, first->ptx);
+    EXPECT_EQ(again->ir, first->ir);
+    EXPECT_EQ(again->kernels.at(0).parameters.at(0).type, "int*");
+    const auto other = compile(source, {"-DVALUE=42"});
+    ASSERT_TRUE(other);
+    EXPECT_NE(other->ptx, first->ptx);
+    EXPECT_EQ(kept(), 2u);
+    // What somebody wrote over is not believed.
+    for (const auto& entry : fs::directory_iterator(cache.path() + "/trimtab/opencl"))
+        std::ofstream(entry.path()) << "nonsense";
+    const auto anew = compile(source, {"-DVALUE=41"});
+    ASSERT_TRUE(anew);
+    EXPECT_EQ(anew->ptx, first->ptx);
+
+    const auto including = [&](const char* value) {
+        std::ofstream(cache.file("value.h")) << "#define VALUE " << value << "\n";
+        const auto program = compile("#include \"value.h\"\n" + source, {"-I", cache.path()});
+        EXPECT_TRUE(program) << program.error().log;
+        return program ? program->ptx : "";
+    };
+    EXPECT_NE(including("1"), including("2"));
+    EXPECT_EQ(kept(), 2u);
+}
+
+}  // namespace
+}  // namespace trimtab::opencl
