@@ -117,3 +117,146 @@ SUB_GROUP_TYPE(long, LONG_MIN, LONG_MAX)
 SUB_GROUP_TYPE(ulong, 0, ULONG_MAX)
 SUB_GROUP_TYPE(float, -INFINITY, INFINITY)
 SUB_GROUP_TYPE(double, -INFINITY, INFINITY)
+
+// Over a work-group: over its sub-groups, then over what these came to, in their order.
+local ulong* work_group_parts(void);
+
+#define WORK_GROUP_REDUCTION(T, NAME, COMBINED)                                                                \
+    static T OVERLOAD with_groups_below_##NAME(T x, T whole) {                                                 \
+        local T* parts = (local T*)work_group_parts();                                                         \
+        if (get_sub_group_local_id() == 0) parts[get_sub_group_id()] = whole;                                  \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+        for (uint group = get_sub_group_id(); group-- > 0;) {                                                  \
+            const T y = parts[group];                                                                          \
+            x = COMBINED;                                                                                      \
+        }                                                                                                      \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+        return x;                                                                                              \
+    }                                                                                                          \
+    T OVERLOAD work_group_scan_inclusive_##NAME(T x) {                                                         \
+        return with_groups_below_##NAME(sub_group_scan_inclusive_##NAME(x), sub_group_reduce_##NAME(x));       \
+    }                                                                                                          \
+    T OVERLOAD work_group_scan_exclusive_##NAME(T x) {                                                         \
+        return with_groups_below_##NAME(sub_group_scan_exclusive_##NAME(x), sub_group_reduce_##NAME(x));       \
+    }                                                                                                          \
+    T OVERLOAD work_group_reduce_##NAME(T x) {                                                                 \
+        local T* parts = (local T*)work_group_parts();                                                         \
+        const T whole = sub_group_reduce_##NAME(x);                                                            \
+        if (get_sub_group_local_id() == 0) parts[get_sub_group_id()] = whole;                                  \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+        x = parts[0];                                                                                          \
+        for (uint group = 1; group < get_num_sub_groups(); ++group) {                                          \
+            const T y = parts[group];                                                                          \
+            x = COMBINED;                                                                                      \
+        }                                                                                                      \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+        return x;                                                                                              \
+    }
+#define WORK_GROUP_TYPE(T)                                                                                     \
+    static T OVERLOAD from_work_item(T x, bool is_source) {                                                    \
+        local T* parts = (local T*)work_group_parts();                                                         \
+        if (is_source) parts[0] = x;                                                                           \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+        x = parts[0];                                                                                          \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+        return x;                                                                                              \
+    }                                                                                                          \
+    T OVERLOAD work_group_broadcast(T x, size_t i) { return from_work_item(x, get_local_id(0) == i); }         \
+    T OVERLOAD work_group_broadcast(T x, size_t i, size_t j) {                                                 \
+        return from_work_item(x, get_local_id(0) == i && get_local_id(1) == j);                                \
+    }                                                                                                          \
+    T OVERLOAD work_group_broadcast(T x, size_t i, size_t j, size_t k) {                                       \
+        return from_work_item(x, get_local_id(0) == i && get_local_id(1) == j && get_local_id(2) == k);        \
+    }                                                                                                          \
+    WORK_GROUP_REDUCTION(T, add, x + y)                                                                        \
+    WORK_GROUP_REDUCTION(T, min, min(x, y))                                                                    \
+    WORK_GROUP_REDUCTION(T, max, max(x, y))
+
+WORK_GROUP_TYPE(int)
+WORK_GROUP_TYPE(uint)
+WORK_GROUP_TYPE(long)
+WORK_GROUP_TYPE(ulong)
+WORK_GROUP_TYPE(float)
+WORK_GROUP_TYPE(double)
+int OVERLOAD work_group_all(int predicate) { return work_group_reduce_min((int)(predicate != 0)); }
+int OVERLOAD work_group_any(int predicate) { return work_group_reduce_max((int)(predicate != 0)); }
+
+// OpenCL C 2.0's atomics. Inlined always, so that orders and scopes are the constants that they mostly are.
+#define INLINED OVERLOAD __attribute__((always_inline))
+#define ATOMIC_FORMS(SPACE, T, NAME)                                                                           \
+    T INLINED atomic_##NAME##_explicit(volatile SPACE atomic_##T* object, T x, memory_order order,             \
+                                       memory_scope scope) {                                                   \
+        return __opencl_atomic_##NAME(object, x, order, scope);                                                \
+    }                                                                                                          \
+    T INLINED atomic_##NAME##_explicit(volatile SPACE atomic_##T* object, T x, memory_order order) {           \
+        return __opencl_atomic_##NAME(object, x, order, memory_scope_device);                                  \
+    }                                                                                                          \
+    T INLINED atomic_##NAME(volatile SPACE atomic_##T* object, T x) {                                          \
+        return __opencl_atomic_##NAME(object, x, memory_order_seq_cst, memory_scope_device);                   \
+    }
+#define ATOMIC_ACCESSES(SPACE, T)                                                                              \
+    ATOMIC_FORMS(SPACE, T, exchange)                                                                           \
+    T INLINED atomic_load_explicit(volatile SPACE atomic_##T* object, memory_order order, memory_scope scope) { \
+        return __opencl_atomic_load(object, order, scope);                                                     \
+    }                                                                                                          \
+    T INLINED atomic_load_explicit(volatile SPACE atomic_##T* object, memory_order order) {                    \
+        return __opencl_atomic_load(object, order, memory_scope_device);                                       \
+    }                                                                                                          \
+    T INLINED atomic_load(volatile SPACE atomic_##T* object) {                                                 \
+        return __opencl_atomic_load(object, memory_order_seq_cst, memory_scope_device);                        \
+    }                                                                                                          \
+    void INLINED atomic_store_explicit(volatile SPACE atomic_##T* object, T x, memory_order order,             \
+                                       memory_scope scope) {                                                   \
+        __opencl_atomic_store(object, x, order, scope);                                                        \
+    }                                                                                                          \
+    void INLINED atomic_store_explicit(volatile SPACE atomic_##T* object, T x, memory_order order) {           \
+        __opencl_atomic_store(object, x, order, memory_scope_device);                                          \
+    }                                                                                                          \
+    void INLINED atomic_store(volatile SPACE atomic_##T* object, T x) {                                        \
+        __opencl_atomic_store(object, x, memory_order_seq_cst, memory_scope_device);                           \
+    }                                                                                                          \
+    void INLINED atomic_init(volatile SPACE atomic_##T* object, T x) { __opencl_atomic_init(object, x); }
+#define ATOMIC_TYPE(SPACE, T)                                                                                  \
+    ATOMIC_ACCESSES(SPACE, T)                                                                                  \
+    ATOMIC_FORMS(SPACE, T, fetch_add)                                                                          \
+    ATOMIC_FORMS(SPACE, T, fetch_sub)                                                                          \
+    ATOMIC_FORMS(SPACE, T, fetch_or)                                                                           \
+    ATOMIC_FORMS(SPACE, T, fetch_xor)                                                                          \
+    ATOMIC_FORMS(SPACE, T, fetch_and)                                                                          \
+    ATOMIC_FORMS(SPACE, T, fetch_min)                                                                          \
+    ATOMIC_FORMS(SPACE, T, fetch_max)
+#define ATOMIC_TYPES(SPACE)                                                                                    \
+    ATOMIC_TYPE(SPACE, int)                                                                                    \
+    ATOMIC_TYPE(SPACE, uint)                                                                                   \
+    ATOMIC_TYPE(SPACE, long)                                                                                   \
+    ATOMIC_TYPE(SPACE, ulong)                                                                                  \
+    ATOMIC_ACCESSES(SPACE, float)                                                                              \
+    ATOMIC_ACCESSES(SPACE, double)
+ATOMIC_TYPES(generic)
+ATOMIC_TYPES(global)
+ATOMIC_TYPES(local)
+#define COMPARE_EXCHANGE(T, STRENGTH)                                                                          \
+    bool INLINED atomic_compare_exchange_##STRENGTH##_explicit(volatile generic atomic_##T* object,            \
+                                                               generic T* expected, T desired,                 \
+                                                               memory_order success, memory_order failure,     \
+                                                               memory_scope scope) {                           \
+        return __opencl_atomic_compare_exchange_##STRENGTH(object, expected, desired, success, failure, scope); \
+    }                                                                                                          \
+    bool INLINED atomic_compare_exchange_##STRENGTH##_explicit(volatile generic atomic_##T* object,            \
+                                                               generic T* expected, T desired,                 \
+                                                               memory_order success, memory_order failure) {   \
+        return __opencl_atomic_compare_exchange_##STRENGTH(object, expected, desired, success, failure,        \
+                                                           memory_scope_device);                               \
+    }                                                                                                          \
+    bool INLINED atomic_compare_exchange_##STRENGTH(volatile generic atomic_##T* object, generic T* expected,  \
+                                                    T desired) {                                               \
+        return __opencl_atomic_compare_exchange_##STRENGTH(object, expected, desired, memory_order_seq_cst,    \
+                                                           memory_order_seq_cst, memory_scope_device);         \
+    }
+#define COMPARE_EXCHANGES(T)     \
+    COMPARE_EXCHANGE(T, strong)  \
+    COMPARE_EXCHANGE(T, weak)
+COMPARE_EXCHANGES(int)
+COMPARE_EXCHANGES(uint)
+COMPARE_EXCHANGES(long)
+COMPARE_EXCHANGES(ulong)

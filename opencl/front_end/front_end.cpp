@@ -32,7 +32,7 @@ std::expected<std::vector<std::string>, CompileFailure> libraries(const Compiler
                                                                   std::uint32_t work_dimensions) {
     std::vector<std::string> out;
     const std::string builtins = fmt::format("builtins-{}.bc", work_dimensions);
-    for (const char* name : {builtins.c_str(), "printf.bc", "libclc.bc"}) {
+    for (const char* name : {builtins.c_str(), "device.bc", "libclc.bc"}) {
         const auto found = base::find_own_library(fmt::format("trimtab-opencl/{}", name));
         if (!found)
             return failure(Kind::installation,
@@ -144,11 +144,14 @@ class Compilation {
         std::vector<std::string> words = command();
         // The order of the last two: in the other one clang asks ptxas for code to be debugged. ptx/ reads DWARF 2's
         // line tables. What is inlined is proved about: libclc's functions and clang's twins ask not to be.
-        for (const char* word :
-             {"-emit-llvm", "-cl-std=CL1.2", "-cl-kernel-arg-info", "-Xclang", "-finclude-default-header",
-              "-Xclang", "-cl-ext=+cl_khr_subgroups,+__opencl_c_subgroups", "-mllvm",
-              "-force-remove-attribute=noinline", "-fno-color-diagnostics", "-MMD", "-gdwarf-2",
-              "-gline-directives-only"})
+        for (const char* word : {"-emit-llvm", "-cl-std=CL1.2", "-cl-kernel-arg-info", "-Xclang",
+                                 "-finclude-default-header", "-Xclang",
+                                 "-cl-ext=+cl_khr_subgroups,+cl_khr_int64_base_atomics,+cl_khr_int64_"
+                                 "extended_atomics,+__opencl_c_subgroups,+__opencl_c_generic_address_space,+_"
+                                 "_opencl_c_work_group_collective_functions,+__opencl_c_atomic_order_acq_rel,"
+                                 "+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device",
+                                 "-mllvm", "-force-remove-attribute=noinline", "-fno-color-diagnostics",
+                                 "-MMD", "-gdwarf-2", "-gline-directives-only"})
             words.emplace_back(word);
         words.insert(words.end(), {"-MF", dependencies_});
         for (const std::string& library : linked)

@@ -148,6 +148,71 @@ TEST_F(FrontEnd, HasSubGroupsThatAreWarps) {
     }
 }
 
+TEST_F(FrontEnd, HasFunctionsOfWholeWorkGroups) {
+    const auto program = load(R"(
+        kernel void scans(global const long* x, global long* y, global float* z) {
+            size_t i = get_local_linear_id();
+            y[6 * i] = work_group_scan_inclusive_add(x[i]);
+            y[6 * i + 1] = work_group_scan_exclusive_add(x[i]);
+            y[6 * i + 2] = work_group_scan_exclusive_max(x[i]);
+            y[6 * i + 3] = work_group_reduce_min(x[i]);
+            y[6 * i + 4] = work_group_broadcast(x[i], 3, 2);
+            y[6 * i + 5] = work_group_any(x[i] == 77) + 2 * work_group_all(x[i] >= 0);
+            z[i] = work_group_reduce_add((float)x[i]);
+        })",
+                              {"-cl-std=CL3.0"});
+    ASSERT_NE(program, nullptr);
+    constexpr std::size_t n = 200;  // 50 x 4: six whole warps and one of 8
+    std::vector<std::int64_t> x(n), y(6 * n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<std::int64_t>((i * 29 + 11) % 101) << (i % 40);
+    std::vector<float> z(n);
+    HostMemory memory;
+    emulator::test::run(*program, memory, "scans", {.grid = {1, 1, 1}, .block = {50, 4, 1}},
+                        Parameters(memory.add(x), memory.add(y), memory.add(z)));
+    std::int64_t sum = 0, greatest = INT64_MIN;
+    const bool any = std::find(x.begin(), x.end(), 77) != x.end();
+    const double total = std::accumulate(x.begin(), x.end(), 0.0);
+    for (std::size_t i = 0; i < n; ++i) {
+        EXPECT_EQ(y[6 * i + 1], sum) << i;
+        EXPECT_EQ(y[6 * i + 2], greatest) << i;
+        sum += x[i];
+        greatest = std::max(greatest, x[i]);
+        EXPECT_EQ(y[6 * i], sum) << i;
+        EXPECT_EQ(y[6 * i + 3], *std::min_element(x.begin(), x.end())) << i;
+        EXPECT_EQ(y[6 * i + 4], x[2 * 50 + 3]) << i;
+        EXPECT_EQ(y[6 * i + 5], int{any} + 2) << i;
+        EXPECT_NEAR(z[i] / total, 1, 1e-6) << i;
+    }
+}
+
+TEST_F(FrontEnd, HasTheAtomicsOfOpenCl2) {
+    const auto program = load(R"(
+        kernel void count(global atomic_int* total, global atomic_ulong* bits, global int* most) {
+            local atomic_uint own;
+            if (get_local_id(0) == 0) atomic_init(&own, 0u);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            int i = get_global_id(0);
+            atomic_fetch_add_explicit(&own, (uint)i, memory_order_relaxed, memory_scope_work_group);
+            atomic_fetch_or(bits, 1ul << (i % 64));
+            atomic_fetch_max_explicit((global atomic_int*)most, i * 7 % 101, memory_order_acq_rel);
+            int seen = atomic_load(total + 1);
+            while (!atomic_compare_exchange_weak(total + 1, &seen, seen + 2)) {}
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (get_local_id(0) == 0)
+                atomic_fetch_sub(total, (int)atomic_load_explicit(&own, memory_order_seq_cst));
+        })",
+                              {"-cl-std=CL3.0"});
+    ASSERT_NE(program, nullptr);
+    std::vector<int> total(2), most(1);
+    std::vector<std::uint64_t> bits(1);
+    HostMemory memory;
+    emulator::test::run(*program, memory, "count", {.grid = {3, 1, 1}, .block = {40, 1, 1}},
+                        Parameters(memory.add(total), memory.add(bits), memory.add(most)));
+    EXPECT_THAT(total, ElementsAre(-119 * 120 / 2, 2 * 120));
+    EXPECT_EQ(bits[0], ~std::uint64_t{0});
+    EXPECT_EQ(most[0], 100);
+}
+
 TEST_F(FrontEnd, PrintsThroughTheDevice) {
     const auto program = load(
         R"(kernel void say(int n) { if (printf("%d of %s, %.2f\n", n, "text", n / 4.0f) != 0) printf("no\n"); })");

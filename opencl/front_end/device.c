@@ -1,0 +1,20 @@
+// What OpenCL C cannot write, for NVIDIA's targets: in C, whose address spaces are those of the target.
+typedef __attribute__((address_space(4))) const char ConstantChar;
+typedef __attribute__((address_space(3))) unsigned long LocalWord;
+
+int vprintf(const char* format, __builtin_va_list arguments);
+
+// A variadic function's arguments arrive in a buffer of the caller's, which is what the device's vprintf() takes.
+int printf(ConstantChar* format, ...) {
+    __builtin_va_list arguments;
+    __builtin_va_start(arguments, format);
+    const int written = vprintf((const char*)(unsigned long)format, arguments);
+    __builtin_va_end(arguments);
+    return written < 0 ? -1 : 0;
+}
+
+// A word of local memory for each sub-group that a work-group can have, outside any kernel.
+static LocalWord parts[32];
+LocalWord* work_group_parts(void) {
+    return parts;
+}
