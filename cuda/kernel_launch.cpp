@@ -11,6 +11,7 @@
 #include "analysis/demangle.h"
 #include "cuda/checked_run.h"
 #include "cuda/errors.h"
+#include "cuda/launch_capture.h"
 #include "cuda/run_log.h"
 #include "cuda/written_shape.h"
 #include "model/occupancy.h"
@@ -175,6 +176,7 @@ std::expected<dim3, cudaError_t> cluster_of(const CUkern_st& kernel, const ptx::
 cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, bool cooperative,
                        cudaStream_t stream, const LaunchCheck* check, Work& work) {
     work.engine = Engine::compute;
+    capture_if_wanted(state, device, launch, cooperative);
     HeapMemory memory(state.heap, &state.textures);
     const CheckedLaunch watched(state.checker.get());
     std::optional<CheckedRun> checked;

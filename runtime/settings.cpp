@@ -114,6 +114,9 @@ void read_crosscheck(const std::function<const char*(const char*)>& get, CrossCh
 
 // Of programs, tools and scripts, as docs/command-line.md lists them.
 constexpr std::string_view known_variables[] = {"TRIMTAB",
+                                                "TRIMTAB_CAPTURE",
+                                                "TRIMTAB_CAPTURE_BYTES",
+                                                "TRIMTAB_CAPTURE_FILE",
                                                 "TRIMTAB_CHECK",
                                                 "TRIMTAB_CHECK_REPORT",
                                                 "TRIMTAB_PROFILES",

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "advice/report.h"
 #include "base/installation.h"
 #include "base/temporary_folder.h"
 #include "tools/trimtab/advised_run.h"
+#include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/program_check.h"
 #include "tools/trimtab/program_setup.h"
@@ -25,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-    std::string device, report, checks;
+    std::string device, report, checks, capture;
     bool json = false, advise = false;
     std::vector<std::string> program;
 };
@@ -76,7 +78,15 @@ int run_with_advice(const std::vector<std::string>& command, const Options& opti
     return advised->exit_code;
 }
 
-int run(const Options& options) {
+int run(Options options) {
+    if (options.program.empty() == options.capture.empty())
+        return fail(ExitCode::usage,
+                    "it takes a program, after --, or --capture FILE (see trimtab run --help)");
+    if (!options.capture.empty()) {
+        auto program = captured_program(options.capture, options.device);
+        if (!program) return fail(program.error());
+        options.program = std::move(*program);
+    }
     const auto program = base::find_program(options.program.front());
     if (!program) return fail(Error{.message = "no such program", .file = options.program.front()});
     if (!options.device.empty()) {
@@ -129,9 +139,9 @@ void add_run(CLI::App& app, Action& action) {
         "--json", options->json,
         "What --check finds, or --advise says, as JSON on stdout; what the program writes there "
         "goes to stderr");
-    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")
-        ->required()
-        ->expected(-1);
+    command->add_option("--capture", options->capture,
+                        "In the place of a program: the launch that TRIMTAB_CAPTURE wrote to this file");
+    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

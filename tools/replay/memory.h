@@ -1,0 +1,29 @@
+// A captured launch's memory, at the addresses that it had.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <vector>
+
+#include "emulator/capture/capture.h"
+
+namespace trimtab::tools {
+
+// Maps and fills every allocation. Before the first call of CUDA, which takes addresses as it likes. The error:
+// something of this process lies there.
+[[nodiscard]] std::expected<void, Error> map_allocations(
+    const std::vector<emulator::capture::Region>& allocations);
+
+// The bytes at an address of this process.
+[[nodiscard]] std::span<std::byte> bytes_at(std::uint64_t address, std::size_t size_bytes);
+
+// A variable that lies elsewhere than when the launch was captured.
+struct MovedVariable {
+    std::uint64_t captured = 0, now = 0, size_bytes = 0;
+};
+// Makes every aligned word that points into such a variable point to where it is now.
+void move_pointers(std::span<std::byte> bytes, std::span<const MovedVariable> moved);
+
+}  // namespace trimtab::tools
