@@ -116,9 +116,10 @@ bool is_device_code(std::span<const std::byte> image) {
         return header_size <= image.size() &&
                number_at<std::uint64_t>(image.subspan(8)) <= image.size() - header_size;
     }
-    const auto is_text = [](std::byte byte) { return byte != std::byte{0} && byte < std::byte{0x80}; };
-    return image.back() == std::byte{0} && is_text(image[0]) && is_text(image[1]) && is_text(image[2]) &&
-           is_text(image[3]) && std::ranges::find(image, std::byte{0}) == image.end() - 1;
+    // What begins otherwise may be taken for an image of another kind.
+    constexpr std::string_view beginnings = "./ \t\r\n";
+    return beginnings.find(static_cast<char>(image[0])) != std::string_view::npos &&
+           std::ranges::find(image, std::byte{0}) == image.end() - 1;
 }
 
 // What the parts must be for a launch.

@@ -145,7 +145,7 @@ TEST_F(CaptureFile, ContentsThatDoNotHoldTogetherAreTold) {
     capture.images.clear();
     EXPECT_THAT(error_of(capture), HasSubstr("no device code"));
     // Longer than it is; a text without an end; and what only this process could have made, with pointers in it.
-    for (const std::size_t at : {0u, 8u}) {
+    for (const std::size_t at : {0u, 9u}) {
         auto image = image_;
         image[at] ^= std::byte{0xff};
         image.back() = std::byte{0};
@@ -158,6 +158,9 @@ TEST_F(CaptureFile, ContentsThatDoNotHoldTogetherAreTold) {
     EXPECT_THAT(error_of(capture), HasSubstr("its device code is neither"));
     capture.images = {std::as_bytes(std::span(text.data(), text.size() + 1))};
     EXPECT_EQ(error_of(capture), "");
+    const std::string other = "TIML and more, and then its end";
+    capture.images = {std::as_bytes(std::span(other.data(), other.size() + 1))};
+    EXPECT_THAT(error_of(capture), HasSubstr("its device code is neither"));
     capture = made();
     capture.kernel.clear();
     EXPECT_THAT(error_of(capture), HasSubstr("no kernel"));
