@@ -28,15 +28,14 @@ struct Wanted {
     std::uint64_t launches = 0;  // of that kernel, so far
 };
 
-std::string_view text_of(const char* name) {
-    const char* const text = secure_getenv(name);
-    return text == nullptr ? std::string_view() : std::string_view(text);
+std::string_view text_of(const char* value) {
+    return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
 void say_what_is_missing();
 
 Wanted* make_wanted() {
-    const std::string_view text = text_of("TRIMTAB_CAPTURE");
+    const std::string_view text = text_of(secure_getenv("TRIMTAB_CAPTURE"));
     if (text.empty()) return nullptr;
     State& state = State::instance();
     auto request = capture::parse_request(text);
@@ -46,8 +45,9 @@ Wanted* make_wanted() {
     }
     auto* const wanted = new Wanted;
     wanted->request = std::move(*request);
-    if (const std::string_view file = text_of("TRIMTAB_CAPTURE_FILE"); !file.empty()) wanted->file = file;
-    if (const std::string_view most = text_of("TRIMTAB_CAPTURE_BYTES"); !most.empty()) {
+    if (const std::string_view file = text_of(secure_getenv("TRIMTAB_CAPTURE_FILE")); !file.empty())
+        wanted->file = file;
+    if (const std::string_view most = text_of(secure_getenv("TRIMTAB_CAPTURE_BYTES")); !most.empty()) {
         std::uint64_t bytes = 0;
         const auto [end, error] = std::from_chars(most.data(), most.data() + most.size(), bytes);
         if (error == std::errc() && end == most.data() + most.size())

@@ -118,7 +118,7 @@ bool is_device_code(std::span<const std::byte> image) {
     }
     // What begins otherwise may be taken for an image of another kind.
     constexpr std::string_view beginnings = "./ \t\r\n";
-    return beginnings.find(static_cast<char>(image[0])) != std::string_view::npos &&
+    return beginnings.contains(static_cast<char>(image[0])) &&
            std::ranges::find(image, std::byte{0}) == image.end() - 1;
 }
 
