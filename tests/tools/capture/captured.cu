@@ -83,7 +83,8 @@ int run_captured(int argc, char** argv) {
     const int* last = counted + 3;
     cudaMemcpyToSymbol(last_count, &last, sizeof last);
     const int launches = argc > 1 ? atoi(argv[1]) : 1;
-    for (int i = 0; i < launches; ++i) step<<<row_count, 32, 32 * sizeof(float)>>>(device_rows, counted, sums, 2);
+    for (int i = 0; i < launches; ++i)
+        step<<<row_count, 32, 32 * sizeof(float)>>>(device_rows, counted, sums, 2);
     if (cudaDeviceSynchronize() != cudaSuccess) return 1;
     for (int r = 0; r < row_count; ++r) print_bytes("values", rows[r].values, sizeof(float) * rows[r].length);
     print_bytes("sums", sums, sizeof(float) * row_count);
