@@ -94,6 +94,13 @@ Finding diagnose_installation() {
     return {"Trimtab", Health::good, base::own_prefix()};
 }
 
+Finding diagnose_opencl() {
+    if (const auto library = base::find_own_library("trimtab-opencl/libclc.bc"))
+        return {"OpenCL C", Health::good, *library};
+    return {"OpenCL C", Health::note, "Trimtab was built without libclc: no .cl file can be compiled",
+            "scripts/setup.sh, then build again"};
+}
+
 // "Tesla V100-SXM2-16GB (7.0)", by cuDeviceGetName and cuDeviceGetAttribute.
 std::vector<std::string> gpu_names(void* driver) {
     const auto count_devices = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
@@ -169,9 +176,12 @@ std::string text_of(const char* path) {
 }  // namespace
 
 std::vector<Finding> diagnose_build() {
-    return {diagnose_installation(), diagnose_compiler(), diagnose_toolkit(),
+    return {diagnose_installation(),
+            diagnose_compiler(),
+            diagnose_toolkit(),
             tool("ptxas", sass::find_ptxas(), "registers are estimated from PTX"),
-            tool("nvdisasm", sass::find_nvdisasm(), "machine code is not read (--sass)")};
+            tool("nvdisasm", sass::find_nvdisasm(), "machine code is not read (--sass)"),
+            diagnose_opencl()};
 }
 
 Finding diagnose_counters(const std::string& driver_parameters, bool is_root) {
