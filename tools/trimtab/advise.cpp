@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "advice/report.h"
 #include "base/installation.h"
 #include "base/temporary_folder.h"
 #include "tools/trimtab/advised_run.h"
+#include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/emulated_opinion.h"
 #include "tools/trimtab/kernel_facts.h"
@@ -27,6 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
+    std::string capture;
     std::string device, kernel, grid, block, sarif, against, report;
     std::vector<std::string> words, arguments, compiler_flags;
     double dynamic_shared_bytes = 0;
@@ -128,7 +131,7 @@ std::expected<AdvisedRun, Error> of_program(const Options& options) {
     setenv("TRIMTAB", options.report.empty() ? "off" : "observe", 0);
     auto run = advised_run(command, true);
     if (!run) return run;
-    run->advice.program = options.words;
+    run->advice.program = options.capture.empty() ? options.words : std::vector{options.capture};
     if (!options.report.empty()) {
         std::ifstream file(lines, std::ios::binary);
         const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -138,7 +141,15 @@ std::expected<AdvisedRun, Error> of_program(const Options& options) {
     return run;
 }
 
-int run(const Options& options) {
+int run(Options options) {
+    if (options.words.empty() == options.capture.empty())
+        return fail(ExitCode::usage,
+                    "it takes a program or FILE, or --capture FILE (see trimtab advise --help)");
+    if (!options.capture.empty()) {
+        auto program = captured_program(options.capture, options.device);
+        if (!program) return fail(program.error());
+        options.words = std::move(*program);
+    }
     if (!options.device.empty()) {
         const auto device = checked_device(options.device);
         if (!device) return fail(device.error());
@@ -206,8 +217,11 @@ void add_advise(CLI::App& app, Action& action) {
         ->add_option("--flag", options->compiler_flags, "For a CUDA source: a compiler flag, as --flag=-DN=4")
         ->allow_extra_args(false)
         ->take_all();
+    command
+        ->add_option("--capture", options->capture,
+                     "In the place of a program: the launch that TRIMTAB_CAPTURE wrote to this file")
+        ->excludes(grid);
     command->add_option("PROGRAM", options->words, "After --: the program and its arguments; or FILE")
-        ->required()
         ->expected(-1);
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

@@ -19,6 +19,7 @@
 namespace {
 
 namespace capture = trimtab::emulator::capture;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 struct Outcome {
@@ -151,6 +152,20 @@ TEST_F(Replay, StandsForAProgramInRun) {
     const std::string text{std::istreambuf_iterator<char>(report), std::istreambuf_iterator<char>()};
     EXPECT_THAT(text, HasSubstr("_Z4step"));
     EXPECT_EQ(run(trimtab + " run --device h100 --capture " + file("a.capture")).status, 0);
+}
+
+TEST_F(Replay, StandsForAProgramInAdvise) {
+    ASSERT_EQ(captured("step", "1").status, 0);
+    for (const std::string command : {" advise --json --capture ", " run --advise --json --capture "}) {
+        const Outcome outcome = run(trimtab + command + file("a.capture") + " 2>/dev/null");
+        EXPECT_EQ(outcome.status, 0) << outcome.output;
+        const auto advice = nlohmann::json::parse(outcome.output, nullptr, false);
+        ASSERT_FALSE(advice.is_discarded()) << outcome.output;
+        EXPECT_EQ(advice.at("kernels").size(), 1u);
+        EXPECT_THAT(advice.dump(), AllOf(HasSubstr("k20c"), HasSubstr("_Z4step")));
+    }
+    EXPECT_EQ(run(trimtab + " advise").status, 2);
+    EXPECT_EQ(run(trimtab + " advise --capture " + file("none")).status, 3);
 }
 
 TEST_F(Replay, BadInputIsOneLine) {
