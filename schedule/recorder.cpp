@@ -235,15 +235,29 @@ void Recorder::enters(Warp& w, const emulator::RegionInfo& region) {
     state.last_step[stretch] = none;
     Step step{.stretch = stretch, .first_request = static_cast<std::uint32_t>(trace.requests.size())};
     for (std::size_t d = 0; d < loop_depth && d < state.open.size(); ++d) {
-        if (state.open[d].turn > kept_turns) return;
+        if (state.open[d].turn > kept_turns) return skip(w, region, trace, state);
         step.loops[d] = state.open[d].loop;
         step.turn[d] = static_cast<std::uint16_t>(state.open[d].turn);
     }
-    if (is_cut()) return;
+    if (is_cut()) return skip(w, region, trace, state);
     ++steps_;
     state.last_step[stretch] = static_cast<std::uint32_t>(trace.steps.size());
     trace.steps.push_back(step);
     trace.requests.resize(trace.requests.size() + code_.code.stretches[stretch].requests);
+}
+
+// Of a turn that is not kept, for neither are those that follow it.
+void Recorder::skip(Warp& w, const emulator::RegionInfo& region, WarpTrace& trace, WarpState& state) {
+    const CountedLoop* const loop = counted_.at(region.slot);
+    if (loop == nullptr) return;
+    std::uint32_t& entered = state.entered[region.slot];
+    constexpr std::uint32_t most = 1u << 30;
+    if (entered >= most) return;
+    const std::uint64_t turns = skip_turns(w, *loop, most);
+    entered += static_cast<std::uint32_t>(turns);
+    state.open.back().turn += turns;
+    trace.turns[state.open.back().loop] += turns;
+    skipped_ += turns * loop->instructions;
 }
 
 LaneAddresses::Shape Recorder::accesses(Warp& w, const emulator::Op* op, LaneAddresses::Shape shape) {

@@ -1,7 +1,7 @@
 // Watches the functional emulation of some blocks and writes down what their warps did.
 //
 // Of each loop the first turns are kept (`kept_turns`), the others counted: a loop's steady state shows in
-// tens of turns.
+// tens of turns. Those of `counted` loops are not even run.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "emulator/exec/observer.h"
 #include "schedule/code_builder.h"
+#include "schedule/skip_turns.h"
 
 namespace trimtab::schedule {
 
@@ -23,8 +24,9 @@ struct StoreRules {
 
 class Recorder : public emulator::LaunchObserver {
   public:
-    Recorder(const BuiltCode& code, const StoreRules& stores, const emulator::Program& program)
-        : code_(code), stores_(stores), program_(program) {}
+    Recorder(const BuiltCode& code, const StoreRules& stores, const emulator::Program& program,
+             const LoopsBySlot& counted)
+        : code_(code), stores_(stores), program_(program), counted_(counted) {}
 
     [[nodiscard]] std::vector<BlockTrace>& blocks() { return blocks_; }
     [[nodiscard]] const std::vector<BlockTrace>& traces() const { return blocks_; }
@@ -34,6 +36,8 @@ class Recorder : public emulator::LaunchObserver {
     [[nodiscard]] const std::vector<std::uint32_t>& entered(std::size_t block, std::size_t warp) const {
         return warps_[block][warp].entered;
     }
+    // That turns would have run which were left out.
+    [[nodiscard]] std::uint64_t skipped_instructions() const { return skipped_; }
     // Steps were lost: the launch is more than can be kept.
     [[nodiscard]] bool is_cut() const { return steps_ >= most_steps; }
 
@@ -63,16 +67,19 @@ class Recorder : public emulator::LaunchObserver {
         std::vector<std::uint32_t> entered;
         std::vector<std::uint32_t> last_step;  // by stretch; none: it is not kept
     };
+    void skip(emulator::Warp& w, const emulator::RegionInfo& region, WarpTrace& trace, WarpState& state);
     [[nodiscard]] BlockTrace& block_of(const emulator::Warp& w, std::size_t* number);
 
     const BuiltCode& code_;
     StoreRules stores_;
     const emulator::Program& program_;
+    const LoopsBySlot& counted_;
     std::vector<BlockTrace> blocks_;
     std::vector<std::vector<std::uint64_t>> first_;
     std::vector<std::vector<WarpState>> warps_;  // by block
     std::map<std::uint64_t, std::size_t> number_of_;
     std::size_t steps_ = 0;
+    std::uint64_t skipped_ = 0;
     bool is_over_ = false;  // what runs now was launched from the device
 };
 

@@ -11,6 +11,7 @@
 #include "schedule/machine_trace.h"
 #include "schedule/recorder.h"
 #include "schedule/sharing.h"
+#include "schedule/skip_turns.h"
 
 namespace trimtab::schedule {
 
@@ -46,6 +47,8 @@ class Tracer {
         if (kernel == nullptr || !kernel->info().error.empty())
             return std::unexpected(
                 Error{.message = kernel == nullptr ? "there is no such kernel" : kernel->info().error});
+        if (!request_.runs_every_turn) counted_ = LoopsBySlot(counted_loops(*kernel));
+        skipping_pays_ = !counted_.empty();
         const double active_sms = static_cast<double>(std::min<std::uint64_t>(blocks_, sm_count()));
         out_.machine = machine_of(*request_.device, active_sms);
         stores_ = store_rules(architecture_of(request_.device->values.compute_capability));
@@ -65,9 +68,10 @@ class Tracer {
         BuiltCode code =
             build_code(request_.program->module(), *kernel, out_.machine, settings, request_.edits);
         const std::vector<std::uint64_t> traced = choose_blocks();
-        Recorder recorder(code, stores_, *request_.program);
-        const auto ran = launch(traced, &recorder, request_.instruction_budget);
+        Recorder recorder(code, stores_, *request_.program, counted_);
+        auto ran = launch(traced, &recorder, request_.instruction_budget);
         if (!ran) return std::unexpected(ran.error());
+        *ran += recorder.skipped_instructions();
         out_.is_cut = recorder.is_cut();
         if (const auto measured =
                 measure_ratio(static_cast<double>(*ran) / static_cast<double>(traced.size()));
@@ -129,7 +133,7 @@ class Tracer {
         for (const std::uint64_t sm : {std::uint64_t{0}, last / 2, last}) {
             std::vector<std::uint64_t> own;
             for (std::uint64_t i = 0; i < at_once && sm + i * sms < blocks_; ++i) own.push_back(sm + i * sms);
-            const auto ran = launch(own, nullptr, request_.instruction_budget);
+            const auto ran = count(own);
             if (!ran || *ran <= most) continue;
             most = *ran;
             busiest = std::move(own);
@@ -148,6 +152,18 @@ class Tracer {
         out_.blocks_run += blocks.size();
         out_.warp_instructions += result->warp_instructions;
         return result->warp_instructions;
+    }
+
+    // The warp instructions of some blocks. Where most turns can be left out the launch is watched, and without it
+    // compiled, which is some times faster.
+    std::expected<std::uint64_t, Error> count(const std::vector<std::uint64_t>& blocks) {
+        constexpr std::uint64_t slower = 8;
+        if (!skipping_pays_) return launch(blocks, nullptr, request_.instruction_budget);
+        TurnSkipper skipper(counted_);
+        const auto ran = launch(blocks, &skipper, request_.instruction_budget);
+        if (!ran) return std::unexpected(ran.error());
+        skipping_pays_ = skipper.skipped_instructions() >= slower * *ran;
+        return *ran + skipper.skipped_instructions();
     }
 
     // Borders, tails and triangles: other blocks may do more or less than those in the middle. The last of each
@@ -170,7 +186,7 @@ class Tracer {
             if (sizes[d] < 2) continue;
             auto last = inside(insides / 2);
             last[d] = sizes[d] - 1;
-            const auto ran = launch({index_of(last)}, nullptr, request_.instruction_budget);
+            const auto ran = count({index_of(last)});
             if (!ran) return std::unexpected(ran.error());
             const double share = 1 / static_cast<double>(sizes[d]);
             work += share * static_cast<double>(*ran);
@@ -183,14 +199,12 @@ class Tracer {
         spread.erase(std::unique(spread.begin(), spread.end()), spread.end());
         // Where the first and the last of them do on average just what those traced do, in the middle, so do
         // those between.
-        const auto ends = launch(spread.size() > 2 ? std::vector{spread.front(), spread.back()} : spread,
-                                 nullptr, request_.instruction_budget);
+        const auto ends = count(spread.size() > 2 ? std::vector{spread.front(), spread.back()} : spread);
         if (!ends) return std::unexpected(ends.error());
         double inside_work =
             static_cast<double>(*ends) / static_cast<double>(std::min<std::size_t>(spread.size(), 2));
         if (spread.size() > 2 && inside_work != of_traced) {
-            const auto between =
-                launch({spread.begin() + 1, spread.end() - 1}, nullptr, request_.instruction_budget);
+            const auto between = count({spread.begin() + 1, spread.end() - 1});
             if (!between) return std::unexpected(between.error());
             inside_work = static_cast<double>(*ends + *between) / static_cast<double>(spread.size());
         }
@@ -209,7 +223,7 @@ class Tracer {
         for (std::size_t d = 0; d < 3; step *= sizes[d], ++d) {
             if (sizes[d] < 2) continue;
             const bool is_last = neighbours.block / step % sizes[d] == sizes[d] - 1;
-            Recorder probe(code, stores_, *request_.program);
+            Recorder probe(code, stores_, *request_.program, counted_);
             // It may be stopped: what it has done by then is enough.
             [[maybe_unused]] const auto stopped = launch(
                 {is_last ? neighbours.block - step : neighbours.block + step}, &probe, probe_instructions);
@@ -235,6 +249,8 @@ class Tracer {
     emulator::LaunchRequest launch_;
     StoreRules stores_;
     std::uint64_t blocks_ = 1;
+    LoopsBySlot counted_{{}};
+    bool skipping_pays_ = false;
     TracedLaunch out_;
 };
 

@@ -33,6 +33,7 @@ struct TraceRequest {
     Policy policy = Policy::greedy_then_oldest;
     std::function<bool()> is_cancelled{};  // as emulator::LaunchRequest's
     bool is_interpreted = false;           // likewise
+    bool runs_every_turn = false;  // of loops too whose course is known (counted_loops.h); times are the same
     const sass::Assembly* code =
         nullptr;                    // what ptxas makes of the kernel for the device; nullptr: PTX must do
     std::span<const Edit> edits{};  // of the PTX: there is no machine code of what was not compiled

@@ -29,7 +29,8 @@ struct Traced {
 // (ctaid.x), %rd4, %rd5, %r4 to %r9, %f1 to %f9, %p1, %p2.
 std::expected<Traced, Error> trace(const std::string& body, std::uint32_t count,
                                    trimtab_dim3 grid = {1, 1, 1}, trimtab_dim3 block = {32, 1, 1},
-                                   std::string_view device = "rtx2070super", std::uint32_t resident = 1) {
+                                   std::string_view device = "rtx2070super", std::uint32_t resident = 1,
+                                   bool every_turn = false) {
     auto module = ptx::parse(fmt::format(R"(
 .version 7.8
 .target sm_75
@@ -65,7 +66,8 @@ std::expected<Traced, Error> trace(const std::string& body, std::uint32_t count,
                                 .parameters = parameters,
                                 .device = &*found,
                                 .resident = resident,
-                                .instruction_budget = 10'000'000});
+                                .instruction_budget = 10'000'000,
+                                .runs_every_turn = every_turn});
     if (!launch) return std::unexpected(launch.error());
     return Traced{.program = *program, .launch = std::move(*launch)};
 }
@@ -246,6 +248,163 @@ $L:
     const auto memory = bottleneck(rows, 300, {160, 1, 1}, {256, 1, 1}, 4);
     EXPECT_TRUE(memory == std::pair(Resource::l2, true) || memory == std::pair(Resource::dram, true))
         << name(memory.first);
+}
+
+// What a traced warp did, and what follows from it; not what it took to find out.
+std::string told_by(const TracedLaunch& launch) {
+    std::string out = fmt::format("ratio {} ", launch.work_ratio);
+    for (const BlockTrace& block : launch.trace.blocks)
+        for (const WarpTrace& warp : block.warps) {
+            for (const std::uint64_t turns : warp.turns) out += fmt::format("turns {} ", turns);
+            for (const Step& step : warp.steps) out += fmt::format("{}:{} ", step.stretch, step.turn[0]);
+            for (const Request& one : warp.requests) {
+                out += fmt::format("[{} {} {}", one.lanes, one.sectors, one.passes);
+                for (unsigned n = 0; n < one.lines; ++n)
+                    out += fmt::format(" {}", block.lines[one.first_line + n].number);
+                out += ']';
+            }
+        }
+    for (const Access& access : launch.trace.accesses)
+        out += fmt::format("shared {} {} ", access.dram_sectors, access.dram_waits);
+    return out + fmt::format("cycles {}", estimate(launch).cycles);
+}
+
+// Against a run of every turn. Blocks of a wave are traced, others counted; lane 5 of block 3 has other bounds than its
+// neighbours wherever %r2 or %r3 comes into them.
+TEST(TracedLaunch, TurnsThatAreLeftOutChangeNothing) {
+    struct Case {
+        const char* name;
+        std::string body;
+        bool is_left_out;
+    };
+    const auto loop = [](const std::string& before, const std::string& turn, const std::string& behind = "") {
+        return before + "$L:\n" + turn + "    @%p1 bra $L;\n" + behind;
+    };
+    const std::string from_0 = "    mov.u32 %r4, 0;\n    mov.u64 %rd4, %rd1;\n    mov.u32 %r6, 0;\n",
+                      load = "    ld.global.f32 %f1, [%rd4];\n    add.s64 %rd4, %rd4, 4;\n",
+                      up = "    add.u32 %r4, %r4, 1;\n    setp.lt.u32 %p1, %r4, %r1;\n",
+                      use_r4 =
+                          "    mul.wide.u32 %rd5, %r4, 64;\n    add.s64 %rd5, %rd1, %rd5;\n"
+                          "    ld.global.f32 %f2, [%rd5];\n    ld.global.f32 %f3, [%rd4];\n",
+                      use_r6 =
+                          "    mul.wide.u32 %rd5, %r6, 64;\n    add.s64 %rd5, %rd1, %rd5;\n"
+                          "    ld.global.f32 %f2, [%rd5];\n";
+    const std::vector<Case> cases{
+        {"upwards", loop(from_0, load + up, use_r4), true},
+        {"compared before it moves",
+         loop(from_0, load + "    setp.lt.u32 %p1, %r4, %r1;\n    add.u32 %r4, %r4, 1;\n", use_r4), true},
+        {"down to nought",
+         loop(from_0 + "    mov.u32 %r4, %r1;\n",
+              load + "    add.s32 %r4, %r4, -1;\n    setp.ne.s32 %p1, %r4, 0;\n", use_r4),
+         true},
+        {"down below nought, by subtraction",
+         loop(from_0 + "    mov.u32 %r4, %r1;\n",
+              load + "    sub.s32 %r4, %r4, 7;\n    setp.ge.s32 %p1, %r4, 0;\n"),
+         true},
+        {"left where it holds",
+         from_0 + "$L:\n" + load +
+             "    add.u32 %r4, %r4, 3;\n    setp.ge.u32 %p1, %r4, %r1;\n    @!%p1 bra $L;\n" + use_r4,
+         true},
+        {"by an amount of each lane's own",
+         loop(from_0 + "    add.u32 %r5, %r2, 1;\n",
+              load + "    add.u32 %r4, %r4, %r5;\n    setp.le.u32 %p1, %r4, %r1;\n", use_r4),
+         true},
+        {"triangle", loop(from_0 + "    mad.lo.u32 %r4, %r3, 2, %r2;\n", load + up, use_r4), true},
+        {"both sides move",
+         loop(from_0 + "    mov.u32 %r5, %r1;\n",
+              load + "    add.u32 %r4, %r4, 2;\n    sub.u32 %r5, %r5, 1;\n    setp.lt.u32 %p1, %r4, %r5;\n"),
+         true},
+        {"64 bits",
+         loop(from_0 +
+                  "    mov.u64 %rd5, %rd1;\n    mul.wide.u32 %rd6, %r1, 8;\n    add.s64 %rd6, %rd1, %rd6;\n",
+              "    ld.global.f32 %f1, [%rd5];\n    add.s64 %rd5, %rd5, 8;\n    setp.ne.s64 %p1, %rd5, "
+              "%rd6;\n"),
+         true},
+        {"around zero",
+         loop(from_0 + "    mov.u32 %r4, -500;\n",
+              load + "    add.u32 %r4, %r4, 1;\n    setp.ne.u32 %p1, %r4, %r1;\n", use_r4),
+         true},
+        {"a sum is stored",
+         loop(from_0, load + "    add.f32 %f4, %f4, %f1;\n" + up, "    st.global.f32 [%rd1], %f4;\n"), true},
+        {"in a loop",
+         from_0 + "    mov.u32 %r7, 0;\n$O:\n    mov.u32 %r4, 0;\n" +
+             loop("", load + up,
+                  "    add.u32 %r7, %r7, 1;\n    setp.lt.u32 %p2, %r7, 90;\n"
+                  "    @%p2 bra $O;\n"),
+         true},
+        {"past the end, and around",
+         loop(from_0 + "    mov.u32 %r4, 1;\n",
+              load + "    add.u32 %r4, %r4, 2097152;\n    setp.ne.u32 %p1, %r4, 0;\n"
+                     "    and.b32 %r5, %r4, 2147483648;\n    setp.eq.u32 %p1, %r5, 0;\n"),
+         false},
+        {"a sum is an address",
+         loop(from_0, load + "    add.u32 %r5, %r4, %r6;\n    xor.b32 %r6, %r5, %r4;\n" + up,
+              "    and.b32 %r6, %r6, 1023;\n" + use_r6),
+         false},
+        {"a sum decides",
+         loop(from_0, load + "    xor.b32 %r6, %r6, %r4;\n" + up,
+              "    setp.eq.u32 %p2, %r6, 0;\n    @%p2 bra $E;\n" + use_r4 + "$E:\n"),
+         false},
+        {"a sum goes by memory to an address",
+         loop(
+             from_0, load + "    xor.b32 %r6, %r6, %r4;\n" + up,
+             "    st.global.u32 [%rd1], %r6;\n    ld.global.u32 %r6, [%rd1];\n    and.b32 %r6, %r6, 1023;\n" +
+                 use_r6),
+         false},
+        {"what is stored is an address",
+         loop(from_0, load + "    st.global.u32 [%rd1], %r4;\n" + up,
+              "    ld.global.u32 %r6, [%rd1];\n    and.b32 %r6, %r6, 1023;\n" + use_r6),
+         false},
+        {"the value of the turn before is an address",
+         loop(from_0, load + "    mov.u32 %r6, %r5;\n    xor.b32 %r5, %r6, %r4;\n" + up,
+              "    and.b32 %r6, %r6, 1023;\n" + use_r6),
+         false},
+        {"memory ends it",
+         loop(from_0,
+              "    ld.global.u32 %r5, [%rd4];\n    add.s64 %rd4, %rd4, 4;\n    add.u32 %r4, %r4, 1;\n"
+              "    and.b32 %r5, %r5, 0;\n    add.u32 %r5, %r5, %r4;\n    setp.lt.u32 %p1, %r5, %r1;\n"),
+         false},
+        {"a carry in a turn",
+         loop(from_0, load + "    add.cc.u32 %r5, %r4, %r4;\n    addc.u32 %r6, %r6, 0;\n" + up), false},
+    };
+    for (const Case& one : cases) {
+        SCOPED_TRACE(one.name);
+        std::array<std::expected<Traced, Error>, 2> traced{
+            trace(one.body, 1000, {400, 1, 1}, {64, 1, 1}, "rtx2070super", 2, false),
+            trace(one.body, 1000, {400, 1, 1}, {64, 1, 1}, "rtx2070super", 2, true)};
+        ASSERT_TRUE(traced[0] && traced[1]) << traced[traced[0] ? 1 : 0].error().text();
+        EXPECT_EQ(told_by(traced[0]->launch), told_by(traced[1]->launch));
+        if (one.is_left_out)
+            EXPECT_LT(traced[0]->launch.warp_instructions, traced[1]->launch.warp_instructions);
+        else
+            EXPECT_EQ(traced[0]->launch.warp_instructions, traced[1]->launch.warp_instructions);
+    }
+}
+
+TEST(TracedLaunch, LoopsWithoutAnEndStillMeetTheLimit) {
+    // It is known not to end: neither side comes nearer to the other.
+    const auto endless = trace(R"(
+    mov.u32 %r4, 0;
+    mov.u32 %r5, 1;
+$L:
+    add.u32 %r4, %r4, 2;
+    add.u32 %r5, %r5, 2;
+    setp.ne.u32 %p1, %r4, %r5;
+    @%p1 bra $L;
+)",
+                               1);
+    ASSERT_FALSE(endless);
+    EXPECT_THAT(endless.error().message, HasSubstr("instructions"));
+    const auto still = trace(R"(
+    mov.u32 %r4, 0;
+$L:
+    add.u32 %r4, %r4, 0;
+    setp.lt.u32 %p1, %r4, %r1;
+    @%p1 bra $L;
+)",
+                             1);
+    ASSERT_FALSE(still);
+    EXPECT_THAT(still.error().message, HasSubstr("instructions"));
 }
 
 // Blocks that read the same cost DRAM once; those that read each their own cost it each.
