@@ -49,6 +49,9 @@ void ArgumentKey::add_all(const analysis::KernelDescription& description) {
         for (const analysis::Expression& exits : loop.exits) add_leaves(description, exits);
     for (const analysis::GridStrideAccess& access : description.stride_accesses)
         add_leaves(description, access.address);
+    // And whether there is a choice at all, where barriers were taken for nothing.
+    for (const analysis::GridStrideAccess& access : description.apart)
+        add_leaves(description, access.address);
     if (description.annotated_block) add_leaves(description, *description.annotated_block);
     if (description.annotated_shared) add_leaves(description, *description.annotated_shared);
     for (const auto& grid : description.annotated_grid) {
