@@ -1,4 +1,5 @@
 // The driver API's launches.
+#include "runtime/launches/body_function.h"
 #include "runtime/launches/capture.h"
 #include "runtime/launches/launch_attributes.h"
 #include "runtime/launches/packed_arguments.h"
@@ -30,8 +31,7 @@ CUresult launch(CUfunction function, LaunchShape shape, void** arguments, void**
             const RegisteredKernel* body) {
             CUfunction launched = function;
             if (body != nullptr) {
-                const cudaError_t status =
-                    loaded.backend.calls().get_func_by_symbol(&launched, body->host_function);
+                const cudaError_t status = function_of_body(loaded.backend.calls(), *body, launched);
                 if (status != cudaSuccess) return status;
             }
             return static_cast<cudaError_t>(forward(launched, grid, block, shared_bytes));

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "runtime/launches/body_function.h"
 #include "tests/runtime/launcher_fixture.h"
 
 namespace trimtab::runtime {
@@ -121,6 +122,25 @@ TEST_F(LauncherTest, TheProgramsPendingErrorOutlivesAFailedTry) {
     PendingError(calls_).restore();
     script().last_error = cudaErrorInvalidValue;
     EXPECT_EQ(take_last_error(calls_), cudaErrorInvalidValue);
+    EXPECT_EQ(take_last_error(calls_), cudaSuccess);
+}
+
+TEST_F(LauncherTest, ABodyThatADriverLaunchCannotHaveLeavesTheProgramsErrorAlone) {
+    start();
+    calls_.get_func_by_symbol = [](cudaFunction_t*, const void*) {
+        return script().last_error = cudaErrorInvalidDeviceFunction;
+    };
+    RegisteredKernel* const kernel = registrations_.find(&host_function_);
+    ASSERT_NE(kernel, nullptr);
+    char named = 0;
+    const auto as_named = reinterpret_cast<CUfunction>(&named);
+    CUfunction function = as_named;
+    EXPECT_EQ(function_of_body(calls_, *kernel, function), cudaErrorInvalidDeviceFunction);
+    EXPECT_EQ(function, as_named);
+    EXPECT_EQ(take_last_error(calls_), cudaSuccess) << "the program must not see the failed try";
+    script().last_error = cudaErrorMemoryAllocation;  // which the program has not asked for yet
+    EXPECT_EQ(function_of_body(calls_, *kernel, function), cudaErrorInvalidDeviceFunction);
+    EXPECT_EQ(take_last_error(calls_), cudaErrorMemoryAllocation);
     EXPECT_EQ(take_last_error(calls_), cudaSuccess);
 }
 
