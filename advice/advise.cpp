@@ -88,12 +88,14 @@ std::vector<Found> find(const Subject& subject, const KernelFacts& facts) {
     return out;
 }
 
-// Those that are worth their while, the largest gain first.
+// Those that are worth their while, the largest gain first; after them those of which emulation says that the kernel
+// gets slower.
 std::vector<Finding> ranked(std::vector<Found> found) {
     std::vector<Finding> out;
     for (Found& one : found)
         if (one.finding.gain >= one.least_gain) out.push_back(std::move(one.finding));
     std::ranges::sort(out, [](const Finding& a, const Finding& b) {
+        if (a.is_doubted() != b.is_doubted()) return b.is_doubted();
         return a.gain != b.gain ? a.gain > b.gain : a.rule < b.rule;
     });
     return out;
@@ -118,7 +120,7 @@ void ask(SecondOpinion& opinion, const Subject& subject, std::vector<Found>& fou
         const double gain = *now / *then;
         one.finding.emulated_gain = gain;
         if (one.what_if.is_for_emulation) one.finding.gain = gain;
-        one.finding.least = std::max(1.0, std::min(one.finding.least, gain));
+        one.finding.least = std::min(one.finding.least, gain);
         one.finding.most = std::max(one.finding.most, gain);
     }
 }
@@ -258,6 +260,12 @@ KernelAdvice advise_kernel(const std::vector<const LaunchProfile*>& shapes, cons
 }
 
 }  // namespace
+
+std::string by_emulation(const Finding& finding, std::string_view before, std::string_view times) {
+    if (!finding.emulated_gain) return {};
+    return fmt::format("{}by emulation {:.2f}{}{}", before, *finding.emulated_gain, times,
+                       finding.is_doubted() ? ", which is slower" : "");
+}
 
 std::vector<Finding> findings(const LaunchProfile& profile, const trimtab_device& device,
                               const KernelFacts& facts) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "advice/bottleneck.h"
@@ -29,7 +30,14 @@ struct Finding {
     std::optional<double> emulated_gain{};  // what emulation predicts, where it can be asked
     double saves_ns = 0;                    // of all launches of the kernel
     std::vector<Evidence> evidence;
+
+    // Emulation says that the kernel gets slower.
+    [[nodiscard]] bool is_doubted() const { return emulated_gain && *emulated_gain < 1; }
 };
+
+// What emulation says of a finding, with `before` and the sign that follows a number of times; empty where it says
+// nothing.
+[[nodiscard]] std::string by_emulation(const Finding& finding, std::string_view before, std::string_view times);
 
 struct SourceLine {
     std::string source;

@@ -26,9 +26,7 @@ std::string findings_text(const std::vector<Finding>& findings) {
         out += fmt::format(
             "  {:<11} {}, {}: would be {} as fast{}, {} less{}\n",
             &finding == &findings.front() ? "advice" : "", finding.title, finding.rule, gain_text(finding),
-            finding.emulated_gain ? fmt::format(", by emulation {:.2f}x", *finding.emulated_gain)
-                                  : std::string(),
-            time_text(finding.saves_ns), finding.change.empty() ? "" : fmt::format(" ({})", finding.change));
+            by_emulation(finding, ", ", "x"), time_text(finding.saves_ns), finding.change.empty() ? "" : fmt::format(" ({})", finding.change));
         for (const Evidence& evidence : finding.evidence)
             out += fmt::format("                {}{}{}\n", evidence.place(),
                                evidence.source.empty() ? "" : ": ", evidence.text);

@@ -309,6 +309,46 @@ TEST_F(Advice, EmulatesNothingThatDoesOtherwiseThanItsRecord) {
     EXPECT_NE(advice::to_json(advised).find("\"gain_by_emulation\": null"), std::string::npos);
 }
 
+// Emulation that finds whatever is changed so many times as fast.
+class ItSays : public advice::SecondOpinion {
+  public:
+    explicit ItSays(double gain) : gain_(gain) {}
+    std::expected<double, std::string> time_ns(const emulator::LaunchProfile& /*profile*/,
+                                               const advice::Question& /*asked*/,
+                                               std::span<const schedule::Edit> edits) override {
+        const bool is_as_written = !std::exchange(was_asked_, true);
+        EXPECT_EQ(is_as_written && !edits.empty(), false);
+        return is_as_written ? 1000.0 : 1000.0 / gain_;
+    }
+
+  private:
+    double gain_;
+    bool was_asked_ = false;
+};
+
+// What emulation says makes the kernel slower comes last, with emulation's word within the bounds.
+TEST_F(Advice, ThatEmulationContradictsComesLastAndSaysSo) {
+    const emulator::LaunchProfile profile = profile_of({"row_sums", {"2=65536", "3=128"}, 256, 256});
+    const auto device = model::find_device("rtx2070super");
+    const auto advised = [&](double gain) {
+        ItSays opinion(gain);
+        return advice::advise({profile}, *device, {}, {}, &opinion);
+    };
+    const advice::Advice slower = advised(0.5), faster = advised(2);
+    const auto &doubted = slower.kernels.front().findings, &confirmed = faster.kernels.front().findings;
+    ASSERT_FALSE(doubted.empty());
+    EXPECT_TRUE(std::ranges::any_of(doubted, &Finding::is_doubted));
+    EXPECT_TRUE(std::ranges::is_partitioned(doubted, [](const Finding& one) { return !one.is_doubted(); }));
+    EXPECT_TRUE(std::ranges::none_of(confirmed, &Finding::is_doubted));
+    for (const auto* findings : {&doubted, &confirmed})
+        for (const Finding& one : *findings) {
+            EXPECT_LE(one.least, one.emulated_gain.value_or(one.gain)) << one.rule;
+            EXPECT_GE(one.most, one.emulated_gain.value_or(one.gain)) << one.rule;
+        }
+    EXPECT_NE(advice::to_text(slower).find("by emulation 0.50x, which is slower"), std::string::npos);
+    EXPECT_EQ(advice::to_text(faster).find("which is slower"), std::string::npos);
+}
+
 TEST_F(Advice, IsSilentOnWhatIsClean) {
     for (const std::string device : {"rtx2070super", "h100", "gtx1080ti"})
         EXPECT_TRUE(

@@ -32,6 +32,16 @@ for mode, finding in wanted.items():
     all_ns = advice["total_ns"] + transfers["to_device"]["ns"] + transfers["to_host"]["ns"]
     assert abs(found[0]["gain"] - all_ns / (all_ns - found[0]["saves_ns"])) < 1e-9, found
 END
+# As a part of a run: the program's output and status are its own, and the advice is the same.
+"$build/bin/trimtab" run --advise -- ./"$name" again >again.out 2>again.txt || fail "run --advise: $(tail -n 5 again.txt)"
+./"$name" again 2>/dev/null | cmp - again.out || fail "run --advise changes what the program writes"
+grep -q "redundant-transfers" again.txt || fail "run --advise says: $(cat again.txt)"
+"$build/bin/trimtab" run --advise --json -- ./"$name" again 2>again.txt >run.json || fail "run --advise --json: $(tail -n 5 again.txt)"
+python3 -c 'import json; found = [[f["rule"] for f in json.load(open(name))["program_findings"]] for name in ("again.json", "run.json")]; assert found[0] == found[1], found' ||
+    fail "run --advise --json is no advice of the run"
+status=0
+"$build/bin/trimtab" run --advise -- ./"$name" fail >again.out 2>again.txt || status=$?
+[[ $status == 7 ]] && cmp -s again.out <(./"$name" fail) || fail "run --advise: status $status, $(cat again.out again.txt)"
 "$build/bin/trimtab" advise --against mended.json -- ./"$name" mended >/dev/null 2>>log.txt || fail "is worse than itself"
 if "$build/bin/trimtab" advise --against mended.json -- ./"$name" again >/dev/null 2>worse.txt; then fail "again is no worse"; fi
 grep -q "the program: redundant transfers" worse.txt || fail "$(cat worse.txt)"

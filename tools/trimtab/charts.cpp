@@ -147,10 +147,10 @@ std::string gains_chart(const advice::Advice& advice) {
                         {"kernel", kernel->facts.demangled},
                         {"title", finding->title},
                         {"gain", finding->gain},
-                        {"least", finding->least},
+                        // Less than nothing is not on the chart's scale.
+                        {"least", std::max(1.0, finding->least)},
                         {"most", finding->most},
                         {"emulated", finding->emulated_gain ? Json(*finding->emulated_gain) : Json()},
-                        // Less than nothing is not on the chart's scale.
                         {"emulated_at", std::max(1.0, finding->emulated_gain.value_or(1))},
                         {"saves_us", finding->saves_ns / 1e3},
                         {"by", finding->by}});

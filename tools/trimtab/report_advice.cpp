@@ -53,8 +53,7 @@ std::string findings_list(const std::vector<advice::Finding>& findings) {
             escaped_html(finding.title),
             finding.change.empty() ? "" : " (" + escaped_html(finding.change) + ")", finding.gain,
             finding.least, finding.most,
-            finding.emulated_gain ? fmt::format("; by emulation {:.2f}&times;", *finding.emulated_gain)
-                                  : std::string(),
+            advice::by_emulation(finding, "; ", "&times;"),
             finding.saves_ns / 1e3, escaped_html(capital(finding.remedy)),
             finding.by == "trimtab" ? " A program built by trimtab++ launches such blocks by itself." : "");
         for (const advice::Evidence& evidence : finding.evidence)
