@@ -37,7 +37,8 @@ struct Finding {
 
 // What emulation says of a finding, with `before` and the sign that follows a number of times; empty where it says
 // nothing.
-[[nodiscard]] std::string by_emulation(const Finding& finding, std::string_view before, std::string_view times);
+[[nodiscard]] std::string by_emulation(const Finding& finding, std::string_view before,
+                                       std::string_view times);
 
 struct SourceLine {
     std::string source;

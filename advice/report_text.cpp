@@ -23,10 +23,10 @@ std::string size_text(const trimtab_dim3& size) {
 std::string findings_text(const std::vector<Finding>& findings) {
     std::string out;
     for (const Finding& finding : findings) {
-        out += fmt::format(
-            "  {:<11} {}, {}: would be {} as fast{}, {} less{}\n",
-            &finding == &findings.front() ? "advice" : "", finding.title, finding.rule, gain_text(finding),
-            by_emulation(finding, ", ", "x"), time_text(finding.saves_ns), finding.change.empty() ? "" : fmt::format(" ({})", finding.change));
+        out += fmt::format("  {:<11} {}, {}: would be {} as fast{}, {} less{}\n",
+                           &finding == &findings.front() ? "advice" : "", finding.title, finding.rule,
+                           gain_text(finding), by_emulation(finding, ", ", "x"), time_text(finding.saves_ns),
+                           finding.change.empty() ? "" : fmt::format(" ({})", finding.change));
         for (const Evidence& evidence : finding.evidence)
             out += fmt::format("                {}{}{}\n", evidence.place(),
                                evidence.source.empty() ? "" : ": ", evidence.text);

@@ -52,8 +52,7 @@ std::string findings_list(const std::vector<advice::Finding>& findings) {
             "<li><b>{}</b>{}: {:.2f}&times; as fast ({:.2f} to {:.2f}{}), {:.4g} &micro;s less. {}.{}",
             escaped_html(finding.title),
             finding.change.empty() ? "" : " (" + escaped_html(finding.change) + ")", finding.gain,
-            finding.least, finding.most,
-            advice::by_emulation(finding, "; ", "&times;"),
+            finding.least, finding.most, advice::by_emulation(finding, "; ", "&times;"),
             finding.saves_ns / 1e3, escaped_html(capital(finding.remedy)),
             finding.by == "trimtab" ? " A program built by trimtab++ launches such blocks by itself." : "");
         for (const advice::Evidence& evidence : finding.evidence)
