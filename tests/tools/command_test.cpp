@@ -137,7 +137,7 @@ TEST_F(Command, WrongUsageIsTwo) {
     expect_failure("inspect program --driver --json", 2, "excludes");
     expect_failure("inspect program --flowchart", 2, "--kernel");
     expect_failure("predict program --kernel scale --block 32", 2, "--grid is required");
-    expect_failure("run", 2, "PROGRAM is required");
+    expect_failure("run", 2, "it takes a program, after --, or --capture FILE");
 }
 
 TEST_F(Command, BadFilesAreThree) {
