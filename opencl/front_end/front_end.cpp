@@ -87,6 +87,12 @@ std::string named_source(const CompileRequest& request) {
     return fmt::format("#line 1 \"{}\"\n{}\n", name, request.source);
 }
 
+// Of OpenCL 2.0 and 3.0, what builtins.cl and libclc together have.
+constexpr const char* extensions =
+    "-cl-ext=+cl_khr_subgroups,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"
+    "+__opencl_c_subgroups,+__opencl_c_generic_address_space,+__opencl_c_work_group_collective_functions,"
+    "+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device";
+
 // One program on its way, in a folder of its own.
 class Compilation {
   public:
@@ -144,14 +150,10 @@ class Compilation {
         std::vector<std::string> words = command();
         // The order of the last two: in the other one clang asks ptxas for code to be debugged. ptx/ reads DWARF 2's
         // line tables. What is inlined is proved about: libclc's functions and clang's twins ask not to be.
-        for (const char* word : {"-emit-llvm", "-cl-std=CL1.2", "-cl-kernel-arg-info", "-Xclang",
-                                 "-finclude-default-header", "-Xclang",
-                                 "-cl-ext=+cl_khr_subgroups,+cl_khr_int64_base_atomics,+cl_khr_int64_"
-                                 "extended_atomics,+__opencl_c_subgroups,+__opencl_c_generic_address_space,+_"
-                                 "_opencl_c_work_group_collective_functions,+__opencl_c_atomic_order_acq_rel,"
-                                 "+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device",
-                                 "-mllvm", "-force-remove-attribute=noinline", "-fno-color-diagnostics",
-                                 "-MMD", "-gdwarf-2", "-gline-directives-only"})
+        for (const char* word :
+             {"-emit-llvm", "-cl-std=CL1.2", "-cl-kernel-arg-info", "-Xclang", "-finclude-default-header",
+              "-Xclang", extensions, "-mllvm", "-force-remove-attribute=noinline", "-fno-color-diagnostics",
+              "-MMD", "-gdwarf-2", "-gline-directives-only"})
             words.emplace_back(word);
         words.insert(words.end(), {"-MF", dependencies_});
         for (const std::string& library : linked)
