@@ -223,6 +223,12 @@ constexpr std::string_view port_source =
 // one after the other, on Ampere; older SMs (before Volta's) are another design.
 constexpr unsigned memory_queue = 5, memory_queue_since = 70;
 
+// L1 is four banks, interleaved by sector, each of which looks up one a cycle: Khairy et al., Accel-Sim, ISCA 2020, as
+// remembered, validated on Volta and Turing. The architectures before have other caches.
+constexpr unsigned banked_l1_since = 70;
+constexpr std::string_view l1_banks_source =
+    "estimated: a sector a cycle of each of four banks, as remembered of Khairy et al., Accel-Sim, ISCA 2020";
+
 // Of DRAM's peak, what streams reach.
 constexpr double dram_share = 0.85;
 constexpr std::string_view dram_share_source = "estimated: 85 % of the peak is what plain streams reach";
@@ -313,7 +319,8 @@ Machine machine_of(const model::Device& device, double active_sms) {
     set_latency(Resource::texture, a.texture_latency);
     set_gap(Resource::texture, 1, std::string(judgement));
     latency_from(Resource::l1, d.latency_l1_cycles, "latency_l1_cycles");
-    set_gap(Resource::l1, 1, std::string(judgement));
+    machine.has_banked_l1 = d.compute_capability >= banked_l1_since;
+    set_gap(Resource::l1, 1, std::string(machine.has_banked_l1 ? l1_banks_source : judgement));
     machine.l1_sectors_a_slot = std::max(1.0, d.shared_bytes_per_clock / 32);  // one memory with shared
     latency_from(Resource::l2, d.latency_l2_cycles, "latency_l2_cycles");
     const double of_device =

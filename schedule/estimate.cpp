@@ -18,29 +18,45 @@ Caps few_turns(const Code& code) {
     for (const Loop& loop : code.loops) caps.push_back(std::max<std::uint16_t>(1, loop.kept_turns / 2));
     return caps;
 }
-// Waves that are emulated whole; of more, one and what each further adds.
-constexpr std::uint64_t most_whole_waves = 4;
-// Warps fall in and out of step, which moves one wave's time by some per cent: where a wave is no more than so many
-// warp instructions, the mean of two is taken.
-constexpr std::uint64_t small_wave = 250'000;
+// Waves that are emulated whole, at most; of more so many and the rest, and what each further wave adds is what one in
+// the midst of them does: the time between the ends of two blocks that are a wave apart. Warps fall in and out of step,
+// which moves a wave's time by some per cent: where a wave is no more than so many warp instructions, it is the mean of
+// one more.
+constexpr std::uint64_t most_whole_waves = 4, small_wave = 250'000;
+constexpr std::uint64_t waves_of_small = 4, waves_of_large = 3;
 
 // What grows with turns and blocks.
 struct Totals {
     double cycles = 0, warp_instructions = 0;
+    double wave_cycles = 0;  // that a further wave adds
     std::array<double, resource_count> admitted_cycles{};
 
     // this += factor * (b - a)
     void add(double factor, const Totals& b, const Totals& a) {
         cycles += factor * (b.cycles - a.cycles);
+        wave_cycles += factor * (b.wave_cycles - a.wave_cycles);
         warp_instructions += factor * (b.warp_instructions - a.warp_instructions);
         for (std::size_t r = 0; r < resource_count; ++r)
             admitted_cycles[r] += factor * (b.admitted_cycles[r] - a.admitted_cycles[r]);
     }
 };
 
-Totals totals_of(const Outcome& outcome) {
+// The time between the ends of two blocks a wave apart, mean of all in the first waves: the last one is left out, for
+// fewer and fewer run beside its blocks.
+double wave_cycles(std::vector<double> ends, std::size_t resident) {
+    const std::size_t waves = ends.size() / resident;
+    if (waves < 3) return 0;
+    std::ranges::sort(ends);
+    const std::size_t apart = (waves - 2) * resident;
+    double sum = 0;
+    for (std::size_t i = 0; i < resident; ++i) sum += ends[i + apart] - ends[i];
+    return sum / static_cast<double>(apart);
+}
+
+Totals totals_of(const Outcome& outcome, std::size_t resident) {
     return {.cycles = outcome.cycles,
             .warp_instructions = static_cast<double>(outcome.warp_instructions),
+            .wave_cycles = wave_cycles(outcome.block_end_cycles, resident),
             .admitted_cycles = outcome.admitted_cycles};
 }
 
@@ -54,19 +70,14 @@ class Estimation {
         if (blocks <= most_whole_waves * resident) {
             totals = of_blocks(static_cast<std::uint32_t>(blocks));
         } else {
-            const auto wave = static_cast<std::uint32_t>(resident);
-            const auto rest = static_cast<std::uint32_t>(blocks % resident);
-            const std::uint64_t waves = blocks / resident;
-            const Totals one = of_blocks(wave);
-            if (emulated_ <= small_wave) {
-                const Totals two = of_blocks(2 * wave), four = of_blocks(4 * wave);
-                totals = rest == 0 ? two : of_blocks(2 * wave + rest);
-                totals.add(static_cast<double>(waves - 2) / 2, four, two);
-            } else {
-                const Totals two = of_blocks(2 * wave);
-                totals = rest == 0 ? one : of_blocks(wave + rest);
-                totals.add(static_cast<double>(waves - 1), two, one);
-            }
+            const std::uint64_t waves =
+                instructions_of_wave() <= small_wave ? waves_of_small : waves_of_large;
+            const std::uint64_t some = waves * resident + blocks % resident;
+            totals = of_blocks(static_cast<std::uint32_t>(some));
+            totals.cycles += static_cast<double>(blocks / resident - waves) * totals.wave_cycles;
+            const double scale = static_cast<double>(blocks) / static_cast<double>(some);
+            totals.warp_instructions *= scale;
+            for (double& cycles : totals.admitted_cycles) cycles *= scale;
         }
         Estimate out;
         const double ratio = launch_.work_ratio;
@@ -82,6 +93,15 @@ class Estimation {
     }
 
   private:
+    // Of the turns that are emulated, about.
+    [[nodiscard]] std::uint64_t instructions_of_wave() const {
+        const KernelTrace& trace = launch_.trace;
+        std::uint64_t count = 0;
+        for (const WarpTrace& warp : trace.blocks.front().warps)
+            for (const Step& step : warp.steps) count += trace.code.stretches[step.stretch].count;
+        return count * launch_.resident;
+    }
+
     Outcome emulate_with(std::uint32_t blocks, const Caps& caps) {
         Outcome outcome = emulate(launch_.machine, {.trace = &launch_.trace,
                                                     .resident = launch_.resident,
@@ -97,7 +117,7 @@ class Estimation {
         const std::size_t loops = launch_.trace.code.loops.size();
         Caps caps = few_turns(launch_.trace.code);
         const Outcome base = emulate_with(blocks, caps);
-        Totals totals = totals_of(base);
+        Totals totals = totals_of(base, launch_.resident);
         std::vector<double> left(loops, 0);
         for (std::uint32_t b = 0; b < blocks; ++b)
             for (const WarpTrace& warp : launch_.trace.blocks[b % launch_.trace.blocks.size()].warps)
@@ -113,7 +133,7 @@ class Estimation {
             const double turns = static_cast<double>(more.turns[l]) - static_cast<double>(base.turns[l]);
             if (turns <= 0) continue;
             const double factor = left[l] / turns;
-            totals.add(factor, totals_of(more), totals_of(base));
+            totals.add(factor, totals_of(more, launch_.resident), totals_of(base, launch_.resident));
             for (std::size_t m = 0; m < loops; ++m)
                 left[m] -= factor * (static_cast<double>(more.turns[m]) - static_cast<double>(base.turns[m]));
         }

@@ -1,50 +1,74 @@
-// L1 as the scheduler keeps it: lines of 128 bytes with their sectors of 32, the least recently used goes
+// L1 and L2 as the scheduler keeps them: lines of 128 bytes with their sectors of 32, the least recently used goes
 // first. Sets of eight lines, chosen by a hash, stand for the real caches' placement, which is not published.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
+
+#include "schedule/trace.h"
 
 namespace trimtab::schedule {
 
 class LineCache {
   public:
-    explicit LineCache(std::uint64_t bytes) : sets_(bytes / line_bytes / ways), lines_(sets_ * ways) {}
+    explicit LineCache(std::uint64_t bytes) : sets_(bytes / line_bytes / ways) {}
 
-    [[nodiscard]] bool is_there() const { return sets_ != 0; }
+    [[nodiscard]] bool is_there() const { return !sets_.empty(); }
 
     struct Found {
         std::uint8_t missing = 0;        // those of the wanted sectors that are not there
         double* there_cycles = nullptr;  // when what is under way arrives; to be set for what is missing
     };
-    // The wanted sectors are there, or under way, from now on.
-    [[nodiscard]] Found find(std::uint64_t line, std::uint8_t wanted) {
-        Line* const set = &lines_[((line * 0x9e3779b97f4a7c15u) >> 20) % sets_ * ways];
+    // The wanted sectors are there, or under way, from now on, and `reader` (a loop, or no_loop) has read their line
+    // last. What another reader has brought counts as not there if `distrusts(that reader)`.
+    template <class Distrusts>
+    [[nodiscard]] Found find(std::uint64_t line, std::uint8_t wanted, std::uint16_t reader,
+                             Distrusts&& distrusts) {
+        std::uint64_t hash = line * 0x9e3779b97f4a7c15u;
+        hash = (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9u;
+        // Short, so that a look reads little of the host's memory; two lines of a set have one in a launch of billions.
+        const auto tag = static_cast<std::uint32_t>(hash) | 1u;
+        Set& set = sets_[((hash >> 32) * sets_.size()) >> 32];
         ++clock_;
-        Line* oldest = set;
-        for (Line* one = set; one != set + ways; ++one) {
-            if (one->number == line) {
-                const auto missing = static_cast<std::uint8_t>(wanted & ~one->sectors);
-                one->sectors |= wanted;
-                one->used = clock_;
-                return {missing, &one->there_cycles};
+        unsigned oldest = 0;
+        for (unsigned i = 0; i < ways; ++i) {
+            if (set.tag[i] == tag) {
+                if (set.reader[i] != reader) {
+                    if (distrusts(set.reader[i])) set.sectors[i] = 0;
+                    set.reader[i] = reader;
+                }
+                const auto missing = static_cast<std::uint8_t>(wanted & ~set.sectors[i]);
+                set.sectors[i] |= wanted;
+                set.used[i] = clock_;
+                return {missing, &set.there_cycles[i]};
             }
-            if (one->used < oldest->used) oldest = one;
+            if (set.used[i] < set.used[oldest]) oldest = i;
         }
-        *oldest = {.number = line, .used = clock_, .there_cycles = 0, .sectors = wanted};
-        return {wanted, &oldest->there_cycles};
+        set.tag[oldest] = tag;
+        set.used[oldest] = clock_;
+        set.there_cycles[oldest] = 0;
+        set.sectors[oldest] = wanted;
+        set.reader[oldest] = reader;
+        return {wanted, &set.there_cycles[oldest]};
+    }
+    [[nodiscard]] Found find(std::uint64_t line, std::uint8_t wanted) {
+        return find(line, wanted, no_loop, [](std::uint16_t) { return false; });
     }
 
   private:
-    static constexpr std::uint64_t line_bytes = 128, ways = 8;
-    struct Line {
-        std::uint64_t number = ~std::uint64_t{0};
-        std::uint64_t used = 0;
-        double there_cycles = 0;
-        std::uint8_t sectors = 0;
+    static constexpr std::uint64_t line_bytes = 128;
+    static constexpr unsigned ways = 8;
+    struct Set {
+        std::array<std::uint32_t, ways> tag{};  // 0: nothing
+        std::array<std::uint32_t, ways> used{};
+        std::array<double, ways> there_cycles{};
+        std::array<std::uint16_t, ways> reader{};
+        std::array<std::uint8_t, ways> sectors{};
     };
-    std::uint64_t sets_, clock_ = 0;
-    std::vector<Line> lines_;
+    std::vector<Set> sets_;
+    std::uint32_t clock_ = 0;
 };
 
 }  // namespace trimtab::schedule

@@ -253,6 +253,7 @@ class MachineTracer {
         const bool is_numbered = depth < loop_depth;
         const std::uint64_t kept =
             is_numbered ? std::min<std::uint64_t>(own, out_.code.loops[loop].kept_turns) : own;
+        if (kept < own) out_.code.loops[loop].is_cut = true;
         if (is_numbered) way.loops[depth] = static_cast<std::uint16_t>(loop);
         for (std::uint64_t t = 1; t <= kept && way.out.steps.size() < most_steps_of_warp; ++t) {
             if (is_numbered) way.turn[depth] = static_cast<std::uint16_t>(t);
@@ -296,7 +297,7 @@ class MachineTracer {
                 lines.push_back({.number = own_memory_ + word + i, .sectors = 15});
         Request request;
         request.lanes = 32;
-        request.lines = words;
+        request.lines = request.in_one_bank = words;
         request.sectors = static_cast<std::uint16_t>(4 * words);
         request.store_slots = static_cast<float>(2 * words);  // two whole segments of 64 bytes
         request.first_line = known->second;

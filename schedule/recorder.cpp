@@ -74,8 +74,12 @@ void touch_lines(const Lanes& lanes, unsigned bytes, std::vector<Line>& lines, R
     }
     request.first_line = static_cast<std::uint32_t>(first);
     request.lines = static_cast<std::uint16_t>(lines.size() - first);
-    for (std::size_t i = first; i < lines.size(); ++i)
+    std::array<std::uint16_t, 4> in_bank{};
+    for (std::size_t i = first; i < lines.size(); ++i) {
         request.sectors += static_cast<std::uint16_t>(std::popcount(lines[i].sectors));
+        for (unsigned bank = 0; bank < in_bank.size(); ++bank) in_bank[bank] += lines[i].sectors >> bank & 1;
+    }
+    request.in_one_bank = *std::ranges::max_element(in_bank);
 }
 
 // What a store takes of L2.
@@ -235,7 +239,10 @@ void Recorder::enters(Warp& w, const emulator::RegionInfo& region) {
     state.last_step[stretch] = none;
     Step step{.stretch = stretch, .first_request = static_cast<std::uint32_t>(trace.requests.size())};
     for (std::size_t d = 0; d < loop_depth && d < state.open.size(); ++d) {
-        if (state.open[d].turn > kept_turns) return skip(w, region, trace, state);
+        if (state.open[d].turn > kept_turns) {
+            cut_short_[state.open[d].loop] = true;
+            return skip(w, region, trace, state);
+        }
         step.loops[d] = state.open[d].loop;
         step.turn[d] = static_cast<std::uint16_t>(state.open[d].turn);
     }

@@ -26,7 +26,11 @@ class Recorder : public emulator::LaunchObserver {
   public:
     Recorder(const BuiltCode& code, const StoreRules& stores, const emulator::Program& program,
              const LoopsBySlot& counted)
-        : code_(code), stores_(stores), program_(program), counted_(counted) {}
+        : code_(code),
+          stores_(stores),
+          program_(program),
+          counted_(counted),
+          cut_short_(code.code.loops.size(), false) {}
 
     [[nodiscard]] std::vector<BlockTrace>& blocks() { return blocks_; }
     [[nodiscard]] const std::vector<BlockTrace>& traces() const { return blocks_; }
@@ -38,6 +42,8 @@ class Recorder : public emulator::LaunchObserver {
     }
     // That turns would have run which were left out.
     [[nodiscard]] std::uint64_t skipped_instructions() const { return skipped_; }
+    // By loop: some warp had more turns at a time than are kept.
+    [[nodiscard]] bool is_cut_short(std::size_t loop) const { return cut_short_[loop]; }
     // Steps were lost: the launch is more than can be kept.
     [[nodiscard]] bool is_cut() const { return steps_ >= most_steps; }
 
@@ -74,6 +80,7 @@ class Recorder : public emulator::LaunchObserver {
     StoreRules stores_;
     const emulator::Program& program_;
     const LoopsBySlot& counted_;
+    std::vector<bool> cut_short_;
     std::vector<BlockTrace> blocks_;
     std::vector<std::vector<std::uint64_t>> first_;
     std::vector<std::vector<WarpState>> warps_;  // by block

@@ -68,6 +68,8 @@ struct Machine {
     std::uint64_t l1_bytes = 0;     // 0: global loads bypass it
     std::uint64_t l2_bytes = 0;     // of L2, what holds this SM's data; 0: nothing stays there
     double l1_sectors_a_slot = 4;
+    bool has_banked_l1 =
+        false;  // a bank for each of a line's sectors, which looks up one a cycle; else one line a cycle
 
     [[nodiscard]] Pipe& of(Resource resource) { return pipes[index(resource)]; }
     [[nodiscard]] const Pipe& of(Resource resource) const { return pipes[index(resource)]; }

@@ -212,8 +212,8 @@ Sharing sharing(const BlockTrace& trace, const Code& code, const Neighbours& nei
             std::clamp(in_wave.distinct * of_launch / positions_in_wave, in_wave.distinct,
                        in_wave.distinct * static_cast<double>(blocks) / static_cast<double>(wave)));
     }
-    // Data stay in L2 from wave to wave as far as they fit. The first touch of the launch always misses. A group whose
-    // data a wave touches whole meets them again in the next; another after as many waves as it has parts.
+    // Data stay in L2 from wave to wave as far as they fit. A group whose data a wave touches whole meets them again in
+    // the next; another after as many waves as it has parts.
     const auto kept_until_again = [&](std::size_t group) {
         const double waves_between = std::max(1.0, whole[group] / unions[group].distinct);
         double bytes = 0;
@@ -221,11 +221,17 @@ Sharing sharing(const BlockTrace& trace, const Code& code, const Neighbours& nei
             bytes += 32 * std::min(whole[g], unions[g].distinct * waves_between);
         return kept_share(bytes, grid.l2_bytes);
     };
+    // What a launch touches for the first time, whoever brought or made it before has left in L2, as far as it fits there
+    // with all the rest: a copy from the host passes L2, too.
+    double launch_bytes = 0;
+    for (const double sectors : whole) launch_bytes += 32 * sectors;
+    const double kept_before = kept_share(launch_bytes, grid.l2_bytes);
     const double waves = static_cast<double>(blocks) / static_cast<double>(wave);
     std::vector<double> misses_of;
     for (std::size_t g = 0; g < unions.size(); ++g) {
         const double first_touches = std::min(1.0, whole[g] / (waves * unions[g].distinct));
-        misses_of.push_back(first_touches + (1 - first_touches) * (1 - kept_until_again(g)));
+        misses_of.push_back(first_touches * (1 - kept_before) +
+                            (1 - first_touches) * (1 - kept_until_again(g)));
     }
     const std::vector<double> fetches_of = fetches_of_wave(unions, misses_of, grid, waves);
     for (std::size_t a = 0; a < out.accesses.size(); ++a) {

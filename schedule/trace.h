@@ -62,6 +62,7 @@ struct Loop {
     std::uint32_t parent = none;
     std::string name;  // its source lines
     std::uint16_t kept_turns = schedule::kept_turns;
+    bool is_cut = false;  // some warp had more turns at a time than were kept
 };
 
 struct Region {
@@ -85,8 +86,10 @@ struct Request {
     std::uint16_t lanes = 0;    // 0: the guard held for none, it touches nothing
     std::uint16_t sectors = 0;  // distinct 32-byte sectors
     std::uint16_t lines = 0;    // distinct 128-byte lines
-    float store_slots = 0;      // of L2: stores and atomics; loads take one for each 64 bytes that they need
-    std::uint16_t passes = 1;   // shared memory: bank conflicts; atomics: most lanes at one address
+    std::uint16_t in_one_bank =
+        0;                     // most sectors at one place of their lines: banks of L1 are interleaved so
+    float store_slots = 0;     // of L2: stores and atomics; loads take one for each 64 bytes that they need
+    std::uint16_t passes = 1;  // shared memory: bank conflicts; atomics: most lanes at one address
     std::uint32_t first_line = 0;  // in BlockTrace::lines: `lines` entries
 };
 

@@ -10,6 +10,7 @@
 #include "schedule/code_builder.h"
 #include "schedule/machine_trace.h"
 #include "schedule/recorder.h"
+#include "schedule/settled_turns.h"
 #include "schedule/sharing.h"
 #include "schedule/skip_turns.h"
 
@@ -81,7 +82,10 @@ class Tracer {
         if (!take_machine_code(*kernel, code, recorder)) {
             out_.trace.blocks = std::move(recorder.blocks());
             out_.trace.code = std::move(code.code);
+            for (std::size_t l = 0; l < out_.trace.code.loops.size(); ++l)
+                out_.trace.code.loops[l].is_cut = recorder.is_cut_short(l);
         }
+        settle_turns(out_.trace);
         out_.places = emulator::instruction_places(*request_.program, request_.kernel);
         return std::move(out_);
     }
@@ -126,11 +130,12 @@ class Tracer {
         std::vector<std::uint64_t> chosen;
         for (std::uint64_t i = 0; i < at_once; ++i) chosen.push_back((first + i) * sms);
         if (out_.blocks_on_sm > out_.resident || blocks_ == 1) return chosen;
-        // Everything is resident at once, and the busiest SM decides: the first, one in the middle or the last.
+        // Everything is resident at once, and the busiest SM decides: one in the middle, the first or the last. Of equals
+        // the one in the middle, for blocks at a border, the first above all, may find what only they would.
         std::uint64_t most = 0;
         std::vector<std::uint64_t> busiest = chosen;
         const std::uint64_t last = std::min<std::uint64_t>(sms, blocks_) - 1;
-        for (const std::uint64_t sm : {std::uint64_t{0}, last / 2, last}) {
+        for (const std::uint64_t sm : {last / 2, std::uint64_t{0}, last}) {
             std::vector<std::uint64_t> own;
             for (std::uint64_t i = 0; i < at_once && sm + i * sms < blocks_; ++i) own.push_back(sm + i * sms);
             const auto ran = count(own);

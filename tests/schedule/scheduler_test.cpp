@@ -207,6 +207,37 @@ TEST(Scheduler, WhatL1HoldsIsNotFetchedAgain) {
     EXPECT_DOUBLE_EQ(cached.admitted_cycles[index(Resource::l2)], 2);
 }
 
+TEST(Scheduler, BanksOfL1LookUpOneSectorEach) {
+    Machine machine = simple_machine();
+    machine.of(Resource::l1) = {.latency_cycles = 30, .gap_cycles = 1};
+    machine.of(Resource::integer) = {.latency_cycles = 0, .gap_cycles = 1};
+    MadeUpTrace made;
+    std::vector<Line> lines;
+    for (std::uint64_t n = 0; n < 16; ++n) lines.push_back({.number = n, .sectors = 1});
+    KernelTrace& trace =
+        one_load(made, {.lanes = 32, .sectors = 16, .lines = 16, .in_one_bank = 4}, lines, 1);
+    const auto taken = [&] {
+        return emulate(machine, {.trace = &trace}).admitted_cycles[index(Resource::l1)];
+    };
+    EXPECT_DOUBLE_EQ(taken(), 16);  // a line at a time
+    machine.has_banked_l1 = true;
+    EXPECT_DOUBLE_EQ(taken(), 4);
+    machine.l1_sectors_a_slot = 2;  // what it delivers is less
+    EXPECT_DOUBLE_EQ(taken(), 8);
+}
+
+TEST(LineCache, WhatIsDistrustedIsReadAgainOnce) {
+    LineCache cache(1024);
+    const auto trusts = [](std::uint16_t) { return false; };
+    const auto distrusts_none = [](std::uint16_t reader) { return reader == no_loop; };
+    EXPECT_EQ(cache.find(1, 15, no_loop, trusts).missing, 15);
+    EXPECT_EQ(cache.find(1, 3, 0, distrusts_none).missing, 3);
+    EXPECT_EQ(cache.find(1, 3, 0, distrusts_none).missing, 0);
+    EXPECT_EQ(cache.find(2, 15, no_loop, trusts).missing, 15);
+    EXPECT_EQ(cache.find(2, 15, 0, trusts).missing, 0);  // the loop has read it since
+    EXPECT_EQ(cache.find(2, 15, 0, distrusts_none).missing, 0);
+}
+
 TEST(LineCache, KeepsTheLinesUsedLast) {
     LineCache cache(1024);  // one set of eight lines
     for (std::uint64_t line = 0; line < 8; ++line) EXPECT_EQ(cache.find(line, 15).missing, 15);
