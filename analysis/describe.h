@@ -56,6 +56,10 @@ struct Permissions {
                                                                             const KernelSources& sources,
                                                                             const Permissions& allowed = {});
 
+// The linked PTX of each architecture of a fat binary, in the order of the architectures' first images.
+[[nodiscard]] std::expected<std::vector<ptx::Module>, Error> modules_of(const ptx::FatBinary& binary,
+                                                                        const std::string& origin);
+
 // All the steps for one fat binary: parse each PTX image, pair it with its cubin, describe. The modules are
 // given back for profiling.
 struct DescribedFatBinary {

@@ -99,6 +99,15 @@ void refuse_unproved_cubins(const std::vector<Cubin>& cubins, const std::vector<
 
 }  // namespace
 
+std::expected<std::vector<ptx::Module>, Error> modules_of(const ptx::FatBinary& binary,
+                                                          const std::string& origin) {
+    auto linked = ptx_images(binary, origin);
+    if (!linked) return std::unexpected(std::move(linked.error()));
+    std::vector<ptx::Module> modules;
+    for (LinkedImage& image : *linked) modules.push_back(std::move(image.parts.front()));
+    return modules;
+}
+
 std::expected<DescribedFatBinary, Error> describe_fat_binary(const ptx::FatBinary& binary,
                                                              const KernelSources& sources,
                                                              const std::string& origin,

@@ -18,11 +18,12 @@ namespace {
 
 constexpr std::array ending_signals{SIGHUP, SIGINT, SIGTERM};
 // More at once than these are not tidied.
-constexpr std::size_t most_folders = 64, most_children = 64;
+constexpr std::size_t most_folders = 64, most_children = 64, most_groups = 1024;
 
 // A signal's handler is given nothing but these.
 constinit std::array<std::atomic<const char*>, most_folders> folders{};
 constinit std::array<std::atomic<pid_t>, most_children> children{};
+constinit std::array<std::atomic<pid_t>, most_groups> groups{};
 
 template <class List, class Value>
 void replace(List& list, Value from, Value to) {
@@ -59,6 +60,11 @@ void remove_entry(int parent, const char* name, unsigned depth) {
 }
 
 void tidy_and_end(int signal, siginfo_t* info, void* /*context*/) {
+    for (const auto& group : groups)
+        if (const pid_t id = group; id > 0) {
+            kill(-id, SIGTERM);
+            kill(-id, SIGCONT);
+        }
     for (const auto& child : children)
         // A terminal sends it to all that run in its foreground.
         if (const pid_t pid = child; pid > 0 && info->si_code != SI_KERNEL) kill(pid, signal);
@@ -116,6 +122,14 @@ void end_if_interrupted(pid_t child) {
 }
 void forget_child(pid_t child) {
     replace<decltype(children), pid_t>(children, child, 0);
+}
+
+void end_group_if_interrupted(pid_t group) {
+    handle_signals();
+    replace<decltype(groups), pid_t>(groups, 0, group);
+}
+void forget_group(pid_t group) {
+    replace<decltype(groups), pid_t>(groups, group, 0);
 }
 
 void remove_tree(const char* path) {

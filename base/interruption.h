@@ -28,6 +28,10 @@ void forget_folder(const char* folder);
 // From now on `child` gets the signal too, unless a terminal has sent it to both, and is waited for.
 void end_if_interrupted(pid_t child);
 void forget_child(pid_t child);
+// From now on all of that process group gets SIGTERM, those that were stopped too, and nobody waits for them: they may
+// be other machines'.
+void end_group_if_interrupted(pid_t group);
+void forget_group(pid_t group);
 
 // A file, or a folder with all that is in it. Calls nothing that a signal's handler may not.
 void remove_tree(const char* path);

@@ -47,6 +47,15 @@ void SpawnCall::set_signal_mask(const sigset_t& mask) {
     flags_ |= POSIX_SPAWN_SETSIGMASK;
 }
 
+void SpawnCall::lead_group() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes_, &set);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    flags_ |= POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF;
+}
+
 void SpawnCall::leave_session() {
     posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
     posix_spawn_file_actions_addchdir_np(&actions_, "/");

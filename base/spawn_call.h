@@ -23,6 +23,8 @@ class SpawnCall {
     void open_as(int stream, const std::string& path, int flags);
     void pass_as(int stream, int descriptor);
     void set_signal_mask(const sigset_t& mask);
+    // Of a process group of its own, with SIGPIPE as programs expect it.
+    void lead_group();
     void leave_session();  // with no other descriptors than the three streams, in /
 
     // 0, or why it does not start. `child` is set where it does.

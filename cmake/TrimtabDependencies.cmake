@@ -10,6 +10,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
+pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 # The archive first: it goes into what users' programs load, which depends on as little as can be.

@@ -2,18 +2,19 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <filesystem>
 #include <utility>
 
 #include "analysis/annotation_file.h"
 #include "analysis/describe.h"
 #include "analysis/variants.h"
-#include "driver_gen/fit_kernel.h"
 #include "emulator/exec/launch.h"
 #include "model/performance_model.h"
 #include "pipeline/kept_files.h"
+#include "pipeline/profile_kernels.h"
 #include "pipeline/progress.h"
+#include "pipeline/workers/kernel_task.h"
+#include "pipeline/workers/pool.h"
 #include "profiler/emulator_backend.h"
 #include "profiler/profile_kernel.h"
 
@@ -62,7 +63,7 @@ std::expected<std::vector<std::string>, Error> DriverMaker::make(const ptx::FatB
     for (const analysis::KernelDescription& kernel : described->kernels)
         bundle.kernels.push_back({.description = &kernel, .profile = {}, .fits = {}});
     if (options_.profile && !described->modules.empty())
-        profile(bundle, std::move(described->modules.front()));
+        profile(bundle, binary, std::move(described->modules.front()));
 
     const auto program = model::performance_model(model::default_model);
     if (!program) return std::unexpected(program.error());
@@ -74,7 +75,8 @@ std::expected<std::vector<std::string>, Error> DriverMaker::make(const ptx::FatB
     return driver_gen::compile(files, folder, compiler);
 }
 
-void DriverMaker::profile(driver_gen::Bundle& bundle, ptx::Module&& module) {
+void DriverMaker::profile(driver_gen::Bundle& bundle, const ptx::FatBinary& binary, ptx::Module&& module) {
+    has_lost_kernels_ = false;
     std::vector<driver_gen::BundleKernel*> chosen;
     for (driver_gen::BundleKernel& kernel : bundle.kernels)
         if (has_choice(*kernel.description)) chosen.push_back(&kernel);
@@ -91,29 +93,15 @@ void DriverMaker::profile(driver_gen::Bundle& bundle, ptx::Module&& module) {
         plan.plan = {.least = options_.smallest_size, .most = options_.largest_size};
     Progress progress(options_.tool, fs::path(options_.input).filename().string(), chosen.size(),
                       options_.quiet);
-    for (driver_gen::BundleKernel* kernel : chosen) {
-        const std::string& name = kernel->description->demangled;
-        const auto start = std::chrono::steady_clock::now();
-        bool measured = false;
-        auto profile = profiler::recall_or_profile(*kernel->description, *backend, plan, store_,
-                                                   [&](std::size_t done, std::size_t total) {
-                                                       measured = true;
-                                                       progress.point(name, done, total);
-                                                   });
-        if (!profile) {
-            warn_(fmt::format("{} keeps its block: {}", name, profile.error().text()));
-            continue;
-        }
-        auto fits = driver_gen::fit_kernel(*profile);
-        if (!fits) {
-            warn_(fmt::format("{} keeps its block: {}", name, fits.error().text()));
-            continue;
-        }
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-        if (measured) progress.finished(name, profile->points.size(), seconds.count());
-        kernel->profile = std::move(*profile);
-        kernel->fits = std::move(*fits);
-    }
+    has_lost_kernels_ = !profile_kernels(
+        chosen,
+        {.backend = *backend,
+         .options = plan,
+         .store = store_,
+         .workers = options_.workers,
+         .program = options_.workers != nullptr ? workers::shared_program(binary, options_.input) : nullptr,
+         .progress = progress,
+         .warn = warn_});
 }
 
 }  // namespace trimtab::tools

@@ -14,6 +14,10 @@
 #include "ptx/module.h"
 #include "trimtab/error.h"
 
+namespace trimtab::workers {
+class WorkerPool;
+}
+
 namespace trimtab::tools {
 
 struct DriverOptions {
@@ -27,6 +31,7 @@ struct DriverOptions {
     std::string keep;    // a folder for what is made on the way, of this input alone; empty: none
     bool quiet = false;  // no progress
     driver_gen::Delivery delivery = driver_gen::Delivery::registers_itself;
+    workers::WorkerPool* workers = nullptr;  // who profiles; none: this process
 };
 
 class DriverMaker {
@@ -39,13 +44,17 @@ class DriverMaker {
     [[nodiscard]] std::expected<std::vector<std::string>, Error> make(const ptx::FatBinary& binary,
                                                                       const driver_gen::CCompiler& compiler,
                                                                       const std::string& folder);
+    // Workers were lost with some kernels of the last make(): another try may do better, and what was made is not to
+    // be kept.
+    [[nodiscard]] bool has_lost_kernels() const { return has_lost_kernels_; }
 
   private:
-    void profile(driver_gen::Bundle& bundle, ptx::Module&& module);
+    void profile(driver_gen::Bundle& bundle, const ptx::FatBinary& binary, ptx::Module&& module);
 
     DriverOptions options_;
     profiler::ProfileStore& store_;
     Warn warn_;
+    bool has_lost_kernels_ = false;
 };
 
 }  // namespace trimtab::tools

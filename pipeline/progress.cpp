@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -35,13 +36,32 @@ void Progress::point(const std::string& kernel, std::size_t done, std::size_t to
     const double part =
         (static_cast<double>(finished_) + static_cast<double>(done) / static_cast<double>(total)) /
         static_cast<double>(kernels_);
+    draw_bar(part, kernel);
+}
+
+void Progress::draw_bar(double part, const std::string& text) {
     const int percent = static_cast<int>(part * 100);
-    if (percent == shown_percent_) return;
+    if (percent == shown_percent_ && text == shown_) return;
     shown_percent_ = percent;
+    shown_ = text;
     const int full = percent * bar_columns / 100;
     fmt::print(stderr, "\r\033[K{} [{:=<{}}{: <{}}] {:3d}% {}", input_, "", full, "", bar_columns - full,
-               percent, kernel);
+               percent, text);
     std::fflush(stderr);
+}
+
+void Progress::tasks(std::size_t done, std::size_t total, std::size_t workers, double part) {
+    if (quiet_ || total == 0) return;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+    const double rate = static_cast<double>(done) / std::max(passed.count(), 1e-3);
+    if (done == total) {
+        erase_bar();
+        fmt::print(stderr, "{}: {}: {} kernels by {} workers in {:.2f} s, {:.2g} a second\n", tool_, input_,
+                   total, workers, passed.count(), rate);
+    } else if (terminal_) {
+        draw_bar(part,
+                 fmt::format("{} of {} kernels, {:.2g} a second, {} workers", done, total, rate, workers));
+    }
 }
 
 void Progress::finished(const std::string& kernel, std::size_t points, double seconds) {

@@ -2,6 +2,7 @@
 // nothing when quiet.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 
@@ -16,13 +17,18 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
 
     void point(const std::string& kernel, std::size_t done, std::size_t total);
+    // By workers: how many of all kernels are done, by how many, and the part of the work.
+    void tasks(std::size_t done, std::size_t total, std::size_t workers, double part);
     void finished(const std::string& kernel, std::size_t points, double seconds);
 
   private:
     void erase_bar();
+    void draw_bar(double part, const std::string& text);
     std::string tool_, input_;
     std::size_t kernels_;
     std::size_t finished_ = 0;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    std::string shown_;  // beside the bar
     int shown_percent_ = -1;
     bool quiet_;
     bool terminal_;

@@ -216,17 +216,22 @@ std::string store_path(const std::string& folder_or_file) {
     return folder ? (std::filesystem::path(folder_or_file) / "profiles.sqlite").string() : folder_or_file;
 }
 
-ProfileStore::ProfileStore(const std::string& path, Warn warn)
-    : database_(std::make_unique<Database>(path, std::move(warn))) {}
+ProfileStore::ProfileStore(const std::string& path, Warn warn, std::unique_ptr<RemoteStore> remote)
+    : database_(std::make_unique<Database>(path, std::move(warn))), remote_(std::move(remote)) {}
 ProfileStore::~ProfileStore() = default;
 ProfileStore::ProfileStore(ProfileStore&&) noexcept = default;
 ProfileStore& ProfileStore::operator=(ProfileStore&&) noexcept = default;
 
 std::optional<std::string> ProfileStore::blob(std::string_view kind, std::string_view key) {
-    return database_->get(kind, key);
+    auto value = database_->get(kind, key);
+    if (value || !remote_) return value;
+    value = remote_->get(kind, key);
+    if (value) database_->put(kind, key, *value);
+    return value;
 }
 void ProfileStore::put_blob(std::string_view kind, std::string_view key, std::string_view bytes) {
     database_->put(kind, key, bytes);
+    if (remote_) remote_->put(kind, key, bytes);
 }
 
 std::optional<Profile> ProfileStore::profile(std::string_view key) {
@@ -257,18 +262,34 @@ std::string profile_key(const analysis::KernelDescription& description, const Ba
     return key;
 }
 
-std::expected<Profile, Error> recall_or_profile(const analysis::KernelDescription& description,
-                                                Backend& backend, const ProfileOptions& options,
-                                                ProfileStore& store, const Progress& progress) {
-    const std::string key = profile_key(description, backend, options);
+RemoteStore::Claim claim(ProfileStore& store, std::string_view key) {
+    return store.remote() != nullptr ? store.remote()->claim(profile_kind, key) : RemoteStore::Claim::mine;
+}
+void give_up_claim(ProfileStore& store, std::string_view key) {
+    if (store.remote() != nullptr) store.remote()->release(profile_kind, key);
+}
+
+std::optional<std::expected<Profile, Error>> recall(ProfileStore& store, std::string_view key) {
     if (auto known = store.profile(key)) return std::move(*known);
     if (auto failure = store.blob(failure_kind, key))
         return std::unexpected(Error{.message = std::move(*failure)});
-    auto profile = profile_kernel(description, backend, options, progress);
+    return std::nullopt;
+}
+
+void remember(ProfileStore& store, std::string_view key, const std::expected<Profile, Error>& profile) {
     if (profile)
         store.put_profile(key, *profile);
     else
         store.put_blob(failure_kind, key, profile.error().message);
+}
+
+std::expected<Profile, Error> recall_or_profile(const analysis::KernelDescription& description,
+                                                Backend& backend, const ProfileOptions& options,
+                                                ProfileStore& store, const Progress& progress) {
+    const std::string key = profile_key(description, backend, options);
+    if (auto known = recall(store, key)) return std::move(*known);
+    auto profile = profile_kernel(description, backend, options, progress);
+    remember(store, key, profile);
     return profile;
 }
 

@@ -36,6 +36,7 @@ packages=(
     g++ cmake ninja-build ccache pkg-config python3 python3-venv
     libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libsqlite3-dev
     libopenblas-dev liblapacke-dev libtbb-dev libzstd-dev liblz4-dev libxxhash-dev libmd-dev
+    libhiredis-dev libssl-dev redis-server # the store that several machines share; its tests start a server of their own
     libgtest-dev libgmock-dev libbenchmark-dev
     zlib1g-dev libxml2-dev libedit-dev libcurl4-openssl-dev # LLVM's CMake package asks for these
     graphviz
@@ -57,7 +58,7 @@ missing_pieces() {
     for piece in clang++-22 clang-format-22 clang-tidy-22 ld.lld-22 llvm-config-22 g++ cmake ninja pkg-config python3; do
         command -v "$piece" >/dev/null || echo "$piece (command)"
     done
-    for piece in fmt spdlog nlohmann_json sqlite3 openblas lapacke tbb libzstd liblz4 libxxhash libmd gtest gmock benchmark; do
+    for piece in fmt spdlog nlohmann_json sqlite3 openblas lapacke tbb libzstd liblz4 libxxhash libmd hiredis libcrypto gtest gmock benchmark; do
         pkg-config --exists "$piece" 2>/dev/null || echo "$piece (library and headers)"
     done
     [[ -e /usr/include/CLI/CLI.hpp || -e /usr/local/include/CLI/CLI.hpp ]] || echo "CLI11 (headers)"

@@ -59,6 +59,7 @@ struct CommandLine {
     std::string keep;                                   // folder for the generated files
     std::string annotations;                            // a file of annotations beside the sources
     std::vector<MacroVariants> variants;                // of macros, each named once
+    std::vector<std::string> workers;                   // commands, one a worker that profiles
     bool quiet = false;
     std::string documentation;  // the folder for the man page, in the place of a build
     bool asks_version = false, asks_help = false;

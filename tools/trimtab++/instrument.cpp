@@ -16,6 +16,8 @@
 #include "base/reassociation.h"
 #include "generator_hash.h"
 #include "pipeline/make_drivers.h"
+#include "pipeline/remote/redis_store.h"
+#include "pipeline/workers/pool.h"
 #include "profiler/store.h"
 #include "ptx/binary.h"
 
@@ -47,10 +49,19 @@ class Instrumentation {
           line_(line),
           tools_(tools),
           folder_(folder),
-          store_(line.profile == "off"    ? std::string{}
-                 : line.profile == "auto" ? profiler::default_store_path()
-                                          : profiler::store_path(line.profile),
-                 [this](const std::string& text) { warn(text); }) {}
+          store_(
+              line.profile == "off"    ? std::string{}
+              : line.profile == "auto" ? profiler::default_store_path()
+                                       : profiler::store_path(line.profile),
+              [this](const std::string& text) { warn(text); },
+              line.profile == "off" ? nullptr : remote::store_of_environment([](const std::string& text) {
+                  fmt::print(stderr, "trimtab++: warning: {}\n", text);
+              })) {
+        if (!line.workers.empty())
+            workers_.emplace(workers::PoolOptions{.commands = line.workers}, [](const std::string& text) {
+                fmt::print(stderr, "trimtab++: warning: {}\n", text);
+            });
+    }
 
     // The object of the bundle of one fat binary, from the store where nothing changed; none where it cannot
     // be made.
@@ -73,8 +84,10 @@ class Instrumentation {
                 warn(error.text());
             return std::nullopt;
         }
-        store_.put_blob(bundle_kind, key, *object);
-        store_.put_blob(warnings_kind, key, said_);
+        if (!has_lost_kernels_) {
+            store_.put_blob(bundle_kind, key, *object);
+            store_.put_blob(warnings_kind, key, said_);
+        }
         return *object;
     }
 
@@ -119,12 +132,14 @@ class Instrumentation {
                                   .smallest_size = line_.smallest_size,
                                   .largest_size = line_.largest_size,
                                   .keep = line_.keep.empty() ? std::string{} : kept_folder(),
-                                  .quiet = line_.quiet},
+                                  .quiet = line_.quiet,
+                                  .workers = workers_ ? &*workers_ : nullptr},
                                  store_, [this](const std::string& text) { warn(text); });
         auto objects =
             maker.make(binary, {.command = tools_.clang, .flags = {}, .include_folder = tools_.own_headers},
                        folder_.path());
         if (!objects) return std::unexpected(objects.error());
+        has_lost_kernels_ = maker.has_lost_kernels();
         const std::string joined = folder_.file("bundle.o");
         if (!join(*objects, joined))
             return std::unexpected(Error{"the driver programs could not be joined to one object"});
@@ -145,8 +160,9 @@ class Instrumentation {
     const Toolchain& tools_;
     const TemporaryFolder& folder_;
     std::string said_;
-    bool failed_ = false;
+    bool failed_ = false, has_lost_kernels_ = false;
     profiler::ProfileStore store_;
+    std::optional<workers::WorkerPool> workers_;
 };
 
 // `object` becomes itself and the bundles, or stays as it is.

@@ -6,11 +6,13 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "llvm/ADT/StringExtras.h"
+#include "pipeline/workers/pool.h"
 #include "tools/manual/manual_page.h"
 
 namespace trimtab::wrapper {
@@ -41,6 +43,9 @@ constexpr std::array options = {
               "Compile the device code for these values of a macro too: a launch of a kernel that depends on "
               "it may "
               "become one of another value's, by annotation. Once for each macro"},
+    OwnOption{"--trimtab-workers=", "N|COMMAND|N*COMMAND",
+              "Who profiles the kernels: so many workers on this machine, one that the command starts (\"ssh "
+              "node7 trimtab worker\"), or so many such. May be repeated"},
     OwnOption{"--trimtab-quiet", "", "No progress and no notes; warnings stay"},
     OwnOption{"--trimtab-instead-of", "COMPILER",
               "First on the command line: the rest is that compiler's, in whose place trimtab++ stands (for "
@@ -131,6 +136,12 @@ std::expected<void, Error> read_own_option(CommandLine& line, std::string_view o
             return std::unexpected(
                 Error{fmt::format("--trimtab-variants={}: {}", *variants, read.error().text())});
         line.variants.push_back(std::move(*read));
+    } else if (auto text = value_of("--trimtab-workers=")) {
+        auto commands = workers::read_workers(*text);
+        if (!commands)
+            return std::unexpected(
+                Error{fmt::format("--trimtab-workers={}: {}", *text, commands.error().text())});
+        std::ranges::move(*commands, std::back_inserter(line.workers));
     } else if (auto folder = value_of("--trimtab-documentation=")) {
         line.documentation = *folder;
     } else if (option == "--trimtab-quiet") {

@@ -8,6 +8,7 @@
 #include "driver_gen/fit_kernel.h"
 #include "emulator/exec/launch.h"
 #include "model/performance_model.h"
+#include "pipeline/remote/redis_store.h"
 #include "profiler/emulator_backend.h"
 #include "profiler/store.h"
 
@@ -23,8 +24,8 @@ std::expected<const driver_gen::KernelFits*, Error> fits_of(FileKernel& kernel, 
     auto program = emulator::load_program(*kernel.module);
     if (!program) return std::unexpected(program.error());
     const auto backend = profiler::make_emulator_backend(std::move(*program));
-    profiler::ProfileStore store(profiler::default_store_path(),
-                                 [](const std::string& line) { fmt::print(stderr, "trimtab: {}\n", line); });
+    const auto warn = [](const std::string& line) { fmt::print(stderr, "trimtab: {}\n", line); };
+    profiler::ProfileStore store(profiler::default_store_path(), warn, remote::store_of_environment(warn));
     auto profile = profiler::recall_or_profile(record.description, *backend, {}, store);
     if (!profile) return std::unexpected(Error{.message = profile.error().text(), .file = path});
     auto fits = driver_gen::fit_kernel(*profile);

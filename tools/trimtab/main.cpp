@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
     add_run(app, action);
     add_suggest(app, action);
     add_verify(app, action);
+    add_worker(app, action);
     std::string folder;
     CLI::App* documentation =
         app.add_subcommand("documentation", "Write the man pages and completions")->group("");

@@ -16,9 +16,12 @@
 #include "base/process.h"
 #include "base/temporary_folder.h"
 #include "pipeline/make_drivers.h"
+#include "pipeline/remote/redis_store.h"
+#include "pipeline/workers/pool.h"
 #include "ptx/binary.h"
 #include "runtime/modules/module_cache.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/worker_options.h"
 
 namespace trimtab::tools {
 
@@ -36,6 +39,7 @@ struct Options {
     std::string annotations_content;  // of it
     std::uint32_t smallest_size = 0, largest_size = 0;
     bool quiet = false;
+    WorkerOptions workers;
     // Started by the runtime of a program, for a file in the cache's folder; and the program waits for it.
     bool background = false, is_waited_for = false;
 };
@@ -125,11 +129,15 @@ std::expected<driver_gen::CCompiler, Error> find_c_compiler() {
 
 class Preparation {
   public:
-    Preparation(const Options& options, const ModuleCache& cache, driver_gen::CCompiler compiler)
+    Preparation(const Options& options, const ModuleCache& cache, driver_gen::CCompiler compiler,
+                workers::WorkerPool* workers)
         : options_(options),
           cache_(cache),
+          workers_(workers),
           compiler_(std::move(compiler)),
-          store_(profiler::default_store_path(), [this](const std::string& text) { warn(text); }) {}
+          store_(
+              profiler::default_store_path(), [this](const std::string& text) { warn(text); },
+              remote::store_of_environment([this](const std::string& text) { warn(text); })) {}
 
     std::expected<void, Error> prepare(const Module& module, const std::string& path) {
         path_ = path;
@@ -144,10 +152,18 @@ class Preparation {
                            .largest_size = options_.largest_size,
                            .keep = {},
                            .quiet = options_.quiet,
-                           .delivery = driver_gen::Delivery::is_asked_for},
+                           .delivery = driver_gen::Delivery::is_asked_for,
+                           .workers = workers_},
                           store_, [this](const std::string& text) { warn(text); });
         const auto objects = maker.make(module.binary, compiler_, folder->file(""));
         if (!objects) return std::unexpected(objects.error());
+        has_lost_kernels_ = maker.has_lost_kernels();
+        if (has_lost_kernels_)
+            return bad(
+                "is not prepared: workers were lost with some of its kernels; what was done is kept for "
+                "another "
+                "try",
+                path);
         const std::string library = folder->file("module.so");
         std::vector<std::string> command{compiler_.command, "-shared", "-nostartfiles", "-Wl,-Bsymbolic"};
         command.insert(command.end(), objects->begin(), objects->end());
@@ -161,6 +177,9 @@ class Preparation {
         return cache_.add(module.binary.hash, library);
     }
 
+    // Workers were lost: that says nothing of the module.
+    [[nodiscard]] bool has_lost_kernels() const { return has_lost_kernels_; }
+
   private:
     void warn(const std::string& text) const {
         fmt::print(stderr, "trimtab: warning: {}: {}\n", path_, text);
@@ -168,8 +187,10 @@ class Preparation {
 
     const Options& options_;
     const ModuleCache& cache_;
+    workers::WorkerPool* workers_;
     driver_gen::CCompiler compiler_;
     std::string path_;
+    bool has_lost_kernels_ = false;
     profiler::ProfileStore store_;
 };
 
@@ -186,7 +207,7 @@ std::optional<FileLock> give_way(const ModuleCache& cache) {
 }
 
 std::expected<void, Error> prepare_one(const Module& module, const std::string& path, const Options& options,
-                                       const ModuleCache& cache) {
+                                       const ModuleCache& cache, workers::WorkerPool* workers) {
     const std::string& hash = module.binary.hash;
     std::string lock_error;
     const auto lock = FileLock::take(cache.lock(hash), /*wait=*/!options.background, lock_error);
@@ -196,17 +217,23 @@ std::expected<void, Error> prepare_one(const Module& module, const std::string& 
     const auto turn = options.background && !options.is_waited_for ? give_way(cache) : std::nullopt;
     auto compiler = find_c_compiler();
     std::expected<void, Error> prepared;
+    bool has_lost_kernels = false;
     try {
-        prepared = compiler ? Preparation(options, cache, std::move(*compiler)).prepare(module, path)
-                            : std::unexpected(compiler.error());
+        if (compiler) {
+            Preparation preparation(options, cache, std::move(*compiler), workers);
+            prepared = preparation.prepare(module, path);
+            has_lost_kernels = preparation.has_lost_kernels();
+        } else {
+            prepared = std::unexpected(compiler.error());
+        }
     } catch (const std::exception& error) {  // out of memory, a full disk
         prepared = std::unexpected(Error{.message = error.what(), .file = path});
     }
-    if (!prepared) {
+    if (has_lost_kernels)
+        cache.forget_failure(hash);
+    else if (!prepared)
         cache.remember_failure(hash, prepared.error().text());
-        return prepared;
-    }
-    return {};
+    return prepared;
 }
 
 // "64:256", as trimtab++ takes it.
@@ -232,6 +259,8 @@ int prepare(Options& options) {
         std::ifstream file(options.annotations, std::ios::binary);
         options.annotations_content.assign(std::istreambuf_iterator<char>(file), {});
     }
+    const auto workers = make_pool(options.workers);
+    if (!workers) return fail(ExitCode::usage, workers.error().text());
     const ModuleCache cache(ModuleCache::default_folder());
     if (!cache.is_there())
         return fail(ExitCode::bad_input, "neither XDG_CACHE_HOME nor HOME names a folder for the cache");
@@ -242,7 +271,8 @@ int prepare(Options& options) {
         for (Module& module : *modules) {
             if (!options.annotations.empty())
                 module.binary.hash = runtime::annotated_hash(module.binary.hash, options.annotations_content);
-            if (const auto done = prepare_one(module, path, options, cache); !done) return fail(done.error());
+            if (const auto done = prepare_one(module, path, options, cache, workers->get()); !done)
+                return fail(done.error());
             if (!options.quiet) fmt::print("{}: {}\n", path, cache.library(module.binary.hash));
         }
     }
@@ -265,6 +295,7 @@ void add_prepare(CLI::App& app, Action& action) {
     command->add_option("--annotations", options->annotations,
                         "Annotations of its kernels, as trimtab suggest writes them: for runs with "
                         "TRIMTAB_ANNOTATIONS of this very content");
+    add_worker_options(*command, options->workers);
     command->add_flag("--quiet", options->quiet, "No progress; warnings stay");
     command->add_flag("--background", options->background)->group("");
     command->add_flag("--waited-for", options->is_waited_for)->group("");

@@ -1,0 +1,38 @@
+// The profiles and fits of a module's kernels: out of the store, by workers, or here.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/description.h"
+#include "driver_gen/bundle.h"
+#include "pipeline/progress.h"
+#include "pipeline/workers/kernel_task.h"
+#include "profiler/store.h"
+
+namespace trimtab::workers {
+class WorkerPool;
+}
+
+namespace trimtab::tools {
+
+struct KernelWork {
+    profiler::Backend& backend;  // of the module; the workers' is the same
+    const profiler::ProfileOptions& options;
+    profiler::ProfileStore& store;
+    workers::WorkerPool* workers = nullptr;               // none: all is done here
+    std::shared_ptr<const workers::Shared> program = {};  // for workers
+    Progress& progress;
+    const std::function<void(const std::string& text)>& warn;
+};
+
+// Puts the profile and fits into each of `kernels` that has them; of another, `warn` says why it keeps its block.
+// What comes of it, and what the store holds then, is the same whoever does the work. False: workers were lost with some
+// of them, which says nothing of those kernels.
+[[nodiscard]] bool profile_kernels(std::span<driver_gen::BundleKernel* const> kernels,
+                                   const KernelWork& work);
+
+}  // namespace trimtab::tools

@@ -1,0 +1,288 @@
+#include "pipeline/workers/pool.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+
+#include "base/installation.h"
+#include "base/talking_process.h"
+#include "pipeline/workers/message.h"
+
+namespace trimtab::workers {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Workers that a task may be lost with, before it is left.
+constexpr unsigned most_losses = 3;
+// Starts of a worker that gets nothing done.
+constexpr unsigned most_starts = 3;
+constexpr std::size_t most_workers = 1000;
+
+}  // namespace
+
+std::expected<std::vector<std::string>, Error> read_workers(std::string_view text) {
+    std::size_t count = 1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    std::string_view rest = text;
+    const bool is_number = error == std::errc{} && end == text.data() + text.size();
+    if (error == std::errc{} && (is_number || *end == '*'))
+        rest.remove_prefix(static_cast<std::size_t>(end - text.data()) + (is_number ? 0 : 1));
+    else
+        count = error == std::errc::result_out_of_range ? 0 : 1;
+    if (text.empty() || (!is_number && rest.find_first_not_of(' ') == std::string_view::npos))
+        return std::unexpected(Error{"wants a number of workers, a command that starts one, or 64*COMMAND"});
+    if (count == 0 || count > most_workers)
+        return std::unexpected(Error{fmt::format("1 to {} workers may be asked for", most_workers)});
+    std::string command(rest);
+    if (is_number) {
+        const auto own = base::find_own_program("trimtab");
+        if (!own)
+            return std::unexpected(Error{"there is no trimtab beside this program, whose workers it is"});
+        const unsigned threads =
+            std::max(1U, std::thread::hardware_concurrency() / static_cast<unsigned>(count));
+        // Quoted for the shell.
+        std::string quoted = "'";
+        for (const char c : *own) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        command = fmt::format("exec {}' worker --threads={}", quoted, threads);
+    }
+    return std::vector<std::string>(count, command);
+}
+
+class WorkerPool::Impl {
+  public:
+    Impl(PoolOptions options, Warn warn) : options_(std::move(options)), warn_(std::move(warn)) {
+        slots_.resize(options_.commands.size());
+        for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].command = options_.commands[i];
+    }
+    ~Impl() {
+        // All see at once that there is no more to do.
+        for (Slot& slot : slots_)
+            if (slot.process) (void)slot.process->end(slot.task ? 0 : 2000);
+    }
+
+    std::vector<Left> run(std::size_t count, const Make& make, const Take& take, const Show& show) {
+        Run run{.make = make, .take = take, .show = show, .total = count};
+        run.losses.assign(count, 0);
+        for (std::size_t i = 0; i < count; ++i) run.waiting.push_back(i);
+        while (run.done + run.left.size() < count) {
+            hand_out(run);
+            if (!wait(run)) break;
+        }
+        for (const std::size_t task : run.waiting)
+            run.left.push_back({task, "there is no worker left", false});
+        std::ranges::sort(run.left, {}, &Left::task);
+        return std::move(run.left);
+    }
+    [[nodiscard]] std::size_t size() const { return slots_.size(); }
+
+  private:
+    struct Slot {
+        std::string command;
+        std::optional<base::TalkingProcess> process;
+        MessageReader reader;
+        std::string outgoing;
+        bool is_ready = false;
+        std::string shared;  // what it was sent last
+        std::optional<std::size_t> task;
+        double part = 0;  // of the task
+        Clock::time_point heard;
+        unsigned starts = 0;
+    };
+    struct Run {
+        const Make& make;
+        const Take& take;
+        const Show& show;
+        std::size_t total = 0, done = 0;
+        std::deque<std::size_t> waiting = {};
+        std::vector<unsigned> losses = {};
+        std::vector<Left> left = {};
+    };
+
+    // Workers of a number are told apart by it.
+    [[nodiscard]] std::string name(const Slot& slot) const {
+        return fmt::format("worker {} ({})", &slot - slots_.data() + 1, slot.command);
+    }
+
+    void start(Slot& slot) {
+        ++slot.starts;
+        auto process = base::TalkingProcess::start({.words = {"/bin/sh", "-c", slot.command}});
+        if (!process) {
+            slot.starts = most_starts;
+            warn_(fmt::format("{}: {}", name(slot), process.error().text()));
+            return;
+        }
+        slot.process.emplace(std::move(*process));
+        slot.reader = {};
+        slot.outgoing.clear();
+        slot.shared.clear();
+        slot.is_ready = false;
+        slot.heard = Clock::now();
+    }
+
+    void hand_out(Run& run) {
+        for (Slot& slot : slots_) {
+            if (run.waiting.empty()) return;
+            if (!slot.process && slot.starts < most_starts) start(slot);
+            if (!slot.process || !slot.is_ready || slot.task) continue;
+            const std::size_t number = run.waiting.front();
+            run.waiting.pop_front();
+            Task task = run.make(number);
+            if (task.shared && slot.shared != task.shared->id) {
+                nlohmann::json head = task.shared->head;
+                head["shared"] = task.shared->id;
+                slot.outgoing += encode(head, task.shared->body);
+                slot.shared = task.shared->id;
+            }
+            task.head["task"] = number;
+            slot.outgoing += encode(task.head);
+            slot.task = number;
+            slot.part = 0;
+            send(run, slot);
+        }
+    }
+
+    void send(Run& run, Slot& slot) {
+        if (slot.outgoing.empty()) return;
+        const auto sent = slot.process->send(slot.outgoing);
+        if (!sent) return lose(run, slot, "reads no more");
+        slot.outgoing.erase(0, *sent);
+    }
+
+    // False: there is nobody to wait for.
+    bool wait(Run& run) {
+        constexpr int longest_ms = 500;
+        std::vector<pollfd> descriptors;
+        std::vector<Slot*> owners;
+        for (Slot& slot : slots_) {
+            if (!slot.process) continue;
+            descriptors.push_back({.fd = slot.process->output(), .events = POLLIN, .revents = 0});
+            owners.push_back(&slot);
+            if (slot.outgoing.empty()) continue;
+            descriptors.push_back({.fd = slot.process->input(), .events = POLLOUT, .revents = 0});
+            owners.push_back(&slot);
+        }
+        if (descriptors.empty())
+            return std::ranges::any_of(slots_, [](const Slot& slot) { return slot.starts < most_starts; });
+        if (poll(descriptors.data(), descriptors.size(), longest_ms) < 0 && errno != EINTR) return false;
+        for (std::size_t i = 0; i < descriptors.size(); ++i) {
+            Slot& slot = *owners[i];
+            if (!slot.process || descriptors[i].revents == 0) continue;
+            if (descriptors[i].events == POLLOUT)
+                send(run, slot);
+            else
+                receive(run, slot);
+        }
+        const Clock::time_point now = Clock::now();
+        for (Slot& slot : slots_) {
+            if (!slot.process) continue;
+            const auto limit = slot.is_ready ? options_.silence : options_.beginning;
+            if (now - slot.heard > limit)
+                lose(run, slot,
+                     fmt::format("says nothing for {} s and is ended",
+                                 std::chrono::duration<double>(limit).count()));
+        }
+        show(run);
+        return true;
+    }
+
+    void receive(Run& run, Slot& slot) {
+        const bool is_open = slot.process->receive(slot.reader.pending());
+        slot.heard = Clock::now();
+        while (slot.process) {
+            auto message = slot.reader.next();
+            if (!message) return lose(run, slot, message.error().message);
+            if (!*message) break;
+            std::expected<void, Error> understood;
+            try {
+                understood = understand(run, slot, **message);
+            } catch (const nlohmann::json::exception& error) {
+                understood = std::unexpected(Error{error.what()});
+            }
+            if (!understood) return lose(run, slot, understood.error().text());
+        }
+        if (!is_open && slot.process) lose(run, slot, {});
+    }
+
+    std::expected<void, Error> understand(Run& run, Slot& slot, const Message& message) {
+        const nlohmann::json& head = message.head;
+        if (const auto version = head.find("trimtab_worker"); version != head.end()) {
+            if (*version != protocol || head.value("version", "") != TRIMTAB_VERSION)
+                return std::unexpected(Error{fmt::format("is of another Trimtab: {} where {} is wanted",
+                                                         head.dump(), TRIMTAB_VERSION)});
+            slot.is_ready = true;
+            return {};
+        }
+        if (!slot.is_ready) return std::unexpected(Error{"does not say who it is"});
+        if (const auto part = head.find("alive"); part != head.end()) {
+            slot.part = part->is_number() ? std::clamp(part->get<double>(), 0.0, 1.0) : 0;
+            return {};
+        }
+        const auto task = head.find("task");
+        if (task == head.end() || !slot.task || *task != *slot.task)
+            return std::unexpected(Error{"answers what it was not asked"});
+        const std::size_t number = *slot.task;
+        if (const auto taken = run.take(number, head); !taken)
+            return std::unexpected(Error{"its answer is not taken: " + taken.error().text()});
+        slot.task.reset();
+        slot.starts = 1;  // it gets things done
+        ++run.done;
+        return {};
+    }
+
+    // `why` is empty where it ended by itself.
+    void lose(Run& run, Slot& slot, std::string why) {
+        constexpr int patience_ms = 200;  // in which it says how it ends
+        const base::Outcome outcome = slot.process->end(why.empty() ? patience_ms : 0);
+        slot.process.reset();
+        slot.is_ready = false;
+        if (why.empty()) why = outcome.text();
+        warn_(fmt::format("{} {}", name(slot), why));
+        if (!slot.task) return;
+        const std::size_t task = *std::exchange(slot.task, std::nullopt);
+        if (++run.losses[task] >= most_losses)
+            run.left.push_back(
+                {task, fmt::format("{} workers were lost with it; the last {}", most_losses, why), true});
+        else
+            run.waiting.push_front(task);
+    }
+
+    void show(const Run& run) const {
+        if (!run.show) return;
+        PoolProgress progress{.done = run.done, .total = run.total};
+        double parts = 0;
+        for (const Slot& slot : slots_) {
+            progress.workers += slot.is_ready ? 1 : 0;
+            if (slot.task) parts += slot.part;
+        }
+        progress.part = (static_cast<double>(run.done + run.left.size()) + parts) /
+                        static_cast<double>(std::max<std::size_t>(run.total, 1));
+        run.show(progress);
+    }
+
+    PoolOptions options_;
+    Warn warn_;
+    std::vector<Slot> slots_;
+};
+
+WorkerPool::WorkerPool(PoolOptions options, Warn warn)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(warn))) {}
+WorkerPool::~WorkerPool() = default;
+
+std::vector<WorkerPool::Left> WorkerPool::run(std::size_t count, const Make& make, const Take& take,
+                                              const Show& show) {
+    return impl_->run(count, make, take, show);
+}
+
+std::size_t WorkerPool::size() const {
+    return impl_->size();
+}
+
+}  // namespace trimtab::workers
