@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cuda/launch_check.h"
-#include "cuda/launch_timing.h"
 #include "cuda/machine.h"
 #include "cuda/memory_snapshot.h"
 #include "cuda/state.h"
@@ -35,11 +34,6 @@ struct WrittenScale {
 // what is left of two that cancel is as wrong as they were, so that an error counts against the scale too.
 [[nodiscard]] bool explained_by_rounding(const MemorySnapshot::ChangedWord& word, const Spread& spread,
                                          const WrittenScale& scale = {});
-
-// Runs it whole and counts what the model asks for (kernel_launch.cpp).
-[[nodiscard]] std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memory,
-                                                            const TimedLaunch& launch, bool is_whole,
-                                                            LaunchProfiles* profiles);
 
 class CheckedRun {
   public:

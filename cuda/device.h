@@ -13,9 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cuda/launch_timing.h"
+#include "cuda/machine.h"
 #include "cuda/objects.h"
-#include "cuda/timeline.h"
 #include "model/device.h"
 
 namespace trimtab::cuda {

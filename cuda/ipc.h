@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "cuda/heap.h"
+#include "cuda/machine.h"
 
 namespace trimtab::cuda {
 

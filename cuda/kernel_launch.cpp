@@ -65,86 +65,6 @@ std::shared_ptr<const NodeParameters> node_parameters(const Device& device, cons
     return out;
 }
 
-// What tells launches of equal modelled time apart: where buffers lie does not.
-std::string time_key(const Heap& heap, const TimedLaunch& launch) {
-    std::string key;
-    const auto append = [&key](const auto& value) {
-        key.append(reinterpret_cast<const char*>(&value), sizeof value);
-    };
-    append(reinterpret_cast<std::uintptr_t>(launch.info));
-    append(launch.grid);
-    append(launch.block);
-    append(launch.cluster);
-    append(launch.dynamic_shared_bytes);
-    for (std::size_t i = 0; i < launch.parameters.size(); i += sizeof(std::uintptr_t)) {
-        std::uintptr_t word = 0;
-        std::memcpy(&word, launch.parameters.data() + i, std::min(sizeof word, launch.parameters.size() - i));
-        append(heap.owns(reinterpret_cast<const void*>(word)) ? std::uintptr_t{0} : word);
-    }
-    return key;
-}
-
-LaunchRequest request_of(const Device& device, const TimedLaunch& launch) {
-    const double sm_count = std::max(1.0, device.description.values.sm_count);
-    return {.kernel = launch.info->name,
-            .grid = launch.grid,
-            .block = launch.block,
-            .cluster = launch.cluster,
-            .dynamic_shared_bytes = launch.dynamic_shared_bytes,
-            .parameters = launch.parameters,
-            .blocks = {},
-            .counting = {},
-            .sm_count = static_cast<std::uint32_t>(sm_count),
-            .instruction_limit = 0,
-            .threads = 0,
-            .cooperative = false,
-            .order_seed = 0,
-            .print = launch.print,
-            .written = launch.written,
-            .observer = launch.observer};
-}
-
-}  // namespace
-
-std::expected<LaunchTime, Fault> run_and_time(Device& device, GlobalMemory& memory, const TimedLaunch& launch,
-                                              bool is_whole, LaunchProfiles* profiles) {
-    LaunchCounts counts(device.description.values, launch);
-    LaunchRequest request = request_of(device, launch);
-    request.cooperative = is_whole;
-    const std::uint64_t blocks = launch.block_count();
-    std::vector<Stretch> stretches = counts.stretches();
-    // Clusters run whole, too.
-    if (is_whole || launch.has_clusters()) stretches = {{.first = 0, .count = blocks, .counted = true}};
-    for (const Stretch& stretch : stretches) {
-        if (stretch.count != blocks) {
-            request.blocks.resize(stretch.count);
-            std::iota(request.blocks.begin(), request.blocks.end(), stretch.first);
-        }
-        request.counting = stretch.counted ? counts.plan(stretch) : CountingPlan{};
-        const auto result = emulator::launch(*launch.program, memory, request);
-        if (!result) return std::unexpected(result.error());
-        if (stretch.counted) counts.add(stretch, result->counters);
-    }
-    const LaunchTime time = counts.time();
-    if (profiles != nullptr) profiles->add(device.description.slug, launch, time, &counts);
-    return time;
-}
-
-namespace {
-
-// `time`: of an earlier launch like it.
-std::expected<void, Fault> run_only(Device& device, GlobalMemory& memory, const TimedLaunch& launch,
-                                    bool cooperative, const LaunchTime& time) {
-    // Waking the other cores takes as long as this many warp instructions.
-    constexpr double worth_sharing = 20000;
-    LaunchRequest request = request_of(device, launch);
-    request.cooperative = cooperative;
-    request.threads = time.warp_instructions < worth_sharing ? 1 : 0;
-    const auto result = emulator::launch(*launch.program, memory, request);
-    if (!result) return std::unexpected(result.error());
-    return {};
-}
-
 // Of a launch: what its attribute says, else the kernel's own, which it may not contradict.
 std::expected<dim3, cudaError_t> cluster_of(const CUkern_st& kernel, const ptx::Function& function,
                                             const KernelCall& call) {
@@ -177,18 +97,23 @@ cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, 
                        cudaStream_t stream, const LaunchCheck* check, Work& work) {
     work.engine = Engine::compute;
     capture_if_wanted(state, device, launch, cooperative);
-    HeapMemory memory(state.heap, &state.textures);
+    const trimtab_device& values = device.description.values;
+    LaunchMemory memory(state.heap, state.textures);
     const CheckedLaunch watched(state.checker.get());
     std::optional<CheckedRun> checked;
     if (check != nullptr) checked.emplace(state, device, launch, *check);
     const std::string key = time_key(state.heap, launch);
+    const auto counted = [&](const LaunchTime& measured, const LaunchCounts& counts) {
+        if (state.profiles != nullptr)
+            state.profiles->add(device.description.slug, launch, measured, &counts);
+    };
     LaunchTime time;
     std::expected<void, Fault> done;
     if (device.launch_times.recall(key, time)) {
-        done = run_only(device, memory, launch, cooperative, time);
+        done = run_only(values, memory, launch, cooperative, time);
         if (done && state.profiles != nullptr)
             state.profiles->add(device.description.slug, launch, time, nullptr);
-    } else if (const auto timed = run_and_time(device, memory, launch, cooperative, state.profiles.get())) {
+    } else if (const auto timed = run_and_time(values, memory, launch, cooperative, counted)) {
         time = *timed;
         device.launch_times.record(key, time);
     } else {
@@ -199,7 +124,7 @@ cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, 
     if (RunLog* const log = run_log_of_environment(); log != nullptr && done)
         log->launched(device.description.slug, state.heap, launch, stream, time);
     if (checked) {
-        if (done) checked->finish(memory, request_of(device, launch), time);
+        if (done) checked->finish(memory, request_of(values, launch), time);
         checked->tell();
     }
     if (!done) {

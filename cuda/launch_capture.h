@@ -1,7 +1,7 @@
 // TRIMTAB_CAPTURE: one launch of the program, written to a file as it goes out.
 #pragma once
 
-#include "cuda/launch_timing.h"
+#include "cuda/machine.h"
 #include "cuda/state.h"
 
 namespace trimtab::cuda {

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "cuda/launch_timing.h"
 #include "cuda/machine.h"
 #include "emulator/metrics/launch_profile.h"
 

@@ -366,7 +366,7 @@ ShapeOutcome Trial::run(const LaunchShapeToCheck& shape) {
     launch.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
     launch.observer = nullptr;
     launch.print = [](std::string_view) {};
-    const auto time = run_and_time(device_, memory_, launch, false, nullptr);
+    const auto time = run_and_time(device_.description.values, memory_, launch, false);
     if (!time) return wrong(time.error().message);
     outcome.duration_ns = time->duration_ns;
     if (std::string why = compare(first, rounded); !why.empty()) return wrong(std::move(why));

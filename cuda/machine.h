@@ -2,6 +2,10 @@
 #pragma once
 
 #include "emulator/check/checker.h"
+#include "emulator/device/heap.h"
+#include "emulator/device/launch_timing.h"
+#include "emulator/device/timed_run.h"
+#include "emulator/device/timeline.h"
 #include "emulator/exec/launch.h"
 #include "emulator/exec/memory.h"
 #include "emulator/exec/program.h"
@@ -13,27 +17,44 @@ namespace trimtab::cuda {
 
 namespace check = emulator::check;
 using emulator::Access;
+using emulator::Allocation;
 using emulator::BlockBox;
 using emulator::ClassCount;
 using emulator::CountingPlan;
+using emulator::Engine;
 using emulator::everything_active;
 using emulator::Fault;
 using emulator::FootprintSample;
 using emulator::GlobalMemory;
+using emulator::Heap;
+using emulator::HeapMemory;
 using emulator::instruction_class_count;
 using emulator::InstructionCount;
 using emulator::KernelInfo;
 using emulator::LaunchCounters;
+using emulator::LaunchCounts;
 using emulator::LaunchObserver;
 using emulator::LaunchRequest;
+using emulator::LaunchTime;
+using emulator::LaunchTimes;
 using emulator::load_program;
+using emulator::MemoryAccess;
+using emulator::MemoryKind;
+using emulator::MemoryMap;
 using emulator::Program;
+using emulator::request_of;
 using emulator::requested_boxes;
+using emulator::run_and_time;
+using emulator::run_only;
 using emulator::Surface;
 using emulator::TexelFormat;
 using emulator::Texture;
 using emulator::ThreadBox;
+using emulator::time_key;
+using emulator::TimedLaunch;
+using emulator::Timeline;
 using emulator::VariableStorage;
+using emulator::Work;
 using emulator::WrittenShape;
 
 }  // namespace trimtab::cuda

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/timeline.h"
+#include "cuda/machine.h"
 
 namespace trimtab::cuda {
 

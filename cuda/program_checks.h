@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "cuda/heap.h"
 #include "cuda/machine.h"
 
 namespace trimtab::cuda {

@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/heap.h"
-#include "cuda/launch_timing.h"
+#include "cuda/machine.h"
 #include "cuda/transfer.h"
 #include "emulator/metrics/run_record.h"
 

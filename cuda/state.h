@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "cuda/device.h"
-#include "cuda/heap.h"
 #include "cuda/ipc.h"
 #include "cuda/launch_profiles.h"
+#include "cuda/machine.h"
 #include "cuda/modules.h"
 #include "cuda/objects.h"
 #include "cuda/program_checks.h"

@@ -36,4 +36,14 @@ bool TextureObjects::remove_surface(std::uint64_t handle) {
     return surfaces_.erase(handle) != 0;
 }
 
+const Texture* LaunchMemory::texture(std::uint64_t handle) const {
+    const TextureObject* object = objects_.texture(handle);
+    return object == nullptr ? nullptr : &object->texture;
+}
+
+const Surface* LaunchMemory::surface(std::uint64_t handle) const {
+    const SurfaceObject* object = objects_.surface(handle);
+    return object == nullptr ? nullptr : &object->surface;
+}
+
 }  // namespace trimtab::cuda

@@ -44,4 +44,15 @@ class TextureObjects {
     std::map<std::uint64_t, std::unique_ptr<SurfaceObject>> surfaces_;
 };
 
+// The heap as kernels see it during one launch, with the objects that they read through.
+class LaunchMemory : public HeapMemory {
+  public:
+    LaunchMemory(const Heap& heap, const TextureObjects& objects) : HeapMemory(heap), objects_(objects) {}
+    [[nodiscard]] const Texture* texture(std::uint64_t handle) const override;
+    [[nodiscard]] const Surface* surface(std::uint64_t handle) const override;
+
+  private:
+    const TextureObjects& objects_;
+};
+
 }  // namespace trimtab::cuda

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "cuda/heap.h"
+#include "cuda/machine.h"
 
 namespace trimtab::cuda {
 

@@ -13,19 +13,18 @@
 #include <string>
 #include <vector>
 
-#include "cuda/machine.h"
-#include "cuda/texture_objects.h"
+#include "emulator/exec/memory.h"
 
-namespace trimtab::cuda {
+namespace trimtab::emulator {
 
 enum class MemoryKind : std::uint8_t {
     device,
     host,  // pinned
     managed,
     registered,  // the program's own, by cudaHostRegister
-    array,       // opaque: only copies reach it
+    array,       // opaque: only copies and textures reach it
     mapped,      // by virtual memory management
-    imported     // another process's, by CUDA IPC
+    imported     // another process's
 };
 
 enum class MemoryAccess : std::uint8_t { none, read, read_write };
@@ -122,19 +121,13 @@ class Heap {
 // The heap as kernels see it during one launch.
 class HeapMemory : public GlobalMemory {
   public:
-    // `textures` may be null: then there are none.
-    HeapMemory(const Heap& heap, const TextureObjects* textures)
-        : heap_(heap), textures_(textures), map_(heap.map()) {}
+    explicit HeapMemory(const Heap& heap) : heap_(heap), map_(heap.map()) {}
     [[nodiscard]] Range range_of(std::uint64_t address, Access access) override;
     [[nodiscard]] std::string explain(std::uint64_t address) const override { return heap_.explain(address); }
 
-    [[nodiscard]] const Texture* texture(std::uint64_t handle) const override;
-    [[nodiscard]] const Surface* surface(std::uint64_t handle) const override;
-
   private:
     const Heap& heap_;
-    const TextureObjects* textures_;
     std::shared_ptr<const MemoryMap> map_;
 };
 
-}  // namespace trimtab::cuda
+}  // namespace trimtab::emulator

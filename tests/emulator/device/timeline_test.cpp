@@ -1,8 +1,8 @@
-#include "cuda/timeline.h"
+#include "emulator/device/timeline.h"
 
 #include <gtest/gtest.h>
 
-namespace trimtab::cuda {
+namespace trimtab::emulator {
 namespace {
 
 Work kernel(double duration_ns, double part) {
@@ -46,4 +46,4 @@ TEST(Timeline, CopiesInBothDirectionsAndKernelsOverlap) {
 }
 
 }  // namespace
-}  // namespace trimtab::cuda
+}  // namespace trimtab::emulator

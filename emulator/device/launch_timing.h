@@ -11,12 +11,14 @@
 #include <string_view>
 #include <vector>
 
-#include "cuda/machine.h"
+#include "emulator/exec/launch.h"
+#include "emulator/metrics/footprint_boxes.h"
+#include "emulator/metrics/footprint_shape.h"
 #include "emulator/metrics/launch_profile.h"
 #include "model/rational_program.h"
 #include "trimtab/driver.h"
 
-namespace trimtab::cuda {
+namespace trimtab::emulator {
 
 struct TimedLaunch {
     std::shared_ptr<Program> program;
@@ -59,7 +61,7 @@ class LaunchCounts {
     void add(const Stretch& stretch, const LaunchCounters& counters);
     [[nodiscard]] LaunchTime time() const;
     // Of what was counted; the caller adds the device and the time.
-    [[nodiscard]] emulator::LaunchProfile profile() const;
+    [[nodiscard]] LaunchProfile profile() const;
 
   private:
     [[nodiscard]] std::vector<const BlockBox*> boxes_in(const Stretch& stretch) const;
@@ -94,4 +96,4 @@ class LaunchTimes {
     std::map<std::string, Entry> entries_;
 };
 
-}  // namespace trimtab::cuda
+}  // namespace trimtab::emulator

@@ -1,4 +1,4 @@
-#include "cuda/heap.h"
+#include "emulator/device/heap.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-namespace trimtab::cuda {
+namespace trimtab::emulator {
 namespace {
 
 using ::testing::HasSubstr;
@@ -22,7 +22,7 @@ TEST(Heap, RangesEndWhereTheAllocationDoes) {
     ASSERT_NE(small, nullptr);
     ASSERT_NE(large, nullptr);
     EXPECT_EQ(address(small) % 256, 0u);
-    HeapMemory memory(heap, nullptr);
+    HeapMemory memory(heap);
     const auto range = memory.range_of(address(small) + 399, Access::read);
     EXPECT_EQ(range.host, small);
     EXPECT_EQ(range.first, address(small));
@@ -92,7 +92,7 @@ TEST(Heap, RegisteredMemoryIsFoundAndMayNotOverlap) {
     EXPECT_FALSE(heap.add_registered(own.data(), 101, 0, 0));
     EXPECT_FALSE(heap.add_registered(own.data() + 599, 10, 0, 0));
     EXPECT_TRUE(heap.add_registered(own.data() + 600, 10, 0, 0));
-    HeapMemory memory(heap, nullptr);
+    HeapMemory memory(heap);
     EXPECT_EQ(memory.range_of(address(own.data()) + 100, Access::read).host, own.data() + 100);
     EXPECT_EQ(memory.range_of(address(own.data()) + 99, Access::read).host, nullptr);
     EXPECT_FALSE(heap.release(own.data() + 100)) << "it is not ours to free";
@@ -110,4 +110,4 @@ TEST(Heap, AResetFreesOneDevicesMemory) {
 }
 
 }  // namespace
-}  // namespace trimtab::cuda
+}  // namespace trimtab::emulator

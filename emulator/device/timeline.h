@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace trimtab::cuda {
+namespace trimtab::emulator {
 
 enum class Engine : std::uint8_t {
     none,  // takes no time and no resource: events, host functions
@@ -36,4 +36,4 @@ class Timeline {
     double copy_to_device_free_ns_ = 0, copy_to_host_free_ns_ = 0;
 };
 
-}  // namespace trimtab::cuda
+}  // namespace trimtab::emulator

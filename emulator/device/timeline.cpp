@@ -1,8 +1,8 @@
-#include "cuda/timeline.h"
+#include "emulator/device/timeline.h"
 
 #include <algorithm>
 
-namespace trimtab::cuda {
+namespace trimtab::emulator {
 namespace {
 
 // As many resident grids as current devices allow (CUDA C++ Programming Guide, technical specifications:
@@ -50,4 +50,4 @@ double Timeline::place(const Work& work, double earliest_ns) {
     return earliest_ns;
 }
 
-}  // namespace trimtab::cuda
+}  // namespace trimtab::emulator

@@ -1,4 +1,4 @@
-#include "cuda/launch_timing.h"
+#include "emulator/device/launch_timing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "model/occupancy.h"
 #include "model/performance_model.h"
 
-namespace trimtab::cuda {
+namespace trimtab::emulator {
 namespace {
 
 // Threads of a launch that are counted at most, in so many stretches: more would add minutes of emulation and
@@ -173,9 +173,8 @@ std::vector<FootprintSample> LaunchCounts::all_footprints() const {
     return footprints;
 }
 
-emulator::LaunchProfile LaunchCounts::profile() const {
-    emulator::LaunchProfile profile =
-        emulator::launch_profile(*launch_.program, launch_.info->name, sum_, launch_.block_count());
+LaunchProfile LaunchCounts::profile() const {
+    LaunchProfile profile = launch_profile(*launch_.program, launch_.info->name, sum_, launch_.block_count());
     profile.grid = launch_.grid;
     profile.block = launch_.block;
     profile.dynamic_shared_bytes = launch_.dynamic_shared_bytes;
@@ -222,4 +221,4 @@ void LaunchTimes::record(const std::string& key, const LaunchTime& time) {
     entry.time = time;
 }
 
-}  // namespace trimtab::cuda
+}  // namespace trimtab::emulator

@@ -1,4 +1,4 @@
-#include "cuda/heap.h"
+#include "emulator/device/heap.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <array>
 #include <cstring>
 
-namespace trimtab::cuda {
+namespace trimtab::emulator {
 namespace {
 
 constexpr std::uint64_t small_granule = 512;  // cudaMalloc's alignment
@@ -63,16 +63,6 @@ GlobalMemory::Range HeapMemory::range_of(std::uint64_t address, Access access) {
     return {.first = allocation->first,
             .end = allocation->end(),
             .host = reinterpret_cast<std::byte*>(allocation->first)};
-}
-
-const Texture* HeapMemory::texture(std::uint64_t handle) const {
-    const TextureObject* object = textures_ == nullptr ? nullptr : textures_->texture(handle);
-    return object == nullptr ? nullptr : &object->texture;
-}
-
-const Surface* HeapMemory::surface(std::uint64_t handle) const {
-    const SurfaceObject* object = textures_ == nullptr ? nullptr : textures_->surface(handle);
-    return object == nullptr ? nullptr : &object->surface;
 }
 
 Heap::~Heap() {
@@ -366,4 +356,4 @@ std::string Heap::explain(std::uint64_t address) const {
                        after->first);
 }
 
-}  // namespace trimtab::cuda
+}  // namespace trimtab::emulator
