@@ -1,5 +1,6 @@
 #include "base/installation.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -17,8 +18,15 @@ bool is_program(const fs::path& path) {
     return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
+// Of the library that holds this code, else of the program.
 fs::path own_folder() {
     std::error_code ignored;
+    Dl_info place{};
+    if (dladdr(reinterpret_cast<const void*>(&is_program), &place) != 0 && place.dli_fname != nullptr) {
+        const fs::path file = place.dli_fname;
+        if (file.is_absolute() && file.filename().string().contains(".so"))
+            return fs::canonical(file, ignored).parent_path();
+    }
     return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
@@ -43,12 +51,15 @@ std::string own_prefix() {
 }
 
 std::optional<std::string> find_own_program(const std::string& name) {
-    const fs::path path = own_folder() / name;
-    return is_program(path) ? std::optional(path.string()) : std::nullopt;
+    for (const char* folder : {".", "../bin"}) {
+        const fs::path path = (own_folder() / folder / name).lexically_normal();
+        if (is_program(path)) return path.string();
+    }
+    return std::nullopt;
 }
 
 std::optional<std::string> find_own_library(const std::string& name) {
-    for (const char* folder : {"../" TRIMTAB_LIBDIR, "../lib", "../lib64"}) {
+    for (const char* folder : {"../" TRIMTAB_LIBDIR, "../lib", "../lib64", "."}) {
         std::error_code ignored;
         const fs::path path = (own_folder() / folder / name).lexically_normal();
         if (fs::is_regular_file(path, ignored)) return path.string();

@@ -10,9 +10,10 @@ namespace trimtab::base {
 // The file that a shell would run for `name`; nullopt where there is none. Where the process runs with more
 // rights than its user has, PATH is not read.
 [[nodiscard]] std::optional<std::string> find_program(const std::string& name);
+// This program is where this code is: a library of ours, where another program has loaded that.
 // The folder that holds bin/ with this program, lib/ and include/.
 [[nodiscard]] std::string own_prefix();
-// Beside this program, or in ../lib (../lib64 ...) of it.
+// Beside this program, in ../bin (programs) or ../lib (../lib64 ...) of it.
 [[nodiscard]] std::optional<std::string> find_own_program(const std::string& name);
 [[nodiscard]] std::optional<std::string> find_own_library(const std::string& name);
 

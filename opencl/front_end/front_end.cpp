@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/compilers.h"
 #include "base/installation.h"
 #include "base/process.h"
 #include "base/temporary_folder.h"
@@ -178,6 +179,12 @@ class Compilation {
 };
 
 }  // namespace
+
+std::expected<Compilers, Error> find_compilers() {
+    auto clang = base::find_clangxx();
+    if (!clang) return std::unexpected(clang.error());
+    return Compilers{.clang = std::move(*clang), .libdevice = base::libdevice_of(base::find_cuda())};
+}
 
 std::expected<CompiledProgram, CompileFailure> compile_program(const Compilers& compilers,
                                                                const CompileRequest& request) {

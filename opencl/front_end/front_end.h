@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "trimtab/error.h"
+
 namespace trimtab::opencl {
 
 enum class AddressSpace : std::uint8_t { none, global, constant, local, generic };
@@ -27,11 +29,13 @@ struct KernelInfo {
     std::array<std::uint32_t, 3> size_hint{};      // work_group_size_hint; zeros: it has none
 };
 
-// What compiles; the tools find these, as for CUDA.
+// What compiles.
 struct Compilers {
     std::string clang;      // clang or clang++ 22
     std::string libdevice;  // CUDA's libdevice.10.bc
 };
+// Those that are installed.
+[[nodiscard]] std::expected<Compilers, Error> find_compilers();
 
 struct CompileRequest {
     std::string source;

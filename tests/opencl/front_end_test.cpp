@@ -11,7 +11,6 @@
 
 #include "base/temporary_folder.h"
 #include "tests/emulator/fixture.h"
-#include "tools/trimtab++/toolchain.h"
 
 namespace trimtab::opencl {
 namespace {
@@ -26,8 +25,7 @@ using Kind = CompileFailure::Kind;
 // Each test has a cache of its own.
 struct FrontEnd : testing::Test {
     base::TemporaryFolder cache = base::TemporaryFolder::make().value();
-    Compilers compilers{.clang = wrapper::find_clangxx().value(),
-                        .libdevice = wrapper::find_cuda() + "/nvvm/libdevice/libdevice.10.bc"};
+    Compilers compilers = find_compilers().value();
 
     FrontEnd() { setenv("XDG_CACHE_HOME", cache.path().c_str(), 1); }
     ~FrontEnd() override { unsetenv("XDG_CACHE_HOME"); }

@@ -13,7 +13,6 @@
 #include "opencl/front_end/front_end.h"
 #include "ptx/module.h"
 #include "tests/emulator/fixture.h"
-#include "tools/trimtab++/toolchain.h"
 
 namespace trimtab::opencl {
 namespace {
@@ -169,8 +168,7 @@ class OpenClKernels : public testing::Test {
         setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
         std::ifstream file(TRIMTAB_SOURCE_DIR "/tests/opencl/polybench.cl");
         auto made = compile_program(
-            {.clang = wrapper::find_clangxx().value(),
-             .libdevice = wrapper::find_cuda() + "/nvvm/libdevice/libdevice.10.bc"},
+            find_compilers().value(),
             {.source = {std::istreambuf_iterator<char>(file), {}}, .options = {"-cl-std=CL3.0"}});
         unsetenv("XDG_CACHE_HOME");
         ASSERT_TRUE(made) << made.error().log;

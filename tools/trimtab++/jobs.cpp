@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/compilers.h"
 #include "base/installation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -423,7 +424,7 @@ Command completed_for_host(const CommandLine& line, const Command& plain) {
             command.push_back(token);
     }
     if (std::ranges::none_of(line.arguments, is_host_source)) return command;
-    if (const std::string cuda = line.cuda_path ? *line.cuda_path : find_cuda(); !cuda.empty())
+    if (const std::string cuda = line.cuda_path ? *line.cuda_path : base::find_cuda(); !cuda.empty())
         command.insert(command.end(), {"-idirafter", cuda + "/include"});
     return command;
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/annotation_file.h"
 #include "analysis/annotations.h"
+#include "base/compilers.h"
 #include "tools/trimtab++/command_line.h"
 #include "tools/trimtab++/device_code.h"
 #include "tools/trimtab++/device_link.h"
@@ -186,7 +187,7 @@ int main(int argc, char** argv) {
     const std::vector<std::string> plain = without_own_options(*line, argc, argv);
     const bool cuda = line->compiles_cuda() || (line->mode == Mode::link && links_cuda(*line));
     if (line->mode == Mode::information || (!cuda && is_for_clang_alone(*line))) {
-        const auto clangxx = find_clangxx();
+        const auto clangxx = trimtab::base::find_clangxx();
         return clangxx ? become(*clangxx, completed_for_host(*line, plain)) : lacks(clangxx.error().text());
     }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/compilers.h"
 #include "base/installation.h"
 
 namespace trimtab::wrapper {
@@ -18,19 +19,6 @@ namespace fs = std::filesystem;
 bool is_there(const fs::path& path) {
     std::error_code ignored;
     return fs::exists(path, ignored);
-}
-
-// A program of LLVM 22: where Trimtab was built with it, else on PATH by its versioned name.
-std::optional<std::string> find_llvm_program(const std::string& name) {
-    if (fs::path built_with = fs::path(TRIMTAB_LLVM_PREFIX) / "bin" / name; is_there(built_with))
-        return built_with;
-    for (const std::string& candidate : {name + "-22", name})
-        if (auto found = base::find_program(candidate)) return found;
-    return std::nullopt;
-}
-
-bool is_toolkit(const fs::path& root) {
-    return is_there(root / "include" / "cuda_runtime_api.h");
 }
 
 // What ptxas of each release takes, by its release notes.
@@ -71,41 +59,23 @@ unsigned toolkit_version(const std::string& cuda) {
     return 0;
 }
 
-std::string find_cuda() {
-    for (const char* variable : {"CUDA_PATH", "CUDA_HOME"})
-        if (const char* root = std::getenv(variable); root != nullptr && is_toolkit(root)) return root;
-    for (const char* root : {TRIMTAB_CUDA_PATH, "/usr/local/cuda"})
-        if (is_toolkit(root)) return root;
-    if (auto nvcc = base::find_program("nvcc")) {
-        std::error_code ignored;
-        const fs::path root = fs::canonical(*nvcc, ignored).parent_path().parent_path();
-        if (is_toolkit(root)) return root;
-    }
-    return {};
-}
-
 OpenMp find_openmp() {
     OpenMp openmp{.has_library = is_there(TRIMTAB_LLVM_PREFIX "/lib/libomp.so"), .gcc_include = {}};
     if (!openmp.has_library) openmp.gcc_include = gcc_openmp_include();
     return openmp;
 }
 
-std::expected<std::string, Error> find_clangxx() {
-    if (auto clangxx = find_llvm_program("clang++")) return *clangxx;
-    return std::unexpected(Error{"clang++ 22 is not installed (scripts/setup.sh installs it)"});
-}
-
 std::expected<Toolchain, Error> find_toolchain(const std::optional<std::string>& cuda_path) {
     Toolchain tools;
-    auto clangxx = find_clangxx();
+    auto clangxx = base::find_clangxx();
     if (!clangxx) return std::unexpected(clangxx.error());
     tools.clangxx = *clangxx;
-    const auto clang = find_llvm_program("clang");
+    const auto clang = base::find_llvm_program("clang");
     if (!clang) return std::unexpected(Error{"clang 22 is not installed (scripts/setup.sh installs it)"});
     tools.clang = *clang;
     if (auto linker = base::find_program("ld"))
         tools.linker = *linker;
-    else if (auto lld = find_llvm_program("ld.lld"))
+    else if (auto lld = base::find_llvm_program("ld.lld"))
         tools.linker = *lld;
     else
         return std::unexpected(Error{"no linker: neither ld nor ld.lld is installed"});
@@ -122,7 +92,7 @@ std::expected<Toolchain, Error> find_toolchain(const std::optional<std::string>&
     tools.own_headers = base::own_prefix() + "/include";
     tools.compatibility = tools.own_headers + "/trimtab/nvcc";
     tools.openmp = find_openmp();
-    tools.cuda = cuda_path ? *cuda_path : find_cuda();
+    tools.cuda = cuda_path ? *cuda_path : base::find_cuda();
     if (!tools.cuda.empty()) tools.lowest_architecture = lowest_architecture(toolkit_version(tools.cuda));
     return tools;
 }

@@ -28,15 +28,10 @@ struct Toolchain {
     OpenMp openmp;
 };
 
-// All of it. `cuda_path` is the toolkit that --cuda-path names; where it names none, find_cuda() says which.
+// All of it. `cuda_path` is the toolkit that --cuda-path names; where it names none, base::find_cuda() says which.
 // Without a toolkit `cuda` is empty.
 [[nodiscard]] std::expected<Toolchain, Error> find_toolchain(const std::optional<std::string>& cuda_path);
-// clang++ alone: all that a command line without CUDA needs.
-[[nodiscard]] std::expected<std::string, Error> find_clangxx();
 [[nodiscard]] OpenMp find_openmp();
-// CUDA_PATH, CUDA_HOME, the toolkit that Trimtab was built with, /usr/local/cuda, the nvcc on PATH; empty where
-// there is none.
-[[nodiscard]] std::string find_cuda();
 // CUDA_VERSION of the toolkit's cuda.h: 13000 for CUDA 13.0; 0 where it cannot be told.
 [[nodiscard]] unsigned toolkit_version(const std::string& cuda);
 

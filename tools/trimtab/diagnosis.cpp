@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "base/cache_path.h"
+#include "base/compilers.h"
 #include "base/installation.h"
 #include "base/kept_file.h"
 #include "base/process.h"
@@ -57,13 +58,13 @@ Finding tool(std::string subject, const std::optional<std::string>& program, std
 }
 
 Finding diagnose_compiler() {
-    const auto clangxx = wrapper::find_clangxx();
+    const auto clangxx = base::find_clangxx();
     if (!clangxx) return {"clang++", Health::missing, clangxx.error().text(), "scripts/setup.sh"};
     return found("clang++", *clangxx);
 }
 
 Finding diagnose_toolkit() {
-    const std::string cuda = wrapper::find_cuda();
+    const std::string cuda = base::find_cuda();
     if (cuda.empty())
         return {"CUDA toolkit", Health::missing, "not found",
                 "scripts/setup.sh, or name one: CUDA_HOME, trimtab++ --cuda-path="};

@@ -7,8 +7,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "tools/trimtab++/toolchain.h"
-
 namespace trimtab::tools {
 
 std::expected<opencl::CompiledProgram, Error> compile_opencl_file(const std::string& path,
@@ -19,18 +17,16 @@ std::expected<opencl::CompiledProgram, Error> compile_opencl_file(const std::str
     std::ifstream stream(path, std::ios::binary);
     if (!stream || std::filesystem::is_directory(path, ignored))
         return std::unexpected(Error{.message = "cannot read the file", .file = path});
-    const auto clang = wrapper::find_clangxx();
-    if (!clang) return std::unexpected(clang.error());
+    const auto compilers = opencl::find_compilers();
+    if (!compilers) return std::unexpected(compilers.error());
     const std::string folder = std::filesystem::path(path).parent_path().string();
     options.push_back("-I" + (folder.empty() ? std::string(".") : folder));
-    const opencl::Compilers compilers{
-        .clang = *clang, .libdevice = wrapper::find_cuda().append("/nvvm/libdevice/libdevice.10.bc")};
     auto program = opencl::compile_program(
-        compilers, {.source = {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()},
-                    .file = path,
-                    .options = std::move(options),
-                    .architecture = architecture,
-                    .work_dimensions = work_dimensions});
+        *compilers, {.source = {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()},
+                     .file = path,
+                     .options = std::move(options),
+                     .architecture = architecture,
+                     .work_dimensions = work_dimensions});
     if (program) {
         fmt::print(stderr, "{}", program->log);
         return std::move(*program);
