@@ -40,7 +40,8 @@ packages=(
     libgtest-dev libgmock-dev libbenchmark-dev
     zlib1g-dev libxml2-dev libedit-dev libcurl4-openssl-dev # LLVM's CMake package asks for these
     graphviz
-    pocl-opencl-icd ocl-icd-opencl-dev # what the emulator's speed is compared with
+    pocl-opencl-icd # what the emulator's speed is compared with
+    ocl-icd-opencl-dev opencl-headers clinfo # OpenCL's headers, loader, and what reads platforms
 )
 
 missing_packages() {

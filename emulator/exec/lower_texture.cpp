@@ -152,7 +152,9 @@ bool Lowering::lower_image_query(const ptx::Instruction& instruction) {
                                                                {"array_size", What::array_size},
                                                                {"num_mipmap_levels", What::levels},
                                                                {"num_samples", What::samples},
-                                                               {"normalized_coords", What::normalized}};
+                                                               {"normalized_coords", What::normalized},
+                                                               {"channel_order", What::channel_order},
+                                                               {"channel_data_type", What::channel_type}};
     for (const auto& [name, what] : questions) {
         if (!has(instruction, name)) continue;
         const OperandRef d = destination(operands[0], 4);

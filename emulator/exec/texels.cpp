@@ -89,6 +89,10 @@ Words words_of(const Texture& texture, const Image& image, const std::byte* texe
             out[channel] = static_cast<u32>(extended(raw, format));
         }
     }
+    constexpr std::array in_order{Channel::first, Channel::second, Channel::third, Channel::fourth};
+    if (texture.channels == in_order) return out;
+    const std::array<u32, 6> found{out[0], out[1], out[2], out[3], 0, real ? std::bit_cast<u32>(1.0f) : 1u};
+    for (unsigned i = 0; i < 4; i++) out[i] = found[static_cast<std::size_t>(texture.channels[i])];
     return out;
 }
 

@@ -26,7 +26,13 @@ struct Image {
     std::uint32_t depth = 1;              // slices: of a volume, layers, a cube's 6 faces, or 6 a cube layer
     std::uint64_t row_bytes = 0;          // from one row to the next
     std::uint64_t slice_bytes = 0;        // likewise; 0 where there is one slice
+    // OpenCL's numbers for the order and the type of channels, of which kernels may ask (PTX ISA, "txq"); 0: they
+    // are not known.
+    std::uint32_t channel_order = 0, channel_type = 0;
 };
+
+// What a fetch finds in a channel: one of the texel's, or a constant.
+enum class Channel : std::uint8_t { first, second, third, fourth, zero, one };
 
 // A texture object (cudaResourceDesc with cudaTextureDesc).
 struct Texture {
@@ -37,8 +43,11 @@ struct Texture {
     bool linear_level_filter = false;     // between mipmap levels
     bool normalized_coordinates = false;  // over [0, 1)
     bool normalized_values = false;       // cudaReadModeNormalizedFloat: 8 and 16-bit integers become reals
-    bool srgb = false;                    // 8-bit channels but the fourth hold sRGB values
-    std::array<float, 4> border{};        // texels outside, in Address::border
+    // Of red, green, blue and alpha, as a fetch gives them; where a texel has fewer channels, those it lacks are 0, the
+    // last 1.
+    std::array<Channel, 4> channels{Channel::first, Channel::second, Channel::third, Channel::fourth};
+    bool srgb = false;              // 8-bit channels but the fourth hold sRGB values
+    std::array<float, 4> border{};  // texels outside, in Address::border
     float level_bias = 0, least_level = 0, greatest_level = 1e6f;
 };
 

@@ -44,7 +44,17 @@ struct SurfaceAccess {
 
 // txq, suq
 struct ImageQuery {
-    enum class What : std::uint8_t { width, height, depth, array_size, levels, samples, normalized };
+    enum class What : std::uint8_t {
+        width,
+        height,
+        depth,
+        array_size,
+        levels,
+        samples,
+        normalized,
+        channel_order,
+        channel_type
+    };
     What what = What::width;
     bool of_surface = false;
 };

@@ -139,6 +139,10 @@ u32 answer(const ImageQuery& query, const Image& image, std::size_t levels, bool
             return static_cast<u32>(levels);
         case ImageQuery::What::normalized:
             return normalized ? 1 : 0;
+        case ImageQuery::What::channel_order:
+            return image.channel_order;
+        case ImageQuery::What::channel_type:
+            return image.channel_type;
         default:
             return 1;
     }

@@ -1,5 +1,5 @@
 // What OpenCL C has and libclc lacks for NVIDIA's targets. Linked before libclc: what is defined here is not taken from
-// there. WORK_DIMENSIONS is the launch's number of them; its global offset is none.
+// there. WORK_DIMENSIONS is the launch's number of them; with GLOBAL_OFFSET it has an offset, else none.
 
 #define OVERLOAD __attribute__((overloadable))
 
@@ -25,13 +25,23 @@ PER_ELEMENT(native_log)
 PER_ELEMENT(native_log10)
 
 uint OVERLOAD get_work_dim(void) { return WORK_DIMENSIONS; }
+#ifdef GLOBAL_OFFSET
+size_t trimtab_offset_of(uint dimension);  // device.c
+size_t OVERLOAD get_global_offset(uint dimension) { return trimtab_offset_of(dimension); }
+static size_t without_offset(uint dimension) {
+    return get_group_id(dimension) * get_local_size(dimension) + get_local_id(dimension);
+}
+size_t OVERLOAD get_global_id(uint dimension) { return without_offset(dimension) + get_global_offset(dimension); }
+#else
 size_t OVERLOAD get_global_offset(uint dimension) {
     (void)dimension;
     return 0;
 }
+static size_t without_offset(uint dimension) { return get_global_id(dimension); }
+#endif
 size_t OVERLOAD get_enqueued_local_size(uint dimension) { return get_local_size(dimension); }
 size_t OVERLOAD get_global_linear_id(void) {
-    return (get_global_id(2) * get_global_size(1) + get_global_id(1)) * get_global_size(0) + get_global_id(0);
+    return (without_offset(2) * get_global_size(1) + without_offset(1)) * get_global_size(0) + without_offset(0);
 }
 size_t OVERLOAD get_local_linear_id(void) {
     return (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);

@@ -18,3 +18,9 @@ static LocalWord parts[32];
 LocalWord* work_group_parts(void) {
     return parts;
 }
+
+// The launch's global offset, which the host writes there before. Volatile, for the compiler sees nobody write.
+static volatile __attribute__((address_space(1))) unsigned long trimtab_global_offset[3];
+unsigned long trimtab_offset_of(unsigned dimension) {
+    return dimension < 3 ? trimtab_global_offset[dimension] : 0;
+}

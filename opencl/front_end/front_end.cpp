@@ -30,9 +30,10 @@ std::unexpected<CompileFailure> failure(Kind kind, std::string log) {
 
 // In the order in which they are linked: what an earlier one defines is not taken from a later one.
 std::expected<std::vector<std::string>, CompileFailure> libraries(const Compilers& compilers,
-                                                                  std::uint32_t work_dimensions) {
+                                                                  const CompileRequest& request) {
     std::vector<std::string> out;
-    const std::string builtins = fmt::format("builtins-{}.bc", work_dimensions);
+    const std::string builtins =
+        fmt::format("builtins-{}{}.bc", request.work_dimensions, request.has_offset ? "-offset" : "");
     for (const char* name : {builtins.c_str(), "device.bc", "libclc.bc"}) {
         const auto found = base::find_own_library(fmt::format("trimtab-opencl/{}", name));
         if (!found)
@@ -59,8 +60,8 @@ std::string identity(const std::string& path) {
 
 std::string key_of(const Compilers& compilers, const CompileRequest& request,
                    const std::vector<std::string>& options, const std::vector<std::string>& linked) {
-    std::string key = fmt::format("{}\n{}\n{}\n{}\n", TRIMTAB_OPENCL_HASH, identity(compilers.clang),
-                                  request.architecture, request.file);
+    std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n", TRIMTAB_OPENCL_HASH, identity(compilers.clang),
+                                  request.architecture, request.file, request.is_part ? "part" : "whole");
     for (const std::string& library : linked) key.append(identity(library)).append("\n");
     for (const std::string& option : options)
         fmt::format_to(std::back_inserter(key), "{}:{}\n", option.size(), option);
@@ -88,12 +89,6 @@ std::string named_source(const CompileRequest& request) {
     return fmt::format("#line 1 \"{}\"\n{}\n", name, request.source);
 }
 
-// Of OpenCL 2.0 and 3.0, what builtins.cl and libclc together have.
-constexpr const char* extensions =
-    "-cl-ext=+cl_khr_subgroups,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"
-    "+__opencl_c_subgroups,+__opencl_c_generic_address_space,+__opencl_c_work_group_collective_functions,"
-    "+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device";
-
 // One program on its way, in a folder of its own.
 class Compilation {
   public:
@@ -105,6 +100,7 @@ class Compilation {
         if (!write_file(source_, named_source(*request_)))
             return failure(Kind::installation, fmt::format("{}: cannot be written", source_));
         CompiledProgram program;
+        if (auto written = write_headers(); !written) return std::unexpected(written.error());
         if (auto made = make_ir(options, linked, program.log); !made) return std::unexpected(made.error());
         program.ir = read_whole(ir_);
         remove_uncalled_twins(program.ir);
@@ -115,7 +111,7 @@ class Compilation {
             return failure(Kind::installation, fmt::format("{}: cannot be written", ir_));
         if (auto made = make_ptx(program.log); !made) return std::unexpected(made.error());
         program.ptx = read_whole(ptx_);
-        if (const auto undefined = undefined_functions(program.ptx); !undefined.empty())
+        if (const auto undefined = undefined_functions(program.ptx); !request_->is_part && !undefined.empty())
             return failure(Kind::program,
                            fmt::format("{}{}: error: undefined function{}: {}\n", program.log, request_->file,
                                        undefined.size() > 1 ? "s" : "", fmt::join(undefined, ", ")));
@@ -146,6 +142,20 @@ class Compilation {
         return failure(Kind::program, log);
     }
 
+    std::expected<void, CompileFailure> write_headers() {
+        for (const auto& [name, text] : request_->headers) {
+            const fs::path path = fs::path(name).lexically_normal();
+            if (path.empty() || path.is_absolute() || *path.begin() == "..")
+                return failure(Kind::options, fmt::format("a header named '{}'", name));
+            const fs::path file = fs::path(headers_) / path;
+            std::error_code ignored;
+            fs::create_directories(file.parent_path(), ignored);
+            if (!write_file(file, text))
+                return failure(Kind::installation, fmt::format("{}: cannot be written", file.string()));
+        }
+        return {};
+    }
+
     std::expected<void, CompileFailure> make_ir(const std::vector<std::string>& options,
                                                 const std::vector<std::string>& linked, std::string& log) {
         std::vector<std::string> words = command();
@@ -153,12 +163,13 @@ class Compilation {
         // line tables. What is inlined is proved about: libclc's functions and clang's twins ask not to be.
         for (const char* word :
              {"-emit-llvm", "-cl-std=CL1.2", "-cl-kernel-arg-info", "-Xclang", "-finclude-default-header",
-              "-Xclang", extensions, "-mllvm", "-force-remove-attribute=noinline", "-fno-color-diagnostics",
-              "-MMD", "-gdwarf-2", "-gline-directives-only"})
+              "-Xclang", TRIMTAB_OPENCL_FEATURES, "-mllvm", "-force-remove-attribute=noinline",
+              "-fno-color-diagnostics", "-MMD", "-gdwarf-2", "-gline-directives-only"})
             words.emplace_back(word);
         words.insert(words.end(), {"-MF", dependencies_});
         for (const std::string& library : linked)
             words.insert(words.end(), {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", library});
+        if (!request_->headers.empty()) words.push_back("-I" + headers_);
         words.insert(words.end(), options.begin(), options.end());
         words.insert(words.end(), {"-x", "cl", source_, "-o", ir_});
         return run_clang(std::move(words), log);
@@ -175,7 +186,8 @@ class Compilation {
     const CompileRequest* request_;
     base::TemporaryFolder folder_;
     std::string source_ = folder_.file("source.cl"), ir_ = folder_.file("program.ll"),
-                ptx_ = folder_.file("program.ptx"), dependencies_ = folder_.file("dependencies");
+                ptx_ = folder_.file("program.ptx"), dependencies_ = folder_.file("dependencies"),
+                headers_ = folder_.file("headers");
 };
 
 }  // namespace
@@ -192,7 +204,7 @@ std::expected<CompiledProgram, CompileFailure> compile_program(const Compilers& 
         return failure(Kind::options, fmt::format("{} work dimensions: 1 to 3", request.work_dimensions));
     const auto options = clang_options(request.options);
     if (!options) return failure(Kind::options, options.error());
-    const auto linked = libraries(compilers, request.work_dimensions);
+    const auto linked = libraries(compilers, request);
     if (!linked) return std::unexpected(linked.error());
     const std::string key = key_of(compilers, request, *options, *linked);
     if (auto kept = kept_program(key)) return std::move(*kept);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <expected>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trimtab/error.h"
@@ -43,7 +44,14 @@ struct CompileRequest {
     std::vector<std::string> options = {};  // as clBuildProgram takes them, in words; others are refused
     std::string architecture = "sm_75";
     std::uint32_t work_dimensions = 1;  // 1 to 3: what get_work_dim() says
+    // For launches with a global offset: three words, which the code reads from each variable of this name.
+    bool has_offset = false;
+    // Functions may be missing, which other sources have: it is part of a program.
+    bool is_part = false;
+    // Files that it may include, by the names that it includes them by.
+    std::vector<std::pair<std::string, std::string>> headers = {};
 };
+inline constexpr const char* offset_variable = "trimtab_global_offset";
 
 struct CompiledProgram {
     std::string ptx;
@@ -58,7 +66,7 @@ struct CompileFailure {
     std::string log;  // program: all that the compiler said; else one line
 };
 
-// For launches without a global offset. Results are kept between runs ($XDG_CACHE_HOME/trimtab/opencl) where the
+// Results are kept between runs ($XDG_CACHE_HOME/trimtab/opencl) where the
 // source includes no other file.
 [[nodiscard]] std::expected<CompiledProgram, CompileFailure> compile_program(const Compilers& compilers,
                                                                              const CompileRequest& request);

@@ -10,6 +10,7 @@
 
 #include "base/cache_path.h"
 #include "base/kept_file.h"
+#include "opencl/front_end/kernel_json.h"
 
 namespace trimtab::opencl {
 namespace {
@@ -22,29 +23,6 @@ constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;
 std::string path_of(const std::string& folder, const std::string& key) {
     const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
     return fmt::format("{}/{:016x}{:016x}", folder, hash.high64, hash.low64);
-}
-
-Json to_json(const KernelInfo& kernel) {
-    Json parameters = Json::array();
-    for (const KernelParameter& p : kernel.parameters)
-        parameters.push_back({p.name, p.type, p.qualifiers, p.access, static_cast<int>(p.space)});
-    return {{"name", kernel.name},
-            {"parameters", std::move(parameters)},
-            {"required_size", kernel.required_size},
-            {"size_hint", kernel.size_hint}};
-}
-
-KernelInfo to_kernel(const Json& json) {
-    KernelInfo kernel{.name = json.at("name"), .parameters = {}};
-    for (const Json& p : json.at("parameters"))
-        kernel.parameters.push_back({.name = p.at(0),
-                                     .type = p.at(1),
-                                     .qualifiers = p.at(2),
-                                     .access = p.at(3),
-                                     .space = static_cast<AddressSpace>(p.at(4).get<int>())});
-    json.at("required_size").get_to(kernel.required_size);
-    json.at("size_hint").get_to(kernel.size_hint);
-    return kernel;
 }
 
 }  // namespace
@@ -60,7 +38,7 @@ std::optional<CompiledProgram> kept_program(const std::string& key) {
             Json::parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
         CompiledProgram program{
             .ptx = json.at("ptx"), .ir = json.at("ir"), .log = json.at("log"), .kernels = {}};
-        for (const Json& kernel : json.at("kernels")) program.kernels.push_back(to_kernel(kernel));
+        for (const Json& kernel : json.at("kernels")) program.kernels.push_back(kernel_from_json(kernel));
         return program;
     } catch (const Json::exception&) {  // sealed, and yet not what this version writes
         return std::nullopt;

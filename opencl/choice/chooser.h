@@ -1,0 +1,112 @@
+// Work-group sizes for launches of OpenCL: by the driver programs, remembered choices, log and report that CUDA's launches
+// have. A work-group is a block; the grid is the global size in work-groups.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "runtime/choices/choice_store.h"
+#include "runtime/choices/choose.h"
+#include "runtime/log.h"
+#include "runtime/modules/bundles.h"
+#include "runtime/modules/kernel_plan.h"
+#include "runtime/modules/registrations.h"
+#include "runtime/modules/run_time_modules.h"
+#include "runtime/report.h"
+#include "runtime/settings.h"
+#include "runtime/totals.h"
+
+namespace trimtab::opencl {
+
+// A kernel whose launches are chosen. Never moved, and never destroyed while launches of it may be on their way.
+class ChosenKernel {
+  public:
+    ChosenKernel() = default;
+    ChosenKernel(std::string name, runtime::RunTimeModule* module)
+        : name_(std::move(name)), module_(module) {}
+
+    [[nodiscard]] const std::string& name() const { return name_; }
+
+  private:
+    friend class Chooser;
+    std::string name_;
+    runtime::RunTimeModule* module_ = nullptr;  // null: nothing is known of its code
+    std::atomic<const runtime::KernelPlan*> plan_ = nullptr;
+    std::atomic<bool> awaits_module_ = false;
+};
+
+// Whose time is predicted.
+struct ChoiceDevice {
+    trimtab_device values{};
+    std::string name;           // its slug
+    std::uint32_t ordinal = 0;  // tells this process's devices apart
+};
+
+class Chooser {
+  public:
+    // Of this process; made when first needed, never destroyed, for programs launch while they end.
+    [[nodiscard]] static Chooser& instance();
+    explicit Chooser(runtime::ReadSettings read);
+
+    [[nodiscard]] const runtime::Settings& settings() const { return settings_; }
+    [[nodiscard]] runtime::Log& log() { return log_; }
+    // May anything become of launches, or is there something to tell of them?
+    [[nodiscard]] bool is_active() const { return settings_.mode != runtime::Mode::off || tells_; }
+
+    // The code of a program, in PTX, which ends with a NUL and stays; null: none is to be looked for.
+    [[nodiscard]] runtime::RunTimeModule* module_of(const char* ptx);
+
+    // What most launches take, without a lock: false where there is something to decide or to tell. Else `choice` is
+    // of an equal launch before; `is_changed` where it is not the launch as written.
+    [[nodiscard]] bool recall(ChosenKernel& kernel, const runtime::LaunchShape& shape, std::uint32_t device,
+                              runtime::RememberedChoice& choice, bool& is_changed) noexcept;
+    // Never throws; the launch as written at worst. `keep` is not null where this launch must go out as written, and
+    // says why. Where `is_open` the program has left the work-group to us: `shape` has what it would be without a choice.
+    // Told to the log and the report; under TRIMTAB=observe and off the answer is the launch as written.
+    [[nodiscard]] runtime::Decision decide(ChosenKernel& kernel, const runtime::LaunchShape& shape,
+                                           const ChoiceDevice& device, const char* keep,
+                                           bool is_open) noexcept;
+    // The changed launch failed: this shape goes out as written from now on.
+    void give_up(ChosenKernel& kernel, const runtime::LaunchShape& shape, std::uint32_t device,
+                 const std::string& error) noexcept;
+
+  private:
+    struct Key {
+        std::uint64_t words[runtime::ArgumentKey::max_words];  // not filled in beyond count
+        std::uint64_t hash;
+        std::size_t count;
+        [[nodiscard]] std::span<const std::uint64_t> span() const { return {words, count}; }
+    };
+    [[nodiscard]] static bool make_key(const runtime::KernelPlan& plan, const runtime::LaunchShape& shape,
+                                       std::uint32_t device, Key& key);
+    [[nodiscard]] const runtime::KernelPlan& plan_of(ChosenKernel& kernel);
+    [[nodiscard]] const runtime::KernelPlan* look_again(ChosenKernel& kernel,
+                                                        const runtime::KernelPlan* plan) noexcept;
+    [[nodiscard]] runtime::Decision decide_whole(ChosenKernel& kernel, const runtime::LaunchShape& shape,
+                                                 const ChoiceDevice& device, const char* keep,
+                                                 const runtime::KernelPlan*& plan);
+    [[nodiscard]] runtime::Decision decide_new(ChosenKernel& kernel, const runtime::KernelPlan& plan,
+                                               const Key& key, const runtime::LaunchShape& shape,
+                                               const ChoiceDevice& device);
+    [[nodiscard]] static trimtab_image image_of(const runtime::KernelPlan& plan, const ChoiceDevice& device);
+    void tell(const ChosenKernel& kernel, const runtime::KernelPlan* plan, const runtime::LaunchShape& shape,
+              const ChoiceDevice& device, const runtime::Decision& decision, bool is_open) noexcept;
+
+    const runtime::Settings settings_;
+    runtime::Log log_;
+    runtime::Report report_;
+    const bool tells_;
+    runtime::ChoiceStore store_;
+    runtime::Bundles bundles_;
+    runtime::Registrations registrations_;  // none: kernels are known by their programs
+    runtime::RunTimeModules modules_;
+    runtime::Totals totals_;
+    std::mutex plans_mutex_;
+    std::deque<runtime::KernelPlan> plans_;  // never shrinks: a launch may hold one
+};
+
+}  // namespace trimtab::opencl
