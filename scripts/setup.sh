@@ -41,7 +41,7 @@ packages=(
     zlib1g-dev libxml2-dev libedit-dev libcurl4-openssl-dev # LLVM's CMake package asks for these
     graphviz
     pocl-opencl-icd # what the emulator's speed is compared with
-    ocl-icd-opencl-dev opencl-headers clinfo # OpenCL's headers, loader, and what reads platforms
+    ocl-icd-opencl-dev clinfo # OpenCL: headers, loader, and what reads platforms
 )
 
 missing_packages() {

@@ -24,3 +24,16 @@ static volatile __attribute__((address_space(1))) unsigned long trimtab_global_o
 unsigned long trimtab_offset_of(unsigned dimension) {
     return dimension < 3 ? trimtab_global_offset[dimension] : 0;
 }
+
+// Images and samplers are handed to functions as pointers: their handles.
+typedef __attribute__((address_space(1))) const void GlobalHandle;
+unsigned long trimtab_image_handle(GlobalHandle* image) {
+    return (unsigned long)image;
+}
+unsigned long trimtab_sampler_bits(__attribute__((address_space(4))) const void* sampler) {
+    return (unsigned long)sampler;
+}
+// Of a sampler in the source, its CLK_ constants.
+__attribute__((address_space(4))) const void* __translate_sampler_initializer(int bits) {
+    return (__attribute__((address_space(4))) const void*)(unsigned long)(unsigned)bits;
+}

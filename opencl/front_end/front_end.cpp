@@ -34,7 +34,7 @@ std::expected<std::vector<std::string>, CompileFailure> libraries(const Compiler
     std::vector<std::string> out;
     const std::string builtins =
         fmt::format("builtins-{}{}.bc", request.work_dimensions, request.has_offset ? "-offset" : "");
-    for (const char* name : {builtins.c_str(), "device.bc", "libclc.bc"}) {
+    for (const char* name : {builtins.c_str(), "images.bc", "device.bc", "libclc.bc"}) {
         const auto found = base::find_own_library(fmt::format("trimtab-opencl/{}", name));
         if (!found)
             return failure(Kind::installation,

@@ -106,11 +106,11 @@ std::optional<cl_int> constant_answer(cl_device_info name, const Answer& answer)
         case CL_DEVICE_AVAILABLE:
         case CL_DEVICE_COMPILER_AVAILABLE:
         case CL_DEVICE_LINKER_AVAILABLE:
-        case CL_DEVICE_HOST_UNIFIED_MEMORY:
         case CL_DEVICE_PREFERRED_INTEROP_USER_SYNC:
         case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
         case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
             return answer.value<cl_bool>(CL_TRUE);
+        case CL_DEVICE_HOST_UNIFIED_MEMORY:  // of the GPU that is described, not of the machine that plays it
         case CL_DEVICE_ERROR_CORRECTION_SUPPORT:
         case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
         case CL_DEVICE_PIPE_SUPPORT:
@@ -176,6 +176,8 @@ std::optional<cl_int> constant_answer(cl_device_info name, const Answer& answer)
             return answer.value<cl_version>(version);
         case CL_DEVICE_OPENCL_C_VERSION:
             return answer.text(language_version_text);
+        case CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR:
+            return answer.value<cl_version>(CL_MAKE_VERSION(1, 2, 0));
         case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
             return answer.list(language_versions());
         case CL_DEVICE_OPENCL_C_FEATURES:

@@ -269,11 +269,6 @@ TEST_F(FrontEnd, SaysWhyAProgramDoesNotBuild) {
         compile("float4 mine(float4 x, int n);\nkernel void k(global float4* p) { p[0] = mine(p[1], 2); }");
     ASSERT_FALSE(unlinked);
     EXPECT_THAT(unlinked.error().log, HasSubstr("kernel.cl: error: undefined function: mine"));
-    const auto image = compile(
-        "kernel void k(read_only image2d_t i, sampler_t s, global float4* p) { p[0] = read_imagef(i, s, "
-        "(float2)(0)); }");
-    ASSERT_FALSE(image);
-    EXPECT_THAT(image.error().log, HasSubstr("read_imagef("));
     for (const std::vector<std::string>& options : {std::vector<std::string>{"-o", "/tmp/x"},
                                                     {"@file"},
                                                     {"-cl-std=CLC++"},
