@@ -36,35 +36,50 @@ endif()
 
 # GoogleTest's macros hold an else of their own; g++ warns of it under an if without braces. What a test costs is what it tests,
 # in the libraries: optimising its own code whole takes longer than running it.
-set(TRIMTAB_TEST_OPTIONS -Wno-dangling-else -O1)
+set(TRIMTAB_TEST_OPTIMISATION -O1 CACHE STRING "How far the tests' own code is optimised")
+set(TRIMTAB_TEST_OPTIONS -Wno-dangling-else ${TRIMTAB_TEST_OPTIMISATION})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
   list(APPEND TRIMTAB_TEST_OPTIONS -Wno-array-bounds) # the same bug, in the strings that tests put together
 endif()
 
-# Reading the standard library's and GoogleTest's headers is what most files cost (clang's -ftime-trace): each set is read once. Every
-# file includes what it uses all the same, and builds without (TRIMTAB_PRECOMPILE=OFF).
+# A preset that optimises nothing, for compiling is what it spends its time on, says here with what the rooms that tests
+# compute in are compiled all the same: those that read PTX, emulate it and prove things of it (HOT below).
+set(TRIMTAB_HOT_OPTIONS "" CACHE STRING "Options for the rooms that tests compute in")
+
+# Reading the standard library's and GoogleTest's headers is what most files cost (clang's -ftime-trace): each set is read once.
+# Every file includes what it uses all the same, and builds without (TRIMTAB_PRECOMPILE=OFF).
 option(TRIMTAB_PRECOMPILE "Precompile the headers that most files include" ON)
-if(TRIMTAB_PRECOMPILE)
-  # A precompiled header fits only what is compiled with its options: code of libraries is -fPIC, that of tests -fPIE.
-  file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/precompiled/empty.cpp" CONTENT "int main() {}\n")
-  add_library(trimtab_library_headers OBJECT EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/precompiled/empty.cpp")
-  target_precompile_headers(trimtab_library_headers PRIVATE "${CMAKE_SOURCE_DIR}/cmake/precompiled/library.h")
-  set(header_sets trimtab_library_headers)
-  if(TRIMTAB_TESTS)
-    list(APPEND header_sets trimtab_test_headers)
-    add_executable(trimtab_test_headers EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/precompiled/empty.cpp")
-    target_precompile_headers(trimtab_test_headers PRIVATE "${CMAKE_SOURCE_DIR}/cmake/precompiled/test.h")
-    target_compile_options(trimtab_test_headers PRIVATE ${TRIMTAB_TEST_OPTIONS})
-    target_link_libraries(trimtab_test_headers PRIVATE GTest::gmock)
+
+# trimtab_add_headers(<kind> <header> LIBRARY|PROGRAM [OPTIONS <option>...] [LIBRARIES <library>...]): a set of headers under
+# cmake/precompiled/. A precompiled header fits only what is compiled with its options: code of libraries is -fPIC, that of
+# tests -fPIE.
+function(trimtab_add_headers kind header)
+  cmake_parse_arguments(arg "LIBRARY;PROGRAM" "" "OPTIONS;LIBRARIES" ${ARGN})
+  set(empty "${CMAKE_BINARY_DIR}/precompiled/empty.cpp")
+  if(arg_PROGRAM)
+    add_executable(trimtab_${kind}_headers EXCLUDE_FROM_ALL "${empty}")
+  else()
+    add_library(trimtab_${kind}_headers OBJECT EXCLUDE_FROM_ALL "${empty}")
   endif()
-  foreach(headers IN LISTS header_sets)
-    target_link_libraries(${headers} PRIVATE trimtab_settings)
-    # What a compiler cache needs in order to know the same header again.
-    target_compile_options(${headers} PRIVATE "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
-  endforeach()
+  target_precompile_headers(trimtab_${kind}_headers PRIVATE "${CMAKE_SOURCE_DIR}/cmake/precompiled/${header}")
+  target_compile_options(trimtab_${kind}_headers PRIVATE ${arg_OPTIONS})
+  target_link_libraries(trimtab_${kind}_headers PRIVATE ${arg_LIBRARIES} trimtab_settings)
+  # What a compiler cache needs in order to know the same header again.
+  target_compile_options(trimtab_${kind}_headers PRIVATE "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+endfunction()
+
+if(TRIMTAB_PRECOMPILE)
+  file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/precompiled/empty.cpp" CONTENT "int main() {}\n")
+  trimtab_add_headers(library library.h LIBRARY)
+  if(TRIMTAB_HOT_OPTIONS)
+    trimtab_add_headers(hot library.h LIBRARY OPTIONS ${TRIMTAB_HOT_OPTIONS})
+  endif()
+  if(TRIMTAB_TESTS)
+    trimtab_add_headers(test test.h PROGRAM OPTIONS ${TRIMTAB_TEST_OPTIONS} LIBRARIES GTest::gmock)
+  endif()
 endif()
 
-# trimtab_precompile(<target> library|test): the target's files find these headers read already.
+# trimtab_precompile(<target> library|hot|test): the target's files find these headers read already.
 function(trimtab_precompile target kind)
   if(TRIMTAB_PRECOMPILE)
     target_precompile_headers(${target} REUSE_FROM trimtab_${kind}_headers)
@@ -72,12 +87,18 @@ function(trimtab_precompile target kind)
   endif()
 endfunction()
 
-# trimtab_add_library(<name> <source>... [LIBRARIES <public>...] [PRIVATE <private>...]): a room's static library.
+# trimtab_add_library(<name> [HOT] <source>... [LIBRARIES <public>...] [PRIVATE <private>...]): a room's static library.
+# HOT: tests compute in it.
 function(trimtab_add_library name)
-  cmake_parse_arguments(arg "" "" "LIBRARIES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "HOT" "" "LIBRARIES;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC trimtab_settings ${arg_LIBRARIES} PRIVATE ${arg_PRIVATE})
-  trimtab_precompile(${name} library)
+  if(arg_HOT AND TRIMTAB_HOT_OPTIONS)
+    target_compile_options(${name} PRIVATE ${TRIMTAB_HOT_OPTIONS})
+    trimtab_precompile(${name} hot)
+  else()
+    trimtab_precompile(${name} library)
+  endif()
 endfunction()
 
 # trimtab_add_test_library(<name> <source>... LIBRARIES <library>...): what several test programs share. Neither kind of
