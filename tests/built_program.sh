@@ -15,11 +15,15 @@ fail() {
     exit 1
 }
 
-# build_program OPTIONS...: builds $source as $name; its second line may say "// Flags: ..." instead of -O3. What the
-# compiler said is in build.log.
+# build_program: $source as $name. What the compiler said is in build.log. All tests of a program share one build.
 build_program() {
-    local flags
-    flags=$(sed -n '2s,^// Flags: ,,p' "$source")
-    # shellcheck disable=SC2086 # several flags
-    "$build/bin/trimtab++" ${flags:--O3} "$@" "$source" -o "$name" 2>build.log || fail "does not build: $(cat build.log)"
+    local built
+    built=$("$(dirname "${BASH_SOURCE[0]}")/build_once.sh" "$build" "$source" 2>build.log) ||
+        fail "does not build: $(cat build.log)"
+    cp "$built/$name" "$built/build.log" .
+}
+
+# build_as OPTIONS...: the same with other options.
+build_as() {
+    "$build/bin/trimtab++" "$@" "$source" -o "$name" 2>build.log || fail "does not build: $(cat build.log)"
 }

@@ -6,7 +6,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../built_program.sh" "$1" "$2"
 shift 2
 
-build_program --trimtab-profile=off
+build_program
 "$build/bin/trimtab" advise --json -- ./"$name" "$@" >advice.json 2>log.txt || fail "no advice: $(tail -n 5 log.txt)"
 python3 - <<'END'
 import json

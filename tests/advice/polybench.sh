@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../built_program.sh" "$1" "$2"
 size=$3
 shift 3
 
-build_program --trimtab-profile=off
+build_program
 "$build/bin/trimtab" advise --json --sarif advice.sarif -- ./"$name" "$size" >advice.json 2>log.txt ||
     fail "no advice: $(tail -n 5 log.txt)"
 python3 - "$name" "$@" <<'END'

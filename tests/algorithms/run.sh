@@ -18,7 +18,7 @@ options=(-DALL_TYPES)
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS=halt_on_error=1:suppressions=$suppressions
 
-build_program -O1 -std=c++17 -arch=sm_75 --trimtab-profile=off "${options[@]}"
+build_as -O1 -std=c++17 -arch=sm_75 --trimtab-profile=off "${options[@]}"
 
 for mode in compiled compiled automatic; do
     [[ $mode != automatic ]] || rm -rf "$XDG_CACHE_HOME"

@@ -15,6 +15,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 MOST = 8
+BUILD_ONCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build_once.sh")
 DEVICES = ["rtx2070super", "c2075"]
 
 
@@ -52,9 +53,10 @@ def main():
             name = os.path.splitext(os.path.basename(source))[0]
             if len(sys.argv) > 3 and name not in sys.argv[3:]:
                 continue
-            program, report = os.path.join(folder, name), os.path.join(folder, name + ".jsonl")
-            subprocess.run([f"{build}/bin/trimtab++", "-O3", "--trimtab-quiet", os.path.join(samples, source),
-                            "-o", program, "-lm"], check=True, capture_output=True)
+            report = os.path.join(folder, name + ".jsonl")
+            built = subprocess.run([BUILD_ONCE, build, os.path.join(samples, source)], check=True, stdout=subprocess.PIPE,
+                                   text=True).stdout.strip()
+            program = os.path.join(built, name)
             for device in DEVICES:
                 for size in (int(first), int(first) * 3 // 2):
                     if os.path.exists(report):

@@ -7,7 +7,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../built_program.sh" "$1" "$2"
 shift 2
 
-build_program --trimtab-profile=off
+build_program
 "$build/bin/trimtab" verify --blocks 6 --launches 2 -- ./"$name" "$@" >out.txt 2>log.txt ||
     fail "is not clean: $(tail -n 20 out.txt log.txt)"
 grep -qx PASS out.txt || fail "does not pass under verify"
