@@ -20,6 +20,7 @@ __global__ void turn(float* out, int n, int turns) {
 int main(int count, char** arguments) {
     const char* mode = count > 1 ? arguments[1] : "mended";
     const auto is = [&](const char* name) { return std::strcmp(mode, name) == 0; };
+    if (is("nothing")) return 7;
     const int n = 1 << 16;
     const std::size_t bytes = n * sizeof(float);
     std::vector<float> host(n), result(n);

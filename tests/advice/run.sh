@@ -6,7 +6,7 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../built_program.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../built_program.sh" "$1" "$2"
 
-build_program --trimtab-profile=off
+build_as -O3 --trimtab-profile=off
 for mode in again round fetch serial need mended; do
     # shellcheck disable=SC2154 # build: of built_program.sh
     "$build/bin/trimtab" advise --json -- ./"$name" $mode >$mode.json 2>log.txt || fail "$mode: $(tail -n 5 log.txt)"
@@ -42,6 +42,9 @@ python3 -c 'import json; found = [[f["rule"] for f in json.load(open(name))["pro
 status=0
 "$build/bin/trimtab" run --advise -- ./"$name" fail >again.out 2>again.txt || status=$?
 [[ $status == 7 ]] && cmp -s again.out <(./"$name" fail) || fail "run --advise: status $status, $(cat again.out again.txt)"
+status=0
+"$build/bin/trimtab" run --advise -- ./"$name" nothing >again.out 2>again.txt || status=$?
+[[ $status == 7 ]] && grep -q 'left no record of a kernel' again.txt || fail "run --advise of a failure before any launch: status $status, $(cat again.txt)"
 "$build/bin/trimtab" advise --against mended.json -- ./"$name" mended >/dev/null 2>>log.txt || fail "is worse than itself"
 if "$build/bin/trimtab" advise --against mended.json -- ./"$name" again >/dev/null 2>worse.txt; then fail "again is no worse"; fi
 grep -q "the program: redundant transfers" worse.txt || fail "$(cat worse.txt)"

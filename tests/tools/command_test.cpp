@@ -230,6 +230,13 @@ TEST_F(Command, RunChoosesAndReports) {
     EXPECT_THAT(page, HasSubstr("</html>"));
 }
 
+TEST_F(Command, RunPreloadsAfterWhatTheUserPreloads) {
+    const std::string words = " run -- sh -c 'echo $LD_PRELOAD'";
+    EXPECT_THAT(trimtab("run -- sh -c 'echo $LD_PRELOAD'").out, MatchesRegex("/[^:]*/libtrimtab.so\n"));
+    EXPECT_THAT(shell("LD_PRELOAD=libm.so.6 " TRIMTAB_BINARY_DIR "/bin/trimtab" + words).out,
+                MatchesRegex("libm.so.6:/[^:]*/libtrimtab.so\n"));
+}
+
 TEST_F(Command, RunSaysWhatIsWrong) {
     expect_failure("run -- ./nosuch", 3, "./nosuch: no such program");
     expect_failure("run -- ./kernels.cu", 3, "no such program");  // not executable

@@ -129,7 +129,9 @@ std::expected<AdvisedRun, Error> of_program(const Options& options) {
         setenv("TRIMTAB_REPORT_BLOCKS", "1", 1);
     }
     setenv("TRIMTAB", options.report.empty() ? "off" : "observe", 0);
-    auto run = advised_run(command, true);
+    const auto recorded = recorded_run(command, true);
+    if (!recorded) return std::unexpected(recorded.error());
+    auto run = advice_of(*recorded);
     if (!run) return run;
     run->advice.program = options.capture.empty() ? options.words : std::vector{options.capture};
     if (!options.report.empty()) {

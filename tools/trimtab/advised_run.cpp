@@ -1,11 +1,9 @@
 #include "tools/trimtab/advised_run.h"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
-#include "base/temporary_folder.h"
 #include "model/device.h"
 #include "tools/trimtab/user_program.h"
 
@@ -18,8 +16,9 @@ std::expected<void, Error> require_emulator() {
     return {};
 }
 
-std::expected<AdvisedRun, Error> advised_run(const std::vector<std::string>& command, bool output_on_stderr) {
-    const auto folder = base::TemporaryFolder::make();
+std::expected<RecordedRun, Error> recorded_run(const std::vector<std::string>& command,
+                                               bool output_on_stderr) {
+    auto folder = base::TemporaryFolder::make();
     if (!folder) return std::unexpected(folder.error());
     const std::string records = folder->file("profiles.jsonl");
     setenv("TRIMTAB_PROFILES", records.c_str(), 1);
@@ -28,14 +27,18 @@ std::expected<AdvisedRun, Error> advised_run(const std::vector<std::string>& com
     const auto outcome = run_user_program(command, output_on_stderr);
     unsetenv("TRIMTAB_PROFILES");
     if (!outcome) return std::unexpected(outcome.error());
-    auto run = advice_of(records, command.front());
-    if (!run) {
-        if (outcome->is_success()) return std::unexpected(run.error());
-        return std::unexpected(
-            Error{.message = outcome->text() + ", and left no record of a kernel", .file = command.front()});
-    }
-    run->advice.program = command;
-    run->exit_code = outcome->exit_code;
+    return RecordedRun{
+        .command = command, .folder = std::move(*folder), .records = records, .outcome = *outcome};
+}
+
+std::expected<AdvisedRun, Error> advice_of(const RecordedRun& recorded) {
+    auto run = advice_of(recorded.records, recorded.command.front());
+    if (!run && !recorded.outcome.is_success())
+        return std::unexpected(Error{.message = recorded.outcome.text() + ", and left no record of a kernel",
+                                     .file = recorded.command.front()});
+    if (!run) return run;
+    run->advice.program = recorded.command;
+    run->exit_code = recorded.outcome.exit_code;
     return run;
 }
 

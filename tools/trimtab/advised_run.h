@@ -5,15 +5,26 @@
 #include <string>
 #include <vector>
 
+#include "base/process.h"
+#include "base/temporary_folder.h"
 #include "tools/trimtab/advised_records.h"
 #include "trimtab/error.h"
 
 namespace trimtab::tools {
 
+// A program that ran to its end, and the records of what it launched, which may be none.
+struct RecordedRun {
+    std::vector<std::string> command;
+    base::TemporaryFolder folder;
+    std::string records;  // a file in it
+    base::Outcome outcome;
+};
+
 // Runs `command` to its end, its launches as the environment says (TRIMTAB, TRIMTAB_DEVICE).
 // `output_on_stderr`: stdout is for the advice alone.
-[[nodiscard]] std::expected<AdvisedRun, Error> advised_run(const std::vector<std::string>& command,
-                                                           bool output_on_stderr);
+[[nodiscard]] std::expected<RecordedRun, Error> recorded_run(const std::vector<std::string>& command,
+                                                             bool output_on_stderr);
+[[nodiscard]] std::expected<AdvisedRun, Error> advice_of(const RecordedRun& recorded);
 
 // Nothing where advice can be given: it needs the emulator's counters.
 [[nodiscard]] std::expected<void, Error> require_emulator();

@@ -38,6 +38,14 @@ void put_first(const char* variable, const std::string& entry) {
     setenv(variable, list.c_str(), 1);
 }
 
+// What the user preloads stays before ours: its functions are called by the program and call ours in turn, and a
+// sanitizer's library must be the first of all.
+void put_last(const char* variable, const std::string& entry) {
+    const char* others = std::getenv(variable);
+    const std::string list = others != nullptr && *others != '\0' ? std::string(others) + ":" + entry : entry;
+    setenv(variable, list.c_str(), 1);
+}
+
 // Programs ask for CUDA's driver by its library's name, and libraries may hold a runtime of their own: where
 // there is no GPU, ours answers to them.
 void stand_in_for_driver() {
@@ -79,7 +87,7 @@ std::optional<Error> preload_runtime(const std::string& program) {
         return Error{.message = fmt::format("{} is not installed with trimtab, and the program needs it",
                                             runtime_library),
                      .file = program};
-    put_first("LD_PRELOAD", *library);
+    put_last("LD_PRELOAD", *library);
     return std::nullopt;
 }
 

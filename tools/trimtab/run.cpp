@@ -72,8 +72,14 @@ int run_with_page(const std::vector<std::string>& command, const Options& option
 
 int run_with_advice(const std::vector<std::string>& command, const Options& options) {
     if (!options.report.empty()) setenv("TRIMTAB_REPORT", fs::absolute(options.report).c_str(), 1);
-    const auto advised = advised_run(command, options.json);
-    if (!advised) return fail(advised.error());
+    const auto run = recorded_run(command, options.json);
+    if (!run) return fail(run.error());
+    const auto advised = advice_of(*run);
+    if (!advised) {
+        const int failed = fail(advised.error());
+        // The program's own status stands before what becomes of the advice.
+        return run->outcome.is_success() ? failed : run->outcome.exit_code;
+    }
     say_advice(advised->advice, options.json);
     return advised->exit_code;
 }

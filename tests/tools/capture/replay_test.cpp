@@ -1,11 +1,8 @@
 // A launch that is captured and made again leaves the bytes that it left in its own program, and has its counters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,6 +12,7 @@
 
 #include "base/temporary_folder.h"
 #include "emulator/capture/capture.h"
+#include "tests/shell_command.h"
 
 namespace {
 
@@ -22,23 +20,10 @@ namespace capture = trimtab::emulator::capture;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-struct Outcome {
-    int status = -1;
-    std::string output;  // stdout and stderr
-};
+using trimtab::test::Outcome;
 
 Outcome run(const std::string& command) {
-    const std::string whole =
-        "env -u TRIMTAB -u TRIMTAB_LOG -u TRIMTAB_REPORT -u TRIMTAB_DEVICE TRIMTAB_MODULES=off " + command +
-        " 2>&1";
-    std::FILE* pipe = popen(whole.c_str(), "r");
-    Outcome outcome;
-    std::array<char, 4096> buffer{};
-    for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-        outcome.output.append(buffer.data(), n);
-    const int status = pclose(pipe);
-    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return outcome;
+    return trimtab::test::run("-u TRIMTAB_DEVICE", command);
 }
 
 const std::string trimtab = TRIMTAB_BINARY_DIR "/bin/trimtab",
