@@ -6,6 +6,7 @@
 
 #include "emulator/exec/code.h"
 #include "emulator/exec/warp.h"
+#include "ptx/comparison.h"
 
 namespace trimtab::schedule {
 
@@ -31,27 +32,6 @@ struct Side {
     }
 };
 
-template <class T>
-bool compare(ptx::Comparison comparison, T a, T b) {
-    switch (comparison) {
-        case ptx::Comparison::eq:
-            return a == b;
-        case ptx::Comparison::ne:
-            return a != b;
-        case ptx::Comparison::lt:
-        case ptx::Comparison::lo:
-            return a < b;
-        case ptx::Comparison::le:
-        case ptx::Comparison::ls:
-            return a <= b;
-        case ptx::Comparison::gt:
-        case ptx::Comparison::hi:
-            return a > b;
-        default:
-            return a >= b;
-    }
-}
-
 // Turns from now on at whose end the loop goes on, without a gap; fewer where a side would wrap around.
 //
 // Where no side wraps, a and b are linear in the turn, and a < b, its like and a == b hold in one stretch of turns: a
@@ -74,7 +54,7 @@ std::uint64_t turns_that_go_on(const CountedLoop& loop, const Side<T>& a, const 
     const auto goes_on = [&](std::uint64_t turn) {
         T at_left = 0, at_right = 0;
         return a.reaches(turn, at_left) && b.reaches(turn, at_right) &&
-               compare(loop.comparison, at_left, at_right) == loop.goes_on_if;
+               ptx::holds(loop.comparison, at_left, at_right) == loop.goes_on_if;
     };
     if (most == 0 || !goes_on(0)) return 0;
     std::uint64_t known = 0, beyond = most;  // `known` goes on; `beyond` does not, or is not asked

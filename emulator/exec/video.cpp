@@ -6,6 +6,7 @@
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/video_info.h"
 #include "emulator/exec/warp.h"
+#include "ptx/comparison.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -114,26 +115,6 @@ s64 part_of(std::uint64_t pool, unsigned bits, unsigned part, bool is_signed) {
     return static_cast<s64>((value << (64 - bits)) >> (64 - bits));
 }
 
-bool holds(ptx::Comparison comparison, s64 a, s64 b) {
-    switch (comparison) {
-        case ptx::Comparison::eq:
-            return a == b;
-        case ptx::Comparison::ne:
-            return a != b;
-        case ptx::Comparison::lt:
-        case ptx::Comparison::lo:
-            return a < b;
-        case ptx::Comparison::le:
-        case ptx::Comparison::ls:
-            return a <= b;
-        case ptx::Comparison::gt:
-        case ptx::Comparison::hi:
-            return a > b;
-        default:
-            return a >= b;
-    }
-}
-
 Wide computed(const VideoInfo& info, s64 a, s64 b) {
     const u32 amount = info.wraps ? static_cast<u32>(b) & 31 : std::min<u32>(static_cast<u32>(b), 32);
     switch (info.operation) {
@@ -150,7 +131,7 @@ Wide computed(const VideoInfo& info, s64 a, s64 b) {
         case Operation::average:
             return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
         case Operation::compare:
-            return holds(info.comparison, a, b) ? 1 : 0;
+            return ptx::holds(info.comparison, a, b) ? 1 : 0;
         case Operation::shift_left:
             return Wide{a} << amount;
         case Operation::shift_right:

@@ -1,7 +1,6 @@
 // A whole process on libtrimtab.so: which backend it gets, and what it says where there is none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,27 +9,17 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/shell_command.h"
+
 namespace {
 
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-struct Outcome {
-    int status = -1;
-    std::string output;  // stdout and stderr
-};
+using trimtab::test::Outcome;
 
 Outcome run(const std::string& environment, const std::string& arguments) {
-    const std::string command = "env -u TRIMTAB -u TRIMTAB_LOG -u TRIMTAB_REPORT TRIMTAB_MODULES=off " +
-                                environment + " " TRIMTAB_PROGRAM " " + arguments + " 2>&1";
-    std::FILE* pipe = popen(command.c_str(), "r");
-    Outcome outcome;
-    std::array<char, 4096> buffer{};
-    for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-        outcome.output.append(buffer.data(), n);
-    const int status = pclose(pipe);
-    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return outcome;
+    return trimtab::test::run(environment, TRIMTAB_PROGRAM " " + arguments);
 }
 
 TEST(Process, RunsOnTheDeviceThatItsEnvironmentNames) {
