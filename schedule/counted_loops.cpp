@@ -80,8 +80,9 @@ class LoopFinder {
     std::vector<CountedLoop> run() {
         std::vector<CountedLoop> out;
         for (const ptx::Loop& loop : flow_.loops) {
-            if (loop.blocks.size() != 1) continue;
-            if (auto found = counted(flow_.blocks[loop.header])) out.push_back(std::move(*found));
+            const ptx::BasicBlock* const back = branch_back(loop);
+            if (loop.blocks.size() != (back == nullptr ? 1u : 2u)) continue;
+            if (auto found = counted(flow_.blocks[loop.header], back)) out.push_back(std::move(*found));
         }
         return out;
     }
@@ -89,23 +90,43 @@ class LoopFinder {
   private:
     [[nodiscard]] const ptx::Instruction& at(std::uint32_t i) const { return function_.body[i]; }
 
-    [[nodiscard]] std::optional<CountedLoop> counted(const ptx::BasicBlock& block) {
-        if (!is_plain(block)) return std::nullopt;
+    // Of a loop that is left at the end of its first block: the second, if that is nothing but the way back.
+    [[nodiscard]] const ptx::BasicBlock* branch_back(const ptx::Loop& loop) const {
+        if (loop.blocks.size() != 2) return nullptr;
+        const ptx::BasicBlock& back = flow_.blocks[loop.blocks[1]];
+        if (back.last - back.first != 1) return nullptr;
+        const ptx::Instruction& branch = at(back.first);
+        const bool goes_back = branch.opcode == Opcode::bra && branch.guard == ptx::no_index &&
+                               branch.operands.size() == 1 &&
+                               branch.operands[0].target == flow_.blocks[loop.header].first;
+        return goes_back ? &back : nullptr;
+    }
+
+    [[nodiscard]] std::optional<CountedLoop> counted(const ptx::BasicBlock& block,
+                                                     const ptx::BasicBlock* back) {
+        if (!is_plain(block, back)) return std::nullopt;
         find_writes(block);
         CountedLoop loop;
         loop.slot = code_.instruction_base + block.first;
         loop.instructions = block.last - block.first;
+        if (back != nullptr) {
+            loop.back_slot = code_.counted_at[back->first];
+            ++loop.instructions;
+        }
         for (std::uint32_t i = block.first; i < block.last; ++i) find_moving(i, loop);
         if (!find_exit(block, loop) || !steers_nothing(block)) return std::nullopt;
+        // With a branch of its own back, the other one is the way out.
+        if (back != nullptr) loop.goes_on_if = !loop.goes_on_if;
         return loop;
     }
 
     // One region that every turn runs from top to bottom, of nothing that other threads could wait for.
-    [[nodiscard]] bool is_plain(const ptx::BasicBlock& block) const {
+    [[nodiscard]] bool is_plain(const ptx::BasicBlock& block, const ptx::BasicBlock* back) const {
         if (block.last - block.first < 2) return false;
         const ptx::Instruction& last = at(block.last - 1);
-        if (last.opcode != Opcode::bra || last.guard == ptx::no_index || last.operands.size() != 1 ||
-            last.operands[0].target != block.first)
+        if (last.opcode != Opcode::bra || last.guard == ptx::no_index || last.operands.size() != 1)
+            return false;
+        if (back == nullptr ? last.operands[0].target != block.first : block.last != back->first)
             return false;
         for (std::uint32_t i = block.first; i < block.last; ++i) {
             if (code_.counted_at[i] != code_.instruction_base + block.first || has_state(at(i))) return false;

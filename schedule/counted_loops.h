@@ -1,8 +1,8 @@
 // Loops whose turns need not be run one by one: it is known how many are left, and that nothing but data hangs on what
 // a turn computes.
 //
-// Such a loop is one block of code that is left where a comparison of integers fails, whose sides change by the same
-// amount in every turn or not at all. Registers of this kind can be moved on by any number of turns at once. What else
+// Such a loop is one block of code, with at most a bare branch back behind it, that is left where a comparison of integers
+// fails, whose sides change by the same amount in every turn or not at all. Registers of this kind can be moved on by any number of turns at once. What else
 // a turn carries to the next (a sum), and all memory if a turn stores, is wrong after that. So a loop is only taken if
 // nothing wrong reaches a branch, a guard or an address anywhere in the kernel: its warps then go the same way and touch
 // the same places as if every turn had been run.
@@ -32,7 +32,8 @@ struct CountedLoop {
         LoopOperand by{};         // is added in every turn
         bool is_subtracted = false;
     };
-    std::uint32_t slot = 0;          // of its one region, in the kernel's numbering
+    std::uint32_t slot = 0;          // of its region, in the kernel's numbering
+    std::uint32_t back_slot = none;  // of the bare branch back, where there is one
     std::uint32_t instructions = 0;  // of a turn
     std::vector<Moving> moving;
     LoopOperand left{}, right{};  // what is compared

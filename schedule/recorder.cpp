@@ -262,6 +262,7 @@ void Recorder::skip(Warp& w, const emulator::RegionInfo& region, WarpTrace& trac
     if (entered >= most) return;
     const std::uint64_t turns = skip_turns(w, *loop, most);
     entered += static_cast<std::uint32_t>(turns);
+    if (loop->back_slot != none) state.entered[loop->back_slot] += static_cast<std::uint32_t>(turns);
     state.open.back().turn += turns;
     trace.turns[state.open.back().loop] += turns;
     skipped_ += turns * loop->instructions;

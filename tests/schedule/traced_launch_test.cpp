@@ -305,6 +305,18 @@ TEST(TracedLaunch, TurnsThatAreLeftOutChangeNothing) {
          from_0 + "$L:\n" + load +
              "    add.u32 %r4, %r4, 3;\n    setp.ge.u32 %p1, %r4, %r1;\n    @!%p1 bra $L;\n" + use_r4,
          true},
+        {"left in its midst, and a branch back",
+         from_0 + "$L:\n" + load +
+             "    add.u32 %r4, %r4, 1;\n    setp.eq.u32 %p1, %r4, %r1;\n    @%p1 bra $E;\n    bra.uni "
+             "$L;\n$E:\n" +
+             use_r4,
+         true},
+        {"a branch back that does more",
+         from_0 + "$L:\n" + load +
+             "    setp.eq.u32 %p1, %r4, %r1;\n    @%p1 bra $E;\n    add.u32 %r4, %r4, 1;\n    bra.uni "
+             "$L;\n$E:\n" +
+             use_r4,
+         false},
         {"by an amount of each lane's own",
          loop(from_0 + "    add.u32 %r5, %r2, 1;\n",
               load + "    add.u32 %r4, %r4, %r5;\n    setp.le.u32 %p1, %r4, %r1;\n", use_r4),
