@@ -65,15 +65,16 @@ void LaunchTerms::computation() {
                             .named("F_SFU", "", "GPUPerf (10): visible share of special functions");
     const Value o_sfu =
         (special * warp_size / sfu_width * f_sfu).named("O_SFU", "cycles per warp", "GPUPerf (9)");
-    // A pass over shared memory takes the load-store units' addresses or the banks' bytes.
-    const Value pass = max(warp_size / device("load_store_units_per_sm"),
-                           warp_size * number(4, "bytes a lane") / device("shared_bytes_per_clock"));
+    // A request takes the load-store units' addresses once, and the banks as often as conflicts repeat it: where the units
+    // are the narrower, a first conflict costs nothing.
     shared_requests_ = count(Metric::shared_requests);
-    const Value conflicts = max(count(Metric::shared_wavefronts) - shared_requests_, zero_);
-    const Value o_bank = (conflicts * pass).named("O_bank", "cycles per warp", "GPUPerf (6): bank conflicts");
-    const Value shared =
-        (shared_requests_ * pass).named("shared_cycles", "cycles per warp", "passes over the banks");
-    serial_cycles_ = o_sfu + o_bank + shared;
+    const Value units = shared_requests_ * warp_size / device("load_store_units_per_sm");
+    const Value banks = max(count(Metric::shared_wavefronts), shared_requests_) * warp_size *
+                        number(4, "bytes a lane") / device("shared_bytes_per_clock");
+    const Value shared = max(units, banks)
+                             .named("shared_cycles", "cycles per warp",
+                                    "addresses, or passes over the banks: O_bank of GPUPerf (6)");
+    serial_cycles_ = o_sfu + shared;
     barriers_ = count(Metric::barriers);
 }
 

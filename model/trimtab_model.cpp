@@ -89,7 +89,14 @@ void TrimtabModel::l2_slots() {
     const Value of_load = number(0.55, sweep);
     const Value written = store_sectors_ * number(0.7, sweep) + store_lines_ * number(0.9, sweep);
     const Value grouped = groups_ * number(2.2, sweep);
-    slots_ = ((load_sectors_ + load_lines_) * of_load + written + (grouped - written) * group_share_)
+    // What L1 has passes its tags and its data alone: on Volta and later a sector a cycle in each of four banks, and as
+    // many bytes a cycle as shared memory, which is the same memory.
+    const Value beyond = (load_sectors_ + load_lines_) * of_load;
+    const Value within = load_sectors_ * max(number(0.25, "four banks of L1, Khairy et al., Accel-Sim, 2020"),
+                                             sector_bytes_ / device("shared_bytes_per_clock"));
+    const Value is_banked = number(70, "Volta") <= device("compute_capability");
+    const Value loading = beyond - select(is_banked, max(beyond - within, zero_) * l1_hits_, zero_);
+    slots_ = (loading + written + (grouped - written) * group_share_)
                  .named("slots", "cycles per warp", "sectors and lines through the SM");
     queue_ = of_load + of_load;
 
@@ -179,9 +186,10 @@ Value TrimtabModel::wave_cycles(Value blocks, Value mean_blocks, std::string_vie
     // What all SMs share is asked for by the mean SM, yet a busier one waits longer for its part.
     const Value half = number(0.5, judged);
     const Value shared = l2_cycles_ * (half + half * mean_blocks / blocks);
-    // What one pipe does is half hidden behind what another does.
-    const Value memory = slots_ + serial_cycles_;
-    const Value own = max(pipe_cycles_, memory) + half * min(pipe_cycles_, memory);
+    // Of issue and arithmetic half is hidden behind requests to memory, or the other way round; shared memory, which is
+    // asked by the same path, hides it as two throughputs hide each other: abstract emulation shows it, and RTX 3090 times.
+    const Value unhidden = max(pipe_cycles_, slots_) + half * min(pipe_cycles_, slots_) - slots_;
+    const Value own = slots_ + sharp_max(unhidden, serial_cycles_);
     const Value per_warp =
         sharp_max(own, shared).named(in_wave("cycles_per_warp"), "cycles", "the SM's pipes, or L2");
     const Value ending = terms_.ending ? one_ + number(0.4, "stencils of 64 to 1024 threads in the sweeps") /

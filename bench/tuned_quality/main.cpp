@@ -261,7 +261,9 @@ int main(int argc, char** argv) {
         "--seconds", options.seconds,
         "Start no configuration after so long; the rest is for another run with the same --results");
     app.add_option("--model", options.model, "Performance model")->capture_default_str();
-    app.add_option("--compiler", options.compiler, "clang++ 22")->capture_default_str();
+    app.add_option("--compiler", options.compiler,
+                   "clang++ 22, or nvcc, which the tables' programs were made with")
+        ->capture_default_str();
     app.add_flag("--from-ptx", options.from_ptx, "Emulate the PTX, though ptxas's machine code could be had");
     app.add_flag("--fresh", options.fresh, "Measure again what is remembered");
     app.add_flag("--json", options.json, "Print JSON");

@@ -40,8 +40,13 @@ std::string contents_of(const std::string& path) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+bool is_nvcc(const std::string& compiler) {
+    return std::filesystem::path(compiler).stem() == "nvcc";
+}
+
 // PTX for 7.5, as trimtab++ makes it by default; ptxas makes the device's own code of it.
-std::vector<std::string> compiler_flags(const TunedKernel& kernel) {
+std::vector<std::string> compiler_flags(const TunedKernel& kernel, const std::string& compiler) {
+    if (is_nvcc(compiler)) return {"-O3", "-x", "cu", "-ptx", "-arch=sm_75"};
     std::vector<std::string> flags{"-O3",
                                    "-x",
                                    "cuda",
@@ -62,8 +67,9 @@ std::vector<std::string> compiler_flags(const TunedKernel& kernel) {
 PredictedConfigurations::PredictedConfigurations(PredictorOptions options, const std::string& store_path)
     : options_(std::move(options)), memory_("tuned_quality", store_path) {
     memory_.forget(options_.fresh);
-    source_key_ = hash_of(fmt::format("{} {}", fmt::join(compiler_flags(options_.kernel), " "),
-                                      contents_of(options_.kernel.source)));
+    source_key_ =
+        hash_of(fmt::format("{} {}", fmt::join(compiler_flags(options_.kernel, options_.compiler), " "),
+                            contents_of(options_.kernel.source)));
 }
 
 std::expected<PredictedConfigurations::Compiled, Error> PredictedConfigurations::compile(
@@ -80,7 +86,7 @@ std::expected<PredictedConfigurations::Compiled, Error> PredictedConfigurations:
         if (!temporary) return std::unexpected(temporary.error());
         const std::string ptx = temporary->file("kernel.ptx");
         std::vector<std::string> command{options_.compiler};
-        std::ranges::move(compiler_flags(options_.kernel), std::back_inserter(command));
+        std::ranges::move(compiler_flags(options_.kernel, options_.compiler), std::back_inserter(command));
         std::ranges::copy(out.launch.defines, std::back_inserter(command));
         command.insert(command.end(), {options_.kernel.source, "-o", ptx});
         if (const auto built = base::run_to_success({.words = command}); !built)
