@@ -19,6 +19,8 @@ bool is_there(const fs::path& path) {
 }  // namespace
 
 std::optional<std::string> find_llvm_program(const std::string& name) {
+    // What an install brings along comes first: the plugin is linked to the very LLVM of that clang.
+    if (fs::path brought = fs::path(own_prefix()) / "llvm" / "bin" / name; is_there(brought)) return brought;
     if (fs::path built_with = fs::path(TRIMTAB_LLVM_PREFIX) / "bin" / name; is_there(built_with))
         return built_with;
     for (const std::string& candidate : {name + "-22", name})

@@ -9,7 +9,7 @@
 
 namespace trimtab::base {
 
-// A program of LLVM 22: where Trimtab was built with it, else on PATH by its versioned name.
+// A program of LLVM 22: in llvm/bin of this install, where Trimtab was built with it, else on PATH by its versioned name.
 [[nodiscard]] std::optional<std::string> find_llvm_program(const std::string& name);
 [[nodiscard]] std::expected<std::string, Error> find_clangxx();
 // Does the folder hold a CUDA toolkit?

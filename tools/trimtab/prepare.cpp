@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "analysis/annotation_file.h"
+#include "base/compilers.h"
 #include "base/installation.h"
 #include "base/process.h"
 #include "base/temporary_folder.h"
@@ -113,9 +114,9 @@ std::expected<std::vector<Module>, Error> modules_of(const std::string& path) {
 }
 
 std::expected<driver_gen::CCompiler, Error> find_c_compiler() {
-    constexpr const char* llvm_clang = TRIMTAB_LLVM_PREFIX "/bin/clang";
-    for (const char* name : {llvm_clang, "clang-22", "clang", "cc", "gcc"}) {
-        const auto program = base::find_program(name);
+    for (const char* name : {"clang", "cc", "gcc"}) {
+        const auto program =
+            name == std::string_view("clang") ? base::find_llvm_program(name) : base::find_program(name);
         if (!program) continue;
         std::error_code ignored;
         const fs::path self = fs::read_symlink("/proc/self/exe", ignored);

@@ -1,0 +1,85 @@
+"""The questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from trimtab._answers import (
+    Advice,
+    Block,
+    Candidate,
+    Choice,
+    Emulation,
+    Finding,
+    Kernel,
+    Prediction,
+    block_of,
+)
+from trimtab._tools import PathLike, launch_options, run
+
+Arguments = Mapping["str | int", object]  # by the source's names, or by index; pointers may be left out
+
+
+def devices() -> list[dict[str, Any]]:
+    """The GPUs that are described."""
+    return list(run(["devices", "--json"]))
+
+
+def describe(file: PathLike, kernel: str | None = None) -> list[Kernel]:
+    """The kernels of a file: what they are, and whether their blocks may change."""
+    options = launch_options(kernel=kernel, device=None, args=None)
+    kernels = []
+    for entry in run(["inspect", file, *options, "--json"])["kernels"]:
+        about = entry["description"]
+        kernels.append(Kernel(name=about["demangled"], mangled=about["name"], source=about.get("source", ""),
+                              verdict=about["verdict"], data=tuple(about["data"]),
+                              reasons=tuple(reason["text"] for reason in about["reasons"]), json=entry))
+    return kernels
+
+
+def select(file: PathLike, *, device: PathLike = "rtx2070super", kernel: str | None = None,
+           args: Arguments | None = None, extent: Sequence[int] | None = None, grid: Sequence[int] | None = None,
+           block: Sequence[int] | None = None, candidates: Iterable[Sequence[int]] | None = None) -> Choice:
+    """The block that a launch of so many threads (`extent`), or one written so (`grid`, `block`), would get; of
+    `candidates` alone, where they are named. Raises with exit_code 1 where the launch keeps its block."""
+    options = launch_options(kernel=kernel, device=device, args=args, grid=grid, block=block, extent=extent)
+    if candidates is not None:
+        options += ["--candidates", ";".join(",".join(map(str, sizes)) for sizes in candidates)]
+    json = run(["select", file, *options, "--json"])
+    ranking = tuple(Candidate(block_of(one), one["ns"], one.get("metrics", {})) for one in json["ranking"])
+    chosen: Block = block_of(json["chosen"])
+    time_ns = next(one.time_ns for one in ranking if one.block == chosen)
+    return Choice(json["kernel"], json["device"], chosen, time_ns, ranking, json)
+
+
+def predict(file: PathLike, *, grid: Sequence[int], block: Sequence[int], device: PathLike = "rtx2070super",
+            kernel: str | None = None, args: Arguments | None = None, measure: bool = False) -> Prediction:
+    """The launch's time by the model; `measure`: of counts of this very launch, emulated, where fits would do."""
+    options = launch_options(kernel=kernel, device=device, args=args, grid=grid, block=block)
+    json = run(["predict", file, *options, *(["--measure"] if measure else []), "--json"])
+    return Prediction(json["kernel"], json["device"], json["ns"], json["occupancy"]["fraction"], json)
+
+
+def emulate(file: PathLike, *, grid: Sequence[int], block: Sequence[int], device: PathLike = "rtx2070super",
+            kernel: str | None = None, args: Arguments | None = None) -> Emulation:
+    """The launch, abstractly emulated: warps on an SM, and what limits them."""
+    options = launch_options(kernel=kernel, device=device, args=args, grid=grid, block=block)
+    json = run(["emulate", file, *options, "--json"])
+    return Emulation(json["kernel"], json["device"], json["ns"], json["cycles"], json)
+
+
+def advise(file: PathLike | None = None, *, program: Sequence[PathLike] | None = None,
+           grid: Sequence[int] | None = None, block: Sequence[int] | None = None,
+           device: PathLike = "rtx2070super", kernel: str | None = None, args: Arguments | None = None) -> Advice:
+    """Advice on one launch of a file's kernel, or on all launches of a program that is run on the emulator."""
+    if (file is None) == (program is None):
+        raise ValueError("either a file or a program is wanted")
+    options = launch_options(kernel=kernel, device=device, args=args, grid=grid, block=block)
+    command: list[PathLike] = ["advise", *([file] if file is not None else []), *options, "--json"]
+    if program is not None:
+        command += ["--", *program]
+    json = run(command)
+    found = [*json["program_findings"], *(one for kernel_json in json["kernels"] for one in kernel_json["findings"])]
+    findings = tuple(Finding(one["rule"], one.get("text", ""), one) for one in found)
+    return Advice(json["device"], json["total_ns"], findings, json)

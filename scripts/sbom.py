@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""What a package of Trimtab holds of others, as a CycloneDX 1.6 document (JSON).
+
+usage: sbom.py [--licences FOLDER] --output FILE.cdx.json PREFIX    of an installed tree
+       sbom.py --into-wheel FILE.whl --sbom FILE.cdx.json           puts it into the wheel
+
+Components are the parts of LICENSES.md that are compiled in, and the Debian packages whose shared libraries the programs
+under PREFIX need, with their versions. With --licences the texts of the licences of those packages are copied there.
+Needs cyclonedx-python-lib. Exit codes: 0 done, 2 usage, 3 bad input.
+"""
+
+import argparse
+import base64
+import datetime
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import uuid
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Parts of every Linux that a program is made for: a wheel leaves them to the machine, as manylinux has it.
+OF_THE_SYSTEM = {"libc6", "libgcc-s1", "libstdc++6"}
+HEADERS = {"CLI11": "libcli11-dev", "{fmt}": "libfmt-dev", "spdlog": "libspdlog-dev",
+           "JSON for Modern C++ (nlohmann)": "nlohmann-json3-dev", "xxHash (its header)": "libxxhash-dev",
+           "libstdc++ and libgcc": "gcc-12-base", "clang's table of options": "libclang-22-dev"}
+
+
+def run(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
+
+
+def version_of(package):
+    return run("dpkg-query", "-W", "-f=${Version}", package).strip()
+
+
+def compiled_in():
+    """(name, licence) of the first table of LICENSES.md."""
+    rows, begun = [], False
+    for line in (ROOT / "LICENSES.md").read_text().splitlines():
+        if line.startswith("| "):
+            begun = True
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            if cells[0] not in ("what", "---"):
+                rows.append((re.sub(r" \(`.*?`\).*", "", cells[0]), cells[1]))
+        elif begun:
+            break
+    return rows
+
+
+def libraries_of(prefix):
+    """Debian package -> the files of its shared libraries that programs under the prefix need."""
+    packages = {}
+    own = {path.name for path in prefix.rglob("*.so*")}
+    for path in sorted(prefix.rglob("*")):
+        if not path.is_file() or path.is_symlink() or path.read_bytes()[:4] != b"\x7fELF":
+            continue
+        for name, place in re.findall(r"(\S+) => (/\S+)", run("ldd", str(path))):
+            if name in own:
+                continue
+            real = os.path.realpath(place)
+            for candidate in (place, real, real.removeprefix("/usr")):
+                owner = run("dpkg-query", "-S", candidate).partition(":")[0]
+                if owner:
+                    packages.setdefault(owner, set()).add(os.path.basename(place))
+                    break
+    return {package: files for package, files in packages.items() if package not in OF_THE_SYSTEM}
+
+
+def document(prefix, licences):
+    from cyclonedx.model.bom import Bom
+    from cyclonedx.model.component import Component, ComponentType
+    from cyclonedx.model.license import DisjunctiveLicense
+    from packageurl import PackageURL
+    version = re.search(r"project\(trimtab VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+    bom = Bom()
+    when = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
+    bom.metadata.timestamp = datetime.datetime.fromtimestamp(when, datetime.timezone.utc)
+    bom.metadata.component = Component(name="trimtab", version=version, type=ComponentType.APPLICATION, bom_ref="trimtab")
+    texts = []
+    for name, licence in compiled_in():
+        package = HEADERS.get(name)
+        bom.components.add(Component(
+            name=name, version=version_of(package) if package else None, type=ComponentType.LIBRARY,
+            bom_ref=f"compiled-in:{name}", licenses=[DisjunctiveLicense(name=licence)],
+            purl=PackageURL("deb", "debian", package, version_of(package)) if package else None))
+        if package:
+            texts.append(package)
+    for package, files in sorted(libraries_of(prefix).items()):
+        bom.components.add(Component(
+            name=package, version=version_of(package), type=ComponentType.LIBRARY, bom_ref=f"library:{package}",
+            description="shared libraries: " + ", ".join(sorted(files)),
+            purl=PackageURL("deb", "debian", package, version_of(package))))
+        texts.append(package)
+    if licences:
+        folder = pathlib.Path(licences) / "licences"
+        folder.mkdir(parents=True, exist_ok=True)
+        for package in texts:
+            text = pathlib.Path("/usr/share/doc") / package / "copyright"
+            if not text.exists():
+                raise ValueError(f"{text}: there is no licence of {package}")
+            shutil.copyfile(text, folder / package)
+    bom.register_dependency(bom.metadata.component, bom.components)
+    # The same content has the same number.
+    bom.serial_number = uuid.uuid5(uuid.NAMESPACE_URL, f"trimtab {version} " + " ".join(
+        f"{c.name}={c.version}" for c in sorted(bom.components, key=lambda c: c.bom_ref.value)))
+    return bom
+
+
+def write(prefix, output, licences):
+    from cyclonedx.output.json import JsonV1Dot6
+    pathlib.Path(output).write_text(JsonV1Dot6(document(pathlib.Path(prefix), licences)).output_as_string(indent=1) + "\n")
+
+
+def put_into_wheel(wheel, sbom):
+    """Into .dist-info/sboms, where PEP 770 has it; entries in order, with one date, so that bytes are the same."""
+    when = datetime.datetime.fromtimestamp(max(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), 315532800),
+                                           datetime.timezone.utc)
+    date = (when.year, when.month, when.day, when.hour, when.minute, when.second)
+    with zipfile.ZipFile(wheel) as old:
+        info = next(name.split("/")[0] for name in old.namelist() if name.endswith(".dist-info/RECORD"))
+        content = {one.filename: (old.read(one), one.external_attr) for one in old.infolist() if not one.is_dir()}
+    content[f"{info}/sboms/trimtab.cdx.json"] = (pathlib.Path(sbom).read_bytes(), 0o100644 << 16)
+    # auditwheel's own list of what it added tells the moment, and numbers by chance.
+    record = f"{info}/RECORD"
+    del content[record]
+    content.pop(f"{info}/sboms/auditwheel.cdx.json", None)
+    lines = []
+    for name, (data, _) in sorted(content.items()):
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        lines.append(f"{name},sha256={digest},{len(data)}")
+    content[record] = ("\n".join([*lines, f"{record},,"]).encode() + b"\n", 0o100644 << 16)
+    # Records come last, as the wheel's format recommends.
+    order = sorted(content, key=lambda name: (name.startswith(info), name == record, name))
+    with zipfile.ZipFile(wheel + ".new", "w", zipfile.ZIP_DEFLATED, compresslevel=6) as new:
+        for name in order:
+            entry = zipfile.ZipInfo(name, date)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = content[name][1]
+            new.writestr(entry, content[name][0])
+    os.replace(wheel + ".new", wheel)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("prefix", nargs="?")
+    parser.add_argument("--output")
+    parser.add_argument("--licences")
+    parser.add_argument("--into-wheel")
+    parser.add_argument("--sbom")
+    options = parser.parse_args()
+    try:
+        if options.into_wheel and options.sbom:
+            put_into_wheel(options.into_wheel, options.sbom)
+        elif options.prefix and options.output:
+            write(options.prefix, options.output, options.licences)
+        else:
+            parser.error("either a prefix and --output, or --into-wheel and --sbom")
+    except (OSError, ValueError) as error:
+        print(f"sbom.py: {error}", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
