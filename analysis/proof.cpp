@@ -15,7 +15,7 @@
 #include "analysis/spinning.h"
 #include "analysis/total_use.h"
 #include "analysis/turn_values.h"
-#include "ptx/inlined_places.h"
+#include "base/user_file.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -476,7 +476,7 @@ Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& 
 bool is_user_source(const ptx::Module& module, const ptx::SourceLocation& location) {
     const auto file = module.files.find(location.file);
     if (file == module.files.end() || location.line == 0) return false;
-    return ptx::is_user_file(file->second);
+    return base::is_user_file(file->second);
 }
 
 std::string source_of(const ptx::Module& module, const ptx::Function& function, std::uint32_t instruction) {

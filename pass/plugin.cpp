@@ -22,6 +22,7 @@
 #include "pass/managed_variables.h"
 #include "pass/register_bodies.h"
 #include "pass/route_launches.h"
+#include "pass/user_places.h"
 #include "pass/variants.h"
 #include "pass/wide_conversions.h"
 
@@ -73,6 +74,14 @@ class TrimtabPass : public llvm::PassInfoMixin<TrimtabPass> {
     Variants variants_;
 };
 
+class MovePlaces : public llvm::PassInfoMixin<MovePlaces> {
+  public:
+    llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& /*analyses*/) {
+        return preserved(module.getTargetTriple().isNVPTX() && trimtab::pass::move_places_to_users(module));
+    }
+    static bool isRequired() { return true; }
+};
+
 class DropEqualBodies : public llvm::PassInfoMixin<DropEqualBodies> {
   public:
     explicit DropEqualBodies(Variants variants) : variants_(std::move(variants)) {}
@@ -97,6 +106,9 @@ extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo
                     [variants](llvm::ModulePassManager& passes, llvm::OptimizationLevel /*level*/) {
                         passes.addPass(TrimtabPass(variants));
                     });
+                builder.registerOptimizerLastEPCallback(
+                    [](llvm::ModulePassManager& passes, llvm::OptimizationLevel /*level*/,
+                       llvm::ThinOrFullLTOPhase /*phase*/) { passes.addPass(MovePlaces()); });
                 // They are few, and only where bodies were asked for.
                 if (named_file("TRIMTAB_MACRO_BODIES") != nullptr)
                     builder.registerOptimizerLastEPCallback([variants](llvm::ModulePassManager& passes,

@@ -1,10 +1,9 @@
 #include "ptx/inlined_places.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <string>
 
+#include "base/user_file.h"
 #include "ptx/file_names.h"
 
 namespace trimtab::ptx {
@@ -35,7 +34,7 @@ std::optional<NamedPlace> named_place(std::string_view text) {
 std::uint32_t file_index(Module& module, std::string_view written) {
     const std::string name = decode_file_name(written);
     for (const auto& [index, path] : module.files) {
-        if (!is_user_file(path)) continue;
+        if (!base::is_user_file(path)) continue;
         if (path == name || (path.ends_with(name) && path[path.size() - name.size() - 1] == '/'))
             return index;
     }
@@ -45,14 +44,6 @@ std::uint32_t file_index(Module& module, std::string_view written) {
 }
 
 }  // namespace
-
-bool is_user_file(std::string_view path) {
-    return std::ranges::none_of(
-        std::array<std::string_view, 7>{"/lib/clang/", "__clang_", "/usr/include/", "/usr/local/include/",
-                                        "/usr/local/cuda", "/targets/x86_64-linux/include/",
-                                        "/site-packages/nvidia/"},
-        [&](std::string_view part) { return path.contains(part); });
-}
 
 SourceLocation InlinedPlaces::note(const SourceLocation& own, std::optional<SourceLocation> inlined_at,
                                    std::string_view comment) {
@@ -91,8 +82,8 @@ SourceLocation InlinedPlaces::user_place(const Chain& chain, Module& module) con
     for (const Place& place : chain) {
         if (place.location.line == 0) continue;
         const auto path = module.files.find(place.location.file);
-        if (place.file.empty() ? path == module.files.end() || !is_user_file(path->second)
-                               : !is_user_file(place.file))
+        if (place.file.empty() ? path == module.files.end() || !base::is_user_file(path->second)
+                               : !base::is_user_file(place.file))
             continue;
         SourceLocation found = place.location;
         if (!place.file.empty()) found.file = file_index(module, place.file);

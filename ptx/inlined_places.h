@@ -1,6 +1,7 @@
 // Where inlined code stands in its user's source. A .loc names the place that the instruction comes from,
 // which may be in a header of the compiler's own, and the calls by which it got there: nvcc as attributes,
-// clang in the comment behind it (in PTX files: the fat binary drops comments).
+// clang in the comment behind it (in PTX files: the fat binary drops comments, so that the plugin has moved the places
+// of what trimtab++ compiles, pass/user_places.h).
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,6 @@
 #include "ptx/module.h"
 
 namespace trimtab::ptx {
-
-// Not where compilers and toolkits keep their own.
-[[nodiscard]] bool is_user_file(std::string_view path);
 
 class InlinedPlaces {
   public:

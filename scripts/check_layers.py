@@ -29,7 +29,7 @@ ROOMS = {
     "pipeline": ["driver_gen"],
     "opencl": ["pipeline", "schedule"],
     "runtime": ["cuda", "schedule"],
-    "pass": ["include"],
+    "pass": ["base"],
     "tools": ["runtime", "opencl", "advice", "pipeline", "pass", "schedule"],
 }
 # What a room may include of one that does not lie below it. Of runtime/, what chooses: CMake's trimtab_choosing, which calls
