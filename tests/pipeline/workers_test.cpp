@@ -141,7 +141,7 @@ TEST_F(Workers, LeaveWhatOneProcessLeaves) {
     ASSERT_EQ(prepare("four", {"--workers=4"}), 0) << messages("four");
     EXPECT_THAT(messages("four"), HasSubstr("6 kernels by"));
     expect_as_alone("four");
-    // Commands are as good, and what is known needs no worker.
+    // Commands are as good.
     ASSERT_EQ(prepare("commands",
                       {"--workers=2*" + trimtab + " worker", "--workers", "exec " + trimtab + " worker"}),
               0)
@@ -204,6 +204,14 @@ TEST_F(Workers, EndWithWhoStartedThem) {
             EXPECT_FALSE(is_alive(worker));
         }
     }
+}
+
+TEST_F(Workers, AFileAfterTheOptionIsAFile) {
+    const fs::path other = folder_ / "other.ptx";
+    std::ofstream(other) << trimtab::tests::ptx_of_kernels(1, 3);
+    std::ofstream(module_) << trimtab::tests::ptx_of_kernels(1, 4);
+    ASSERT_EQ(prepare("files", {"--workers", "exec " + trimtab + " worker", other}), 0) << messages("files");
+    EXPECT_EQ(rows("files").size(), 2U) << messages("files");
 }
 
 // Machines that share a Redis, each with a cache of its own.

@@ -19,7 +19,8 @@ void add_worker_options(CLI::App& command, WorkerOptions& options) {
             "Who does the work beside this process: a number of workers on this machine, a command that "
             "starts one (\"ssh node7 trimtab worker\"), or \"64*COMMAND\" for so many; may be repeated")
         ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args(false);  // what follows its value is a file
     command
         .add_option("--worker-silence", options.silence_s,
                     "Seconds after which a worker that says nothing is taken for hung")
