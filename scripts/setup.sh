@@ -12,8 +12,8 @@ Installs the compilers and libraries that Trimtab is built with (Debian 12, as r
 CUDA toolkit of version 13.0 or later is found (CUDA_HOME, /usr/local/cuda, nvcc on PATH), NVIDIA's wheels of
 CUDA 13.0 from PyPI as a toolkit in .toolchain/cuda. Does nothing, quickly, where all is there. On another
 system it names what is missing and exits 3. nvdisasm, which reads what ptxas made of a kernel, is put in
-.toolchain/nvdisasm where no toolkit has it, libclc, which OpenCL C needs, in .toolchain/libclc; without a network
-Trimtab does without them.
+.toolchain/nvdisasm where no toolkit has it, libclc, which OpenCL C needs, in .toolchain/libclc, and ptxas 11.8, which
+knows the registers of GPUs before Turing, in .toolchain/ptxas-11.8; without a network Trimtab does without them.
 
   --check         install nothing: exit 0 if all is there, 1 if not
   --cuda-wheels   lay out .toolchain/cuda even where another toolkit is found (also: TRIMTAB_FORCE_CUDA_WHEELS=1)
@@ -201,6 +201,30 @@ setup_nvdisasm() {
     rm -rf "$stage"
 }
 
+# Optional, too: the last ptxas that makes code for Maxwell and Pascal, and for Kepler.
+setup_older_ptxas() {
+    local prefix=$root/.toolchain/ptxas-11.8 stage=$root/.toolchain/stage-ptxas
+    if cmp -s "$root/scripts/older-ptxas-wheel.txt" "$prefix/wheel.txt"; then return 0; fi
+    if $check; then return 0; fi
+    rm -rf "$stage"
+    mkdir -p "$stage"
+    if python3 -m venv "$stage/venv" >"$stage/log" 2>&1 &&
+        "$stage/venv/bin/python" -m pip --disable-pip-version-check --timeout 15 --retries 1 install --quiet --no-deps \
+            --no-compile --only-binary=:all: --require-hashes --target "$stage/site" \
+            -r "$root/scripts/older-ptxas-wheel.txt" >>"$stage/log" 2>&1 &&
+        [[ -e $stage/site/nvidia/cuda_nvcc/bin/ptxas ]]; then
+        rm -rf "$prefix"
+        mkdir -p "$prefix/bin"
+        mv "$stage/site/nvidia/cuda_nvcc/bin/ptxas" "$prefix/bin/"
+        chmod +x "$prefix/bin/ptxas"
+        find "$stage/site" -iname 'license*' -type f -exec cp {} "$prefix/" \;
+        cp "$root/scripts/older-ptxas-wheel.txt" "$prefix/wheel.txt"
+    else
+        say "no ptxas 11.8 (NVIDIA's wheel could not be had): registers on GPUs before Turing are those of sm_75"
+    fi
+    rm -rf "$stage"
+}
+
 # Optional, too: the functions of OpenCL C, from Debian's package, which need not be installed.
 setup_libclc() {
     local prefix=$root/.toolchain/libclc stage=$root/.toolchain/stage-libclc name=nvptx64--nvidiacl.bc
@@ -223,5 +247,6 @@ setup_libclc() {
 setup_packages
 setup_cuda
 setup_nvdisasm
+setup_older_ptxas
 setup_libclc
 say "ready: $(clang++-22 --version | head -n 1), CUDA in $(find_cuda)"

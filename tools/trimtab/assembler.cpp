@@ -1,6 +1,9 @@
 #include "tools/trimtab/assembler.h"
 
+#include <fmt/format.h>
+
 #include "sass/assemble.h"
+#include "sass/assemble_older.h"
 
 namespace trimtab::tools {
 
@@ -8,6 +11,20 @@ std::optional<analysis::KernelImage> assemble(const std::string& ptx, const std:
                                               unsigned compute_capability) {
     ptx::KernelResources resources;
     std::string architecture;
+    if (compute_capability < sass::first_current_capability)
+        if (const auto cubin = sass::assemble_older(ptx, kernel, compute_capability)) {
+            const std::string own = fmt::format("sm_{}", compute_capability);
+            const auto& r = cubin->resources;
+            return analysis::KernelImage{
+                .architecture = own,
+                .registers = r.registers_per_thread,
+                .registers_from = cubin->architecture == own
+                                      ? "ptxas " + own
+                                      : fmt::format("ptxas {} (proxy for {})", cubin->architecture, own),
+                .shared_bytes = r.static_shared_bytes,
+                .local_bytes = r.local_bytes_per_thread,
+                .max_threads = r.max_threads_per_block};
+        }
     // What was disassembled is kept, with its resources: ptxas takes seconds for large kernels.
     if (const auto kept = sass::assemble(ptx, kernel, compute_capability, sass::default_cache_folder())) {
         resources = kept->resources;
