@@ -29,6 +29,7 @@ void add_select(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_emulate(CLI::App& app, Action& action);
 void add_prepare(CLI::App& app, Action& action);
+void add_prune(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_suggest(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);

@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
     add_predict(app, action);
     add_emulate(app, action);
     add_prepare(app, action);
+    add_prune(app, action);
     add_run(app, action);
     add_suggest(app, action);
     add_verify(app, action);

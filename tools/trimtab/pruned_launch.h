@@ -1,0 +1,43 @@
+// The pruning of opencl/pruning, asked of a launch on the command line.
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "opencl/pruning/prune.h"
+#include "tools/trimtab/launch_options.h"
+#include "trimtab/error.h"
+
+namespace trimtab::tools {
+
+enum class TraceMetrics : std::uint8_t { by_static_analysis, emulated };
+
+struct PruneOptions {
+    trimtab_dim3 global{1, 1, 1};  // work items
+    double dynamic_local_bytes = 0, local_bytes_per_item = 0;
+    std::vector<trimtab_dim3> sizes;
+    TraceMetrics metrics = TraceMetrics::by_static_analysis;
+    pruning::PruneSettings settings{};
+    pruning::WalkSettings walk{};
+    std::function<void(std::size_t done, std::size_t of)> progress{};
+};
+
+// What the static analysis took for want of knowledge, as source places ("kernel.cl:12") or names of blocks.
+struct Assumptions {
+    std::vector<std::string> branches, loops, addresses;
+    bool is_cut = false;
+};
+
+struct PrunedLaunch {
+    pruning::PruneResult result;
+    Assumptions assumed;
+};
+
+[[nodiscard]] std::expected<PrunedLaunch, Error> prune_launch(const LaunchQuestion& question,
+                                                              const PruneOptions& options);
+
+}  // namespace trimtab::tools
