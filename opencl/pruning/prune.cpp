@@ -197,10 +197,14 @@ class Pruner {
         std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(out_.sizes[i].best_ns, i); });
         double best = std::numeric_limits<double>::infinity();
         for (const std::size_t i : order) {
-            if (out_.sizes[i].best_ns > best) break;
+            if (!can_gain(out_.sizes[i].best_ns, best)) break;
             simulate(i);
             best = std::min(best, out_.sizes[i].ns);
         }
+    }
+
+    [[nodiscard]] bool can_gain(double at_best_ns, double found_ns) const {
+        return at_best_ns * (1 + request_.settings.least_gain) <= found_ns;
     }
 
     void screen() {
@@ -217,13 +221,13 @@ class Pruner {
         double best = std::numeric_limits<double>::infinity();
         for (std::size_t at = 0; at < order.size(); ++at) {
             SizeResult& one = out_.sizes[order[at]];
-            if (one.estimate_ns > screen_margin * best) break;
+            if (!can_gain(one.estimate_ns / screen_margin, best)) break;
             make_trace(order[at]);
             if (one.fate == Fate::refused) continue;
             join_batch(order[at]);
             if (one.fate == Fate::inferior) {
                 bound(order[at]);
-                if (one.best_ns <= best) simulate(order[at]);
+                if (can_gain(one.best_ns, best)) simulate(order[at]);
             }
             if (one.fate == Fate::simulated) best = std::min(best, one.ns);
             if (request_.progress) request_.progress(at + 1, order.size());

@@ -28,13 +28,15 @@ enum class Method : std::uint8_t {
 [[nodiscard]] std::string_view name(Method method);
 
 // An estimate may be too high where the warps that it rests on share less than the others do.
-inline constexpr double screen_margin = 1.3;
+inline constexpr double screen_margin = 1.05;
 
 enum class BoundKind : std::uint8_t { proved, paper };
 
 struct PruneSettings {
     Method method = Method::screened;
     BoundKind bounds = BoundKind::proved;  // of algorithm 4
+    // Of screened and ordered: sizes that can be better than the best time found by no more than this share of it are left out.
+    double least_gain = 0.01;
     // Memory latencies grow as the multiprocessor is filled less (section 5.1.2): by the ratio of its most warps to those that
     // are active.
     bool scales_latency = false;

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
     LaunchOptions launch;
     std::string global, sizes{"legal"}, metrics{"static"}, method{"screened"}, bounds{"proved"};
-    double local_bytes_per_item = 0;
+    double local_bytes_per_item = 0, least_gain = 0.01;
     std::uint32_t unknown_trips = 1;
     bool scales_latency = false, lists_all = false, quiet = false;
 };
@@ -177,6 +177,7 @@ int run(const Options& options) {
                                                                 : pruning::Method::algorithm_4,
                      .bounds =
                          options.bounds == "paper" ? pruning::BoundKind::paper : pruning::BoundKind::proved,
+                     .least_gain = options.least_gain,
                      .scales_latency = options.scales_latency},
         .walk = {.unknown_trips = options.unknown_trips},
         .progress = [&](std::size_t done, std::size_t of) {
@@ -231,6 +232,12 @@ void add_prune(CLI::App& app, Action& action) {
         ->capture_default_str();
     command->add_option("--bounds", options->bounds, "Of algorithm-4: proved, or those that the paper prints")
         ->check(CLI::IsMember({"proved", "paper"}))
+        ->capture_default_str();
+    command
+        ->add_option(
+            "--least-gain", options->least_gain,
+            "Of screened and ordered: leave out sizes that could save no more than this share of the time")
+        ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     command->add_option("--unknown-trips", options->unknown_trips, "Turns of a loop that memory ends")
         ->check(CLI::Range(1u, 1'000'000u))

@@ -200,6 +200,11 @@ TEST_F(Rounds, AreNeverPrunedWhereTheBestIs) {
         const PruneResult all = prune(request);
         for (const Method method : {Method::ordered, Method::algorithm_4}) {
             request.settings.method = method;
+            request.settings.least_gain = 0.02;
+            const PruneResult most = prune(request);
+            EXPECT_LE(most.sizes[most.best].ns, 1.02 * all.sizes[all.best].ns);
+            EXPECT_LE(most.simulated, all.simulated);
+            request.settings.least_gain = 0;
             const PruneResult few = prune(request);
             ASSERT_LT(few.best, sizes.size());
             EXPECT_EQ(few.sizes[few.best].ns, all.sizes[all.best].ns) << name(method);
