@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/temporary_folder.h"
+#include "sass/assemble_older.h"
 #include "sass/control_flow.h"
 #include "tests/sass/fixtures.h"
 
@@ -61,6 +62,21 @@ TEST(SassAssemble, WhatPtxasRefusesIsAnError) {
     const auto older = assemble(data_text("gather.ptx"), "gather", 35, "");
     ASSERT_TRUE(older) << older.error().text();
     EXPECT_EQ(older->architecture, "sm_75");
+}
+
+TEST(SassAssemble, OlderDevicesHaveRegistersOfTheirOwn) {
+    if (!find_older_ptxas()) GTEST_SKIP() << "no ptxas of CUDA 11.8 here";
+    const std::string ptx = data_text("gather.ptx");
+    for (const auto& [capability, architecture] :
+         {std::pair(50u, "sm_50"), std::pair(61u, "sm_61"), std::pair(30u, "sm_35")}) {
+        const auto made = assemble_older(ptx, "gather", capability);
+        ASSERT_TRUE(made) << made.error().text();
+        EXPECT_EQ(made->architecture, architecture);
+        EXPECT_GT(made->resources.registers_per_thread, 8u);
+        EXPECT_LE(made->resources.registers_per_thread, 63u);
+    }
+    EXPECT_FALSE(assemble_older("no PTX", "gather", 50));
+    EXPECT_FALSE(assemble_older(ptx, "another", 50));
 }
 
 TEST(SassAssemble, WithoutToolsItSaysSo) {
