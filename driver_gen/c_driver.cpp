@@ -76,22 +76,26 @@ std::string error_tables(const KernelFits& fits, const model::RationalProgram& p
 }
 
 std::string outside_profile(const KernelFits& fits) {
-    std::string text =
-        "/* Not 0 where the profile cannot speak for D. */\n"
-        "static uint32_t trimtab_outside_profile(const trimtab_context* context) {\n"
-        "    const double* data = context->data;\n    const double* range = context->range;\n";
+    std::string sizes, numbers;
     for (std::size_t i = 0; i < fits.profiled.size(); ++i) {
         const ProfiledParameter& parameter = fits.profiled[i];
         const std::string condition =
             parameter.varied ? fmt::format("!(data[{}] >= 0)", i)
                              : fmt::format("!(data[{0}] >= {1} && data[{0}] <= {2})", i,
                                            c_literal(parameter.least), c_literal(parameter.most));
-        text +=
+        (parameter.is_number && !parameter.varied ? numbers : sizes) +=
             fmt::format("    if ({}) return 1; /* {} */\n", condition, c_comment_text(fits.data_names[i]));
     }
-    return text +
+    return "/* Not 0 where the profile cannot speak for D. */\n"
+           "static uint32_t trimtab_outside_profile(const trimtab_context* context) {\n"
+           "    const double* data = context->data;\n    const double* range = context->range;\n" +
+           sizes +
            "    (void)data;\n"
-           "    return !(range[0] < range[1] && range[2] < range[3] && range[4] < range[5]);\n}\n\n";
+           "    return !(range[0] < range[1] && range[2] < range[3] && range[4] < range[5]);\n}\n\n"
+           "/* Not 0 where numbers of D that reach a branch are none that were profiled. */\n"
+           "static int trimtab_has_other_values(const trimtab_context* context) {\n"
+           "    const double* data = context->data;\n" +
+           numbers + "    (void)data;\n    return 0;\n}\n\n";
 }
 
 std::string fill_in(std::string_view text,

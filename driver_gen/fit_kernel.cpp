@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "driver_gen/fit_metric.h"
+#include "profiler/arguments.h"
 
 namespace trimtab::driver_gen {
 
@@ -181,6 +182,14 @@ std::expected<KernelFits, Error> fit_kernel(const Profile& profile) {
         if (auto fitted = fit_step(profile, step, fits); !fitted) return std::unexpected(fitted.error());
     std::ranges::sort(fits.metrics, {}, &FittedMetric::metric);
     drop_unused_variables(fits);
+    return fits;
+}
+
+std::expected<KernelFits, Error> fit_kernel(const Profile& profile,
+                                            const analysis::KernelDescription& description) {
+    auto fits = fit_kernel(profile);
+    for (std::size_t i = 0; fits && i < fits->profiled.size() && i < description.data.size(); ++i)
+        fits->profiled[i].is_number = profiler::is_float_type(description.data[i].type);
     return fits;
 }
 

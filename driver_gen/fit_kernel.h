@@ -1,6 +1,7 @@
 // From a profile to the fits of every metric that it holds.
 #pragma once
 
+#include "analysis/description.h"
 #include "driver_gen/fits.h"
 #include "profiler/profile.h"
 #include "trimtab/error.h"
@@ -9,5 +10,8 @@ namespace trimtab::driver_gen {
 
 // An error where the profile has no points, or a value that is no number.
 [[nodiscard]] std::expected<KernelFits, Error> fit_kernel(const profiler::Profile& profile);
+// The same of the kernel that the profile is of: which of its data are numbers is its types' to say.
+[[nodiscard]] std::expected<KernelFits, Error> fit_kernel(const profiler::Profile& profile,
+                                                          const analysis::KernelDescription& description);
 
 }  // namespace trimtab::driver_gen

@@ -63,10 +63,19 @@ double KernelFits::evaluate(model::Metric metric, std::span<const double> data, 
 
 bool KernelFits::uncertain(std::span<const double> data) const {
     for (std::size_t i = 0; i < profiled.size() && i < data.size(); ++i)
-        if (!profiled[i].varied && !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
+        if (!profiled[i].varied && !profiled[i].is_number &&
+            !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
             return true;
     const auto range = ranges.evaluate(data);
     return !(range[0] < range[1] && range[2] < range[3] && range[4] < range[5]);
+}
+
+bool KernelFits::has_other_numbers(std::span<const double> data) const {
+    for (std::size_t i = 0; i < profiled.size() && i < data.size(); ++i)
+        if (!profiled[i].varied && profiled[i].is_number &&
+            !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
+            return true;
+    return false;
 }
 
 model::RationalProgram::MetricFunction metric_function(const KernelFits& fits, std::span<const double> data) {

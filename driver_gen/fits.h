@@ -7,7 +7,7 @@
 //     8) program.evaluate(inputs, metric_function(fits, data))         predicted time, as the driver computes
 //     it to_text(fits, Metric::load_sectors)                           for people
 //
-// JSON: {"abi": 1, "data": ["NI", ..], "profiled": [{"name", "least", "most", "varied"}], "ranges":
+// JSON: {"abi": 1, "data": ["NI", ..], "profiled": [{"name", "least", "most", "varied", "number"}], "ranges":
 // {"x": {"first": {"constant", "terms": [["NJ", 1]]}, "end": .., "extent": "extent.x"}, ..}, "variables":
 // [{"kind", "data", "unit", "offset"}], "metrics": [{"metric", "form", "least", "most", "exact",
 // "data_dependent", "pieces": [{"when": {"variable", "below"} | null, "numerator": [{"coefficient",
@@ -89,6 +89,9 @@ struct FittedMetric {
 struct ProfiledParameter {
     double least = 0, most = 0;
     bool varied = true;  // false: the profile knows one value, which any other makes uncertain
+    // A threshold or a step, which decides how much is done as the contents of arrays do: another one makes
+    // uncertain only where not all blocks lean on it alike.
+    bool is_number = false;
     friend bool operator==(const ProfiledParameter&, const ProfiledParameter&) = default;
 };
 
@@ -107,6 +110,8 @@ struct KernelFits {
     // Outside what the profile can speak for: a parameter that it knows at one value only has another, or no
     // index passes the guards.
     [[nodiscard]] bool uncertain(std::span<const double> data) const;
+    // Numbers that reach a branch are none that were profiled.
+    [[nodiscard]] bool has_other_numbers(std::span<const double> data) const;
     friend bool operator==(const KernelFits&, const KernelFits&) = default;
 };
 

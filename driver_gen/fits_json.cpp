@@ -151,10 +151,13 @@ KernelFits fits_from(const JsonValue& value) {
     if (value["abi"].count() != fits_abi) value["abi"].fail(fmt::format("is not {}", fits_abi));
     for (const JsonValue& entry : value["data"].list()) fits.data_names.push_back(entry.text());
     const std::size_t data_count = fits.data_names.size();
-    for (const JsonValue& entry : value["profiled"].list(data_count))
+    for (const JsonValue& entry : value["profiled"].list(data_count)) {
+        const auto number = entry.find("number");
         fits.profiled.push_back({.least = entry["least"].number(),
                                  .most = entry["most"].number(),
-                                 .varied = entry["varied"].boolean()});
+                                 .varied = entry["varied"].boolean(),
+                                 .is_number = number && number->boolean()});
+    }
     fits.ranges = profiler::ranges_from(value["ranges"], data_count);
     for (const JsonValue& entry : value["variables"].list())
         fits.variables.push_back(variable_from(entry, data_count));
@@ -167,11 +170,13 @@ KernelFits fits_from(const JsonValue& value) {
 
 json to_json(const KernelFits& fits) {
     json profiled = json::array(), variables = json::array(), metrics = json::array();
-    for (std::size_t i = 0; i < fits.profiled.size(); ++i)
+    for (std::size_t i = 0; i < fits.profiled.size(); ++i) {
         profiled.push_back({{"name", fits.data_names[i]},
                             {"least", fits.profiled[i].least},
                             {"most", fits.profiled[i].most},
                             {"varied", fits.profiled[i].varied}});
+        if (fits.profiled[i].is_number) profiled.back()["number"] = true;
+    }
     for (const Variable& variable : fits.variables) {
         json entry{{"kind", kind_names[static_cast<std::size_t>(variable.kind)]}};
         if (variable.data != Variable::no_data) entry["data"] = variable.data;

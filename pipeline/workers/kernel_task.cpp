@@ -47,7 +47,7 @@ KernelResult profile_and_fit(const analysis::KernelDescription& description, pro
             result.profile_failure = profile.error().message;
     }
     if (result.profile) {
-        if (auto fits = driver_gen::fit_kernel(*result.profile))
+        if (auto fits = driver_gen::fit_kernel(*result.profile, description))
             result.fits = std::move(*fits);
         else
             result.fit_failure = fits.error().text();

@@ -17,18 +17,34 @@ struct Judgement {
     double relative_error = 0;
     bool uncertain = true;
 };
+// As trimtab_is_alike.
+bool is_alike(const RankedLaunch& launch, const ScaledMetric& scaled, double ratio) {
+    bool known = false;
+    for (const std::uint32_t width : {64u, 256u}) {
+        const trimtab_dim3 block{width, 1, 1};
+        const auto ns = predicted_ns(launch, block), other = predicted_ns(launch, block, scaled);
+        if (!ns || !(*ns > 0) || !other) continue;
+        if (std::max(*other - ratio * *ns, ratio * *ns - *other) > 0.1 * ratio * *ns) return false;
+        known = true;
+    }
+    return known;
+}
+
 Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns) {
     Judgement judgement{.uncertain = launch.fits->uncertain(launch.data) || !(ns > 0)};
     const std::vector<model::Metric> used = launch.program->metrics_used();
+    const bool has_other_numbers = launch.fits->has_other_numbers(launch.data);
     double squares = 0;
     for (const driver_gen::FittedMetric& fit : launch.fits->metrics) {
         if (std::ranges::find(used, fit.metric) == used.end()) continue;
         const auto with = [&](double scale) {
             return predicted_ns(launch, block, {.metric = fit.metric, .factor = scale});
         };
-        if (fit.data_dependent) {
+        if (fit.data_dependent || has_other_numbers) {
             const auto doubled = with(2);
-            if (!doubled || std::abs(ns - *doubled) > 0.25 * ns) judgement.uncertain = true;
+            if (!doubled || (std::abs(ns - *doubled) > 0.25 * ns &&
+                             !is_alike(launch, {.metric = fit.metric, .factor = 2}, *doubled / ns)))
+                judgement.uncertain = true;
         }
         if (fit.exact || fit.quality.held_out_max_error == 0) continue;
         const double change = (with(1 + fit.quality.held_out_max_error).value_or(2 * ns) - ns) / ns;

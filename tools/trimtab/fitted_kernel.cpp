@@ -28,7 +28,7 @@ std::expected<const driver_gen::KernelFits*, Error> fits_of(FileKernel& kernel, 
     profiler::ProfileStore store(profiler::default_store_path(), warn, remote::store_of_environment(warn));
     auto profile = profiler::recall_or_profile(record.description, *backend, {}, store);
     if (!profile) return std::unexpected(Error{.message = profile.error().text(), .file = path});
-    auto fits = driver_gen::fit_kernel(*profile);
+    auto fits = driver_gen::fit_kernel(*profile, record.description);
     if (!fits) return std::unexpected(Error{.message = fits.error().text(), .file = path});
     record.profile = std::move(*profile);
     record.fits = std::move(*fits);

@@ -87,7 +87,7 @@ std::expected<Prediction, Error> predict(const Options& options, const LaunchQue
             return std::unexpected(complete.error());
         const auto data = analysis::data_values(kernel, question.arguments.bytes,
                                                 {launch.extent.x, launch.extent.y, launch.extent.z});
-        if (!fits->uncertain(data)) {
+        if (!fits->uncertain(data) && !fits->has_other_numbers(data)) {
             const auto result = program.evaluate(inputs, driver_gen::metric_function(*fits, data));
             Prediction prediction{.ns = result.time_ns,
                                   .launchable = result.launchable,

@@ -213,7 +213,7 @@ int run(const Options& options) {
         put_first(ranking, driver_choice(launch));
     else
         decide_ties(ranking);
-    const bool uncertain = (*fits)->uncertain(data);
+    const bool uncertain = (*fits)->uncertain(data) || (*fits)->has_other_numbers(data);
     if (options.launch.json)
         print_json(launch, ranking, kernel, uncertain);
     else
