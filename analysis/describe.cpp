@@ -149,6 +149,7 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
         std::uint32_t& most = description.images.front().max_threads;
         most = most == 0 ? proof.most_threads : std::min(most, proof.most_threads);
     }
+    description.least_threads = proof.least_threads;
     if (proof.dynamic_shared) state_dynamic_shared(description, *proof.dynamic_shared);
     description.guards = std::move(proof.guards);
     description.strides = std::move(proof.strides);
@@ -210,6 +211,7 @@ void conjoin_strides(KernelDescription& description, KernelDescription& other) {
         to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
     };
     append(description.apart, other.apart);
+    description.least_threads = std::max(description.least_threads, other.least_threads);
     const auto index = [](const DimensionUse& use) { return use.index; };
     if (!std::ranges::equal(description.dimensions, other.dimensions, {}, index, index) ||
         description.strides.empty() || other.strides.empty()) {

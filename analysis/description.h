@@ -100,6 +100,8 @@ enum class Index : std::uint8_t {
     in_block   // loops over a block's threads, for (k = threadIdx.d; k < n; k += blockDim.d): g is threadIdx,
                // "row" is blockIdx, the grid stays as written, and the extent counts blocks
 };
+// In each dimension of a launch, as written and after: the proof takes it for granted.
+inline constexpr unsigned max_blocks_in_dimension = 0xffffff;
 inline constexpr unsigned warp_size = 32;  // of every GPU that there is; descriptions take it for granted
 enum class BlockWidth : std::uint8_t {
     any,
@@ -147,6 +149,8 @@ struct KernelDescription {
     // Turns also touch memory at places that are not known beforehand. Where each thread of the launch as
     // written makes one turn at most, two turns that meet there are a race.
     bool needs_one_turn_a_thread = false;
+    // That a block must have, as written and after, for its first threads to do what is done for all; 0: any.
+    std::uint32_t least_threads = 0;
     // Memory that any two threads of a launch must be shown to touch apart, if one of them writes there:
     // barriers were taken for nothing. See indices_are_apart().
     std::vector<GridStrideAccess> apart;

@@ -213,6 +213,7 @@ KernelDescription description_from(const JsonValue& value) {
     if (const auto one = value.find("one_turn_a_thread"))
         description.needs_one_turn_a_thread = one->boolean();
     description.apart = accesses_from(value, "apart");
+    if (const auto least = value.find("least_threads")) description.least_threads = least->count();
     if (const auto block = value.find("block")) description.annotated_block = expression_from(*block);
     if (const auto shared = value.find("shared")) description.annotated_shared = expression_from(*shared);
     if (const auto grid = value.find("grid")) {
@@ -279,6 +280,7 @@ json to_json(const KernelDescription& description) {
     add_accesses("stride_accesses", description.stride_accesses);
     if (description.needs_one_turn_a_thread) object["one_turn_a_thread"] = true;
     add_accesses("apart", description.apart);
+    if (description.least_threads != 0) object["least_threads"] = description.least_threads;
     for (const Reason& reason : description.reasons)
         object["reasons"].push_back(
             {{"rule", reason.rule}, {"source", reason.source}, {"text", reason.text}});

@@ -154,7 +154,8 @@ std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBy
         const auto d = static_cast<std::size_t>(loop.dimension);
         if (loop.is_of_rows) {
             const auto rows = bounds.of(loop, blocks(d));
-            if (!rows || !description.grid_stays(d)) return {};
+            // Their index stands in the place of a block's, of which there are not more.
+            if (!rows || *rows > max_blocks_in_dimension || !description.grid_stays(d)) return {};
             differ[d + 3] = true;
             if (*rows > 0) box[d + 3].last = std::max(box[d + 3].last, *rows - 1);
             continue;
@@ -184,11 +185,24 @@ std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBy
 bool indices_are_apart(const KernelDescription& description, ArgumentBytes arguments,
                        const std::array<std::uint64_t, 3>& extent) {
     const std::vector<std::uint32_t> offsets = description.parameter_offsets();
+    if (description.apart.empty()) return true;
+    const Bounds bounds(arguments, offsets);
     Free all{};
     IndexBox box{};
     for (std::size_t d = 0; d < 3; d++) {
         all[d] = description.reads(d);
+        const bool has_loops = std::ranges::any_of(description.strides, [&](const GridStrideLoop& loop) {
+            return static_cast<std::size_t>(loop.dimension) == d;
+        });
+        if (description.reads_total(d) && !has_loops) return false;
         box[d].last = std::max<std::uint64_t>(extent[d], 1) - 1;
+    }
+    // In loops the global index stands for theirs, which goes further.
+    for (const GridStrideLoop& loop : description.strides) {
+        const auto d = static_cast<std::size_t>(loop.dimension);
+        const auto bound = bounds.of(loop, std::max<std::uint64_t>(extent[d], 1));
+        if (!bound || loop.is_of_rows) return false;
+        if (*bound > 0) box[d].last = std::max(box[d].last, *bound - 1);
     }
     return are_apart(description.apart, arguments, offsets, all, box);
 }

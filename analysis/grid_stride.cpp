@@ -9,6 +9,7 @@
 #include "analysis/guards.h"
 #include "analysis/instruction_rules.h"
 #include "analysis/phases.h"
+#include "analysis/row_loops.h"
 #include "analysis/strided_accesses.h"
 #include "analysis/turn_sums.h"
 #include "analysis/turn_values.h"
@@ -138,6 +139,13 @@ class DimensionProof {
         const Symbolic index = table_.loop_index(dimension_, 64), total = table_.total(dimension_, 64);
         const Symbolic of_index = table_.substitute(out, replacing(total, SymbolTable::constant(0, 64)));
         const bool tests_next = of_index != out;
+        // Where the thread began is no index of this turn, nor of the next one.
+        bool is_of_first = false;
+        table_.for_each_atom(out, [&](AtomIndex at) {
+            const Atom& atom = table_.atom(at);
+            is_of_first |= atom.kind == Atom::Kind::global_index && atom.dimension == dimension_;
+        });
+        if (is_of_first) return refuse(last, no_bound);
         if (tests_next && table_.substitute(of_index, replacing(index, table_.add(index, total))) != out)
             return refuse(last, no_bound);
         if (!add_test(of_index, index, checked))
@@ -349,91 +357,13 @@ std::uint32_t first_read_of_total(const FunctionValues& kernel, std::size_t dime
     return 0;
 }
 
-// A block's loops over rows: where they end, for the launch to know which rows there are. A loop of which that
-// is not known leaves its rows to the addresses, which are then not known either.
-class RowLoops {
-  public:
-    RowLoops(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices)
-        : table_(table), kernel_(kernel), flow_(kernel.flow()), indices_(indices) {}
-
-    std::expected<std::vector<StridedLoop>, Fault> run() const {
-        std::vector<StridedLoop> result;
-        for (const LoopIndices::Strided& rows : indices_.rows()) {
-            auto loop = bounds(rows);
-            if (!loop)
-                return std::unexpected(Fault{3, flow_.blocks[flow_.loops[rows.loop].header].first,
-                                             "goes over rows up to where arguments do not tell"});
-            result.push_back(std::move(*loop));
-        }
-        return result;
-    }
-
-  private:
-    // Of a test that every turn meets before the next one.
-    std::optional<StridedLoop> bounds(const LoopIndices::Strided& rows) const {
-        const ptx::Loop& loop = flow_.loops[rows.loop];
-        const auto is_in = [&](BlockIndex block) {
-            return std::ranges::find(loop.blocks, block) != loop.blocks.end();
-        };
-        for (const BlockIndex block : loop.blocks) {
-            const ptx::BasicBlock& body = flow_.blocks[block];
-            if (body.first == body.last || body.successors.size() != 2) continue;
-            const std::uint32_t last = body.last - 1;
-            const bool out_if_taken = !is_in(body.successors[0]);
-            if (kernel_.function().body[last].opcode != Opcode::bra ||
-                out_if_taken == !is_in(body.successors[1]) ||
-                !std::ranges::all_of(loop.latches,
-                                     [&](BlockIndex latch) { return flow_.dominates(block, latch); }))
-                continue;
-            Symbolic out = kernel_.guard(last);
-            if (out.width != 1 || !table_.is_small(out)) continue;
-            out = indices_.with_indices(out_if_taken ? out : table_.negate(out), block);
-            // A test of the row itself comes before all that is done with it.
-            const Symbolic count = table_.row_count(rows.dimension, 64);
-            if (table_.substitute(out, replacing(count, SymbolTable::constant(0, 64))) == out &&
-                (block != loop.header || works(block)))
-                continue;
-            if (auto found = as_test(out, rows.dimension))
-                return StridedLoop{rows.dimension, {std::move(*found)}, last, true};
-        }
-        return std::nullopt;
-    }
-    bool works(BlockIndex block) const {
-        for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].last; i++)
-            if (has_effect(kernel_, i)) return true;
-        return false;
-    }
-    // With the global index in the place of the row's, whether it is tested in its turn or for the next one.
-    std::optional<Symbolic> as_test(const Symbolic& out, Dimension dimension) const {
-        const Symbolic row = table_.row_index(dimension, 64), count = table_.row_count(dimension, 64);
-        Symbolic test = table_.substitute(out, replacing(count, SymbolTable::constant(0, 64)));
-        if (test != out && table_.substitute(test, replacing(row, table_.add(row, count))) != out)
-            return std::nullopt;
-        bool others = false;
-        table_.for_each_atom(test, [&](AtomIndex at) {
-            const Atom& atom = table_.atom(at);
-            others |= atom.kind == Atom::Kind::global_index || atom.kind == Atom::Kind::loop_index ||
-                      (atom.kind == Atom::Kind::row_index && atom.dimension != dimension);
-        });
-        if (others) return std::nullopt;
-        test = table_.substitute(test, replacing(row, table_.global_index(dimension, 64)));
-        if (!is_expressible(table_, test) || trend(table_, test, dimension) != Trend::rises)
-            return std::nullopt;
-        return test;
-    }
-
-    SymbolTable& table_;
-    const FunctionValues& kernel_;
-    const ptx::ControlFlow& flow_;
-    const LoopIndices& indices_;
-};
-
 struct Kernel {
     SymbolTable& table;
     const ptx::Module& module;
     const FunctionValues& values;
     const std::array<bool, 3>& reads_total;
     bool orders_nothing = false, may_reassociate = false;
+    const BesideTurns& beside;
 };
 
 std::expected<GridStrides, Fault> with_exchange(const Kernel& kernel, const LoopIndices& indices,
@@ -449,7 +379,9 @@ std::expected<GridStrides, Fault> with_exchange(const Kernel& kernel, const Loop
     }
     const Phases phases(kernel.values);
     AccessRules rules;
-    rules.trusts_read_only = !kernel.orders_nothing;
+    rules.trusts_read_only = !kernel.orders_nothing && kernel.beside.accesses.empty();
+    rules.beside = kernel.beside.accesses;
+    rules.is_known = [&](std::uint32_t i) { return kernel.beside.instructions.contains(i); };
     // What two threads touch of one place is a race where no barrier is between, and where there was one in
     // the launch as written, it may have been what kept them from it.
     if (!kernel.orders_nothing) rules.turns_of = kernel.reads_total;
@@ -462,7 +394,7 @@ std::expected<GridStrides, Fault> with_exchange(const Kernel& kernel, const Loop
     if (!accesses) return std::unexpected(std::move(accesses.error()));
     result.accesses = std::move(accesses->known);
     result.need_one_turn_a_thread = accesses->need_one_turn_a_thread;
-    auto rows = RowLoops(kernel.table, kernel.values, indices).run();
+    auto rows = row_loops(kernel.table, kernel.values, indices);
     if (!rows) return std::unexpected(std::move(rows.error()));
     result.loops.insert(result.loops.end(), rows->begin(), rows->end());
     return result;
@@ -488,7 +420,7 @@ std::expected<BlockExchange, Fault> exchanged(const Kernel& kernel, const LoopIn
 std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const ptx::Module& module,
                                                const FunctionValues& kernel,
                                                const std::array<bool, 3>& reads_total, bool orders_nothing,
-                                               bool may_reassociate) {
+                                               bool may_reassociate, const BesideTurns& beside) {
     if (!kernel.flow().reducible) return std::unexpected(Fault{3, 0, "has loops with several entries"});
     const LoopIndices indices(table, kernel, reads_total);
     for (std::size_t d = 0; d < 3; d++) {
@@ -500,7 +432,7 @@ std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const ptx::Mo
                                          "has no loop that begins at the index and goes on by the total"});
     }
     const ptx::ControlDependence control(kernel.function(), kernel.flow());
-    const Kernel all{table, module, kernel, reads_total, orders_nothing, may_reassociate};
+    const Kernel all{table, module, kernel, reads_total, orders_nothing, may_reassociate, beside};
     if (!kernel.blocks_are_units()) return with_exchange(all, indices, control, {});
     // Of whole warps first, then of powers of two: where both stand, with the larger blocks.
     std::optional<Fault> first;

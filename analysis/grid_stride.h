@@ -11,6 +11,7 @@
 
 #include <array>
 #include <expected>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,17 +49,26 @@ struct GridStrides {
     std::optional<WarpBytes> dynamic_shared;
 };
 
+// What a kernel touches otherwise than by its instructions as they stand (block_tables.h).
+struct BesideTurns {
+    std::set<std::uint32_t> instructions;  // that are no accesses of their own
+    std::vector<StridedAccess> accesses;   // of blocks as wholes
+    bool alone = false;                    // nothing else is to be compared
+};
+
 // The fault says what ties the kernel to the total, of the dimensions in `reads_total`.
 // Where `orders_nothing`, barriers were taken out: what is read past the coherent caches counts as well.
 [[nodiscard]] std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const ptx::Module& module,
                                                              const FunctionValues& kernel,
                                                              const std::array<bool, 3>& reads_total,
                                                              bool orders_nothing,
-                                                             bool may_reassociate = false);
+                                                             bool may_reassociate = false,
+                                                             const BesideTurns& beside = {});
 
 // All that the threads of a kernel touch, what is read past the coherent caches too. The fault is at what is
-// not known.
-[[nodiscard]] std::expected<std::vector<StridedAccess>, Fault> all_accesses(SymbolTable& table,
-                                                                            const FunctionValues& kernel);
+// not known, and matters. In loops of dimensions in `reads_total` the global index stands for the loop's.
+[[nodiscard]] std::expected<std::vector<StridedAccess>, Fault> all_accesses(
+    SymbolTable& table, const FunctionValues& kernel, const std::array<bool, 3>& reads_total = {},
+    const BesideTurns& beside = {});
 
 }  // namespace trimtab::analysis

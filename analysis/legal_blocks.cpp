@@ -182,6 +182,12 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
                                                            : description.reasons.front().text);
     Limits limits = device_limits(device, image);
     const Extents grids = components(grid), blocks = components(block);
+    for (std::size_t d = 0; d < 3 && description.verdict != Verdict::annotated; d++) {
+        if (grids[d] > max_blocks_in_dimension)
+            return std::unexpected(
+                fmt::format("{} blocks in {} are more than 2^24 - 1", grids[d], dimension_names[d]));
+        limits.max_grid[d] = std::min<std::uint64_t>(limits.max_grid[d], max_blocks_in_dimension);
+    }
     if (std::string fault = written_fault(grids, blocks, limits); !fault.empty() && !is_other_body)
         return std::unexpected(std::move(fault));
     // The block as written is known to have registers enough; of this body.
@@ -238,6 +244,11 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
         may_cover[d] =
             description.dimensions[d].index == Index::global && extent[d] + limits.max_block[d] <= max_extent;
     }
+    if (const std::uint64_t threads = blocks[0] * blocks[1] * blocks[2];
+        threads < description.least_threads && !is_other_body)
+        return std::unexpected(
+            fmt::format("the first {} threads of its blocks fill what they share, and the block has {}",
+                        description.least_threads, threads));
     if (!indices_are_apart(description, arguments, extent))
         return std::unexpected(
             "it has barriers, and its threads are not shown to touch memory apart, for these arguments");
@@ -273,6 +284,10 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
     result.max_grid = to_dim3(limits.max_grid);
     result.max_threads = static_cast<std::uint32_t>(limits.max_threads);
     result.thread_multiple = thread_multiple(result, blocks, limits.warp_size);
+    // Multiples of what is needed are never less.
+    if (const std::uint32_t least = description.least_threads; least > result.thread_multiple)
+        result.thread_multiple =
+            (least + result.thread_multiple - 1) / result.thread_multiple * result.thread_multiple;
     // What a block gets without cudaFuncSetAttribute.
     result.max_dynamic_shared_bytes =
         static_cast<std::uint32_t>(limit(device.shared_bytes_per_block - image.static_shared_bytes));

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "analysis/instruction_rules.h"
+#include "analysis/no_instruction.h"
+#include "analysis/shared_addresses.h"
 #include "analysis/turn_values.h"
 
 namespace trimtab::analysis {
@@ -41,7 +43,8 @@ class PrivateSharedFinder {
           function_(function),
           reads_(reads),
           values_(values),
-          control_(function, values.flow()) {}
+          control_(function, values.flow()),
+          addresses_(values, module) {}
 
     std::optional<PrivateShared> run() {
         for (std::uint32_t i = 0; i < function_.body.size(); i++) {
@@ -57,8 +60,11 @@ class PrivateSharedFinder {
             }
         }
         if (accesses_.empty() && barriers_.empty()) return std::nullopt;
-        find_addresses();
-        if (escapes() || !std::ranges::all_of(barriers_, [&](std::uint32_t i) { return all_meet(i); }))
+        const auto is_looked_at = [&](std::uint32_t i) {
+            return std::ranges::find(accesses_, i, &SlotAccess::instruction) != accesses_.end();
+        };
+        if (addresses_.escape(is_looked_at) ||
+            !std::ranges::all_of(barriers_, [&](std::uint32_t i) { return all_meet(i); }))
             return std::nullopt;
         PrivateShared result{.function = function_, .had_barriers = !barriers_.empty()};
         for (const SlotAccess& access : accesses_) {
@@ -184,64 +190,6 @@ class PrivateSharedFinder {
         return static_cast<std::uint32_t>(most);
     }
 
-    // Everything that is computed from an address of shared memory.
-    void find_addresses() {
-        const ptx::Ssa& ssa = values_.ssa();
-        is_address_.assign(ssa.values.size(), false);
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (ValueIndex v = 0; v < ssa.values.size(); v++) {
-                if (is_address_[v]) continue;
-                const ptx::Value& value = ssa.values[v];
-                bool found =
-                    std::ranges::any_of(value.incoming, [&](ValueIndex from) { return is_address(from); });
-                if (value.kind == ptx::Value::Kind::instruction) {
-                    const ptx::Instruction& made = function_.body[value.instruction];
-                    found |=
-                        is_address(value.previous) || (is_pure(made) && mentions_address(value.instruction));
-                }
-                if (found) is_address_[v] = changed = true;
-            }
-        }
-    }
-    bool is_address(ValueIndex value) const { return value != no_index && is_address_[value]; }
-    bool names_shared(const Operand& operand) const {
-        return shared_of(operand.text) != nullptr ||
-               std::ranges::any_of(operand.elements, [&](const Operand& e) { return names_shared(e); });
-    }
-    bool mentions_address(std::uint32_t instruction) const {
-        const ptx::Instruction& made = function_.body[instruction];
-        return std::ranges::any_of(made.operands,
-                                   [&](const Operand& operand) { return names_shared(operand); }) ||
-               std::ranges::any_of(values_.ssa().uses[instruction],
-                                   [&](const ptx::Ssa::Use& use) { return is_address(use.value); });
-    }
-    static bool computes(const ptx::Instruction& made) { return is_pure(made) && made.destination_count > 0; }
-
-    // Does an address get anywhere but into loads and stores that were looked at? They have it as their
-    // address alone: what a slot holds is no address.
-    bool escapes() const {
-        for (std::uint32_t i = 0; i < function_.body.size(); i++) {
-            const ptx::Instruction& made = function_.body[i];
-            if (!values_.is_reachable(i) || computes(made)) continue;
-            const bool looked_at =
-                std::ranges::find(accesses_, i, &SlotAccess::instruction) != accesses_.end();
-            if (!looked_at) {
-                if (mentions_address(i)) return true;
-                continue;
-            }
-            if (made.guard != no_index && is_address(values_.ssa().guard(i))) return true;
-            for (std::size_t o = 0; o < made.operands.size(); o++) {
-                const Operand& operand = made.operands[o];
-                if (operand.kind == Operand::Kind::address) continue;
-                if (names_shared(operand)) return true;
-                for (const ptx::Ssa::Use& use : values_.ssa().uses[i])
-                    if (use.operand == o && is_address(use.value)) return true;
-            }
-        }
-        return false;
-    }
-
     // Every thread of the block that has not ended comes by, as often as the others: what decides whether one
     // does is the same for all, or else the thread ends there and then, as one past the end does.
     bool all_meet(std::uint32_t barrier) {
@@ -314,30 +262,13 @@ class PrivateSharedFinder {
                    });
         });
         // What only led to addresses leads nowhere now.
-        const auto unused = static_cast<ptx::RegisterIndex>(function.registers.size());
-        function.registers.push_back({"%nothing", ptx::Type::b32});
+        const ptx::RegisterIndex unused = add_unused_register(function);
         for (std::uint32_t i = 0; i < function.body.size(); i++) {
             const bool is_dropped_barrier = std::ranges::find(barriers_, i) != barriers_.end();
             const bool leads_to_address =
-                values_.is_reachable(i) && computes(function_.body[i]) && mentions_address(i);
+                values_.is_reachable(i) && only_computes(function_.body[i]) && addresses_.mentions(i);
             if (is_dropped_barrier || leads_to_address) become_nothing(function.body[i], unused);
         }
-    }
-    static void become_nothing(ptx::Instruction& made, ptx::RegisterIndex unused) {
-        Operand to, zero;
-        to.kind = Operand::Kind::reg;
-        to.reg = unused;
-        zero.kind = Operand::Kind::immediate;
-        made.opcode = Opcode::mov;
-        made.type = ptx::Type::b32;
-        made.source_type = ptx::Type::none;
-        made.modifiers = {};
-        made.operands = {to, zero};
-        made.destination_count = 1;
-        made.guard = no_index;
-        made.guard_negated = false;
-        made.suffixes = {"b32"};
-        made.mnemonic = "mov.b32";
     }
 
     SymbolTable& table_;
@@ -346,11 +277,11 @@ class PrivateSharedFinder {
     const LaunchReads& reads_;
     const FunctionValues& values_;
     ptx::ControlDependence control_;
+    SharedAddresses addresses_;
     LoopIndices no_loops_{table_, values_, {}};
     std::map<Dimension, std::optional<TurnValues>> turns_;
     std::vector<std::uint32_t> barriers_;
     std::vector<SlotAccess> accesses_;
-    std::vector<bool> is_address_;  // by value
 };
 
 }  // namespace

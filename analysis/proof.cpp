@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "analysis/block_tables.h"
 #include "analysis/demangle.h"
+#include "analysis/exported_loops.h"
 #include "analysis/grid_stride.h"
 #include "analysis/inlined_calls.h"
 #include "analysis/instruction_rules.h"
@@ -15,7 +17,6 @@
 #include "analysis/spinning.h"
 #include "analysis/total_use.h"
 #include "analysis/turn_values.h"
-#include "base/user_file.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -42,6 +43,7 @@ struct Code {
 enum class Sharing : std::uint8_t {
     nothing,    // there is none
     own_slots,  // each thread has slots of its own
+    tables,     // tables and bins that are no block's own
     of_blocks   // what the threads of a block share is looked at as a whole
 };
 
@@ -70,6 +72,8 @@ class Prover {
             proof_.conditions = exit_conditions(table_, proof_.functions.front(), &unknown_tests_);
             if (proof_.reasons.empty()) judge();
         }
+        // How near it came.
+        if (tables_ && proof_.verdict == Verdict::fixed) proof_.near_misses = proof_.reasons;
         return std::move(proof_);
     }
 
@@ -131,7 +135,9 @@ class Prover {
         for (const ptx::Function* function : reachable_) {
             if (function->body.empty()) continue;  // a declaration: refused where it is called
             if (sharing_ == Sharing::own_slots && !keep_to_threads()) return false;
+            if (sharing_ == Sharing::tables && !leave_out_tables()) return false;
             const ptx::Function& whole = private_             ? private_->function
+                                         : tables_            ? tables_->function
                                          : function->is_entry ? inlined_.function
                                                               : *function;
             auto promoted = with_promoted_stack(whole);
@@ -153,6 +159,18 @@ class Prover {
             return false;
         }
         proof_.most_threads = private_->most_threads;
+        return true;
+    }
+
+    // Tables as constant memory, bins as what they are added to.
+    bool leave_out_tables() {
+        if (reachable_.size() == 1) tables_ = with_block_tables(table_, module_, inlined_.function, reads_);
+        if (!tables_) {
+            refuse(2, kernel_source(), "the kernel shares memory");
+            return false;
+        }
+        proof_.least_threads = tables_->least_threads;
+        beside_ = {tables_->bin_atomics, tables_->ranges, !tables_->orders_others};
         return true;
     }
 
@@ -218,6 +236,7 @@ class Prover {
             refuse(2, kernel_source(), "the kernel has barriers, and threads may talk through memory");
             return;
         }
+        if (tables_ && !judge_tables()) return;
         proof_.verdict = Verdict::covering;
         for (std::size_t d = 0; d < 3; d++) {
             const auto [index, block] = proof_.dimensions[d];
@@ -246,6 +265,24 @@ class Prover {
                                 dimension_names[d]));
         }
     }
+    // Whatever the threads do is to be shown apart from what blocks read and add as wholes; and apart from what
+    // other threads do where barriers may have ordered it.
+    bool judge_tables() {
+        if (stride_fault_) {
+            refuse(3, stride_place_,
+                   fmt::format("the kernel fills tables in shared memory, and {}", stride_fault_->text));
+            return false;
+        }
+        const auto found = all_accesses(table_, proof_.functions.front(), strided(), beside_);
+        if (!found) {
+            refuse(2, place_of(proof_.functions.front(), found.error().instruction),
+                   fmt::format("the kernel {}", found.error().text));
+            return false;
+        }
+        if (export_accesses(table_, *found, proof_.apart)) return true;
+        refuse(2, kernel_source(), "the kernel has an address that is too large to write out");
+        return false;
+    }
     void dividing(std::string text, const std::string& place = {}) {
         proof_.verdict = Verdict::dividing;
         refuse(3, place.empty() ? first_effect() : place, std::move(text));
@@ -271,10 +308,12 @@ class Prover {
         const std::array<bool, 3> strides = strided();
         if (std::ranges::none_of(strides, std::identity())) return;
         const FunctionValues& kernel = proof_.functions.front();
-        auto found = proof_.functions.size() > 1
-                         ? std::unexpected(Fault{3, 0, "calls functions that the compiler left as calls"})
-                         : grid_strides(table_, module_, kernel, strides, private_ && private_->had_barriers,
-                                        may_reassociate_);
+        auto found =
+            proof_.functions.size() > 1
+                ? std::unexpected(Fault{3, 0, "calls functions that the compiler left as calls"})
+                : grid_strides(table_, module_, kernel, strides,
+                               (private_ && private_->had_barriers) || (tables_ && tables_->orders_others),
+                               may_reassociate_, beside_);
         if (found) {
             auto fault = export_strides(kernel, *found);
             proof_.needs_one_turn_a_thread = found->need_one_turn_a_thread;
@@ -300,36 +339,23 @@ class Prover {
     }
     std::optional<Fault> export_strides(const FunctionValues& kernel, const GridStrides& found) {
         for (const StridedLoop& loop : found.loops) {
-            GridStrideLoop result{loop.dimension, {}, place_of(kernel, loop.instruction), loop.is_of_rows};
-            if (result.source.starts_with("ptx:")) result.source.clear();
-            for (const Symbolic& test : loop.exits) {
-                auto exits = to_expression(table_, test, ptx::Type::pred);
-                if (!exits)
-                    return Fault{3, loop.instruction, "has a loop bound that is too large to write out"};
-                result.exits.push_back(std::move(*exits));
-            }
-            proof_.strides.push_back(std::move(result));
+            auto written = export_loop(table_, loop);
+            if (!written)
+                return Fault{3, loop.instruction, "has a loop bound that is too large to write out"};
+            written->source = place_of(kernel, loop.instruction);
+            if (written->source.starts_with("ptx:")) written->source.clear();
+            proof_.strides.push_back(std::move(*written));
         }
-        if (!export_accesses(found.accesses, proof_.stride_accesses))
+        if (!export_accesses(table_, found.accesses, proof_.stride_accesses))
             return Fault{3, 0, "has an address that is too large to write out"};
         return std::nullopt;
-    }
-    bool export_accesses(const std::vector<StridedAccess>& found, std::vector<GridStrideAccess>& to) {
-        for (const StridedAccess& access : found) {
-            auto address = to_expression(table_, access.address, ptx::Type::u64);
-            if (!address) return false;
-            GridStrideAccess result{std::move(*address), access.bytes, access.writes,
-                                    access.reduction,    access.once,  access.phases};
-            if (std::ranges::find(to, result) == to.end()) to.push_back(std::move(result));
-        }
-        return true;
     }
     // What the proof that there are no races took for read-only, for the launch to look at: a pointer that is
     // const and __restrict__ may point to what another thread writes all the same, and the barrier is gone
     // that put the one before the other.
     bool export_apart() {
         const auto found = all_accesses(table_, proof_.functions.front());
-        return found && export_accesses(*found, proof_.apart);
+        return found && export_accesses(table_, *found, proof_.apart);
     }
     std::string first_effect() const {
         const FunctionValues& kernel = proof_.functions.front();
@@ -373,6 +399,8 @@ class Prover {
     LaunchReads reads_;
     bool keeps_grid_ = false, may_reassociate_ = false;
     std::optional<PrivateShared> private_;
+    std::optional<BlockTables> tables_;
+    BesideTurns beside_;
     std::optional<Fault> stride_fault_;
     std::string stride_place_;
     UnknownTests unknown_tests_;
@@ -389,6 +417,7 @@ bool applies(const LaunchAssumption& assumed, const LaunchReads& reads, Sharing 
                 (assumed.of[d] == Assumed::nothing && (reads.thread_index[d] || reads.block_size[d])))
                 return false;
     }
+    if (sharing == Sharing::tables && assumed.any(Assumed::grid_stays)) return false;
     bool narrows = !assumed.any(Assumed::one_thread);
     for (std::size_t d = 0; d < 3; d++) {
         narrows |= assumed.of[d] == Assumed::one_thread && reads.reads(d);
@@ -416,7 +445,10 @@ std::optional<Proof> attempt(SymbolTable& table, const Code& code, bool of_warps
         if (near_misses.empty()) near_misses = std::move(proof.near_misses);
         if (!first) first = std::move(proof);
         // It is the use of indices that other assumptions help with.
-        if (first->obstacles.warps || first->obstacles.others) return first;
+        if (first->obstacles.warps || first->obstacles.others) {
+            if (sharing == Sharing::tables) first->near_misses = std::move(near_misses);
+            return first;
+        }
     }
     if (first) {
         first->reasons.insert(first->reasons.end(), near_misses.begin(), near_misses.end());
@@ -438,6 +470,14 @@ Proof prove_exactly(SymbolTable& table, const Code& code) {
     if (proof.obstacles.warps || proof.obstacles.others)
         if (auto with_private = attempt(table, code, false, Sharing::own_slots); stands(with_private))
             return std::move(*with_private);
+    for (const bool of_warps : {false, true}) {
+        if (!proof.obstacles.others) break;
+        auto with_tables = attempt(table, code, of_warps, Sharing::tables);
+        if (stands(with_tables)) return std::move(*with_tables);
+        if (!with_tables || !proof.near_misses.empty()) continue;
+        proof.near_misses = std::move(with_tables->near_misses);
+        proof.reasons.insert(proof.reasons.end(), proof.near_misses.begin(), proof.near_misses.end());
+    }
     if (!proof.obstacles.others)
         if (auto of_warps = attempt(table, code, true, Sharing::nothing); stands(of_warps))
             return std::move(*of_warps);
@@ -471,25 +511,6 @@ Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& 
     if (may_reassociate && proof.verdict != Verdict::covering)
         if (auto better = prove_reassociated(table, code, proof.verdict)) return std::move(*better);
     return proof;
-}
-
-bool is_user_source(const ptx::Module& module, const ptx::SourceLocation& location) {
-    const auto file = module.files.find(location.file);
-    if (file == module.files.end() || location.line == 0) return false;
-    return base::is_user_file(file->second);
-}
-
-std::string source_of(const ptx::Module& module, const ptx::Function& function, std::uint32_t instruction) {
-    const auto& body = function.body;
-    // Code that comes from a compiler's own header stands between lines of the user's.
-    for (std::uint32_t away = 0; away < body.size(); away++) {
-        if (away <= instruction && is_user_source(module, body[instruction - away].location))
-            return module.source_text(body[instruction - away].location);
-        if (instruction + away < body.size() && is_user_source(module, body[instruction + away].location))
-            return module.source_text(body[instruction + away].location);
-    }
-    std::string text = module.source_text(body[instruction].location);
-    return text.empty() ? fmt::format("ptx:{}", body[instruction].line) : text;
 }
 
 }  // namespace trimtab::analysis

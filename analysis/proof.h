@@ -8,6 +8,7 @@
 #include "analysis/description.h"
 #include "analysis/function_values.h"
 #include "analysis/guards.h"
+#include "analysis/source_places.h"
 #include "analysis/warp_bytes.h"
 #include "ptx/module.h"
 
@@ -30,6 +31,8 @@ struct Proof {
     bool uses_float_atomics = false;
     // That a block may have, so that what it keeps in shared memory is each thread's own; 0: any number.
     std::uint32_t most_threads = 0;
+    // And that it must have, for its first threads to fill or flush what the block shares; 0: any number.
+    std::uint32_t least_threads = 0;
     // What the exchange of values between a block's threads needs.
     std::optional<WarpBytes> dynamic_shared;
     // Why loops over a block's threads do not allow other blocks, where it has such loops.
@@ -46,11 +49,5 @@ struct Proof {
 // `may_reassociate`: where nothing else stands, floating-point sums are taken to be equal in any order.
 [[nodiscard]] Proof prove(SymbolTable& table, const ptx::Module& module, const ptx::Function& kernel,
                           bool may_reassociate = false);
-
-// Does the location name a file that is not one of the compiler's or the toolkit's own?
-[[nodiscard]] bool is_user_source(const ptx::Module& module, const ptx::SourceLocation& location);
-// "gemm.cu:14": the user's line that is nearest to the instruction; "ptx:120" where the image names none.
-[[nodiscard]] std::string source_of(const ptx::Module& module, const ptx::Function& function,
-                                    std::uint32_t instruction);
 
 }  // namespace trimtab::analysis

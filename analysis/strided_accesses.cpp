@@ -20,6 +20,7 @@ using ptx::Opcode;
 constexpr std::string_view keeps_a_stack =
     "keeps an array on the stack, which may carry values from turn to turn";
 // Shared memory as the launch sees it: each variable has a part of the address space that is nobody's.
+constexpr std::string_view among_themselves = "threads among themselves";
 constexpr std::uint64_t first_shared_address = std::uint64_t{1} << 62,
                         shared_variable_bytes = std::uint64_t{1} << 48;
 
@@ -45,6 +46,10 @@ class Accesses {
             if (!has_effect(kernel_, i) || rules_.is_known(i)) continue;
             if (auto fault = add(i)) return std::unexpected(std::move(*fault));
         }
+        if (rules_.only_beside)
+            for (Found& f : found_) f.access.reduction = among_themselves;
+        for (const StridedAccess& access : rules_.beside)
+            found_.push_back({.access = access, .is_known = true, .is_beside = true});
         const bool changes = std::ranges::any_of(found_, [](const Found& f) { return f.access.writes; });
         // Atomics of one kind leave the same sum, or the same extreme, in any order.
         const bool one_kind = std::ranges::all_of(found_, [&](const Found& f) {
@@ -56,7 +61,8 @@ class Accesses {
             if (f.is_known) continue;
             for (const Found& other : found_) {
                 if (!meets(f, other)) continue;
-                if (f.is_shared || !is_of_a_turn(f.instruction) || !is_of_a_turn(other.instruction))
+                if (f.is_shared || other.is_beside || !is_of_a_turn(f.instruction) ||
+                    !is_of_a_turn(other.instruction))
                     return std::unexpected(unknown(f));
                 result.need_one_turn_a_thread = true;
             }
@@ -72,6 +78,7 @@ class Accesses {
         StridedAccess access;
         bool is_known = false;   // where it goes
         bool is_shared = false;  // memory of the block
+        bool is_beside = false;  // of the block as a whole
         const ptx::Variable* variable = nullptr;
     };
 
@@ -236,11 +243,16 @@ std::expected<StridedAccesses, Fault> strided_accesses(SymbolTable& table, const
 }
 
 std::expected<std::vector<StridedAccess>, Fault> all_accesses(SymbolTable& table,
-                                                              const FunctionValues& kernel) {
+                                                              const FunctionValues& kernel,
+                                                              const std::array<bool, 3>& reads_total,
+                                                              const BesideTurns& beside) {
     const Once never;
     AccessRules rules;
     rules.may_keep_stack = true;
-    auto found = strided_accesses(table, kernel, LoopIndices(table, kernel, {}), never, rules);
+    rules.is_known = [&](std::uint32_t i) { return beside.instructions.contains(i); };
+    rules.beside = beside.accesses;
+    rules.only_beside = beside.alone;
+    auto found = strided_accesses(table, kernel, LoopIndices(table, kernel, reads_total), never, rules);
     if (!found) return std::unexpected(std::move(found.error()));
     return std::move(found->known);
 }

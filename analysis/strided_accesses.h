@@ -33,6 +33,10 @@ struct AccessRules {
     std::array<bool, 3> turns_of{};
     // Of instructions that were looked at elsewhere.
     std::function<bool(std::uint32_t)> is_known = [](std::uint32_t) { return false; };
+    // What blocks as wholes touch beside what is found, which must be shown to lie apart from it.
+    std::vector<StridedAccess> beside;
+    // What is found is compared with `beside` alone.
+    bool only_beside = false;
 };
 
 struct StridedAccesses {

@@ -18,6 +18,7 @@ constexpr std::size_t max_degree = 6;
 // What legal_blocks() sees to, for every launch that it allows: indices and totals stay below 2^31.
 constexpr std::int64_t max_index = 0x7fffffff;
 constexpr std::int64_t max_block_extent = 1024;
+constexpr std::int64_t max_grid_extent = max_blocks_in_dimension;
 
 Operation truncation(unsigned from, unsigned to) {
     return *conversion(*integer_type(false, to), *integer_type(false, from));
@@ -175,13 +176,17 @@ std::optional<SymbolTable::Range> SymbolTable::term_range(const Term& term) cons
         switch (factor.kind) {
             case Kind::global_index:
             case Kind::loop_index:
-            case Kind::row_index:
                 fits = times(0, max_index);
                 break;
+            case Kind::row_index:
+                fits = times(0, max_grid_extent - 1);
+                break;
             case Kind::total:
+                fits = times(1, max_index);
+                break;
             case Kind::row_count:
             case Kind::grid_size:
-                fits = times(1, max_index);
+                fits = times(1, max_grid_extent);
                 break;
             case Kind::warp_index:
                 fits = times(0, max_index / warp_size);
@@ -220,8 +225,9 @@ std::optional<SymbolTable::Range> SymbolTable::term_range(const Term& term) cons
                 if (!times(0, max_index / warp_size)) return std::nullopt;
                 continue;
             }
-            block_sizes[d] -= block_sizes[d] > 0 ? 1 : 0;
-            if (!times(0, max_index)) return std::nullopt;
+            const bool is_first_thread = block_sizes[d] > 0;
+            block_sizes[d] -= is_first_thread ? 1 : 0;
+            if (!times(0, is_first_thread ? max_index : max_grid_extent - 1)) return std::nullopt;
         }
         for (; block_warps[d] > 0; block_warps[d]--)
             if (!times(1, max_block_extent / warp_size)) return std::nullopt;
@@ -328,6 +334,8 @@ std::optional<Symbolic> SymbolTable::quotient(const Symbolic& a, unsigned bits, 
 // a & mask likewise, where the mask takes all of the low bits, or all but them.
 std::optional<Symbolic> SymbolTable::masked(const Symbolic& a, std::uint64_t mask) {
     const auto is_low = [](std::uint64_t bits) { return bits != 0 && (bits & (bits + 1)) == 0; };
+    // As of (tid.x / 32) & 0xffff, and of blockIdx.x & 0xffffff.
+    if (is_low(mask) && lies_in(a, {0, static_cast<__int128>(mask)})) return a;
     const std::uint64_t low_mask = is_low(mask) ? mask : truncate_bits(~mask, a.width);
     if (!is_low(low_mask) || low_mask == truncate_bits(~std::uint64_t{0}, a.width)) return std::nullopt;
     Symbolic low = parts(a, static_cast<unsigned>(std::popcount(low_mask))).low;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/description.h"
 #include "analysis/expression.h"
 #include "analysis/operation.h"
 

@@ -324,6 +324,11 @@ class Sums {
 
 }  // namespace
 
+std::optional<std::uint64_t> neutral_bits(const ptx::Instruction& atomic) {
+    const auto reduction = reduction_of(atomic, false);
+    return reduction ? std::optional(reduction->identity) : std::nullopt;
+}
+
 bool does(const ptx::Instruction& made, const TurnSum& sum) {
     if (made.operands.size() != 3 || made.destination_count != 1) return false;
     if (sum.float_type != ptx::Type::none) {

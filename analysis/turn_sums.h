@@ -53,6 +53,8 @@ struct TurnSum {
 };
 [[nodiscard]] std::optional<TurnSum> sum_of_turns(const FunctionValues& kernel, const TurnValues& turns,
                                                   const TurnParts& parts, ptx::ValueIndex value);
+// What the atomic leaves memory as it is with; nothing where order or grouping of its like matters.
+[[nodiscard]] std::optional<std::uint64_t> neutral_bits(const ptx::Instruction& atomic);
 // Does the instruction do that operation to its two sources, and nothing else?
 [[nodiscard]] bool does(const ptx::Instruction& instruction, const TurnSum& sum);
 

@@ -52,7 +52,12 @@ Symbolic LoopIndices::with_indices(const Symbolic& value) const {
 }
 
 Symbolic LoopIndices::with_indices(const Symbolic& value, BlockIndex at) const {
-    return table_->is_small(value) ? table_->substitute(value, functions_at(at)) : value;
+    if (!table_->is_small(value)) return value;
+    Symbolic result = table_->substitute(value, functions_at(at));
+    for (const Strided& strided : loops_)
+        if (is_in(kernel_->flow().loops[strided.loop], at))
+            result = with_next_index(result, strided.dimension, Over::threads);
+    return result;
 }
 
 std::map<AtomIndex, Symbolic> LoopIndices::functions_at(BlockIndex block) const {
@@ -97,7 +102,7 @@ std::optional<Symbolic> LoopIndices::first_value(const ptx::Loop& loop, ValueInd
 
 // Those whose next turn's value is that of the next index; they may be computed from each other.
 void LoopIndices::keep_followers(const ptx::Loop& loop, const std::map<AtomIndex, Symbolic>& to_next,
-                                 Candidates& candidates) const {
+                                 Candidates& candidates, Dimension dimension, Over over) const {
     const auto& predecessors = kernel_->flow().blocks[loop.header].predecessors;
     const auto follows = [&](const Candidate& candidate, const std::map<AtomIndex, Symbolic>& functions) {
         const Symbolic next = table_->substitute(candidate.function, to_next);
@@ -105,7 +110,8 @@ void LoopIndices::keep_followers(const ptx::Loop& loop, const std::map<AtomIndex
         for (std::size_t p = 0; p < predecessors.size(); p++) {
             if (!is_in(loop, predecessors[p])) continue;
             if (incoming[p] == no_index || !table_->is_small(kernel_->value(incoming[p])) ||
-                table_->substitute(own_part(candidate.phi, incoming[p]), functions) != next)
+                with_next_index(table_->substitute(own_part(candidate.phi, incoming[p]), functions),
+                                dimension, over) != next)
                 return false;
         }
         return true;
@@ -120,6 +126,29 @@ void LoopIndices::keep_followers(const ptx::Loop& loop, const std::map<AtomIndex
             at = good ? std::next(at) : candidates.erase(at);
         }
     }
+}
+
+// The index of the next turn in 32 bits, made 64 bits wide: the launch has it that an index below the bound plus
+// the total does not wrap.
+Symbolic LoopIndices::with_next_index(const Symbolic& value, Dimension dimension, Over over) const {
+    if (over == Over::rows || !table_->is_small(value)) return value;
+    std::map<AtomIndex, Symbolic> sums;
+    table_->for_each_atom(value, [&](AtomIndex index) {
+        const Atom& wide = table_->atom(index);
+        if (wide.kind != Atom::Kind::operation || wide.operation.op != Operator::cvt ||
+            width_bits(wide.operation.type) != 64 || width_bits(wide.operation.source) != 32 ||
+            ptx::is_float(wide.operation.type) || ptx::is_float(wide.operation.source))
+            return;
+        for (const bool in_loop : {false, true}) {
+            const auto next = [&](unsigned width) {
+                return table_->add(
+                    in_loop ? table_->loop_index(dimension, width) : table_->global_index(dimension, width),
+                    table_->total(dimension, width));
+            };
+            if (wide.operands[0] == next(32)) sums.emplace(index, next(64));
+        }
+    });
+    return sums.empty() ? value : table_->substitute(value, sums);
 }
 
 // The 64 bits of rest + k * g, a sum in 32 bits, as those of rest plus k * g: equal where the sum is in the range
@@ -186,7 +215,8 @@ bool LoopIndices::stride(std::uint32_t index, Dimension dimension, Over over) {
     for (const ValueIndex phi : kernel_->phis(loop.header)) {
         const auto own = own_atom(phi);
         if (!own) continue;
-        const auto first = first_value(loop, phi);
+        auto first = first_value(loop, phi);
+        if (first) *first = with_next_index(*first, dimension, over);
         if (!first || !table_->is_clean(*first) ||
             !mentions(*table_, *first, is_of_rows ? Atom::Kind::row_index : Atom::Kind::global_index,
                       dimension))
@@ -197,11 +227,11 @@ bool LoopIndices::stride(std::uint32_t index, Dimension dimension, Over over) {
         const Symbolic sum = unwrapped(*first, dimension, granted);
         if (!granted.empty()) straight[*own] = {phi, table_->substitute(sum, to_index), std::move(granted)};
     }
-    keep_followers(loop, to_next, candidates);
+    keep_followers(loop, to_next, candidates, dimension, over);
     // Pointers that begin at a sum in 32 bits and go on in 64.
     if (!straight.empty()) {
         candidates.merge(straight);
-        keep_followers(loop, to_next, candidates);
+        keep_followers(loop, to_next, candidates, dimension, over);
     }
     if (candidates.empty()) return false;
     for (const auto& [phi, candidate] : candidates) {

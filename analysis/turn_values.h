@@ -51,7 +51,8 @@ class LoopIndices {
     };
     using Candidates = std::map<AtomIndex, Candidate>;
     void keep_followers(const ptx::Loop& loop, const std::map<AtomIndex, Symbolic>& to_next,
-                        Candidates& candidates) const;
+                        Candidates& candidates, Dimension dimension, Over over) const;
+    [[nodiscard]] Symbolic with_next_index(const Symbolic& value, Dimension dimension, Over over) const;
     [[nodiscard]] Symbolic unwrapped(const Symbolic& value, Dimension dimension,
                                      std::vector<Symbolic>& granted) const;
 

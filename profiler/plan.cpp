@@ -324,7 +324,7 @@ std::vector<trimtab_dim3> Planner::blocks_at(const std::vector<double>& data) co
             if (must_divide(d) && extent[d] % block[d] != 0) return;
             if (block[d] >= 4 * extent[d] && block[d] > 32 && !annotation_.states_grid()) return;
         }
-        if (threads > most_threads() || block[2] > 64) return;
+        if (threads > most_threads() || threads < description_.least_threads || block[2] > 64) return;
         const trimtab_dim3 offered{block[0], block[1], block[2]};
         if (!annotation_.is_annotated() || annotation_.launch(data, extents, offered)) out.push_back(offered);
     };

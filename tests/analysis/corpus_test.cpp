@@ -18,10 +18,12 @@ namespace {
 // The fewest kernels of a file, and those of them that run.
 const std::map<std::string, std::pair<std::size_t, unsigned>> least_kernels{
     {"legal", {40, 25}},
-    {"hostile", {40, 25}},
+    {"hostile", {40, 12}},
+    {"guards_hostile", {30, 25}},
     {"waiting_hostile", {9, 0}},
     {"strides_legal", {25, 25}},
-    {"strides_hostile", {25, 25}},
+    {"strides_hostile", {40, 25}},
+    {"strides_sums_hostile", {15, 12}},
     {"block_strides_legal", {20, 18}},
     {"block_strides_hostile", {35, 1}},
     {"warps_legal", {16, 16}},
@@ -30,6 +32,8 @@ const std::map<std::string, std::pair<std::size_t, unsigned>> least_kernels{
     {"blocks_hostile", {25, 1}},
     {"sums_legal", {8, 7}},
     {"sums_hostile", {17, 1}},
+    {"tables_legal", {13, 13}},
+    {"tables_hostile", {35, 0}},
     {"private_legal", {10, 1}},
     {"private_hostile", {20, 1}}};
 
@@ -108,7 +112,7 @@ class Corpus : public testing::TestWithParam<std::tuple<const char*, const char*
 
     // What threads tell each other.
     static bool shares(const std::string& file) {
-        return file.starts_with("blocks_") || file.starts_with("sums");
+        return file.starts_with("blocks_") || file.starts_with("sums") || file.starts_with("tables");
     }
 
     std::string ptx;
@@ -117,10 +121,11 @@ class Corpus : public testing::TestWithParam<std::tuple<const char*, const char*
 };
 INSTANTIATE_TEST_SUITE_P(
     Files, Corpus,
-    testing::Combine(testing::Values("legal", "hostile", "waiting_hostile", "strides_legal",
-                                     "strides_hostile", "block_strides_legal", "block_strides_hostile",
-                                     "warps_legal", "warps_hostile", "blocks_legal", "blocks_hostile",
-                                     "sums_legal", "sums_hostile", "private_legal", "private_hostile"),
+    testing::Combine(testing::Values("legal", "hostile", "guards_hostile", "waiting_hostile", "strides_legal",
+                                     "strides_sums_hostile", "strides_hostile", "block_strides_legal",
+                                     "block_strides_hostile", "warps_legal", "warps_hostile", "blocks_legal",
+                                     "blocks_hostile", "sums_legal", "sums_hostile", "tables_legal",
+                                     "tables_hostile", "private_legal", "private_hostile"),
                      testing::Values("-O0", "-O1", "-O3", "nvcc")),
     [](const auto& info) {
         const std::string level = std::get<1>(info.param);
@@ -194,7 +199,7 @@ TEST_P(Corpus, LegalBlocksLeaveTheSameBytes) {
     }
     // Arguments forbid other blocks to what little of these runs; of whole warps there are few.
     if (kernel_count > 2 && file != "block_strides_hostile" && file != "private_hostile" &&
-        file != "blocks_hostile" && file != "sums_hostile") {
+        file != "blocks_hostile" && file != "sums_hostile" && file != "tables_hostile") {
         EXPECT_GE(compared, kernel_count * (shares(file) ? 2 : of_warps ? 4 : 8));
     }
     if (file == "strides_legal") {

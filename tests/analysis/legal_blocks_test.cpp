@@ -107,6 +107,31 @@ TEST(LegalBlocks, ErrorsAreOneLine) {
     EXPECT_EQ(legal(kernel, 1, 1, {1, 1, 1}, {32, 1, 1}).error(), "the kernel reads a clock");
 }
 
+TEST(LegalBlocks, GridsAreOfLessThanTwentyFourBits) {
+    EXPECT_THAT(legal(plane(), 1, 1, {0x1000000, 1, 1}, {32, 1, 1}).error(), HasSubstr("more than 2^24 - 1"));
+    const auto limits = legal(plane(), 1, 1, {0xffffff, 1, 1}, {32, 1, 1});
+    ASSERT_TRUE(limits.has_value()) << limits.error();
+    EXPECT_EQ(limits->max_grid.x, 0xffffffu);
+    EXPECT_TRUE(is_legal(*limits, {64, 1, 1}));
+    EXPECT_FALSE(is_legal(*limits, {16, 2, 1}));
+}
+
+TEST(LegalBlocks, TheFirstThreadsOfABlockAreThere) {
+    KernelDescription kernel = plane();
+    kernel.least_threads = 100;
+    EXPECT_THAT(legal(kernel, 1, 1, {4, 1, 1}, {96, 1, 1}).error(), HasSubstr("the first 100 threads"));
+    const auto limits = legal(kernel, 1000, 1, {4, 1, 1}, {256, 1, 1});
+    ASSERT_TRUE(limits.has_value()) << limits.error();
+    EXPECT_FALSE(is_legal(*limits, {96, 1, 1}));
+    EXPECT_TRUE(is_legal(*limits, {128, 1, 1}));
+    EXPECT_TRUE(is_legal(*limits, {512, 1, 1}));
+    for (std::uint32_t threads = 1; threads < 100; threads++)
+        EXPECT_FALSE(is_legal(*limits, {threads, 1, 1})) << threads;
+    const auto read = description_from_json(to_json(kernel), "test");
+    ASSERT_TRUE(read.has_value()) << read.error().text();
+    EXPECT_EQ(read->least_threads, 100u);
+}
+
 TEST(LegalBlocks, ATailAboveTheLargestIndexIsNotCovered) {
     const auto limits = legal(plane(), 100, 1, {2097151, 1, 1}, {1024, 1, 1});
     ASSERT_TRUE(limits.has_value()) << limits.error();

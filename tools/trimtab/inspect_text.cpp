@@ -135,6 +135,9 @@ void add_interface(std::string& out, const KernelDescription& kernel) {
             "  image      {}: {} registers ({}), {} bytes shared, {} bytes local{}\n", image.architecture,
             image.registers, image.registers_from, image.shared_bytes, image.local_bytes,
             image.max_threads == 0 ? "" : fmt::format(", at most {} threads", image.max_threads));
+    if (kernel.least_threads != 0)
+        out += fmt::format("             blocks of at least {} threads, in multiples of that\n",
+                           kernel.least_threads);
 }
 
 bool is_zero(const driver_gen::FittedMetric& metric) {

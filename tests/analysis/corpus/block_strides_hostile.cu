@@ -272,3 +272,7 @@ __global__ void all_turns_of_the_row_but_the_last(int* o, int* p, int d) {
         k = next;
     }
 }
+//= fixed 1 ""; -O1 covering; -O3 covering; nvcc covering
+__global__ void threads_that_begin_early_go_on(int* o, int d, int m) {
+    for (int k = threadIdx.x; k < d && (int)threadIdx.x <= m; k += blockDim.x) o[blockIdx.x * d + k] = k;
+}

@@ -199,6 +199,8 @@ class BlockTrial {
         }
         if (kernel_.varies(1)) written_.block.y = 1 + draw_.below(5);
         if (kernel_.varies(2)) written_.block.z = 1 + draw_.below(3);
+        if (kernel_.least_threads > written_.block.x && draw_.chance(90))
+            written_.block.x = kernel_.least_threads + draw_.below(9);
         while (written_.block.x * written_.block.y * written_.block.z > max_threads) {
             if (written_.block.x > step)
                 written_.block.x -= step;
@@ -312,7 +314,7 @@ class BlockTrial {
                                          trial_device(has_large ? large_threads : max_threads), image);
         if (!limits) return {};
         trimtab_limits any_threads = *limits;
-        any_threads.thread_multiple = 1;
+        any_threads.thread_multiple = std::max(1u, kernel_.least_threads);
         std::vector<trimtab_dim3> candidates;
         if (has_large)
             for (unsigned x = warp_size; x <= large_threads; x += warp_size) candidates.push_back({x, 1, 1});
@@ -373,7 +375,7 @@ class BlockTrial {
                                                 trial_device(max_threads), image,
                                                 {other[0] * block.x, other[1] * block.y, other[2] * block.z});
             if (!limits) continue;
-            limits->thread_multiple = 1;
+            limits->thread_multiple = std::max(1u, kernel_.least_threads);
             if (!is_legal(*limits, block)) continue;
             shapes.push_back({covering_grid(*limits, block), block, written_.dynamic_shared_bytes});
             most--;

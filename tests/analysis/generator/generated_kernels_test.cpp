@@ -162,6 +162,12 @@ TEST(GeneratedKernels, OfBlocksLeaveTheSameUnderEveryBlock) {
     EXPECT_LE(tally.of(Outcome::unreadable) * 4, tally.read());
 }
 
+TEST(GeneratedKernels, OfTablesLeaveTheSameUnderEveryBlock) {
+    const Tally tally = try_cuda("tables", 80, 2, {"-O3", "-O1", "-O3", "-O2"}, random_table_kernel);
+    EXPECT_GE(tally.accepted * 8, tally.read());
+    EXPECT_LE(tally.of(Outcome::unreadable) * 4, tally.read());
+}
+
 TEST(GeneratedKernels, OfCudaLeaveTheSameUnderEveryBlock) {
     const Tally tally = try_cuda("CUDA", 200, 5, {"-O3", "-O1", "-O0", "-O2"}, random_cuda_kernel);
     EXPECT_GE(tally.accepted * 5, tally.read());

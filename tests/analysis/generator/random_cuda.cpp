@@ -189,9 +189,32 @@ class RandomCuda {
         }
     }
 
+    // Where a thread's turns ended is in the first loop's register, and in the second loop it is no index.
+    std::string turns_after_turns(const std::string& index) {
+        const std::string used = draw_.chance(50) ? "i" : "j";
+        return fmt::format(
+            "  {0} i = GX, j = GX;\n  for (; i < {1}; i += TX) {{ {2} }}\n"
+            "  for (; j < {3}; j += TX) p[{4}] = {5};\n",
+            index, bound(), effect("i"), draw_.chance(70) ? "m" : bound(), used,
+            something(draw_.chance(80) ? "j" : "i"));
+    }
+    // One turn's place is another's, at another pace.
+    std::string turns_that_may_meet(const std::string& index) {
+        constexpr std::array<const char*, 8> places = {"2 * i", "2 * i + 1", "i",     "i + 5",
+                                                       "3 * i", "n - 1 - i", "4 * i", "i + n"};
+        const std::string head = draw_.chance(70)
+                                     ? fmt::format("for ({} i = GX; i < n; i += TX)", index)
+                                     : fmt::format("for ({} i = threadIdx.x; i < n; i += blockDim.x)", index);
+        return fmt::format("  {} {}[{}] = {}[{}] + {};\n", head, draw_.chance(85) ? "o" : "p", one_of(places),
+                           draw_.chance(85) ? "o" : "p", one_of(places), something("i"));
+    }
     std::string pattern() {
         const std::string type = one_of(types), index = draw_.chance(85) ? type : one_of(narrow);
-        switch (draw_.below(14)) {
+        switch (draw_.below(16)) {
+            case 14:
+                return turns_after_turns(index);
+            case 15:
+                return turns_that_may_meet(index);
             case 0:
             case 1:
             case 2:

@@ -1,0 +1,149 @@
+#include "analysis/block_sweep.h"
+
+#include <algorithm>
+
+#include "analysis/guards.h"
+
+namespace trimtab::analysis {
+
+using ptx::BlockIndex;
+using ptx::no_index;
+
+namespace {
+
+// As many as a block could go over by a loop that still pays: shared memory has no more bytes.
+constexpr std::uint32_t most_constant_bound = 1u << 18;
+
+std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to) {
+    return {{from.terms[0].atoms[0], to}};
+}
+
+}  // namespace
+
+Symbolic BlockSweeps::as_index(const Symbolic& value, BlockIndex block) const {
+    if (value.width == 0 || !table_.is_small(value)) return {};
+    const Symbolic known = indices_.with_indices(value, block);
+    // In a loop a thread's own number is the index of its first turn alone.
+    const Atom::Kind other =
+        kernel_.flow().innermost_loop[block] == no_index ? Atom::Kind::loop_index : Atom::Kind::global_index;
+    bool is_other = false;
+    table_.for_each_atom(known, [&](AtomIndex at) {
+        const Atom& atom = table_.atom(at);
+        is_other |= atom.kind == other && atom.dimension == Dimension::x;
+    });
+    if (is_other) return {};
+    return table_.substitute(
+        known, replacing(table_.loop_index(Dimension::x, 64), table_.global_index(Dimension::x, 64)));
+}
+
+// Within a turn of the loop.
+bool BlockSweeps::leads(BlockIndex from, BlockIndex to, const ptx::Loop& loop) const {
+    std::vector<bool> seen(kernel_.flow().blocks.size());
+    std::vector<BlockIndex> work{from};
+    while (!work.empty()) {
+        const BlockIndex at = work.back();
+        work.pop_back();
+        for (const BlockIndex next : kernel_.flow().blocks[at].successors) {
+            if (next == loop.header || seen[next] ||
+                std::ranges::find(loop.blocks, next) == loop.blocks.end())
+                continue;
+            if (next == to) return true;
+            seen[next] = true;
+            work.push_back(next);
+        }
+    }
+    return false;
+}
+
+// Of the index before the loop and in it, and at the end of a turn of the next one.
+bool BlockSweeps::add_test(BlockIndex branch, std::uint8_t ways, BlockIndex block, BlockSweep& sweep) {
+    if (ways != ptx::taken && ways != ptx::falls_through) return false;
+    const std::uint32_t last = kernel_.flow().blocks[branch].last - 1;
+    if (kernel_.function().body[last].opcode != ptx::Opcode::bra) return false;
+    Symbolic out = kernel_.guard(last);
+    if (out.width != 1 || !table_.is_small(out)) return false;
+    if (ways == ptx::taken) out = table_.negate(out);
+    const std::uint32_t loop = kernel_.flow().innermost_loop[block];
+    const auto is_in_loop = [&](BlockIndex at) {
+        return loop != no_index && std::ranges::find(kernel_.flow().loops[loop].blocks, at) !=
+                                       kernel_.flow().loops[loop].blocks.end();
+    };
+    out = indices_.with_indices(out, branch);
+    const Symbolic index = table_.loop_index(Dimension::x, 64), g = table_.global_index(Dimension::x, 64),
+                   total = table_.total(Dimension::x, 64);
+    Symbolic exits = table_.substitute(out, replacing(total, SymbolTable::constant(0, 64)));
+    const bool tests_next = exits != out;
+    if (tests_next &&
+        (!is_in_loop(branch) || table_.substitute(exits, replacing(index, table_.add(index, total))) != out))
+        return false;
+    // A thread's own number tells nothing of the turn that it is in.
+    bool is_of_others = false;
+    table_.for_each_atom(exits, [&](AtomIndex at) {
+        const Atom& atom = table_.atom(at);
+        is_of_others |=
+            atom.kind == Atom::Kind::row_index || atom.kind == Atom::Kind::row_count ||
+            atom.kind == Atom::Kind::total || !atom.is_clean() ||
+            (atom.kind == Atom::Kind::global_index &&
+             (is_in_loop(branch) || atom.dimension != Dimension::x)) ||
+            (atom.kind == Atom::Kind::loop_index && (!is_in_loop(branch) || atom.dimension != Dimension::x));
+    });
+    if (is_of_others) return false;
+    exits = table_.substitute(exits, replacing(index, g));
+    if (!is_expressible(table_, exits) || trend(table_, exits, Dimension::x) != Trend::rises) return false;
+    if (!is_in_loop(branch)) {
+        sweep.tests_first = true;
+    } else if (tests_next) {
+        // What is done behind the test is not done in a thread's last turn.
+        if (leads(branch, block, kernel_.flow().loops[loop])) return false;
+        sweep.tests_next = true;
+    } else {
+        // What is tested behind the instruction was not when that was done.
+        if (!kernel_.flow().dominates(branch, block)) return false;
+        sweep.tests_first = sweep.tests_next = true;
+    }
+    if (std::ranges::find(sweep.exits, exits) == sweep.exits.end()) sweep.exits.push_back(std::move(exits));
+    return true;
+}
+
+std::optional<std::uint32_t> BlockSweeps::constant_bound(const Symbolic& exits) const {
+    const auto is_out = [&](std::uint64_t k) -> std::optional<bool> {
+        const Symbolic at = table_.substitute(
+            exits, replacing(table_.global_index(Dimension::x, 64), SymbolTable::constant(k, 64)));
+        return at.is_constant() ? std::optional(at.constant() != 0) : std::nullopt;
+    };
+    std::uint32_t first = 0, last = most_constant_bound;
+    const auto ends = is_out(last);
+    if (!ends || !*ends) return std::nullopt;
+    while (first < last) {
+        const std::uint32_t middle = first + (last - first) / 2;
+        const auto out = is_out(middle);
+        if (!out) return std::nullopt;
+        if (*out)
+            last = middle;
+        else
+            first = middle + 1;
+    }
+    return first;
+}
+
+bool BlockSweeps::is_whole(BlockIndex block, BlockSweep& sweep) const {
+    if (sweep.exits.empty()) return false;
+    if (sweep.is_loop) {
+        const std::uint32_t l = kernel_.flow().innermost_loop[block];
+        const ptx::Loop& loop = kernel_.flow().loops[l];
+        const bool strides = std::ranges::any_of(indices_.loops(), [&](const LoopIndices::Strided& strided) {
+            return strided.loop == l && strided.dimension == Dimension::x;
+        });
+        if (!strides || loop.parent != no_index || !sweep.tests_first || !sweep.tests_next ||
+            !indices_.taken_for_granted(l).empty())
+            return false;
+    }
+    for (std::size_t i = 0; i < sweep.exits.size(); i++) {
+        const auto bound = constant_bound(sweep.exits[i]);
+        if (i > 0 && (!bound || bound != sweep.bound)) return false;
+        sweep.bound = bound;
+    }
+    return sweep.bound || (sweep.is_loop && sweep.exits.size() == 1);
+}
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,488 @@
+#include "analysis/block_tables.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <string>
+
+#include "analysis/block_sweep.h"
+#include "analysis/guards.h"
+#include "analysis/instruction_rules.h"
+#include "analysis/left_out.h"
+#include "analysis/no_instruction.h"
+#include "analysis/phases.h"
+#include "analysis/shared_addresses.h"
+#include "analysis/strided_accesses.h"
+#include "analysis/turn_sums.h"
+
+namespace trimtab::analysis {
+namespace {
+
+using ptx::BlockIndex;
+using ptx::no_index;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::ValueIndex;
+
+// Values of the function as it is never meet those of the function as it becomes.
+constexpr std::uint32_t function_index = 0x7ffffffe;
+
+struct SharedAccess {
+    std::uint32_t instruction = 0;
+    Symbolic offset;  // of the variable; width 0: not known
+    std::uint32_t bytes = 0;
+};
+struct SharedVariable {
+    std::vector<SharedAccess> stores, loads, atomics;
+};
+
+class TableFinder {
+  public:
+    TableFinder(SymbolTable& table, const ptx::Module& module, const ptx::Function& function,
+                const FunctionValues& values)
+        : table_(table),
+          module_(module),
+          function_(function),
+          values_(values),
+          control_(function, values.flow()),
+          indices_(table, values, {true, false, false}),
+          sweeps_(table, values, indices_, control_),
+          phases_(values),
+          left_(values) {}
+
+    std::optional<BlockTables> run() {
+        if (!find_accesses() || variables_.empty() ||
+            SharedAddresses(values_, module_).escape([&](std::uint32_t i) { return accesses_.contains(i); }))
+            return std::nullopt;
+        for (const std::uint32_t barrier : phases_.barriers())
+            if (!control_.deciding(values_.flow().block_of[barrier]).empty()) return std::nullopt;
+        BlockTables result;
+        result.function = function_;
+        for (const auto& [variable, accesses] : variables_)
+            if (!(accesses.atomics.empty() ? take_table(*variable, accesses, result)
+                                           : take_bins(*variable, accesses, result)))
+                return std::nullopt;
+        for (const std::uint32_t barrier : phases_.barriers()) gone_.insert(barrier);
+        if (!left_.is_clean(gone_, filled_from_)) return std::nullopt;
+        result.orders_others = orders_others();
+        rewrite(result);
+        return result;
+    }
+
+  private:
+    BlockIndex block_of(std::uint32_t instruction) const { return values_.flow().block_of[instruction]; }
+    static std::uint32_t bytes_of(const ptx::Instruction& made) {
+        return ptx::size_bytes(made.type) * std::max<std::uint32_t>(1, made.modifiers.vector_width);
+    }
+
+    // --- what there is ---
+
+    bool find_accesses() {
+        for (std::uint32_t i = 0; i < function_.body.size(); i++) {
+            const ptx::Instruction& made = function_.body[i];
+            if (!values_.is_reachable(i)) continue;
+            if (made.opcode == Opcode::call || is_warp_barrier(values_, i)) return false;
+            if (!is_shared_access(made)) continue;
+            if (made.modifiers.space != ptx::Space::shared) return false;
+            const SharedPlace place = shared_place(table_, values_, module_, indices_, i);
+            if (place.variable == nullptr || place.variable->size_bytes == 0) return false;
+            SharedVariable& variable = variables_[place.variable];
+            SharedAccess access{i, place.offset, bytes_of(made)};
+            if (access.bytes == 0) return false;
+            if (is_reduction(made))
+                variable.atomics.push_back(std::move(access));
+            else if (made.opcode == Opcode::st && made.modifiers.semantics == ptx::MemorySemantics::weak)
+                variable.stores.push_back(std::move(access));
+            else if (made.opcode == Opcode::ld && made.modifiers.semantics == ptx::MemorySemantics::weak)
+                variable.loads.push_back(std::move(access));
+            else
+                return false;
+            accesses_.insert(i);
+        }
+        return true;
+    }
+
+    // --- what is the same in every block ---
+
+    // stride * k + first, and nothing else.
+    struct Place {
+        std::uint64_t stride = 0, first = 0;
+    };
+    std::optional<Place> place_in_sweep(const Symbolic& offset, BlockIndex block) const {
+        if (offset.width != 32 && offset.width != 64) return std::nullopt;
+        Symbolic at = sweeps_.as_index(offset, block);
+        if (at.width == 0) return std::nullopt;
+        const auto k = std::ranges::find(at.terms, table_.global_index(Dimension::x, at.width).terms[0].atoms,
+                                         &Term::atoms);
+        if (k == at.terms.end()) return std::nullopt;
+        Place place{.stride = k->coefficient};
+        at.terms.erase(k);
+        if (!at.is_constant()) return std::nullopt;
+        place.first = at.constant();
+        constexpr std::uint64_t most = 1 << 20;
+        return place.stride == 0 || place.stride > most || place.first > most ? std::nullopt
+                                                                              : std::optional(place);
+    }
+    // Are an address's pointer and step set by arguments alone? With the index taken out.
+    bool is_of_arguments(const Symbolic& value) const {
+        if (value.width != 64 || !is_expressible(table_, value)) return false;
+        bool good = true;
+        table_.for_each_atom(value, [&](AtomIndex at) {
+            const Atom::Kind kind = table_.atom(at).kind;
+            good &=
+                kind == Atom::Kind::parameter || kind == Atom::Kind::symbol || kind == Atom::Kind::operation;
+        });
+        return good;
+    }
+    // All that an access of the sweep touches in global memory, for k below `bound`.
+    std::optional<StridedAccess> range(std::uint32_t instruction, std::uint64_t bound) const {
+        Symbolic address = sweeps_.as_index(values_.address(instruction), block_of(instruction));
+        if (address.width != 64 || bound == 0) return std::nullopt;
+        const auto k = std::ranges::find(address.terms, table_.global_index(Dimension::x, 64).terms[0].atoms,
+                                         &Term::atoms);
+        std::uint64_t stride = 0;
+        if (k != address.terms.end()) {
+            stride = k->coefficient;
+            address.terms.erase(k);
+        }
+        const std::uint64_t bytes = stride * (bound - 1) + bytes_of(function_.body[instruction]);
+        if (stride > (1 << 20) || bytes > (1 << 30) || !is_of_arguments(address)) return std::nullopt;
+        StridedAccess result;
+        result.address = std::move(address);
+        result.bytes = static_cast<std::uint32_t>(bytes);
+        return result;
+    }
+
+    // A store of a fill.
+    struct Filling {
+        const BlockSweep& sweep;
+        std::uint32_t loop = no_index;
+        std::uint64_t bound = 0;  // of k
+        std::set<ValueIndex> visited;
+    };
+    std::uint32_t loop_of(BlockIndex block) const { return values_.flow().innermost_loop[block]; }
+    // Is the value made of the sweep's index, of arguments and of memory that the kernel leaves alone? What of
+    // it is read goes to `result`.
+    bool is_same_in_blocks(ValueIndex value, Filling& filling, BlockTables& result) {
+        if (value == no_index) return false;
+        if (!filling.visited.insert(value).second) return true;
+        const ptx::Value& made_value = values_.ssa().values[value];
+        // What a loop over the block's threads carries is a function of its index, in that loop.
+        if (made_value.kind == ptx::Value::Kind::phi)
+            return filling.loop != no_index &&
+                   made_value.block == values_.flow().loops[filling.loop].header && follows_index(value);
+        if (made_value.kind != ptx::Value::Kind::instruction || made_value.previous != no_index) return false;
+        const std::uint32_t i = made_value.instruction, loop = loop_of(block_of(i));
+        const ptx::Instruction& made = function_.body[i];
+        if (made.guard != no_index || (loop != no_index && loop != filling.loop) ||
+            std::ranges::any_of(made.operands,
+                                [&](const Operand& operand) { return is_of_thread(operand, filling.sweep); }))
+            return false;
+        if (!is_pure(made) && !values_.parameter_load(i)) {
+            if (made.opcode != Opcode::ld || made.modifiers.semantics != ptx::MemorySemantics::weak)
+                return false;
+            const ptx::Space space = made.modifiers.space;
+            filled_from_.insert(i);
+            if (space == ptx::Space::global || made.modifiers.nc) {
+                auto read = range(i, filling.bound);
+                if (!read) return false;
+                result.ranges.push_back(std::move(*read));
+            } else if (space != ptx::Space::constant && space != ptx::Space::param) {
+                return false;
+            }
+        } else if (made.opcode == Opcode::alloca_ || made.opcode == Opcode::call) {
+            return false;
+        }
+        return std::ranges::all_of(values_.ssa().uses[i], [&](const ptx::Ssa::Use& use) {
+            return is_same_in_blocks(use.value, filling, result);
+        });
+    }
+    bool follows_index(ValueIndex phi) const {
+        return std::ranges::any_of(values_.value(phi).terms, [&](const Term& term) {
+            return term.atoms.size() == 1 && values_.phi_of(table_.atom(term.atoms[0])) == phi &&
+                   indices_.as_function(term.atoms[0]) != nullptr;
+        });
+    }
+    // Of the launch's registers only threadIdx.x is k, where the first threads do it.
+    static bool is_of_thread(const Operand& operand, const BlockSweep& sweep) {
+        return (operand.kind == Operand::Kind::special &&
+                (sweep.is_loop || operand.special != ptx::SpecialRegister::tid_x)) ||
+               std::ranges::any_of(operand.elements,
+                                   [&](const Operand& element) { return is_of_thread(element, sweep); });
+    }
+
+    void needs(const BlockSweep& sweep, BlockTables& result) const {
+        if (!sweep.is_loop) result.least_threads = std::max(result.least_threads, *sweep.bound);
+    }
+    void skip(const BlockSweep& sweep) {
+        for (const BlockSweep::Branch& branch : sweep.branches) left_.leave_out(branch.block, branch.ways);
+    }
+    static bool never(BlockIndex, std::uint8_t) { return false; }
+
+    // A barrier with all of `before` ahead of it alone, and all of `behind` behind it alone.
+    bool are_parted(const std::vector<SharedAccess>& before, const std::vector<SharedAccess>& behind) const {
+        return std::ranges::any_of(phases_.barriers(), [&](std::uint32_t barrier) {
+            return std::ranges::none_of(
+                       before,
+                       [&](const SharedAccess& access) { return is_reached(barrier, access.instruction); }) &&
+                   std::ranges::all_of(behind, [&](const SharedAccess& access) {
+                       return is_dominated(barrier, access.instruction);
+                   });
+        });
+    }
+    bool is_dominated(std::uint32_t by, std::uint32_t instruction) const {
+        const BlockIndex a = block_of(by), b = block_of(instruction);
+        return a == b ? by < instruction : values_.flow().dominates(a, b);
+    }
+    // By any way from behind the one. Barriers are in no loop.
+    bool is_reached(std::uint32_t from, std::uint32_t instruction) const {
+        if (block_of(from) == block_of(instruction)) return from < instruction;
+        std::vector<bool> seen(values_.flow().blocks.size());
+        std::vector<BlockIndex> work{block_of(from)};
+        while (!work.empty()) {
+            const BlockIndex at = work.back();
+            work.pop_back();
+            for (const BlockIndex to : values_.flow().blocks[at].successors) {
+                if (to == block_of(instruction)) return true;
+                if (seen[to]) continue;
+                seen[to] = true;
+                work.push_back(to);
+            }
+        }
+        return false;
+    }
+
+    // --- tables ---
+
+    bool take_table(const ptx::Variable& variable, const SharedVariable& accesses, BlockTables& result) {
+        if (accesses.stores.empty() || !are_parted(accesses.stores, accesses.loads)) return false;
+        std::optional<std::uint64_t> stride;
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> slots;  // [first, end) of a stride
+        for (const SharedAccess& store : accesses.stores) {
+            const auto sweep = sweeps_.of(store.instruction, never);
+            const auto place = place_in_sweep(store.offset, block_of(store.instruction));
+            if (!sweep || !place || (stride && *stride != place->stride)) return false;
+            stride = place->stride;
+            slots.emplace_back(place->first, place->first + store.bytes);
+            // Behind its end there is no shared memory.
+            Filling filling{*sweep,
+                            loop_of(block_of(store.instruction)),
+                            sweep->bound.value_or(variable.size_bytes / *stride + 1),
+                            {}};
+            for (const ptx::Ssa::Use& use : values_.ssa().uses[store.instruction])
+                if (function_.body[store.instruction].operands[use.operand].kind != Operand::Kind::address &&
+                    !is_same_in_blocks(use.value, filling, result))
+                    return false;
+            needs(*sweep, result);
+            skip(*sweep);
+            gone_.insert(store.instruction);
+        }
+        // Two stores to one place come in the order of threads.
+        std::ranges::sort(slots);
+        for (std::size_t i = 0; i < slots.size(); i++)
+            if (slots[i].second > (i + 1 < slots.size() ? slots[i + 1].first : slots.front().first + *stride))
+                return false;
+        for (const SharedAccess& load : accesses.loads) to_constant_.insert(load.instruction);
+        return true;
+    }
+
+    // --- bins ---
+
+    bool is_identity(const ptx::Instruction& atomic, std::uint32_t store) const {
+        const auto identity = neutral_bits(atomic);
+        const ptx::Instruction& made = function_.body[store];
+        if (!identity || made.modifiers.vector_width > 1 || made.operands.size() != 2) return false;
+        const Symbolic value = values_.operand(store, 1);
+        return value.width == 8 * ptx::size_bytes(made.type) && value.is_constant() &&
+               value.constant() == *identity;
+    }
+    static bool do_the_same(const ptx::Instruction& a, const ptx::Instruction& b) {
+        const auto op = a.modifiers.atomic;
+        const bool is_ordered = op == ptx::AtomicOp::min || op == ptx::AtomicOp::max;
+        return op == b.modifiers.atomic && ptx::size_bytes(a.type) == ptx::size_bytes(b.type) &&
+               (!is_ordered || is_signed_type(a.type) == is_signed_type(b.type));
+    }
+    std::optional<Operand> stored_value(const ptx::Instruction& atomic) const {
+        const std::size_t at = atomic.destination_count + std::size_t{1};
+        return atomic.operands.size() == at + 1 ? std::optional(atomic.operands[at]) : std::nullopt;
+    }
+
+    bool take_bins(const ptx::Variable& variable, const SharedVariable& accesses, BlockTables& result) {
+        const ptx::Instruction& first = function_.body[accesses.atomics.front().instruction];
+        const auto identity = neutral_bits(first);
+        if (!identity || accesses.stores.size() != 1 || accesses.loads.size() != 1) return false;
+        for (const SharedAccess& atomic : accesses.atomics)
+            if (!do_the_same(first, function_.body[atomic.instruction])) return false;
+        if (!are_parted(accesses.stores, accesses.atomics) || !are_parted(accesses.atomics, accesses.loads))
+            return false;
+        const SharedAccess &fill = accesses.stores.front(), &load = accesses.loads.front();
+        const auto whole = [&](const SharedAccess& access) {
+            const auto place = place_in_sweep(access.offset, block_of(access.instruction));
+            return access.bytes == ptx::size_bytes(first.type) && place && place->first == 0 &&
+                   place->stride == access.bytes;
+        };
+        const auto filled = sweeps_.of(fill.instruction, never);
+        if (!filled || !whole(fill) || !whole(load) || !is_identity(first, fill.instruction)) return false;
+
+        const ptx::ValueIndex loaded = values_.ssa().definition(load.instruction);
+        if (loaded == no_index) return false;
+        const auto flush = flush_of(loaded, first);
+        if (!flush) return false;
+        // Nothing is added where what was found adds nothing.
+        const auto skips_nothing = [&](BlockIndex branch, std::uint8_t ways) {
+            Symbolic goes = values_.guard(values_.flow().blocks[branch].last - 1);
+            if (goes.width != 1 || (ways != ptx::taken && ways != ptx::falls_through)) return false;
+            if (ways == ptx::taken) goes = table_.negate(goes);
+            const Atom* test = table_.as_operation(goes);
+            return test != nullptr && test->operation.op == Operator::setp &&
+                   test->operation.comparison == ptx::Comparison::eq && test->operands.size() == 2 &&
+                   table_.subtract(test->operands[0], test->operands[1]) ==
+                       table_.subtract(values_.value(loaded),
+                                       SymbolTable::constant(*identity, values_.value(loaded).width));
+        };
+        const auto read = sweeps_.of(load.instruction, never);
+        const auto flushed = sweeps_.of(*flush, skips_nothing);
+        if (!read || !flushed || read->is_loop != flushed->is_loop || read->exits != flushed->exits)
+            return false;
+        // What is flushed was filled.
+        if (read->bound ? !filled->bound || *filled->bound < *read->bound : filled->exits != read->exits)
+            return false;
+        const std::uint64_t bound = std::min<std::uint64_t>(
+            read->bound.value_or(UINT32_MAX), variable.size_bytes / ptx::size_bytes(first.type));
+        auto added = range(*flush, bound);
+        if (!added) return false;
+        added->writes = true;
+        added->reduction = "bins " + variable.name;
+        result.ranges.push_back(std::move(*added));
+        for (const BlockSweep* sweep : {&*filled, &*read, &*flushed}) {
+            needs(*sweep, result);
+            skip(*sweep);
+        }
+        gone_.insert({fill.instruction, load.instruction, *flush});
+        for (const SharedAccess& atomic : accesses.atomics) result.bin_atomics.insert(atomic.instruction);
+        result.has_bins = true;
+        return true;
+    }
+
+    // The one atomic that adds the value to global memory; nothing else is made of it but a test.
+    std::optional<std::uint32_t> flush_of(ValueIndex loaded, const ptx::Instruction& bins) const {
+        std::optional<std::uint32_t> flush;
+        for (std::uint32_t i = 0; i < function_.body.size(); i++) {
+            const ptx::Instruction& made = function_.body[i];
+            for (const ptx::Ssa::Use& use : values_.ssa().uses[i]) {
+                if (use.value != loaded || made.opcode == Opcode::setp) continue;
+                const auto stored = stored_value(made);
+                if (flush || !is_reduction(made) || made.modifiers.space != ptx::Space::global ||
+                    !do_the_same(bins, made) || !stored || use.operand != made.operands.size() - 1 ||
+                    stored->kind != Operand::Kind::reg || has_result(i))
+                    return std::nullopt;
+                flush = i;
+            }
+        }
+        for (const ptx::Value& value : values_.ssa().values)
+            if (std::ranges::find(value.incoming, loaded) != value.incoming.end() || value.previous == loaded)
+                return std::nullopt;
+        return flush;
+    }
+    bool has_result(std::uint32_t atomic) const {
+        const ValueIndex result = values_.ssa().definition(atomic);
+        if (result == no_index) return false;
+        for (const auto& uses : values_.ssa().uses)
+            if (std::ranges::find(uses, result, &ptx::Ssa::Use::value) != uses.end()) return true;
+        return std::ranges::any_of(values_.ssa().values, [&](const ptx::Value& value) {
+            return std::ranges::find(value.incoming, result) != value.incoming.end();
+        });
+    }
+
+    // --- the rest of the kernel ---
+
+    void rewrite(BlockTables& result) {
+        ptx::Function& function = result.function;
+        for (const auto& [block, ways] : left_.branches()) {
+            const std::uint32_t last = values_.flow().blocks[block].last - 1;
+            ptx::Instruction& branch = function.body[last];
+            // The other way is gone by every thread.
+            if (ways == ptx::taken) {
+                gone_.insert(last);
+            } else if (left_.has(block)) {
+                branch.guard = no_index;
+                branch.guard_negated = false;
+            }
+        }
+        const ptx::RegisterIndex unused = add_unused_register(function);
+        for (std::uint32_t i = 0; i < function.body.size(); i++)
+            if (gone_.contains(i) || (!left_.needs(i) && only_computes(function.body[i])))
+                become_nothing(function.body[i], unused);
+        for (const std::uint32_t i : to_constant_) move_to(function.body[i], ptx::Space::constant, "const");
+        for (const std::uint32_t i : result.bin_atomics)
+            move_to(function.body[i], ptx::Space::global, "global");
+        // The names of addresses in shared memory are those of variables in the other spaces from here on.
+        for (const auto& [variable, accesses] : variables_) {
+            const std::string name = "$block$" + variable->name;
+            ptx::Variable moved = *variable;
+            moved.name = name;
+            moved.space = accesses.atomics.empty() ? ptx::Space::constant : ptx::Space::global;
+            for (ptx::Instruction& made : function.body)
+                for (Operand& operand : made.operands) rename(operand, variable->name, name);
+            std::erase_if(function.variables,
+                          [&](const ptx::Variable& own) { return own.name == variable->name; });
+            function.variables.push_back(std::move(moved));
+        }
+    }
+    static void rename(Operand& operand, const std::string& from, const std::string& to) {
+        if (operand.text == from) operand.text = to;
+        for (Operand& element : operand.elements) rename(element, from, to);
+    }
+    static void move_to(ptx::Instruction& made, ptx::Space space, std::string_view name) {
+        made.modifiers.space = space;
+        for (std::string& suffix : made.suffixes)
+            if (suffix == "shared") suffix = name;
+        if (const auto at = made.mnemonic.find("shared"); at != std::string::npos)
+            made.mnemonic.replace(at, std::string_view("shared").size(), name);
+    }
+
+    // Do effects that are left stand on two sides of a barrier, and one of them writes what others may see?
+    bool orders_others() const {
+        std::optional<std::uint64_t> phase;
+        bool several = false, writes = false;
+        for (std::uint32_t i = 0; i < function_.body.size(); i++) {
+            if (!values_.is_reachable(i) || !left_.has(block_of(i)) || gone_.contains(i) ||
+                accesses_.contains(i) || !has_effect(values_, i) ||
+                values_.function().body[i].modifiers.space == ptx::Space::constant)
+                continue;
+            writes |= !ptx::is_load(function_.body[i]);
+            several |= (phase && *phase != phases_.of(i)) || !std::has_single_bit(phases_.of(i));
+            phase = phases_.of(i);
+        }
+        return several && writes;
+    }
+
+    SymbolTable& table_;
+    const ptx::Module& module_;
+    const ptx::Function& function_;
+    const FunctionValues& values_;
+    ptx::ControlDependence control_;
+    LoopIndices indices_;
+    BlockSweeps sweeps_;
+    Phases phases_;
+    LeftOut left_;
+    std::map<const ptx::Variable*, SharedVariable> variables_;
+    std::set<std::uint32_t> accesses_, gone_, to_constant_, filled_from_;
+};
+
+}  // namespace
+
+std::optional<BlockTables> with_block_tables(SymbolTable& table, const ptx::Module& module,
+                                             const ptx::Function& function, const LaunchReads& reads) {
+    LaunchReads of_block = reads;
+    of_block.assumed.of[0] = Assumed::grid_stays;
+    for (const std::size_t d : {1, 2}) {
+        if (reads.thread_index[d] || reads.block_size[d]) return std::nullopt;
+        if (of_block.assumed.of[d] == Assumed::grid_stays) of_block.assumed.of[d] = Assumed::nothing;
+    }
+    const auto values = FunctionValues::make(table, function, function_index, of_block);
+    if (!values || !values->flow().reducible) return std::nullopt;
+    return TableFinder(table, module, function, *values).run();
+}
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,40 @@
+// Shared memory in which a block's threads keep what is no block's own:
+// - tables: filled by all threads of the block, each place with what every block fills it with, and read behind a
+//   barrier; to the rest of the proof they are constant memory;
+// - bins: filled with what adds nothing, added to by atomics without a result between two barriers, and added place
+//   by place to global memory: as if each atomic went there at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "analysis/function_values.h"
+#include "analysis/grid_stride.h"
+#include "ptx/module.h"
+
+namespace trimtab::analysis {
+
+struct BlockTables {
+    // With tables in constant memory and bins in global memory, and without fills, flushes and barriers.
+    ptx::Function function;
+    // The atomics of bins: where they go is in `ranges`.
+    std::set<std::uint32_t> bin_atomics;
+    // Global memory that blocks as wholes read to fill their tables, and add their bins to. What else the kernel
+    // touches must be shown to lie apart from it.
+    std::vector<StridedAccess> ranges;
+    bool has_bins = false;
+    // That a block needs, for its first threads to fill or flush everything; 0: any number.
+    std::uint32_t least_threads = 0;
+    // What is left on both sides of a barrier was ordered by it.
+    bool orders_others = false;
+};
+
+// Nothing: there is no such memory, or something else is done with it. Blocks are of one dimension, x: what
+// `reads` says of the others is not looked at. The function has no calls.
+[[nodiscard]] std::optional<BlockTables> with_block_tables(SymbolTable& table, const ptx::Module& module,
+                                                           const ptx::Function& function,
+                                                           const LaunchReads& reads);
+
+}  // namespace trimtab::analysis

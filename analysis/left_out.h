@@ -1,0 +1,49 @@
+// What is left of a function where some of its branches always go the other way.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "analysis/function_values.h"
+#include "ptx/control_dependence.h"
+
+namespace trimtab::analysis {
+
+class LeftOut {
+  public:
+    explicit LeftOut(const FunctionValues& values) : values_(values) {}
+
+    // The branch at the end of the block no longer goes by these ways.
+    void leave_out(ptx::BlockIndex branch, std::uint8_t ways) {
+        both_ways_ |= ways_.emplace(branch, ways).first->second != ways;
+    }
+    // By block: the ways that are left out.
+    [[nodiscard]] const std::map<ptx::BlockIndex, std::uint8_t>& branches() const { return ways_; }
+
+    // False: besides the instructions in `gone`, those that `may_go` with them, and what computes, something else is
+    // left out, or what was computed there is used in what is left, or is there one of several values that a
+    // register may have.
+    [[nodiscard]] bool is_clean(const std::set<std::uint32_t>& gone, const std::set<std::uint32_t>& may_go);
+    // From then on: is the block still come to?
+    [[nodiscard]] bool has(ptx::BlockIndex block) const { return is_left_[block]; }
+    // And does what is left need the instruction?
+    [[nodiscard]] bool needs(std::uint32_t instruction) const { return needed_[instruction]; }
+
+  private:
+    bool find_left();
+    bool find_needed(const std::set<std::uint32_t>& gone, const std::set<std::uint32_t>& may_go);
+    [[nodiscard]] bool is_left_out(ptx::BlockIndex from, ptx::BlockIndex to) const;
+    [[nodiscard]] bool has_instruction(std::uint32_t instruction) const {
+        return is_left_[values_.flow().block_of[instruction]];
+    }
+
+    const FunctionValues& values_;
+    std::map<ptx::BlockIndex, std::uint8_t> ways_;
+    bool both_ways_ = false;
+    std::vector<bool> is_left_;  // by block
+    std::vector<bool> needed_;   // by instruction
+};
+
+}  // namespace trimtab::analysis
