@@ -15,10 +15,12 @@ using model::Metric;
 using testing::CompiledDriver;
 
 // Time is what the fit of one metric says of the block; no block fails to launch.
-model::RationalProgram metric_time(Metric metric) {
+// At least so much for each thread in x.
+model::RationalProgram metric_time(Metric metric, double least_a_thread = 0) {
     model::RationalProgramBuilder b("metric");
-    const model::Value time = b.metric(metric, b.input("block.x"), b.input("block.y"), b.input("block.z"));
-    return std::move(b).finish(max(time, b.constant(0, "")), b.constant(0, ""));
+    const model::Value x = b.input("block.x"),
+                       time = b.metric(metric, x, b.input("block.y"), b.input("block.z"));
+    return std::move(b).finish(max(time, b.constant(least_a_thread, "") * x), b.constant(0, ""));
 }
 
 struct Terrain {
@@ -27,7 +29,15 @@ struct Terrain {
 
 class Search {
   public:
-    Search(const Terrain& terrain, std::array<bool, 3> dimensions, double error = 0) {
+    struct Doubts {
+        double error = 0;              // of the fit
+        bool depends_on_data = false;  // the metric
+        bool has_number = false;       // one that was profiled from 0 to 1 and is 5 in all launches
+        double least_a_thread = 0;
+    };
+    Search(const Terrain& terrain, std::array<bool, 3> dimensions, double error = 0)
+        : Search(terrain, dimensions, Doubts{.error = error}) {}
+    Search(const Terrain& terrain, std::array<bool, 3> dimensions, const Doubts& doubts) {
         analysis::KernelDescription description;
         description.id = "00000000000000aa";
         description.name = "k";
@@ -45,6 +55,11 @@ class Search {
             fits.ranges.end[d].terms = {{d, 1}};
             fits.ranges.extent[d] = d;
         }
+        if (doubts.has_number) {
+            description.data.push_back({.name = "limit", .type = "f32", .bounds = {}});
+            fits.data_names.emplace_back("limit");
+            fits.profiled.push_back({.least = 0, .most = 1, .varied = false, .is_number = true});
+        }
         fits.variables = {{.kind = VariableKind::box_x},
                           {.kind = VariableKind::box_y},
                           {.kind = VariableKind::box_z},
@@ -53,15 +68,17 @@ class Search {
         FittedMetric fit;
         fit.metric = Metric::warp_instructions;
         fit.pieces = {{.when = {}, .numerator = terrain.time, .denominator = {}}};
-        fit.quality.held_out_max_error = error;
+        fit.quality.held_out_max_error = doubts.error;
+        fit.data_dependent = doubts.depends_on_data;
         fits.metrics = {fit};
-        const auto text = print_driver(description, fits, metric_time(Metric::warp_instructions));
+        const auto text =
+            print_driver(description, fits, metric_time(Metric::warp_instructions, doubts.least_a_thread));
         compiled_.emplace(text.value(), description.id, "clang-22");
     }
 
     std::vector<trimtab_choice> select(const trimtab_limits& limits, std::uint32_t k) const {
         std::vector<trimtab_choice> out(k);
-        const double data[] = {double(limits.extent.x), double(limits.extent.y), double(limits.extent.z)};
+        const double data[] = {double(limits.extent.x), double(limits.extent.y), double(limits.extent.z), 5};
         const int count =
             compiled_->driver()->select(&device_.values, &image_, data, &limits, 0, k, out.data());
         EXPECT_GE(count, 0);
@@ -69,7 +86,7 @@ class Search {
         return out;
     }
     double time(const trimtab_limits& limits, trimtab_dim3 block) const {
-        const double data[] = {double(limits.extent.x), double(limits.extent.y), double(limits.extent.z)};
+        const double data[] = {double(limits.extent.x), double(limits.extent.y), double(limits.extent.z), 5};
         trimtab_prediction out{};
         EXPECT_EQ(compiled_->driver()->evaluate(&device_.values, &image_, data, block, 0, &out), 0);
         return out.predicted_ns;
@@ -184,6 +201,21 @@ TEST(BlockSearch, ErrorsOfTheFitsReachThePrediction) {
     EXPECT_NEAR(rough.select(limits, 1)[0].relative_error, 0.2, 1e-12);
     EXPECT_EQ(rough.select(limits, 1)[0].uncertain, 0u);
     EXPECT_NE(hopeless.select(limits, 1)[0].uncertain, 0u);
+}
+
+// What nobody knows of the data matters where it does not move all blocks alike.
+TEST(BlockSearch, WhatAllBlocksLeanOnDoesNotMatter) {
+    const Terrain flat{{term(7000, {})}};
+    const trimtab_limits limits = limits_of({512, 1, 1}, {1024, 1, 1});
+    const auto is_uncertain = [&](const Search::Doubts& doubts) {
+        return Search(flat, {true, false, false}, doubts).select(limits, 1)[0].uncertain != 0;
+    };
+    EXPECT_FALSE(is_uncertain({.depends_on_data = true}));
+    EXPECT_FALSE(is_uncertain({.has_number = true}));
+    // Blocks of 256 threads take 25600 whatever the metric is, those of 64 as long as it says.
+    EXPECT_FALSE(is_uncertain({.least_a_thread = 100}));
+    EXPECT_TRUE(is_uncertain({.depends_on_data = true, .least_a_thread = 100}));
+    EXPECT_TRUE(is_uncertain({.has_number = true, .least_a_thread = 100}));
 }
 
 }  // namespace

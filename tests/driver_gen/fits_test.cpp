@@ -63,6 +63,15 @@ TEST(Fits, UncertainWhereTheProfileCannotSpeak) {
     EXPECT_FALSE(fits.uncertain(std::vector<double>{4096, 4096, 2}));
     EXPECT_TRUE(fits.uncertain(std::vector<double>{4096, 4096, 3}));
     EXPECT_TRUE(fits.uncertain(std::vector<double>{4096, 0, 2}));
+    // A number's other values are for the other blocks to say.
+    KernelFits of_number = fits;
+    of_number.profiled[2].is_number = true;
+    EXPECT_FALSE(of_number.uncertain(std::vector<double>{4096, 4096, 3}));
+    EXPECT_TRUE(of_number.has_other_numbers(std::vector<double>{4096, 4096, 3}));
+    EXPECT_FALSE(of_number.has_other_numbers(std::vector<double>{4096, 4096, 2}));
+    const auto read = fits_from_json(to_json(of_number), "here");
+    ASSERT_TRUE(read) << read.error().text();
+    EXPECT_EQ(*read, of_number);
 }
 
 TEST(Fits, JsonKeepsEverything) {
