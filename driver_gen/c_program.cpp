@@ -117,6 +117,11 @@ bool ProgramPrinter::is_fixed_input(std::string_view name) const {
 // A function of D alone, whose error trimtab_judge() does not try.
 bool ProgramPrinter::is_fixed_metric(const FittedMetric& fit) const {
     if (fit.data_dependent || (!fit.exact && fit.quality.held_out_max_error != 0)) return false;
+    // Numbers that were not profiled may decide any of them.
+    if (std::ranges::any_of(fits_.profiled, [](const ProfiledParameter& parameter) {
+            return parameter.is_number && !parameter.varied;
+        }))
+        return false;
     const auto is_fixed = [&](std::uint32_t index) {
         const Variable& variable = fits_.variables[index];
         if (variable.kind != VariableKind::data && variable.kind != VariableKind::remainder &&
