@@ -35,9 +35,8 @@ if(TRIMTAB_SANITIZE)
 endif()
 
 # GoogleTest's macros hold an else of their own; g++ warns of it under an if without braces. What a test costs is what it tests,
-# in the libraries: optimising its own code whole takes longer than running it.
-set(TRIMTAB_TEST_OPTIMISATION -O1 CACHE STRING "How far the tests' own code is optimised")
-set(TRIMTAB_TEST_OPTIONS -Wno-dangling-else ${TRIMTAB_TEST_OPTIMISATION})
+# in the libraries: optimising its own code takes longer than running it.
+set(TRIMTAB_TEST_OPTIONS -Wno-dangling-else -O0)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
   list(APPEND TRIMTAB_TEST_OPTIONS -Wno-array-bounds) # the same bug, in the strings that tests put together
 endif()
@@ -84,6 +83,15 @@ function(trimtab_precompile target kind)
   if(TRIMTAB_PRECOMPILE)
     target_precompile_headers(${target} REUSE_FROM trimtab_${kind}_headers)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
+  endif()
+endfunction()
+
+# trimtab_precompile_own(<target> <header>): of a target whose files have headers of a room in common.
+function(trimtab_precompile_own target header)
+  if(TRIMTAB_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE "${CMAKE_SOURCE_DIR}/cmake/precompiled/${header}")
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>"
+                                             $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
   endif()
 endfunction()
 

@@ -1,0 +1,5 @@
+// Read once for the files of the emulated CUDA runtime (trimtab_precompile).
+#pragma once
+
+#include "cmake/precompiled/library.h"
+#include "cuda/state.h"

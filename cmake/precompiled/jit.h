@@ -1,0 +1,8 @@
+// Read once for the files of the emulator's compiler (trimtab_precompile_own).
+#pragma once
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include "cmake/precompiled/library.h"
+#include "emulator/jit/translator.h"
