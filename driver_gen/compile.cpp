@@ -1,9 +1,11 @@
 // Runs the C compiler on generated sources.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/process.h"
 #include "driver_gen/bundle.h"
@@ -50,7 +52,8 @@ std::expected<void, Error> finish(Job& job, const CCompiler& compiler) {
 
 std::expected<std::vector<std::string>, Error> compile(std::span<const SourceFile> sources,
                                                        const std::string& folder, const CCompiler& compiler) {
-    constexpr std::size_t at_once = 2;
+    // Others may be building beside this, on a small machine.
+    const std::size_t at_once = std::max(2U, std::thread::hardware_concurrency());
     std::vector<std::string> objects;
     std::deque<Job> running;
     std::expected<void, Error> result;

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""The gallery of the manual's site: for each of some well-known kernels its code, what is proved of it, the block that
+it gets on five GPUs at two sizes, and the page of a run.
+
+usage: build_gallery.py --bin DIR --output DIR [SAMPLE.cu...]
+
+Writes Markdown, and the report pages as HTML, for scripts/build_site.sh --gallery DIR. A sample that does not build or run is
+one line, and exit code 1 in the end; 2: usage.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SAMPLES = ["polybench/gemm", "polybench/2dconv", "polybench/3dconv", "polybench/atax", "polybench/syrk", "polybench/corr",
+           "polybench/fdtd2d", "polybench/gramschm", "more/saxpy", "more/mandelbrot", "more/histogram", "more/tiled_matmul"]
+DEVICES = ["gtx1080ti", "rtx2070super", "rtx3090", "a100-pcie-40gb", "h100"]
+SIZES = [256, 1024]
+
+
+class Failed(Exception):
+    pass
+
+
+def run(words, **options):
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **options)
+    return done
+
+
+def choice(trimtab, program, kernel, device, size):
+    """What a launch of that size gets: its block, or why none is chosen."""
+    about = kernel["description"]
+    words = [trimtab, "select", program, "--kernel", about["name"], "--device", device, "--json"]
+    for source in about["data_sources"]:
+        if "param" in source and source["type"] in ("s32", "u32", "s64", "u64"):
+            words += ["--arg", f"{source['param']}={size}"]
+    done = run(words)
+    try:
+        answer = json.loads(done.stdout)
+    except json.JSONDecodeError:
+        return "as written"
+    if not answer.get("chosen"):
+        return "as written"
+    block = answer["chosen"]
+    return " x ".join(str(block[d]) for d in ("bx", "by", "bz")).removesuffix(" x 1").removesuffix(" x 1")
+
+
+def page_of(sample, tools, output):
+    source = ROOT / "samples" / f"{sample}.cu"
+    name = source.stem
+    with tempfile.TemporaryDirectory(prefix="trimtab-gallery-") as folder:
+        program = os.path.join(folder, name)
+        built = run([str(tools / "trimtab++"), "-O3", str(source.relative_to(ROOT)), "-o", program], cwd=ROOT)
+        if built.returncode != 0:
+            raise Failed(f"{sample}: does not build: {built.stderr.strip()[-300:]}")
+        trimtab = str(tools / "trimtab")
+        kernels = json.loads(run([trimtab, "inspect", program, "--json"]).stdout)["kernels"]
+        text = [f"# {name}", "", "```cuda", source.read_text().rstrip(), "```", ""]
+        for kernel in kernels:
+            about = kernel["description"]
+            text += [f"## `{about['demangled']}`", "", f"Verdict: **{about['verdict']}**."]
+            text += [f"- {reason['text']}" + (f" ({reason['source']})" if reason["source"] else "")
+                     for reason in about["reasons"]]
+            if about["verdict"] != "fixed":
+                text += ["", "| all sizes | " + " | ".join(DEVICES) + " |", "| --- |" + " --- |" * len(DEVICES)]
+                for size in SIZES:
+                    text.append(f"| {size} | " + " | ".join(choice(trimtab, program, kernel, device, size)
+                                                             for device in DEVICES) + " |")
+            text.append("")
+        ran = run([trimtab, "run", "--report", str(output / f"{name}-report.html"), "--", program, "128"])
+        if ran.returncode != 0:
+            raise Failed(f"{sample}: does not run: {ran.stderr.strip()[-300:]}")
+        text += [f"[The report page of a run]({name}-report.html) at size 128.", ""]
+        (output / f"{name}.md").write_text("\n".join(text))
+    return name, ", ".join(sorted({kernel["description"]["verdict"] for kernel in kernels}))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--output", required=True)
+    parser.add_argument("samples", nargs="*")
+    options = parser.parse_args()
+    output, tools = pathlib.Path(options.output), pathlib.Path(options.bin).resolve()
+    output.mkdir(parents=True, exist_ok=True)
+    rows, failures = [], 0
+    for sample in options.samples or SAMPLES:
+        try:
+            name, verdicts = page_of(sample.removesuffix(".cu"), tools, output)
+            rows.append(f"| [{name}]({name}.md) | {verdicts} |")
+        except (Failed, OSError, json.JSONDecodeError) as failure:
+            failures += 1
+            print(f"build_gallery.py: {failure}", file=sys.stderr)
+    (output / "index.md").write_text("\n".join(["# Gallery", "", "| kernel | verdicts |", "| --- | --- |", *rows, ""]))
+    print(f"{output}: {len(rows)} pages")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
