@@ -107,6 +107,7 @@ class FunctionValues {
     std::optional<Symbolic> exact(std::uint32_t instruction, const ptx::Value& value);
     std::optional<Symbolic> moved(std::uint32_t instruction, const ptx::Value& value);
     std::optional<Symbolic> compared(std::uint32_t instruction, const ptx::Value& value);
+    std::optional<Symbolic> extracted(std::uint32_t instruction);
     std::optional<Symbolic> operated(const Operation& operation, std::vector<Symbolic> operands);
     Symbolic merge(const Symbolic& predicate, const Symbolic& a, const Symbolic& b, ptx::ValueIndex index);
     bool operands_are_clean(std::uint32_t instruction);

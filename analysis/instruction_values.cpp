@@ -117,6 +117,7 @@ std::optional<Symbolic> FunctionValues::exact(std::uint32_t instruction, const V
         return loaded_parameter(instruction, value);
     }
     if (made.opcode == Opcode::setp) return compared(instruction, value);
+    if (made.opcode == Opcode::bfe) return extracted(instruction);
     const auto operation = integer_operation(made);
     if (!operation || made.sources().size() != operation->arity || made.destination_count != 1)
         return std::nullopt;
@@ -141,6 +142,31 @@ std::optional<Symbolic> FunctionValues::exact(std::uint32_t instruction, const V
         return table_->add(table_->apply(*operation, {left, right, operands[2]}), shared);
     }
     return operated(*operation, std::move(operands));
+}
+
+// Bits of a number without sign, as (tid.x >> 5) & 0xffff is written.
+std::optional<Symbolic> FunctionValues::extracted(std::uint32_t instruction) {
+    const ptx::Instruction& made = function_->body[instruction];
+    const unsigned width = width_bits(made.type);
+    if (is_signed_type(made.type) || (width != 32 && width != 64) || made.operands.size() != 4 ||
+        made.destination_count != 1)
+        return std::nullopt;
+    std::array<std::uint64_t, 2> field{};  // where it begins, and how long it is
+    for (std::uint16_t i = 0; i < 2; i++) {
+        const auto at = static_cast<std::uint16_t>(2 + i);
+        const Symbolic known = operand_value(made.operands[at], ssa_.use(instruction, at), 32);
+        if (known.width != 32 || !known.is_constant()) return std::nullopt;
+        field[i] = known.constant() & 0xff;
+    }
+    const Symbolic whole = operand_value(made.operands[1], ssa_.use(instruction, 1), width);
+    if (whole.width != width || field[1] == 0 || field[0] + field[1] > width || field[1] >= width)
+        return std::nullopt;
+    const auto shift = operation_of(Operator::shr, width == 32 ? ptx::Type::u32 : ptx::Type::u64),
+               keep = operation_of(Operator::and_, *bits_type(width));
+    auto shifted = operated(*shift, {whole, SymbolTable::constant(field[0], 32)});
+    if (!shifted) return std::nullopt;
+    return operated(*keep,
+                    {std::move(*shifted), SymbolTable::constant((std::uint64_t{1} << field[1]) - 1, width)});
 }
 
 std::optional<Symbolic> FunctionValues::operated(const Operation& operation, std::vector<Symbolic> operands) {

@@ -146,3 +146,12 @@ __global__ void any_in_a_row(int* o, const int* a, int rows, int d) {
     for (int k = threadIdx.x % 32; __any_sync(ALL, k < d); k += 32)
         if (__all_sync(ALL, k >= d || a[row * d + k] < 14)) atomicAdd(o + row, 1);
 }
+// As cooperative groups number the warps of a block.
+//= covering; -O0 fixed
+__global__ void warps_by_their_rank(float* o, const float* a, int rows, int n) {
+    const unsigned rank = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z),
+                   warps = (blockDim.x * blockDim.y * blockDim.z + 31) / 32;
+    const int row = blockIdx.x * (warps & 0xffff) + (rank / 32 & 0xffff);
+    if (row >= rows) return;
+    for (int k = rank % 32; k < n; k += 32) o[row * n + k] = 2 * a[row * n + k];
+}
