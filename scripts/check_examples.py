@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Runs the commands that the manual shows, and compares what they print with what it says.
 
-usage: check_examples.py --bin DIR [--root DIR] [PAGE.md...]
+usage: check_examples.py --bin DIR [--root DIR] [--modelled] [PAGE.md...]
 
 Checked are the blocks of code below a comment in the Markdown
 
     <!-- checked -->
-    <!-- checked within 30 % -->
+    <!-- checked within 30 %, modelled -->
     <!-- checked after: trimtab++ -O3 samples/more/tiled_matmul.cu -o tiled_matmul -->
 
 (the command after the colon is run before, and not shown). In such a block a line "$ COMMAND" is run by bash, in a
 folder of the page's own in which `samples` is the repository's; the lines below it must be what it prints, in order,
 on stdout or stderr. "..." stands for anything, over several lines where it stands alone. Numbers may differ by 2 %, or
 by as much as the comment says; seconds that something took here, and hashes of 16 digits, by anything.
+Blocks that are "modelled" hold times and choices that change with the model: they are run with --modelled alone.
 Exit codes: 0 all is as the manual says, 1 not (one line a finding, page:line: text), 2 usage.
 """
 
@@ -24,24 +25,25 @@ import subprocess
 import sys
 import tempfile
 
-MARK = re.compile(r"<!-- checked(?: within (\d+) %)?(?: after: (.*?))? -->")
+MARK = re.compile(r"<!-- checked(?: within (\d+) %)?(,? modelled)?(?: after: (.*?))? -->")
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 # Of this machine and moment: how long something took, what is hashed of sources.
 MOMENT = re.compile(r"\b\d+(?:\.\d+)? s\b|\b[0-9a-f]{16}\b|\b[0-9a-f]{8}\b(?=$|\s)")
 
 
-def blocks(text):
+def blocks(text, modelled=True):
     """(line number, share that numbers may differ by, command before, lines) of each block that is checked."""
     lines = text.splitlines()
     for number, line in enumerate(lines):
-        if found := MARK.fullmatch(line.strip()):
+        found = MARK.fullmatch(line.strip())
+        if found and (modelled or not found.group(2)):
             end = number + 1
             while end < len(lines) and not lines[end].startswith("    "):
                 end += 1
             begin = end
             while end < len(lines) and (lines[end].startswith("    ") or not lines[end].strip()):
                 end += 1
-            yield begin + 1, float(found.group(1) or 2) / 100, found.group(2), [one[4:] for one in lines[begin:end]]
+            yield begin + 1, float(found.group(1) or 2) / 100, found.group(3), [one[4:] for one in lines[begin:end]]
 
 
 def commands(lines):
@@ -88,14 +90,14 @@ def first_missing(expected, actual, share):
     return None
 
 
-def check(page, root, environment):
+def check(page, root, environment, modelled):
     with tempfile.TemporaryDirectory(prefix="trimtab-examples-") as folder:
         os.symlink(root / "samples", pathlib.Path(folder) / "samples")
         environment = environment | {"XDG_CACHE_HOME": os.path.join(folder, "cache")}
         def run(command):
             return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600, check=False)
-        for number, share, before, lines in blocks(page.read_text()):
+        for number, share, before, lines in blocks(page.read_text(), modelled):
             if before:
                 done = run(before)
                 if done.returncode != 0:
@@ -111,6 +113,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", required=True, help="the folder with the programs")
     parser.add_argument("--root", default=str(pathlib.Path(__file__).resolve().parent.parent))
+    parser.add_argument("--modelled", action="store_true", help="blocks with the model's times and choices too")
     parser.add_argument("pages", nargs="*")
     options = parser.parse_args()
     root = pathlib.Path(options.root).resolve()
@@ -119,8 +122,8 @@ def main():
     environment["PATH"] = os.path.abspath(options.bin) + os.pathsep + environment["PATH"]
     findings, count = 0, 0
     for page in pages:
-        count += sum(len(commands(lines)) for *_, lines in blocks(page.read_text()))
-        for line, text in check(page, root, environment):
+        count += sum(len(commands(lines)) for *_, lines in blocks(page.read_text(), options.modelled))
+        for line, text in check(page, root, environment, options.modelled):
             findings += 1
             print(f"{os.path.relpath(page, root)}:{line}: {text}")
     if count == 0:

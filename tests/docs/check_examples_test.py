@@ -30,6 +30,8 @@ class Examples(unittest.TestCase):
                 "    said\n\n    $ two\ntext\n    $ not this either\n")
         (number, share, before, lines), = blocks(page)
         self.assertEqual((number, share, before), (6, 0.3, "make it"))
+        self.assertEqual(len(list(blocks(page.replace("30 %", "30 %, modelled")))), 1)
+        self.assertEqual(list(blocks(page.replace("30 %", "30 %, modelled"), modelled=False)), [])
         self.assertEqual(commands(lines), [(0, "one \\\n    more", ["said"]), (4, "two", [])])
 
 
