@@ -20,8 +20,9 @@ int add_if_closed(dl_phdr_info* info, std::size_t, void* found) {
 }  // namespace
 
 bool is_closed_library(std::string_view path) {
-    static constexpr std::string_view stems[] = {"libcublas",   "libcudnn",    "libcufft", "libcurand",
-                                                 "libcusolver", "libcusparse", "libnccl",  "libcutensor"};
+    static constexpr std::string_view stems[] = {"libcublas", "libcublasLt", "libcudnn",      "libcufft",
+                                                 "libcurand", "libcusolver", "libcusolverMg", "libcusparse",
+                                                 "libnccl",   "libcutensor"};
     const std::string_view name = file_name(path);
     return std::ranges::any_of(stems, [name](std::string_view stem) {
         return name.starts_with(stem) && name.substr(stem.size()).starts_with(".so");

@@ -54,6 +54,21 @@ ordered_json to_json(const CheckOutcome& check) {
     return {{"end", name(check.end)}, {"why", check.why}, {"launches", std::move(launches)}};
 }
 
+// What was learnt, at the first launch after that.
+ordered_json to_json(const LearnOutcome& learnt) {
+    ordered_json launches = ordered_json::array();
+    for (const LearnOutcome::Launch& one : learnt.launches)
+        launches.push_back({{"grid", to_array(one.launch.launch.grid)},
+                            {"block", to_array(one.launch.launch.block)},
+                            {"predicted_ns", time_or_null(one.launch.predicted_ns)},
+                            {"measured_ns", one.times > 0 ? ordered_json(one.measured_ns) : nullptr},
+                            {"times", one.times}});
+    return {{"why", learnt.why},
+            {"launched", learnt.launched},
+            {"chosen", learnt.chosen},
+            {"launches", std::move(launches)}};
+}
+
 std::string demangled(const LaunchRecord& record) {
     if (record.description != nullptr && !record.description->demangled.empty())
         return record.description->demangled;
@@ -80,6 +95,8 @@ std::string report_line(const LaunchRecord& record) {
         {"remembered", decision.remembered},
         {"reason", decision.reason}};
     if (decision.check != nullptr) line["crosscheck"] = to_json(*decision.check);
+    if (decision.turn && decision.turn->is_first && decision.turn->outcome != nullptr)
+        line["learned"] = to_json(*decision.turn->outcome);
     if (!record.body.empty()) line["chosen"]["kernel"] = record.body;
     if (!record.blocks.empty()) {
         ordered_json& blocks = line["blocks"] = ordered_json::array();

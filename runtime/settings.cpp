@@ -31,6 +31,7 @@ constexpr Variable<ModulesMode, 4> modules_variable{"TRIMTAB_MODULES",
                                                       {"wait", ModulesMode::wait},
                                                       {"cached", ModulesMode::cached},
                                                       {"off", ModulesMode::off}}}};
+constexpr Variable<bool, 2> learn_variable{"TRIMTAB_LEARN", "0 or 1", {{{"0", false}, {"1", true}}}};
 constexpr Variable<LogLevel, 5> log_variable{"TRIMTAB_LOG",
                                              "off, warn, summary, info or debug",
                                              {{{"off", LogLevel::off},
@@ -126,6 +127,8 @@ constexpr std::string_view known_variables[] = {"TRIMTAB",
                                                 "TRIMTAB_JIT_DUMP",
                                                 "TRIMTAB_JOBS",
                                                 "TRIMTAB_KERNEL_SOURCES",
+                                                "TRIMTAB_LEARN",
+                                                "TRIMTAB_LEARN_SHARE",
                                                 "TRIMTAB_LEAST_GAIN",
                                                 "TRIMTAB_LOG",
                                                 "TRIMTAB_MACRO",
@@ -174,6 +177,9 @@ ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
     if (const char* gain = get("TRIMTAB_LEAST_GAIN"); gain != nullptr && *gain != '\0')
         read_share("TRIMTAB_LEAST_GAIN", gain, out.settings.least_gain, out.warnings);
     read_crosscheck(get, out.settings.crosscheck, out.warnings);
+    read(learn_variable, get, "0", out.settings.learn.is_on, out.warnings);
+    if (const char* share = get("TRIMTAB_LEARN_SHARE"); share != nullptr && *share != '\0')
+        read_share("TRIMTAB_LEARN_SHARE", share, out.settings.learn.share, out.warnings);
     if (const char* verify = get("TRIMTAB_VERIFY")) out.settings.verify = verify;
     if (const char* suggest = get("TRIMTAB_SUGGEST")) out.settings.suggest = suggest;
     if (const char* annotations = get("TRIMTAB_ANNOTATIONS")) out.settings.annotations = annotations;

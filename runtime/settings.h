@@ -1,5 +1,6 @@
 // The environment of an instrumented program: TRIMTAB, TRIMTAB_DEVICE, TRIMTAB_LOG, TRIMTAB_REPORT,
-// TRIMTAB_CHOICES, TRIMTAB_LEAST_GAIN, TRIMTAB_CROSSCHECK and its like, TRIMTAB_MODULES, TRIMTAB_VERIFY,
+// TRIMTAB_CHOICES, TRIMTAB_LEAST_GAIN, TRIMTAB_CROSSCHECK and its like, TRIMTAB_LEARN and TRIMTAB_LEARN_SHARE,
+// TRIMTAB_MODULES, TRIMTAB_VERIFY,
 // TRIMTAB_SUGGEST, TRIMTAB_ANNOTATIONS.
 #pragma once
 
@@ -37,6 +38,14 @@ struct CrossCheckSettings {
         100;  // TRIMTAB_CROSSCHECK_LAUNCH: at which a choice may change; 0: in later processes
 };
 
+// TRIMTAB_LEARN=1 and what goes with it: runtime/learning/learning.h.
+struct LearnSettings {
+    bool is_on = false;
+    // TRIMTAB_LEARN_SHARE: what trying may cost, of the time of a kernel's launches of one size. Eight launches whose
+    // times differ by up to 30 % and scatter by 5 % are told apart in some 60 launches then.
+    double share = 0.1;
+};
+
 struct Settings {
     Mode mode = Mode::on;
     ModulesMode modules = ModulesMode::background;
@@ -47,6 +56,7 @@ struct Settings {
     std::string choices_path;    // TRIMTAB_CHOICES; empty: choices are not kept across runs
     double least_gain = default_least_gain;  // TRIMTAB_LEAST_GAIN: what another block must save
     CrossCheckSettings crosscheck;
+    LearnSettings learn;
     std::string verify;       // TRIMTAB_VERIFY as given: runtime/launches/verification.h
     std::string suggest;      // TRIMTAB_SUGGEST as given: runtime/launches/suggestion.h
     std::string annotations;  // TRIMTAB_ANNOTATIONS: a file of annotations; empty: none

@@ -123,6 +123,11 @@ void ChoiceStore::flush() {
     }
 }
 
+void ChoiceStore::flush_once() {
+    const std::lock_guard lock(mutex_);
+    static_cast<void>(flush_locked());
+}
+
 bool ChoiceStore::flush_locked() {
     if (pending_.empty() || given_up_) return true;
     if (!open()) return given_up_;

@@ -45,6 +45,8 @@ class ChoiceStore {
     // Written with others, at the latest when the process ends.
     void add(const ChoiceOwner& owner, std::span<const std::uint64_t> key, const StoredChoice& choice);
     void flush();
+    // Without waiting: where another process is writing, what is pending stays so.
+    void flush_once();
 
   private:
     struct Library;

@@ -46,6 +46,8 @@ std::string_view name(By by) {
             return "unchanged";
         case By::crosscheck:
             return "crosscheck";
+        case By::learned:
+            return "learned";
     }
     return "unchanged";
 }

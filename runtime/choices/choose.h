@@ -17,16 +17,17 @@
 #include "runtime/choices/choice_store.h"
 #include "runtime/crosscheck/verdict.h"
 #include "runtime/launches/launch_shape.h"
+#include "runtime/learning/turn.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::runtime {
 
 // As TRIMTAB_REPORT prints them.
-enum class By : std::uint8_t { driver, remembered, annotated, unchanged, crosscheck };
+enum class By : std::uint8_t { driver, remembered, annotated, unchanged, crosscheck, learned };
 [[nodiscard]] std::string_view name(By by);
-// A choice of this launch's own, made by a driver program, or by a cross-check of what that had chosen.
+// A choice of this launch's own, made by a driver program, or by a cross-check or times of what that had chosen.
 [[nodiscard]] inline bool is_new_choice(By by) {
-    return by == By::driver || by == By::annotated || by == By::crosscheck;
+    return by == By::driver || by == By::annotated || by == By::crosscheck || by == By::learned;
 }
 
 struct Decision {
@@ -41,6 +42,8 @@ struct Decision {
     bool remembered = false;       // from an earlier launch
     bool has_other_total = false;  // the grid has not the threads of the launch as written
     bool awaits_check = false;     // RememberedChoice::awaits_check
+    // Its launch may be timed; and, of the launch at which that is over, what was learnt.
+    std::optional<LearningTurn> turn{};
     // Of the launch at which a cross-check takes effect, or is found not to be ready.
     std::shared_ptr<const CheckOutcome> check{};
     // Not empty: what the driver program answered makes no sense, and nothing it says is to be trusted.

@@ -68,8 +68,11 @@ KnownDevices::KnownDevices(const BackendCalls& calls, Log& log) : calls_(calls),
 std::uint32_t KnownDevices::current() const {
     if (count_ <= 1) return 0;
     int ordinal = 0;
-    return calls_.get_device(&ordinal) == cudaSuccess && ordinal > 0 ? static_cast<std::uint32_t>(ordinal)
-                                                                     : 0;
+    const PendingError pending(calls_);
+    if (calls_.get_device(&ordinal) == cudaSuccess)
+        return ordinal > 0 ? static_cast<std::uint32_t>(ordinal) : 0;
+    pending.restore();
+    return 0;
 }
 
 std::shared_ptr<const KnownDevice> KnownDevices::device(std::uint32_t ordinal) {
@@ -109,20 +112,28 @@ std::shared_ptr<const KnownDevice> KnownDevices::describe(std::uint32_t ordinal)
     }
     cudaDeviceProp properties{};
     if (calls_.get_device_properties(&properties, device) != cudaSuccess) return nullptr;
-    if (const auto found = model::find_device(properties.name)) {
+    const auto found = model::find_device(properties.name);
+    // Of a GPU of that name a process may have a part of the SMs (MPS), or there are several of one name.
+    if (found && found->values.sm_count == properties.multiProcessorCount) {
         log_.debug(fmt::format("device {}: {}, described as {}", device, properties.name, found->slug));
         return std::make_shared<KnownDevice>(KnownDevice{.values = found->values, .name = found->slug});
     }
     const auto capability = static_cast<unsigned>(10 * properties.major + properties.minor);
-    const model::Device& relative = nearest_architecture(capability);
-    KnownDevice known{.values = relative.values, .name = properties.name};
+    const model::Device& relative = found ? *found : nearest_architecture(capability);
+    KnownDevice known{.values = relative.values,
+                      .name = found ? fmt::format("{}, {} SMs", found->slug, properties.multiProcessorCount)
+                                    : properties.name};
     take_what_cuda_tells(properties, known.values);
-    int clock_khz = 0;
-    int memory_clock_khz = 0;
-    if (calls_.device_get_attribute(&clock_khz, cudaDevAttrClockRate, device) == cudaSuccess && clock_khz > 0)
+    const auto attribute = [&](cudaDeviceAttr which) {
+        const PendingError pending(calls_);
+        int value = 0;
+        if (calls_.device_get_attribute(&value, which, device) == cudaSuccess) return value;
+        pending.restore();
+        return 0;
+    };
+    if (const int clock_khz = attribute(cudaDevAttrClockRate); clock_khz > 0)
         known.values.sm_clock_hz = clock_khz * 1e3;
-    if (calls_.device_get_attribute(&memory_clock_khz, cudaDevAttrMemoryClockRate, device) == cudaSuccess &&
-        memory_clock_khz > 0) {
+    if (const int memory_clock_khz = attribute(cudaDevAttrMemoryClockRate); memory_clock_khz > 0) {
         known.values.memory_clock_hz = memory_clock_khz * 1e3;
         // Both edges of the memory clock carry data: model/devices/README.md, memory_clock_hz.
         known.values.dram_bytes_per_s = 2 * known.values.memory_clock_hz * known.values.dram_bus_bits / 8;

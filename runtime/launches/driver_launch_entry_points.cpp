@@ -22,6 +22,7 @@ CUresult launch(CUfunction function, LaunchShape shape, void** arguments, void**
     ArgumentPointers pointers{};
     shape.function = function;
     shape.of_driver_api = true;
+    shape.stream = stream;
     if (const char* reason = point_at_arguments(loaded.launcher, kernel, arguments, extra, pointers, shape))
         keep = reason;
     // Both number their errors alike.

@@ -21,7 +21,8 @@ cudaError_t launch_plain(Call BackendCalls::* member, cudaStream_t default_strea
                             .block = from_cuda(block),
                             .dynamic_shared_bytes = shared_bytes,
                             .arguments = arguments,
-                            .function = function};
+                            .function = function,
+                            .stream = stream != nullptr ? stream : default_stream};
     return loaded.launcher.launch(
         process.kernel_of(function), shape, nullptr,
         [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes,
@@ -53,7 +54,8 @@ cudaError_t launch_exc(LaunchKernelExC BackendCalls::* member, cudaStream_t defa
                             .block = from_cuda(config->blockDim),
                             .dynamic_shared_bytes = config->dynamicSmemBytes,
                             .arguments = arguments,
-                            .function = function};
+                            .function = function,
+                            .stream = config->stream != nullptr ? config->stream : default_stream};
     return loaded.launcher.launch(
         process.kernel_of(function), shape, keep,
         [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes,

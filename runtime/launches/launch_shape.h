@@ -1,9 +1,11 @@
 // One launch as the program wrote it.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "trimtab/driver.h"
 
@@ -15,6 +17,8 @@ struct LaunchShape {
     void* const* arguments = nullptr;  // one pointer a parameter, as cudaLaunchKernel takes them
     const void* function = nullptr;    // what the launch names its kernel by; null: its host function
     bool of_driver_api = false;
+    // Where it goes, as the driver names it; nothing: it is no launch yet, as a graph's node.
+    std::optional<CUstream> stream{};
     // What cudaFuncSetAttribute allows the kernel; 0: nothing is known of it. Asked for kernels whose
     // annotation states dynamic shared memory.
     std::uint64_t max_dynamic_shared_bytes = 0;

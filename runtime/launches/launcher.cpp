@@ -16,6 +16,7 @@
 #include "runtime/launches/argument_key.h"
 #include "runtime/launches/other_totals.h"
 #include "runtime/modules/module_image.h"
+#include "runtime/relaxed_capture.h"
 
 namespace trimtab::runtime {
 
@@ -28,7 +29,7 @@ double unix_time_s() {
 
 std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, const trimtab_image& image,
                        double least_gain, std::uint64_t checked_leaders) {
-    // Choices that were checked are others than those that were not.
+    // Choices that were checked or timed are others than those that were not.
     return checked_leaders * 0x9e3779b97f4a7c15u ^ plan.build_hash() ^ XXH3_64bits(&device, sizeof device) ^
            XXH3_64bits_withSeed(&image, sizeof image, 1) ^
            XXH3_64bits_withSeed(&least_gain, sizeof least_gain, 2);
@@ -43,6 +44,7 @@ Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles&
       least_gain_(settings.least_gain),
       store_(settings.choices_path, log),
       crosscheck_(settings.crosscheck, log, std::move(load_emulation)),
+      learning_(settings.learn, calls, log),
       verification_(settings.verify, calls, log),
       suggestion_(settings.suggest, calls, log),
       reports_blocks_(settings.report_blocks && report.is_open()),
@@ -180,6 +182,27 @@ bool Launcher::is_of_configuration(cudaError_t status) {
     }
 }
 
+bool Launcher::is_lasting(cudaError_t status) {
+    switch (status) {
+        case cudaErrorECCUncorrectable:
+        case cudaErrorNvlinkUncorrectable:
+        case cudaErrorContained:
+        case cudaErrorIllegalAddress:
+        case cudaErrorLaunchTimeout:
+        case cudaErrorAssert:
+        case cudaErrorHardwareStackError:
+        case cudaErrorIllegalInstruction:
+        case cudaErrorMisalignedAddress:
+        case cudaErrorInvalidAddressSpace:
+        case cudaErrorInvalidPc:
+        case cudaErrorLaunchFailure:
+        case cudaErrorTensorMemoryLeak:
+            return true;
+        default:
+            return false;
+    }
+}
+
 std::vector<LaunchToVerify::Relative> Launcher::relatives_of(RegisteredKernel& kernel, std::uint32_t ordinal,
                                                              const KnownDevice& device) {
     std::vector<LaunchToVerify::Relative> relatives;
@@ -198,6 +221,8 @@ std::vector<LaunchToVerify::Relative> Launcher::relatives_of(RegisteredKernel& k
 
 Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_launched, Pending& pending) {
     const KernelPlan& plan = *pending.plan;
+    // Another thread may be recording a graph, which what CUDA is asked here must not spoil.
+    const RelaxedCapture relaxed(calls_);
     const LaunchShape shape = with_shared_limit(kernel, plan, as_launched);
     const std::uint32_t ordinal = devices_.current();
     const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
@@ -210,7 +235,8 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
     if (keeps) {
         owner = {.kernel = plan.description()->id,
                  .device = device->name,
-                 .build = build_of(plan, device->values, image, least_gain_, crosscheck_.leaders())};
+                 .build = build_of(plan, device->values, image, least_gain_,
+                                   learning_.is_on() ? ~std::uint64_t{0} : crosscheck_.leaders())};
         key.assign(pending.key.begin(), pending.key.begin() + static_cast<std::ptrdiff_t>(pending.key_words));
         plan.key().make_portable(key);
         if (const auto stored = store_.find(owner, key)) {
@@ -226,10 +252,13 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
         *plan.description(), *plan.driver(), device->values, image, shape);
     decision =
         with_best_body(std::move(decision), *plan.description(), bodies, device->values, shape, least_gain_);
-    const bool is_checked = start_check(kernel, shape, pending, decision, device, image, owner, key);
-    decision.awaits_check = is_checked && crosscheck_.changes_this_process();
-    // One that is checked is kept when that is over.
-    if (keeps && is_new_choice(decision.by) && !is_checked)
+    // What is timed needs no emulation.
+    const bool is_learnt = start_learning(kernel, shape, pending, decision, *device, image, owner, key);
+    const bool is_checked =
+        !is_learnt && start_check(kernel, shape, pending, decision, device, image, owner, key);
+    decision.awaits_check = is_learnt || (is_checked && crosscheck_.changes_this_process());
+    // One that is checked or timed is kept when that is over.
+    if (keeps && is_new_choice(decision.by) && !is_checked && !is_learnt)
         store_.add(owner, key,
                    {.block = decision.block,
                     .grid = decision.has_other_total ? decision.grid : trimtab_dim3{},
@@ -315,7 +344,9 @@ Decision Launcher::decide(RegisteredKernel& kernel, const LaunchShape& shape, co
         if (plan.driver() == nullptr) return as_written(shape, plan.left_alone());
         RememberedChoice remembered;
         if (recall(plan, shape, pending, remembered, true))
-            return remembered.awaits_check ? decide_awaiting(pending, remembered) : plan.recall(remembered);
+            return !remembered.awaits_check ? plan.recall(remembered)
+                   : learning_.is_on()      ? decide_learning(kernel, shape, pending, remembered)
+                                            : decide_awaiting(pending, remembered);
         return decide_new(kernel, shape, pending);
     } catch (const std::exception& error) {
         // Out of memory at worst: the launch as written needs nothing of ours.
@@ -390,6 +421,7 @@ void Launcher::verify(RegisteredKernel& kernel, const LaunchShape& shape, const 
 }
 
 void Launcher::finish() {
+    learning_.finish(store_);
     crosscheck_.finish(store_);
     store_.flush();
     if (const std::string totals = totals_.text(); !totals.empty()) log_.summary(totals);

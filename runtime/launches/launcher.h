@@ -15,6 +15,7 @@
 #include "runtime/crosscheck/crosscheck.h"
 #include "runtime/launches/suggestion.h"
 #include "runtime/launches/verification.h"
+#include "runtime/learning/learning.h"
 #include "runtime/log.h"
 #include "runtime/modules/bundles.h"
 #include "runtime/modules/kernel_plan.h"
@@ -52,6 +53,9 @@ class Launcher {
 
     // How the kernel takes its arguments; null where that is not known.
     [[nodiscard]] const analysis::KernelDescription* description_of(RegisteredKernel& kernel) noexcept;
+
+    // A context ends, or a device is reset: what was recorded in it is gone.
+    void context_ends() noexcept { learning_.forget_events(); }
 
     // The process is ending.
     void finish();
@@ -100,6 +104,14 @@ class Launcher {
                                    const std::vector<std::uint64_t>& stored_key);
     // A launch of a choice that awaits its check.
     [[nodiscard]] Decision decide_awaiting(const Pending& pending, const RememberedChoice& remembered);
+    // Has a new choice been handed to learning? As start_check().
+    [[nodiscard]] bool start_learning(const RegisteredKernel& kernel, const LaunchShape& shape,
+                                      const Pending& pending, const Decision& decision,
+                                      const KnownDevice& device, const trimtab_image& image,
+                                      const ChoiceOwner& owner, const std::vector<std::uint64_t>& stored_key);
+    // A launch of a choice that is being learnt.
+    [[nodiscard]] Decision decide_learning(const RegisteredKernel& kernel, const LaunchShape& shape,
+                                           const Pending& pending, const RememberedChoice& remembered);
     // The kernel's driver program is not asked again; one warning.
     void distrust(RegisteredKernel& kernel, const KernelPlan& plan, const std::string& nonsense);
     [[nodiscard]] Bundles::Found find(RegisteredKernel& kernel, bool& may_come);
@@ -117,6 +129,8 @@ class Launcher {
                                                 LaunchShape shape, bool may_be_supposed = false) const;
     // Is it an error that a launch's configuration can cause? Any other would meet the launch as written too.
     [[nodiscard]] static bool is_of_configuration(cudaError_t status);
+    // After which every call fails with it, whatever it is asked: a kernel has failed, or the device is lost.
+    [[nodiscard]] static bool is_lasting(cudaError_t status);
     // The changed launch failed with `status`: this shape goes out as written from now on.
     void give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
                  cudaError_t status) noexcept;
@@ -130,6 +144,7 @@ class Launcher {
     const double least_gain_;
     ChoiceStore store_;
     CrossCheck crosscheck_;
+    Learning learning_;
     Verification verification_;
     Suggestion suggestion_;
     const bool reports_blocks_;
@@ -156,6 +171,7 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
     std::uint64_t shared_bytes = shape.dynamic_shared_bytes;
     RememberedChoice remembered;
     RegisteredKernel* body = nullptr;
+    std::optional<LearningTurn> turn;
     const KernelPlan* plan = kernel->plan.load(std::memory_order_acquire);
     if (plan != nullptr && plan->driver() == nullptr && kernel->awaits_module.load(std::memory_order_relaxed))
         plan = look_again(*kernel, plan);
@@ -174,7 +190,7 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
         shared_bytes = remembered.dynamic_shared_bytes;
     } else {
         if (is_captured()) return send(forward, grid, block, shared_bytes);
-        const Decision decision = decide(*kernel, shape, keep, pending);
+        Decision decision = decide(*kernel, shape, keep, pending);
         tell(*kernel, shape, pending, decision);
         if (verification_.is_on() || suggestion_.is_on()) {
             verify(*kernel, shape, keep, pending, decision);
@@ -187,10 +203,15 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
             block = decision.block;
             shared_bytes = decision.dynamic_shared_bytes;
             if (decision.body != 0) body = pending.plan->body(decision.body);
+            turn = std::move(decision.turn);
         }
     }
-    if (body == nullptr && is_written(shape, grid, block, shared_bytes))
-        return send(forward, grid, block, shared_bytes);
+    // Is it to be timed?
+    const auto go_out = [&] {
+        const auto launch = [&] { return send(forward, grid, block, shared_bytes, body); };
+        return turn && turn->timed != nullptr ? learning_.time(*turn, *shape.stream, launch) : launch();
+    };
+    if (body == nullptr && is_written(shape, grid, block, shared_bytes)) return go_out();
     if (body != nullptr && !takes_body<Forward>)
         return send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
     // The driver API keeps no last error.
@@ -202,14 +223,17 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
             calls_.next_launch_is_written(written_grid, written_block);
     };
     tell_emulator(&shape.grid, &shape.block);
-    const cudaError_t status = send(forward, grid, block, shared_bytes, body);
+    const cudaError_t status = go_out();
     tell_emulator(nullptr, nullptr);
-    // Of another body's, there are more ways to fail: its code may not be there for the device.
-    if (status == cudaSuccess || (body == nullptr && !is_of_configuration(status))) return status;
+    if (status == cudaSuccess || is_lasting(status)) return status;
     // The program must not see an error of a launch that it did not write.
     if (pending_error) pending_error->restore();
-    give_up(*kernel, shape, pending, status);
-    return send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
+    // Of another body's, there are more ways to fail: its code may not be there for the device.
+    const bool is_for_shape = body != nullptr || is_of_configuration(status);
+    if (is_for_shape) give_up(*kernel, shape, pending, status);
+    const cudaError_t as_written = send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
+    if (!is_for_shape && as_written == cudaSuccess) give_up(*kernel, shape, pending, status);
+    return as_written;
 }
 
 }  // namespace trimtab::runtime

@@ -48,13 +48,37 @@ struct Loaded {
     void* library = nullptr;
 };
 
+// CUDA's runtime refuses every call where the driver is of an older major version: that is said once, with what to do.
+void say_if_older(void* runtime, Log& log) {
+    const auto get_version =
+        reinterpret_cast<decltype(&cudaRuntimeGetVersion)>(dlsym(runtime, "cudaRuntimeGetVersion"));
+    int runtime_version = 0;
+    const int driver = driver_version();
+    if (driver == 0 || get_version == nullptr || get_version(&runtime_version) != cudaSuccess ||
+        driver / 1000 >= runtime_version / 1000)
+        return;
+    log.warn(fmt::format(
+        "the GPU's driver is of CUDA {}.{}, older than the runtime, {}.{}: CUDA's calls fail "
+        "until the driver is updated, or CUDA's compatibility package installed (cuda-compat-{}-{})",
+        driver / 1000, driver % 1000 / 10, runtime_version / 1000, runtime_version % 1000 / 10,
+        runtime_version / 1000, runtime_version % 1000 / 10));
+}
+
 Loaded load(const Settings& settings, Log& log) {
     if (another_runtime_comes_first()) return {.kind = BackendKind::foreign, .library = RTLD_DEFAULT};
     const bool asked_for_gpu = settings.device == "gpu";
-    const bool has_gpu = (asked_for_gpu || settings.device.empty()) && driver_finds_gpu();
-    if (asked_for_gpu && !has_gpu) log.warn("TRIMTAB_DEVICE=gpu, but CUDA's driver finds no GPU");
+    const DriverAnswer answer = asked_for_gpu || settings.device.empty() ? ask_driver() : DriverAnswer{};
+    const bool has_gpu = answer.finds_gpu || answer.error != 0;
+    if (answer.error != 0)
+        log.warn(fmt::format("CUDA's driver is there and fails (error {}): the program meets that as it is",
+                             answer.error));
+    else if (asked_for_gpu && !has_gpu)
+        log.warn("TRIMTAB_DEVICE=gpu, but CUDA's driver finds no GPU");
     if (asked_for_gpu || has_gpu) {
-        if (void* library = open_real_runtime()) return {.kind = BackendKind::gpu, .library = library};
+        if (void* library = open_real_runtime()) {
+            say_if_older(library, log);
+            return {.kind = BackendKind::gpu, .library = library};
+        }
         if (asked_for_gpu) {
             log.warn(
                 "TRIMTAB_DEVICE=gpu, but libcudart.so.13 was not found: install CUDA 13, or name its "
@@ -105,6 +129,7 @@ Backend::Backend(const Settings& settings, Log& log) {
     set(calls_.peek_at_last_error, "cudaPeekAtLastError");
     set(calls_.stream_is_capturing, "cudaStreamIsCapturing");
     set(calls_.get_error_name, "cudaGetErrorName");
+    set(calls_.device_reset, "cudaDeviceReset");
     RegistrationCalls& registration = calls_.registration;
     set(registration.register_fat_binary, "__cudaRegisterFatBinary");
     set(registration.register_fat_binary_end, "__cudaRegisterFatBinaryEnd");
@@ -151,6 +176,15 @@ Backend::Backend(const Settings& settings, Log& log) {
     set(driver.launch_kernel_ex_ptsz, "cuLaunchKernelEx_ptsz");
     set(driver.get_proc_address, "cuGetProcAddress_v2");
     set(driver.stream_is_capturing, "cuStreamIsCapturing");
+    set(driver.thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode");
+    set(driver.event_create, "cuEventCreate");
+    set(driver.event_destroy, "cuEventDestroy_v2");
+    set(driver.event_record, "cuEventRecord");
+    set(driver.event_query, "cuEventQuery");
+    set(driver.event_elapsed_time, "cuEventElapsedTime");
+    set(driver.context_destroy, "cuCtxDestroy_v2");
+    set(driver.primary_context_reset, "cuDevicePrimaryCtxReset_v2");
+    set(driver.primary_context_release, "cuDevicePrimaryCtxRelease_v2");
     set_graph_calls();
     if (kind_ != BackendKind::emulator) return;
     const auto set_own = [this](auto& pointer, const char* name) {

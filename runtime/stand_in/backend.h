@@ -75,6 +75,17 @@ struct DriverCalls {
     decltype(&cuLaunchKernelEx) launch_kernel_ex = nullptr, launch_kernel_ex_ptsz = nullptr;
     decltype(&cuGetProcAddress) get_proc_address = nullptr;
     decltype(&cuStreamIsCapturing) stream_is_capturing = nullptr;
+    decltype(&cuThreadExchangeStreamCaptureMode) thread_exchange_stream_capture_mode = nullptr;
+    // Of learning.
+    decltype(&cuEventCreate) event_create = nullptr;
+    decltype(&cuEventDestroy) event_destroy = nullptr;
+    CUresult (*event_record)(CUevent event, CUstream stream) = nullptr;
+    decltype(&cuEventQuery) event_query = nullptr;
+    CUresult (*event_elapsed_time)(float* milliseconds, CUevent start, CUevent end) = nullptr;
+    // Calls after which events and functions of a context are none.
+    decltype(&cuCtxDestroy) context_destroy = nullptr;
+    decltype(&cuDevicePrimaryCtxReset) primary_context_reset = nullptr;
+    decltype(&cuDevicePrimaryCtxRelease) primary_context_release = nullptr;
 };
 
 // The calls of graphs that set what a kernel node launches, and those that tell it. A graph, a node and an
@@ -127,6 +138,7 @@ struct BackendCalls {
     decltype(&cudaPeekAtLastError) peek_at_last_error = nullptr;
     decltype(&cudaStreamIsCapturing) stream_is_capturing = nullptr;
     decltype(&cudaGetErrorName) get_error_name = nullptr;
+    decltype(&cudaDeviceReset) device_reset = nullptr;
     decltype(&cudaLibraryLoadData) library_load_data = nullptr;
     decltype(&cudaLibraryLoadFromFile) library_load_from_file = nullptr;
     decltype(&cudaLibraryUnload) library_unload = nullptr;

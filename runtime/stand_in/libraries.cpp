@@ -155,14 +155,27 @@ void offer_driver() {
     if (access(path.c_str(), R_OK) == 0) static_cast<void>(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL));
 }
 
-bool driver_finds_gpu() {
+DriverAnswer ask_driver() {
     void* driver = open_real_driver();
-    if (driver == nullptr) return false;
+    if (driver == nullptr) return {};
     const auto initialise = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
     const auto device_count = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
+    if (initialise == nullptr || device_count == nullptr) return {};
     int count = 0;
-    return initialise != nullptr && device_count != nullptr && initialise(0) == 0 &&
-           device_count(&count) == 0 && count > 0;
+    int error = initialise(0);
+    if (error == 0) error = device_count(&count);
+    if (error == 0) return {.finds_gpu = count > 0};
+    // Without the kernel's driver it says this or that (the toolkit's stub of it, too), and there is no GPU.
+    constexpr int no_device = 100;  // CUDA_ERROR_NO_DEVICE
+    return {.error = error != no_device && kernel_driver_is_there() ? error : 0};
+}
+
+int driver_version() {
+    void* driver = open_real_driver();
+    if (driver == nullptr) return 0;
+    const auto get_version = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
+    int version = 0;
+    return get_version != nullptr && get_version(&version) == 0 ? version : 0;
 }
 
 bool kernel_driver_is_there() {

@@ -27,8 +27,14 @@ namespace trimtab::runtime {
 // runtime where it opens libcuda.so.1.
 void offer_driver();
 
-// Does CUDA's driver find a GPU? This initialises the driver.
-[[nodiscard]] bool driver_finds_gpu();
+// What CUDA's driver says of GPUs. Asking initialises it.
+struct DriverAnswer {
+    bool finds_gpu = false;
+    int error = 0;  // of cuInit or cuDeviceGetCount, where it is there and there are GPUs that it cannot use
+};
+[[nodiscard]] DriverAnswer ask_driver();
+// The version of CUDA that the driver is of, 1000 * major + 10 * minor; 0: it does not tell.
+[[nodiscard]] int driver_version();
 // Is NVIDIA's kernel driver there at all? Looks at device files alone.
 [[nodiscard]] bool kernel_driver_is_there();
 

@@ -3,6 +3,8 @@
 // dlopen(): then the loader tells its auditors (LD_AUDIT, rtld-audit(7)). `trimtab run` puts this library
 // there where the emulator stands in for the GPU. It lives in a namespace of its own, with its own C library:
 // the addresses to jump to are looked up in the mapped libtrimtab.so itself.
+//
+// NVRTC, which programs ask for machine code, gives its PTX in the place of that: the emulator runs nothing else.
 #include <elf.h>
 #include <link.h>
 
@@ -13,8 +15,10 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "cuda/closed_libraries.h"
 #include "ptx/elf.h"
 #include "runtime/stand_in/runtime_copy.h"
 
@@ -82,18 +86,29 @@ const void* find_function(const link_map& object, std::string_view name) {
     }
 }
 
+// Each pair has the same parameters, and means the same of another form of the program.
+void give_ptx(const link_map& object) {
+    constexpr std::pair<std::string_view, std::string_view> pairs[] = {
+        {"nvrtcGetCUBINSize", "nvrtcGetPTXSize"}, {"nvrtcGetCUBIN", "nvrtcGetPTX"}};
+    for (const auto& [machine_code, ptx] : pairs) {
+        const void* place = find_function(object, machine_code);
+        const void* target = find_function(object, ptx);
+        if (place == nullptr || target == nullptr) return;
+        static_cast<void>(write_jump(static_cast<std::byte*>(const_cast<void*>(place)), target));
+    }
+}
+
 void take_over(const link_map& object) {
+    if (file_name(object).starts_with("libnvrtc.so")) return give_ptx(object);
     if (file_name(object).empty() || file_name(object).starts_with("libtrimtab")) return;
+    if (is_older_runtime(file_name(object))) return warn(object, older_runtime_text);
     const auto file = ptx::ElfFile::open(object.l_name);
     if (!file) return;
-    const auto& sections = file->sections();
-    const bool has_device_code = std::any_of(
-        sections.begin(), sections.end(), [](const auto& section) { return section.name == ".nv_fatbin"; });
-    if (!has_device_code) return;
+    // Python's modules hold copies without device code beside them, as local symbols.
     const auto symbols = file->symbols();
     if (!symbols) return;
     if (!has_function(*symbols, "cudaLaunchKernel")) {
-        if (symbols->empty() && hides_runtime(*file))
+        if (symbols->empty() && hides_runtime(*file) && !cuda::is_closed_library(file_name(object)))
             warn(object,
                  "holds a copy of CUDA's runtime and no symbols to find it by: it is left as it is, and "
                  "needs a "

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 namespace trimtab::runtime {
@@ -66,6 +67,15 @@ bool hides_runtime(const ptx::ElfFile& file) {
         if (text.contains("libcudart") || text.contains("libtrimtab")) return false;
     }
     return has_device_code;
+}
+
+bool is_older_runtime(std::string_view path) {
+    constexpr std::string_view start = "libcudart.so.";
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    if (!name.starts_with(start)) return false;
+    int major = 0;
+    const auto [end, error] = std::from_chars(name.data() + start.size(), name.data() + name.size(), major);
+    return error == std::errc() && major < 13;
 }
 
 bool write_jump(std::byte* place, const void* target) {

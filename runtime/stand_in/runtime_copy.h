@@ -28,6 +28,12 @@ struct CopiedFunction {
 // Does a file without a symbol table hold device code, and a runtime of its own to launch it?
 [[nodiscard]] bool hides_runtime(const ptx::ElfFile& file);
 
+// Is a library, by its path, the runtime of a CUDA before 13 (libcudart.so.12, libcudart.so.11.0)?
+[[nodiscard]] bool is_older_runtime(std::string_view path);
+inline constexpr const char* older_runtime_text =
+    "this runtime of CUDA 12 or older is used as it is: launches through it are left as written and need a "
+    "GPU (to "
+    "have them chosen, or emulated, link the program to libcudart.so.13)";
 // false: the code is not writable.
 [[nodiscard]] bool write_jump(std::byte* place, const void* target);
 

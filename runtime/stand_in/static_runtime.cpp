@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "runtime/process.h"
@@ -75,9 +76,30 @@ void take_over() {
     }
 }
 
+// Another major version's runtime, as a library: its calls are not those that libtrimtab.so stands in for.
+void say_if_older() {
+    std::string older;
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void* out) {
+            if (object->dlpi_name == nullptr || !is_older_runtime(object->dlpi_name)) return 0;
+            *static_cast<std::string*>(out) = object->dlpi_name;
+            return 1;
+        },
+        &older);
+    if (!older.empty()) Process::instance().log().warn(older + ": " + older_runtime_text);
+}
+
+// Then it speaks of libraries, those too that come later.
+bool is_audited() {
+    const char* list = secure_getenv("LD_AUDIT");
+    return list != nullptr && std::string_view(list).contains("libtrimtab_audit.so");
+}
+
 [[gnu::constructor]] void at_load() {
     trimtab::runtime::offer_driver();
-    if (is_preloaded()) take_over();
+    if (!is_preloaded()) return;
+    take_over();
+    if (!is_audited()) say_if_older();
 }
 
 }  // namespace

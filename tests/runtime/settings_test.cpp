@@ -54,12 +54,12 @@ TEST(Settings, ReadsEveryValue) {
 
 TEST(Settings, WhatNothingReadsIsSaid) {
     const char* const environment[] = {
-        "HOME=/root",       "TRIMTAB=on", "TRIMTAB_REPROT=x", "TRIMTAB_LEARN=1", "TRIMTABLE=oak",
+        "HOME=/root",       "TRIMTAB=on", "TRIMTAB_REPROT=x", "TRIMTAB_WISDOM=1", "TRIMTABLE=oak",
         "TRIMTAB_LOG=info", nullptr};
     EXPECT_THAT(
         unknown_variables(environment),
         testing::ElementsAre("TRIMTAB_REPROT is no variable of Trimtab's; did you mean \"TRIMTAB_REPORT\"?",
-                             HasSubstr("TRIMTAB_LEARN is no variable of Trimtab's")));
+                             HasSubstr("TRIMTAB_WISDOM is no variable of Trimtab's")));
     EXPECT_TRUE(unknown_variables(nullptr).empty());
 }
 
@@ -73,6 +73,21 @@ std::set<std::string> variables_in(const std::string& text, const std::regex& pa
 std::string read_file(const std::filesystem::path& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Settings, Learn) {
+    EXPECT_FALSE(read({}).settings.learn.is_on);
+    const ReadSettings set = read({{"TRIMTAB_LEARN", "1"}, {"TRIMTAB_LEARN_SHARE", "0.25"}});
+    EXPECT_TRUE(set.settings.learn.is_on);
+    EXPECT_EQ(set.settings.learn.share, 0.25);
+    EXPECT_THAT(set.warnings, testing::IsEmpty());
+    const ReadSettings refused = read({{"TRIMTAB_LEARN", "yes"}, {"TRIMTAB_LEARN_SHARE", "2"}});
+    EXPECT_FALSE(refused.settings.learn.is_on);
+    EXPECT_EQ(refused.settings.learn.share, 0.1);
+    EXPECT_THAT(refused.warnings,
+                testing::ElementsAre(
+                    "TRIMTAB_LEARN=yes is not understood: it takes 0 or 1; taken as 0",
+                    "TRIMTAB_LEARN_SHARE=2 is not understood: it takes a share from 0 to 1; taken as 0.1"));
 }
 
 // What the sources read, what the manual lists and what is not warned of are one and the same.

@@ -140,7 +140,7 @@ Finding diagnose_driver(bool& finds_gpu) {
     int version = 0;
     if (const auto get = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"))) get(&version);
     const std::string serves = fmt::format("driver for CUDA {}.{}", version / 1000, version % 1000 / 10);
-    finds_gpu = runtime::driver_finds_gpu();
+    finds_gpu = runtime::ask_driver().finds_gpu;
     if (!finds_gpu)
         return {"GPU", Health::note, fmt::format("{}, which finds no GPU: {}", serves, emulator),
                 "nvidia-smi says why, where there is one"};

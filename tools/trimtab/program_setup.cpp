@@ -42,6 +42,7 @@ void put_first(const char* variable, const std::string& entry) {
 // sanitizer's library must be the first of all.
 void put_last(const char* variable, const std::string& entry) {
     const char* others = std::getenv(variable);
+    if (others != nullptr && std::string_view(others).contains(entry)) return;
     const std::string list = others != nullptr && *others != '\0' ? std::string(others) + ":" + entry : entry;
     setenv(variable, list.c_str(), 1);
 }
@@ -57,7 +58,7 @@ void stand_in_for_driver() {
     if (wants_gpu && has_gpu) return;
     if (const auto driver = base::find_own_library("trimtab-driver/libcuda.so.1"))
         put_first("LD_LIBRARY_PATH", fs::path(*driver).parent_path().string());
-    if (const auto audit = base::find_own_library("libtrimtab_audit.so")) put_first("LD_AUDIT", *audit);
+    if (const auto audit = base::find_own_library("libtrimtab_audit.so")) put_last("LD_AUDIT", *audit);
 }
 
 }  // namespace
