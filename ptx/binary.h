@@ -43,6 +43,9 @@ struct FatBinary {
 [[nodiscard]] std::expected<FatBinary, Error> read_fat_binary(std::span<const std::byte> bytes,
                                                               const std::string& origin);
 
+// Does it begin as a fat binary does?
+[[nodiscard]] bool is_fat_binary(std::span<const std::byte> bytes);
+
 // The hash alone, quick enough for a program's start: `bytes` begins at the magic; its length is in its
 // header.
 [[nodiscard]] std::expected<std::string, Error> fat_binary_hash(const std::byte* bytes);

@@ -175,6 +175,10 @@ std::expected<std::vector<FatBinary>, Error> read_containers(Bytes bytes, std::u
 
 }  // namespace
 
+bool is_fat_binary(std::span<const std::byte> bytes) {
+    return bytes.size() >= container_header_bytes && container_bytes(bytes) != 0;
+}
+
 std::expected<FatBinary, Error> read_fat_binary(std::span<const std::byte> bytes, const std::string& origin) {
     if (bytes.empty() || bytes[0] == std::byte{0}) {
         return std::unexpected(error_at(origin, 0, "there is no fat binary"));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/capture/moved_pointers.h"
 #include "tools/replay/memory.h"
 
 namespace trimtab::tools {
@@ -102,7 +103,7 @@ class Replay {
     }
 
     std::expected<void, Error> place_variables() {
-        std::vector<MovedVariable> moved;
+        std::vector<capture::MovedVariable> moved;
         for (const auto& variable : captured_.variables) {
             void* place = nullptr;
             std::size_t size_bytes = 0;
@@ -119,11 +120,11 @@ class Replay {
             moved.push_back(
                 {.captured = variable.region.address, .now = places_.back(), .size_bytes = size_bytes});
         }
-        move_pointers(arguments_, moved);
+        capture::move_pointers(arguments_, moved);
         for (const auto& region : captured_.allocations)
-            move_pointers(bytes_at(region.address, region.bytes.size()), moved);
+            capture::move_pointers(bytes_at(region.address, region.bytes.size()), moved);
         for (std::size_t i = 0; i < places_.size(); ++i)
-            move_pointers(bytes_at(places_[i], captured_.variables[i].region.bytes.size()), moved);
+            capture::move_pointers(bytes_at(places_[i], captured_.variables[i].region.bytes.size()), moved);
         return {};
     }
 

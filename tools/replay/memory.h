@@ -19,11 +19,4 @@ namespace trimtab::tools {
 // The bytes at an address of this process.
 [[nodiscard]] std::span<std::byte> bytes_at(std::uint64_t address, std::size_t size_bytes);
 
-// A variable that lies elsewhere than when the launch was captured.
-struct MovedVariable {
-    std::uint64_t captured = 0, now = 0, size_bytes = 0;
-};
-// Makes every aligned word that points into such a variable point to where it is now.
-void move_pointers(std::span<std::byte> bytes, std::span<const MovedVariable> moved);
-
 }  // namespace trimtab::tools

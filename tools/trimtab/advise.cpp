@@ -144,14 +144,9 @@ std::expected<AdvisedRun, Error> of_program(const Options& options) {
 }
 
 int run(Options options) {
-    if (options.words.empty() == options.capture.empty())
-        return fail(ExitCode::usage,
-                    "it takes a program or FILE, or --capture FILE (see trimtab advise --help)");
-    if (!options.capture.empty()) {
-        auto program = captured_program(options.capture, options.device);
-        if (!program) return fail(program.error());
-        options.words = std::move(*program);
-    }
+    if (const auto ended = take_capture("advise", "a program or FILE,", options.capture,
+                                        !options.device.empty(), options.device, options.words))
+        return *ended;
     if (!options.device.empty()) {
         const auto device = checked_device(options.device);
         if (!device) return fail(device.error());
@@ -219,10 +214,7 @@ void add_advise(CLI::App& app, Action& action) {
         ->add_option("--flag", options->compiler_flags, "For a CUDA source: a compiler flag, as --flag=-DN=4")
         ->allow_extra_args(false)
         ->take_all();
-    command
-        ->add_option("--capture", options->capture,
-                     "In the place of a program: the launch that TRIMTAB_CAPTURE wrote to this file")
-        ->excludes(grid);
+    add_capture_option(*command, options->capture)->excludes(grid);
     command->add_option("PROGRAM", options->words, "After --: the program and its arguments; or FILE")
         ->expected(-1);
     command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -1,13 +1,22 @@
 #include "tools/trimtab/captured_program.h"
 
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <expected>
 #include <filesystem>
+#include <utility>
 
 #include "base/installation.h"
 #include "emulator/capture/capture.h"
+#include "tools/trimtab/command.h"
 
 namespace trimtab::tools {
 
+namespace {
+
+// The program that makes the captured launch, with its arguments.
 std::expected<std::vector<std::string>, Error> captured_program(const std::string& file,
                                                                 const std::string& device) {
     const auto read = emulator::capture::read(file);
@@ -24,6 +33,28 @@ std::expected<std::vector<std::string>, Error> captured_program(const std::strin
         return std::unexpected(Error{.message = "it is not installed with trimtab, and --capture needs it",
                                      .file = program.string()});
     return std::vector<std::string>{program.string(), file};
+}
+
+}  // namespace
+
+CLI::Option* add_capture_option(CLI::App& command, std::string& capture) {
+    return command.add_option(
+        "--capture", capture,
+        "In the place of a program: the launch that TRIMTAB_CAPTURE wrote to this file");
+}
+
+std::optional<int> take_capture(std::string_view subcommand, std::string_view what,
+                                const std::string& capture, bool is_device_given, std::string& device,
+                                std::vector<std::string>& program) {
+    if (program.empty() == capture.empty())
+        return fail(ExitCode::usage,
+                    fmt::format("it takes {} or --capture FILE (see trimtab {} --help)", what, subcommand));
+    if (capture.empty()) return std::nullopt;
+    auto words = captured_program(capture, is_device_given ? device : std::string());
+    if (!words) return fail(words.error());
+    program = std::move(*words);
+    if (!is_device_given) device = std::getenv("TRIMTAB_DEVICE");
+    return std::nullopt;
 }
 
 }  // namespace trimtab::tools

@@ -1,18 +1,26 @@
 // --capture FILE in the place of a program: docs/captures.md.
 #pragma once
 
-#include <expected>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "trimtab/error.h"
+namespace CLI {  // NOLINT(readability-identifier-naming)
+class App;
+class Option;
+}  // namespace CLI
 
 namespace trimtab::tools {
 
-// The program that makes the captured launch, with its arguments: FILE. Sets
-// TRIMTAB_DEVICE to the device of the capture where `device` and the environment name none. The error: the file is
-// no capture, or the device is a GPU, whose memory cannot be put where the launch had it.
-[[nodiscard]] std::expected<std::vector<std::string>, Error> captured_program(const std::string& file,
-                                                                              const std::string& device);
+CLI::Option* add_capture_option(CLI::App& command, std::string& capture);
+
+// A subcommand takes a program, or --capture FILE: then `program` becomes the one that makes the captured launch, and
+// `device`, where it is not given, the one that TRIMTAB_DEVICE names, else the capture's (TRIMTAB_DEVICE is set to it).
+// `what`: "a program, after --,". Nothing: it may go on; else the exit code, of what has been said: neither or both are
+// given, the file is no capture, or the device is a GPU, whose memory cannot be put where the launch had it.
+[[nodiscard]] std::optional<int> take_capture(std::string_view subcommand, std::string_view what,
+                                              const std::string& capture, bool is_device_given,
+                                              std::string& device, std::vector<std::string>& program);
 
 }  // namespace trimtab::tools

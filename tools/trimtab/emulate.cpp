@@ -9,6 +9,7 @@
 
 #include "model/occupancy.h"
 #include "schedule/estimate.h"
+#include "tools/trimtab/captured_launch.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/emulated_schedule.h"
 
@@ -153,13 +154,15 @@ int write_trace(const Options& options, const schedule::TracedLaunch& launch) {
 }
 
 int run(const Options& options) {
-    const auto grid = parse_dim3(options.grid, "--grid");
-    if (!grid) return fail(grid.error());
-    const auto block = parse_dim3(options.block, "--block");
-    if (!block) return fail(block.error());
+    if (const auto error = launch_is_asked(options.launch, options.grid, options.block))
+        return fail(ExitCode::usage, error->message);
     const auto policy = schedule::policy_named(options.policy);
     const auto question = look_up(options.launch);
     if (!question) return fail(question.error());
+    const auto grid = grid_of(*question, options.grid);
+    if (!grid) return fail(grid.error());
+    const auto block = block_of(*question, options.block);
+    if (!block) return fail(block.error());
     const auto refuse = [&](std::string_view why) {
         return fail(ExitCode::no, fmt::format("{} cannot be launched on {}: {}",
                                               question->description().demangled, question->device.slug, why));
@@ -209,8 +212,7 @@ void add_emulate(CLI::App& app, Action& action) {
         "Time one launch of a kernel on a GPU by emulating its warps on an SM's resources, and say which of "
         "them limits it, by latency or by throughput, and where in the source");
     add_launch_options(*command, options->launch);
-    command->add_option("--grid", options->grid, "X[,Y[,Z]] blocks")->required();
-    command->add_option("--block", options->block, "X[,Y[,Z]] threads")->required();
+    add_shape_options(*command, options->launch, options->grid, options->block);
     command->add_option("--trace", options->trace, "Write the warps' timeline for Perfetto (Chrome's JSON)");
     command
         ->add_option("--trace-instructions", options->trace_instructions, "Warp instructions in it, at most")

@@ -8,6 +8,7 @@
 #include "emulator/exec/memory.h"
 #include "sass/assemble.h"
 #include "schedule/estimate.h"
+#include "tools/trimtab/captured_launch.h"
 #include "tools/trimtab/measured_launch.h"
 
 namespace trimtab::tools {
@@ -29,6 +30,11 @@ std::expected<schedule::TracedLaunch, Error> trace_launch(
     emulator::SparseMemory memory;
     for (const auto& parameter : description.parameters)
         if (parameter.is_pointer) memory.set_fill(parameter.index, fill_of(parameter.pointee));
+    std::vector<std::byte> parameters = question.arguments.bytes;
+    if (question.captured != nullptr)
+        if (const auto placed = place_captured(question.captured->capture, program, memory, parameters);
+            !placed)
+            return std::unexpected(placed.error());
     const auto capability = static_cast<unsigned>(question.device.values.compute_capability);
     std::expected<sass::Assembly, Error> code = std::unexpected(Error{.message = "PTX was asked for"});
     if (!options.from_ptx && kernel.ptx != nullptr)
@@ -43,7 +49,7 @@ std::expected<schedule::TracedLaunch, Error> trace_launch(
          .grid = grid,
          .block = block,
          .dynamic_shared_bytes = dynamic_shared_bytes,
-         .parameters = question.arguments.bytes,
+         .parameters = parameters,
          .device = &question.device,
          .resident = resident,
          .shared_bytes_of_block = question.image.static_shared_bytes + dynamic_shared_bytes,

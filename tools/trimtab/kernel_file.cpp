@@ -95,6 +95,19 @@ std::expected<KernelFile, Error> load_opencl(const std::string& path,
                          kernel_sources(*program));
 }
 
+// As analysis::describe_fat_binary() has described it.
+Images images_of(const ptx::FatBinary& binary, analysis::DescribedFatBinary& described) {
+    Images own;
+    for (const ptx::FatBinaryImage& image : binary.images) {
+        if (image.kind != ptx::FatBinaryImage::Kind::ptx || own.size() == described.modules.size()) continue;
+        own.push_back(
+            {.module = std::make_shared<const ptx::Module>(std::move(described.modules[own.size()])),
+             .text = std::make_shared<const std::string>(reinterpret_cast<const char*>(image.bytes.data()),
+                                                         image.bytes.size())});
+    }
+    return own;
+}
+
 std::expected<KernelFile, Error> load_binary(const std::string& path) {
     KernelFile file{.path = path, .instrumented = false, .kernels = {}};
     const auto section = ptx::read_elf_section(path, section_name);
@@ -116,15 +129,7 @@ std::expected<KernelFile, Error> load_binary(const std::string& path) {
             if (file.instrumented) continue;
             return std::unexpected(described.error());
         }
-        Images own;
-        for (const ptx::FatBinaryImage& image : binary.images) {
-            if (image.kind != ptx::FatBinaryImage::Kind::ptx || own.size() == described->modules.size())
-                continue;
-            own.push_back(
-                {.module = std::make_shared<const ptx::Module>(std::move(described->modules[own.size()])),
-                 .text = std::make_shared<const std::string>(
-                     reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size())});
-        }
+        const Images own = images_of(binary, *described);
         images.insert(images.end(), own.begin(), own.end());
         const bool recorded = std::ranges::any_of(
             records, [&](const Record& record) { return record.fat_binary == binary.hash; });
@@ -161,6 +166,24 @@ std::expected<KernelFile, Error> load_source(const std::string& path, const std:
 }
 
 }  // namespace
+
+std::expected<KernelFile, Error> load_images(std::span<const std::span<const std::byte>> images,
+                                             const std::string& path) {
+    KernelFile file{.path = path, .instrumented = false, .kernels = {}};
+    for (const std::span<const std::byte> image : images) {
+        const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
+        if (!ptx::is_fat_binary(image))
+            return load_ptx_text(path, std::make_shared<const std::string>(text.substr(0, text.find('\0'))),
+                                 {});
+        auto binary = ptx::read_fat_binary(image, path);
+        if (!binary) return std::unexpected(binary.error());
+        auto described = analysis::describe_fat_binary(*binary, {}, path, permissions());
+        if (!described) return std::unexpected(described.error());
+        const Images own = images_of(*binary, *described);
+        describe_into(file, std::move(described->kernels), own);
+    }
+    return file;
+}
 
 std::vector<std::string> register_flags() {
     return {"-Wno-pass-failed",

@@ -1,6 +1,7 @@
 // The kernels of a file: a CUDA source, PTX, or a binary with or without Trimtab's records.
 #pragma once
 
+#include <cstddef>
 #include <expected>
 #include <memory>
 #include <optional>
@@ -33,6 +34,10 @@ struct KernelFile {
 // list.
 [[nodiscard]] std::expected<KernelFile, Error> load_kernels(
     const std::string& path, const std::vector<std::string>& compiler_flags = {});
+
+// Of device code in memory: fat binaries, or one text of PTX with its NUL, as a capture holds them. `path` is for messages.
+[[nodiscard]] std::expected<KernelFile, Error> load_images(std::span<const std::span<const std::byte>> images,
+                                                           const std::string& path);
 
 // What clang needs so that a source's kernels take the registers that nvcc would give them: it unrolls
 // whatever it is told to, and leaves sums above the branch that stores them. Sunk below it, what they are

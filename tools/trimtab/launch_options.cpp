@@ -10,6 +10,7 @@
 #include "analysis/operation.h"
 #include "emulator/exec/memory.h"
 #include "tools/trimtab/assembler.h"
+#include "tools/trimtab/captured_launch.h"
 
 namespace trimtab::tools {
 
@@ -17,8 +18,9 @@ void add_launch_options(CLI::App& command, LaunchOptions& options) {
     command.add_option("FILE", options.file, "CUDA source (.cu), PTX (.ptx), object, library or program")
         ->required();
     command.add_option("--kernel", options.kernel, "Kernel, by demangled or mangled name");
-    command.add_option("--device", options.device, "GPU: slug, name, or a description in JSON")
-        ->capture_default_str();
+    options.device_option =
+        command.add_option("--device", options.device, "GPU: slug, name, or a description in JSON")
+            ->capture_default_str();
     command
         .add_option(
             "--arg", options.arguments,
@@ -35,7 +37,16 @@ void add_launch_options(CLI::App& command, LaunchOptions& options) {
     command.add_flag("--json", options.json, "Print JSON");
 }
 
+analysis::KernelImage image_that_runs(const FileKernel& kernel, const model::Device& device) {
+    const analysis::KernelDescription& description = kernel.record.description;
+    const unsigned capability = device.values.compute_capability;
+    if (!kernel.record.fits && kernel.ptx != nullptr)
+        if (auto own = assemble(*kernel.ptx, description.name, capability)) return *own;
+    return analysis::image_for(description, capability);
+}
+
 std::expected<LaunchQuestion, Error> look_up(const LaunchOptions& options) {
+    if (!options.capture.empty()) return look_up_captured(options);
     auto device = model::find_device(options.device);
     if (!device) return std::unexpected(device.error());
     auto file = load_kernels(options.file, options.compiler_flags);
@@ -57,13 +68,7 @@ std::expected<LaunchQuestion, Error> look_up(const LaunchOptions& options) {
     const analysis::KernelDescription& description = file->kernels[kernel].record.description;
     auto arguments = parse_arguments(description, options.arguments, &emulator::SparseMemory::region_base);
     if (!arguments) return std::unexpected(arguments.error());
-    const KernelRecord& record = file->kernels[kernel].record;
-    const unsigned capability = device->values.compute_capability;
-    analysis::KernelImage image = analysis::image_for(description, capability);
-    // A kernel with a driver program is asked about as that program sees it; any other, as the device would
-    // run it.
-    if (!record.fits && file->kernels[kernel].ptx != nullptr)
-        if (auto own = assemble(*file->kernels[kernel].ptx, description.name, capability)) image = *own;
+    const analysis::KernelImage image = image_that_runs(file->kernels[kernel], *device);
     return LaunchQuestion{.file = std::move(*file),
                           .kernel = kernel,
                           .device = std::move(*device),
@@ -88,6 +93,7 @@ std::expected<void, Error> require_scalars(const analysis::KernelDescription& ke
 double shared_bytes_of(const LaunchOptions& options, const LaunchQuestion& question, trimtab_dim3 grid,
                        trimtab_dim3 block) {
     const double given = options.dynamic_shared_bytes;
+    if (question.captured != nullptr && given == 0) return question.captured->capture.dynamic_shared_bytes;
     if (given != 0 || !question.description().annotated_shared) return given;
     const auto stated = analysis::stated_launch(question.description(), question.arguments.bytes,
                                                 {.grid = grid, .block = block}, block);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <expected>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "emulator/capture/capture.h"
 #include "model/device.h"
 #include "tools/trimtab/arguments.h"
 #include "tools/trimtab/kernel_file.h"
@@ -12,7 +14,8 @@
 
 namespace CLI {  // NOLINT(readability-identifier-naming)
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace trimtab::tools {
 
@@ -21,6 +24,8 @@ struct LaunchOptions {
     std::vector<std::string> arguments, compiler_flags;
     double dynamic_shared_bytes = 0;
     bool json = false;
+    std::string capture{};                       // --capture, in the place of `file`
+    const CLI::Option* device_option = nullptr;  // was it given?
 };
 void add_launch_options(CLI::App& command, LaunchOptions& options);
 
@@ -32,12 +37,16 @@ struct LaunchQuestion {
     LaunchArguments arguments;
     trimtab_image image{};
     std::string registers_from;  // "ptxas sm_75"
+    // Whose memory the launch finds; null: arrays are where the command line says, filled deterministically.
+    std::shared_ptr<const emulator::capture::ReadCapture> captured{};
 
     [[nodiscard]] FileKernel& of() { return file.kernels[kernel]; }
     [[nodiscard]] const analysis::KernelDescription& description() const {
         return file.kernels[kernel].record.description;
     }
 };
+// A kernel with a driver program is asked about as that program sees it; any other, as the device would run it.
+[[nodiscard]] analysis::KernelImage image_that_runs(const FileKernel& kernel, const model::Device& device);
 [[nodiscard]] std::expected<LaunchQuestion, Error> look_up(const LaunchOptions& options);
 
 // Emulation runs the code, so every number that may steer it must be known: an error names the first that the

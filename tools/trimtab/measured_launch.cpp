@@ -15,6 +15,7 @@
 #include "model/performance_model.h"
 #include "profiler/active_indices.h"
 #include "profiler/machine_code.h"
+#include "tools/trimtab/captured_launch.h"
 
 namespace trimtab::tools {
 
@@ -122,6 +123,11 @@ std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& questi
     SparseMemory memory;
     for (const auto& parameter : description.parameters)
         if (parameter.is_pointer) memory.set_fill(parameter.index, fill_of(parameter.pointee));
+    std::vector<std::byte> parameters = question.arguments.bytes;
+    if (question.captured != nullptr)
+        if (const auto placed = place_captured(question.captured->capture, **program, memory, parameters);
+            !placed)
+            return std::unexpected(placed.error());
 
     const std::uint64_t total = std::uint64_t{grid.x} * grid.y * grid.z;
     emulator::LaunchRequest request;
@@ -129,7 +135,7 @@ std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& questi
     request.grid = grid;
     request.block = block;
     request.dynamic_shared_bytes = dynamic_shared_bytes;
-    request.parameters = question.arguments.bytes;
+    request.parameters = parameters;
     request.sm_count = static_cast<std::uint32_t>(question.device.values.sm_count);
     request.instruction_limit = budget;
     request.print = [](std::string_view) {};

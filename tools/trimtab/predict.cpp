@@ -10,6 +10,7 @@
 #include "model/occupancy.h"
 #include "model/performance_model.h"
 #include "model/prediction_error.h"
+#include "tools/trimtab/captured_launch.h"
 #include "tools/trimtab/code_report.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/launch_options.h"
@@ -191,12 +192,14 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
 }
 
 int run(const Options& options) {
-    const auto grid = parse_dim3(options.grid, "--grid");
-    if (!grid) return fail(grid.error());
-    const auto block = parse_dim3(options.block, "--block");
-    if (!block) return fail(block.error());
+    if (const auto error = launch_is_asked(options.launch, options.grid, options.block))
+        return fail(ExitCode::usage, error->message);
     const auto question = look_up(options.launch);
     if (!question) return fail(question.error());
+    const auto grid = grid_of(*question, options.grid);
+    if (!grid) return fail(grid.error());
+    const auto block = block_of(*question, options.block);
+    if (!block) return fail(block.error());
     const auto program = model::performance_model(model::default_model);
     if (!program) return fail(program.error());
 
@@ -232,8 +235,7 @@ void add_predict(CLI::App& app, Action& action) {
         "Predict the time of one launch of a kernel on a GPU: by its driver program where it has one, "
         "else by emulating sampled blocks of that very launch");
     add_launch_options(*command, options->launch);
-    command->add_option("--grid", options->grid, "X[,Y[,Z]] blocks")->required();
-    command->add_option("--block", options->block, "X[,Y[,Z]] threads")->required();
+    add_shape_options(*command, options->launch, options->grid, options->block);
     command->add_flag("--measure", options->measure, "Emulate even where there is a driver program");
     command->add_flag("--sass", options->sass,
                       "Emulate, and show what ptxas makes of the kernel: loops, mix, waits for memory");

@@ -85,14 +85,9 @@ int run_with_advice(const std::vector<std::string>& command, const Options& opti
 }
 
 int run(Options options) {
-    if (options.program.empty() == options.capture.empty())
-        return fail(ExitCode::usage,
-                    "it takes a program, after --, or --capture FILE (see trimtab run --help)");
-    if (!options.capture.empty()) {
-        auto program = captured_program(options.capture, options.device);
-        if (!program) return fail(program.error());
-        options.program = std::move(*program);
-    }
+    if (const auto ended = take_capture("run", "a program, after --,", options.capture,
+                                        !options.device.empty(), options.device, options.program))
+        return *ended;
     const auto program = base::find_program(options.program.front());
     if (!program) return fail(Error{.message = "no such program", .file = options.program.front()});
     if (!options.device.empty()) {
@@ -145,8 +140,7 @@ void add_run(CLI::App& app, Action& action) {
         "--json", options->json,
         "What --check finds, or --advise says, as JSON on stdout; what the program writes there "
         "goes to stderr");
-    command->add_option("--capture", options->capture,
-                        "In the place of a program: the launch that TRIMTAB_CAPTURE wrote to this file");
+    add_capture_option(*command, options->capture);
     command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return run(*options); }; });

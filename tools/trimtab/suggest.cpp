@@ -21,6 +21,7 @@
 #include "base/installation.h"
 #include "base/process.h"
 #include "base/temporary_folder.h"
+#include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/program_setup.h"
 #include "tools/trimtab/suggestions.h"
@@ -34,10 +35,11 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 struct Options {
-    std::string device = "rtx2070super", output;
+    std::string capture, device = "rtx2070super", output;
     std::uint64_t seconds = 300, launches = 4, seed = 1;
     std::vector<std::string> again;  // further arguments, as a shell's words
     bool json = false, quiet = false, reassociate = false;
+    const CLI::Option* device_option = nullptr;
     std::vector<std::string> program;
 };
 
@@ -172,7 +174,10 @@ int tell(const Options& options, const Suggestions& suggestions) {
     return code(suggestions.count() > 0 ? ExitCode::ok : ExitCode::no);
 }
 
-int suggest(const Options& options) {
+int suggest(Options options) {
+    if (const auto ended = take_capture("suggest", "a program, after --,", options.capture,
+                                        options.device_option->count() > 0, options.device, options.program))
+        return *ended;
     const auto commands = command_lines(options);
     if (!commands) return fail(commands.error());
     const auto device = checked_device(options.device);
@@ -217,9 +222,10 @@ void add_suggest(CLI::App& app, Action& action) {
         "Find annotations for kernels that keep their blocks: run a program on the emulator, its launches "
         "again with other blocks, grids and shared memory, and tell which leave the same memory: trimtab "
         "suggest -o annotations.json -- ./program arguments");
-    command
-        ->add_option("--device", options->device, "The GPU to emulate: slug, name, or a description in JSON")
-        ->capture_default_str();
+    options->device_option = command
+                                 ->add_option("--device", options->device,
+                                              "The GPU to emulate: slug, name, or a description in JSON")
+                                 ->capture_default_str();
     command->add_option("-o,--output", options->output,
                         "Write the annotations to this file, for trimtab++ --trimtab-annotations=FILE and "
                         "TRIMTAB_ANNOTATIONS=FILE");
@@ -243,9 +249,8 @@ void add_suggest(CLI::App& app, Action& action) {
     command->add_flag("--quiet", options->quiet, "No progress");
     command->add_flag("--json", options->json,
                       "Print JSON; what the program writes on stdout goes to stderr");
-    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")
-        ->required()
-        ->expected(-1);
+    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
+    add_capture_option(*command, options->capture);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return suggest(*options); }; });
 }

@@ -15,6 +15,7 @@
 #include "analysis/description.h"
 #include "base/installation.h"
 #include "base/temporary_folder.h"
+#include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/kernel_file.h"
 #include "tools/trimtab/program_setup.h"
@@ -29,9 +30,10 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct Options {
-    std::string device = "rtx2070super", blocks = "8", launches = "4", output = ".", report;
+    std::string capture, device = "rtx2070super", blocks = "8", launches = "4", output = ".", report;
     std::uint64_t seed = 1;
     bool json = false;
+    const CLI::Option* device_option = nullptr;
     std::vector<std::string> program;
 };
 
@@ -114,7 +116,10 @@ int tell(const Options& options, const VerificationReport& report) {
     return code(report.difference_count() == 0 ? ExitCode::ok : ExitCode::no);
 }
 
-int verify(const Options& options) {
+int verify(Options options) {
+    if (const auto ended = take_capture("verify", "a program, after --,", options.capture,
+                                        options.device_option->count() > 0, options.device, options.program))
+        return *ended;
     const auto program = base::find_program(options.program.front());
     if (!program) return fail(Error{.message = "no such program", .file = options.program.front()});
     const auto blocks = count_of(options.blocks), launches = count_of(options.launches);
@@ -153,9 +158,10 @@ void add_verify(CLI::App& app, Action& action) {
         "verify",
         "Run a program on the emulator, each launch with the other blocks that it may get too, in random "
         "orders, and compare the memory: trimtab verify -- ./program arguments");
-    command
-        ->add_option("--device", options->device, "The GPU to emulate: slug, name, or a description in JSON")
-        ->capture_default_str();
+    options->device_option = command
+                                 ->add_option("--device", options->device,
+                                              "The GPU to emulate: slug, name, or a description in JSON")
+                                 ->capture_default_str();
     command->add_option("--blocks", options->blocks, "Other blocks to try for a launch, or all")
         ->capture_default_str();
     command
@@ -170,9 +176,8 @@ void add_verify(CLI::App& app, Action& action) {
     command->add_option("--report", options->report, "Write the result as JSON to this file");
     command->add_flag("--json", options->json,
                       "Print JSON; what the program writes on stdout goes to stderr");
-    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")
-        ->required()
-        ->expected(-1);
+    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
+    add_capture_option(*command, options->capture);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return verify(*options); }; });
 }
