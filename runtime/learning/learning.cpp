@@ -85,6 +85,7 @@ std::optional<Learning::Turn> Learning::next(const Choice& choice, bool can_be_t
     Turn turn;
     if (trial.outcome == nullptr) {
         collect(trial);
+        if (trial.faults >= most_faults) trial.halving.end("its launches cannot be timed");
         // Another process may have the answer by now: asked for seldom, for it is a file.
         if (!trial.halving.is_over() && trial.halving.round() > trial.rounds_seen) {
             trial.rounds_seen = trial.halving.round();
@@ -140,7 +141,6 @@ void Learning::collect(LearningTrial& trial) {
         }
         return true;
     });
-    if (trial.faults >= most_faults) trial.halving.end("its launches cannot be timed");
 }
 
 bool Learning::begin(const Turn& turn, CUstream stream) noexcept {

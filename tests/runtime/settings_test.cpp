@@ -128,7 +128,7 @@ TEST(Settings, TheManualListsEveryVariableThatIsRead) {
     namespace fs = std::filesystem;
     const fs::path root = TRIMTAB_SOURCE_DIR;
     const std::regex in_code("(?:getenv|get|named_file|setenv|read_variable)\\(\"(TRIMTAB(?:_[A-Z_]+)?)\""),
-        in_table("\"(TRIMTAB(?:_[A-Z_]+)?)\",\\s*\"[a-z]"), in_scripts("\\$\\{(TRIMTAB_[A-Z_]+):-"),
+        in_table("\"(TRIMTAB(?:_[A-Z_]+)?)\",\\s*\"[a-z0-9]"), in_scripts("\\$\\{(TRIMTAB_[A-Z_]+):-"),
         in_manual("`(TRIMTAB(?:_[A-Z_]+)?)`");
     std::set<std::string> read;
     for (const char* room : {"base", "model", "ptx", "analysis", "emulator", "cuda", "profiler", "driver_gen",

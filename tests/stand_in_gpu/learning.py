@@ -37,7 +37,7 @@ def start(program, arguments, name, times, **environment):
 def finish(process, counts, report):
     output, said = process.communicate(timeout=1500)
     # Results of a kernel that ran a hundred times are others than the sample expects: it may say so.
-    if process.returncode not in (0, 1) or said:
+    if process.returncode not in (0, 1) or "trimtab" in said:
         fail(f"{process.args} ends with {process.returncode}: {output[-500:]}{said[-1000:]}")
     calls = dict(line.rsplit(" ", 1) for line in counts.read_text().splitlines())
     return {name: int(count) for name, count in calls.items()}, [json.loads(line) for line in report.read_text().splitlines()]

@@ -32,6 +32,7 @@ void add_prepare(CLI::App& app, Action& action);
 void add_prune(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_suggest(CLI::App& app, Action& action);
+void add_validate(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_worker(CLI::App& app, Action& action);
 

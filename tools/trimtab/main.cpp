@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
     add_prune(app, action);
     add_run(app, action);
     add_suggest(app, action);
+    add_validate(app, action);
     add_verify(app, action);
     add_worker(app, action);
     std::string folder;
