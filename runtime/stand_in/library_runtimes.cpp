@@ -4,12 +4,10 @@
 // there where the emulator stands in for the GPU. It lives in a namespace of its own, with its own C library:
 // the addresses to jump to are looked up in the mapped libtrimtab.so itself.
 //
-// NVRTC, which programs ask for machine code, gives its PTX in the place of that: the emulator runs nothing else. nvJitLink
-// has no function that tells its version, as before CUDA 12.3: programs that can do without it have the driver link their
-// PTX then.
+// NVRTC, which programs ask for machine code, gives its PTX in the place of that: the emulator runs nothing else. What they
+// ask nvJitLink for, runtime/modules/jit_link_entry_points.cpp answers.
 #include <elf.h>
 #include <link.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,7 +67,7 @@ const T* entry(const link_map& object, ElfW(Sxword) tag) {
 }
 
 // By the GNU hash table, which every library of Trimtab's has.
-const ElfW(Sym) * find_symbol(const link_map& object, std::string_view name) {
+const void* find_function(const link_map& object, std::string_view name) {
     const auto* symbols = entry<ElfW(Sym)>(object, DT_SYMTAB);
     const auto* names = entry<char>(object, DT_STRTAB);
     const auto* table = entry<std::uint32_t>(object, DT_GNU_HASH);
@@ -86,14 +83,9 @@ const ElfW(Sym) * find_symbol(const link_map& object, std::string_view name) {
         const std::uint32_t other = chain[index - first_symbol];
         const ElfW(Sym) & symbol = symbols[index];
         if ((other | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF && name == names + symbol.st_name)
-            return &symbol;
+            return reinterpret_cast<const void*>(object.l_addr + symbol.st_value);
         if ((other & 1) != 0) return nullptr;
     }
-}
-
-const void* find_function(const link_map& object, std::string_view name) {
-    const ElfW(Sym)* symbol = find_symbol(object, name);
-    return symbol == nullptr ? nullptr : reinterpret_cast<const void*>(object.l_addr + symbol->st_value);
 }
 
 // Each pair has the same parameters, and means the same of another form of the program.
@@ -108,21 +100,29 @@ void give_ptx(const link_map& object) {
     }
 }
 
-// Nobody finds the function by its name any more.
-void hide(const link_map& object, std::string_view name) {
-    const ElfW(Sym)* symbol = find_symbol(object, name);
-    if (symbol == nullptr) return;
-    ElfW(Sym) hidden = *symbol;
-    hidden.st_shndx = SHN_UNDEF;
-    hidden.st_value = 0;
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): the loader's table, which is not writable
-    static_cast<void>(write_over(reinterpret_cast<std::byte*>(const_cast<ElfW(Sym)*>(symbol)),
-                                 std::as_bytes(std::span(&hidden, 1)), PROT_READ));
+// The program may know the functions by the names of a version, too: nvJitLink.h makes such names of them.
+void take_over_linker(const link_map& object) {
+    constexpr std::string_view names[] = {
+        "nvJitLinkVersion",        "nvJitLinkCreate",          "nvJitLinkDestroy",
+        "nvJitLinkAddData",        "nvJitLinkComplete",        "nvJitLinkGetLinkedCubinSize",
+        "nvJitLinkGetLinkedCubin", "nvJitLinkGetErrorLogSize", "nvJitLinkGetErrorLog",
+        "nvJitLinkGetInfoLogSize", "nvJitLinkGetInfoLog"};
+    for (const std::string_view name : names) {
+        const void* target = find_function(*stand_in(), "trimtab_" + std::string(name));
+        if (target == nullptr) return;
+        std::vector<std::string> own{std::string(name)};
+        for (int version = 120; version < 140; ++version)
+            own.push_back("__" + std::string(name) + "_" + std::to_string(version / 10) + "_" +
+                          std::to_string(version % 10));
+        for (const std::string& one : own)
+            if (const void* place = find_function(object, one))
+                static_cast<void>(write_jump(static_cast<std::byte*>(const_cast<void*>(place)), target));
+    }
 }
 
 void take_over(const link_map& object) {
     if (file_name(object).starts_with("libnvrtc.so")) return give_ptx(object);
-    if (file_name(object).starts_with("libnvJitLink.so")) return hide(object, "nvJitLinkVersion");
+    if (file_name(object).starts_with("libnvJitLink.so")) return take_over_linker(object);
     if (file_name(object).empty() || file_name(object).starts_with("libtrimtab")) return;
     if (is_older_runtime(file_name(object))) return warn(object, older_runtime_text);
     const auto file = ptx::ElfFile::open(object.l_name);

@@ -78,21 +78,17 @@ bool is_older_runtime(std::string_view path) {
     return error == std::errc() && major < 13;
 }
 
-bool write_over(std::byte* place, std::span<const std::byte> bytes, int protection) {
+bool write_jump(std::byte* place, const void* target) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto start = reinterpret_cast<std::uintptr_t>(place);
     const std::uintptr_t first = start / page * page;
-    const std::uintptr_t last = (start + bytes.size() + page - 1) / page * page;
+    const std::uintptr_t last = (start + sizeof(Jump) + page - 1) / page * page;
     auto* pages = reinterpret_cast<void*>(first);
-    if (mprotect(pages, last - first, protection | PROT_WRITE) != 0) return false;
-    std::memcpy(place, bytes.data(), bytes.size());
-    return mprotect(pages, last - first, protection) == 0;
-}
-
-bool write_jump(std::byte* place, const void* target) {
+    if (mprotect(pages, last - first, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
     Jump jump;
     jump.target = target;
-    return write_over(place, std::as_bytes(std::span(&jump, 1)), PROT_READ | PROT_EXEC);
+    std::memcpy(place, &jump, sizeof jump);
+    return mprotect(pages, last - first, PROT_READ | PROT_EXEC) == 0;
 }
 
 }  // namespace trimtab::runtime

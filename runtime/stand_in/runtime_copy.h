@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +36,5 @@ inline constexpr const char* older_runtime_text =
     "have them chosen, or emulated, link the program to libcudart.so.13)";
 // false: the code is not writable.
 [[nodiscard]] bool write_jump(std::byte* place, const void* target);
-
-// Writes over what is mapped as `protection` has it (PROT_READ ...). false: it stays as it was.
-[[nodiscard]] bool write_over(std::byte* place, std::span<const std::byte> bytes, int protection);
 
 }  // namespace trimtab::runtime
