@@ -50,10 +50,11 @@ std::optional<Error> launch_is_asked(const LaunchOptions& options, const std::st
                                      const std::string& block) {
     if (options.file.empty() == options.capture.empty())
         return Error{.message = "it takes FILE, or --capture FILE"};
-    if (options.capture.empty())
-        return grid.empty() || block.empty()
-                   ? std::optional(Error{.message = "--grid and --block are required"})
-                   : std::nullopt;
+    if (options.capture.empty()) {
+        if (grid.empty()) return Error{.message = "--grid is required"};
+        if (block.empty()) return Error{.message = "--block is required"};
+        return std::nullopt;
+    }
     if (!options.kernel.empty() || !options.arguments.empty())
         return Error{.message = "--kernel and --arg do not go with --capture, which has them"};
     return std::nullopt;
