@@ -1,53 +1,7 @@
 // A launch that is captured and made again leaves the bytes that it left in its own program, and has its counters.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
-
-#include "base/temporary_folder.h"
-#include "emulator/capture/capture.h"
-#include "tests/shell_command.h"
+#include "tests/tools/capture/capture_fixture.h"
 
 namespace {
-
-namespace capture = trimtab::emulator::capture;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-
-using trimtab::test::Outcome;
-
-Outcome run(const std::string& command) {
-    return trimtab::test::run("-u TRIMTAB_DEVICE", command);
-}
-
-const std::string trimtab = TRIMTAB_BINARY_DIR "/bin/trimtab",
-                  replay = TRIMTAB_BINARY_DIR "/libexec/trimtab-replay";
-
-class Replay : public ::testing::Test {
-  protected:
-    std::string file(const std::string& name) const { return folder_->file(name); }
-    Outcome captured(const std::string& which, const std::string& arguments,
-                     const std::string& more = "") const {
-        return run("TRIMTAB_DEVICE=k20c TRIMTAB_CAPTURE=" + which + " TRIMTAB_CAPTURE_FILE=" +
-                   file("a.capture") + " " + more + " " TRIMTAB_PROGRAM " " + arguments);
-    }
-    // Of the kernel `step`.
-    std::string profile_in(const std::string& name) const {
-        std::ifstream lines(file(name));
-        for (std::string line; std::getline(lines, line);)
-            if (line.find("_Z4step") != std::string::npos) return line;
-        return "";
-    }
-
-    std::expected<trimtab::base::TemporaryFolder, trimtab::Error> folder_ =
-        trimtab::base::TemporaryFolder::make();
-};
 
 std::string hexadecimal(std::span<const std::byte> bytes) {
     constexpr const char* digits = "0123456789abcdef";
@@ -151,74 +105,6 @@ TEST_F(Replay, StandsForAProgramInAdvise) {
     }
     EXPECT_EQ(run(trimtab + " advise").status, 2);
     EXPECT_EQ(run(trimtab + " advise --capture " + file("none")).status, 3);
-}
-
-// How often the kernel's loops turn is in memory alone.
-TEST_F(Replay, PredictAndEmulateFindTheCapturedMemory) {
-    ASSERT_EQ(captured("step", "1", "TRIMTAB_PROFILES=" + file("program.jsonl")).status, 0);
-    const auto profile = nlohmann::json::parse(profile_in("program.jsonl"));
-    auto read = capture::read(file("a.capture"));
-    ASSERT_TRUE(read);
-    // The same launch with rows of no length.
-    auto shorter = read->capture;
-    std::vector<std::byte> rows;
-    for (auto& region : shorter.allocations) {
-        if (region.bytes.size() != 80) continue;
-        rows.assign(region.bytes.begin(), region.bytes.end());
-        for (std::size_t row = 0; row < 5; ++row) std::fill_n(rows.begin() + 16 * row + 8, 8, std::byte{0});
-        region.bytes = rows;
-    }
-    ASSERT_FALSE(rows.empty());
-    ASSERT_TRUE(capture::write(file("short.capture"), shorter));
-    const auto ask = [&](const std::string& command, const std::string& name) {
-        const Outcome outcome = run(trimtab + command + " --json --capture " + file(name));
-        EXPECT_EQ(outcome.status, 0) << outcome.output;
-        return nlohmann::json::parse(outcome.output, nullptr, false);
-    };
-    const auto predicted = ask(" predict", "a.capture"), of_short = ask(" predict", "short.capture");
-    ASSERT_TRUE(predicted.is_object() && of_short.is_object());
-    EXPECT_EQ(predicted["device"], "k20c");
-    EXPECT_EQ(predicted["grid"], nlohmann::json({5, 1, 1}));
-    EXPECT_EQ(predicted["block"], nlohmann::json({32, 1, 1}));
-    EXPECT_EQ(predicted["by"], "emulation");
-    std::size_t compared = 0;
-    for (const auto& [metric, value] : predicted["metrics"].items()) {
-        if (!profile["metrics"].contains(metric)) continue;
-        EXPECT_DOUBLE_EQ(value.get<double>(), profile["metrics"][metric].get<double>()) << metric;
-        ++compared;
-    }
-    EXPECT_GT(compared, 5u) << profile.dump();
-    EXPECT_LT(of_short["ns"].get<double>(), predicted["ns"].get<double>());
-    const auto emulated = ask(" emulate --no-sensitivity", "a.capture"),
-               emulated_short = ask(" emulate --no-sensitivity --device t4", "short.capture");
-    EXPECT_EQ(emulated["work"]["blocks_run"], 5);
-    EXPECT_EQ(emulated_short["device"], "t4");
-    EXPECT_LT(emulated_short["work"]["warp_instructions_run"].get<double>(),
-              emulated["work"]["warp_instructions_run"].get<double>());
-    EXPECT_EQ(ask(" emulate --no-sensitivity --grid 2 --block 64", "a.capture")["work"]["blocks_run"], 2);
-    for (const std::string command : {" predict", " emulate"}) {
-        EXPECT_EQ(run(trimtab + command).status, 2);
-        EXPECT_EQ(run(trimtab + command + " x.ptx --capture " + file("a.capture")).status, 2);
-        EXPECT_EQ(run(trimtab + command + " --arg n=1 --capture " + file("a.capture")).status, 2);
-        EXPECT_EQ(run(trimtab + command + " x.ptx").status, 2);
-        EXPECT_EQ(run(trimtab + command + " --capture " + file("none")).status, 3);
-    }
-}
-
-TEST_F(Replay, StandsForAProgramInVerifyAndSuggest) {
-    ASSERT_EQ(captured("step", "1").status, 0);
-    const Outcome verified = run(trimtab + " verify --json --capture " + file("a.capture") + " 2>/dev/null");
-    EXPECT_EQ(verified.status, 0) << verified.output;
-    EXPECT_THAT(verified.output, HasSubstr("_Z4step"));
-    const Outcome suggested =
-        run(trimtab + " suggest --quiet --seconds 5 --json --capture " + file("a.capture") + " 2>/dev/null");
-    EXPECT_LE(suggested.status, 1) << suggested.output;
-    EXPECT_THAT(suggested.output, HasSubstr("_Z4step"));
-    for (const std::string command : {" verify", " suggest"}) {
-        EXPECT_EQ(run(trimtab + command).status, 2);
-        EXPECT_EQ(run(trimtab + command + " --capture " + file("a.capture") + " -- true").status, 2);
-        EXPECT_EQ(run(trimtab + command + " --capture " + file("none")).status, 3);
-    }
 }
 
 TEST_F(Replay, BadInputIsOneLine) {
