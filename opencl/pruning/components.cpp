@@ -59,7 +59,7 @@ Latencies latencies_of(const model::Device& device, double active_sms) {
     set(Component::lm, shared.latency_cycles, shared.gap_cycles);
     set(Component::cc, constant.latency_cycles, constant.gap_cycles);
     set(Component::cm, l2.latency_cycles,
-        l2_sector * static_cast<double>(constant_line_bytes / sector_bytes));
+        l2_sector * static_cast<double>(constant_line_bytes) / static_cast<double>(sector_bytes));
     set(Component::gc, l2.latency_cycles, l2_sector);
     set(Component::gm, dram.latency_cycles, dram.gap_cycles);
     out.l2_bytes = machine.l2_bytes;

@@ -16,8 +16,9 @@ namespace trimtab::pruning {
 [[nodiscard]] std::vector<trimtab_dim3> design_space(unsigned dimensions, std::uint32_t most);
 
 enum class Method : std::uint8_t {
-    // As ordered, but traces are made of those sizes alone whose estimate by a few warps is within `screen_margin` of the best
-    // time found. An estimate is no bound: what is left out is not shown to be worse.
+    // Estimates by a few warps come first: traces are made in their order, as long as they are below the best time found. Both
+    // they and the bounds are raised by what the simulation has added to those of every size so far. So what is left out is
+    // not shown to be worse.
     screened,
     // Sizes in the order of their lower bounds, each simulated as long as its bound is below the best time found: no size that
     // is left out can be better.
@@ -26,9 +27,6 @@ enum class Method : std::uint8_t {
     exhaustive    // every size, nothing pruned
 };
 [[nodiscard]] std::string_view name(Method method);
-
-// An estimate may be too high where the warps that it rests on share less than the others do.
-inline constexpr double screen_margin = 1.05;
 
 enum class BoundKind : std::uint8_t { proved, paper };
 

@@ -169,7 +169,7 @@ RoundSums StaticTraces::estimate(const GroupPlacement& placement, std::uint32_t 
         rest -= groups;
     }
     // The warps behind a neighbour stand for all others.
-    for (std::size_t s = 1; s < typical; s += 2) samples[s].count = rest / static_cast<double>(typical / 2);
+    for (std::size_t s = 1; s < typical; s += 2) samples[s].count = 2 * rest / static_cast<double>(typical);
     if (typical == 1) samples[0].count += rest;
     warps_.resize(std::max(warps_.size(), samples.size()));
     for (std::size_t s = 0; s < samples.size(); ++s)

@@ -327,6 +327,11 @@ WarpValue merged(const WarpOperand& a, const WarpOperand& b, std::uint32_t mask,
 
 WarpValue apply(const Operation& op, const std::array<WarpOperand, 3>& operands, const WarpLanes& lanes,
                 LaneNumbers& lanes_out) {
+    // Most of all that is done, said without the rest.
+    if (operands[0].value.is_sum() && operands[1].value.is_sum()) {
+        if (op.op == Operator::add) return add(operands[0].value, operands[1].value, 1);
+        if (op.op == Operator::sub) return add(operands[0].value, operands[1].value, -1);
+    }
     if (op.op == Operator::setp) return compare(op, operands, lanes);
     if (op.op == Operator::selp) {
         if (operands[2].value.kind == Kind::predicate)

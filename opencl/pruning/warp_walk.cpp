@@ -67,7 +67,7 @@ void WarpWalk::walk(const WalkPlace& place, const WarpLanes& lanes, WalkedWarp& 
     run_items(code_.items);
 }
 
-WarpOperand WarpWalk::operand(const ValueOperand& operand, unsigned /*number*/) {
+WarpOperand WarpWalk::operand(const ValueOperand& operand) const {
     if (operand.value == no_index)
         return {.value = WarpValue::number(static_cast<std::int64_t>(operand.bits))};
     return {.value = values_[operand.value], .lanes = &lane_numbers_[operand.value]};
@@ -123,7 +123,7 @@ void WarpWalk::join_phis(ptx::BlockIndex b) {
             const std::uint32_t lanes = edges_[first_edge_[b] + p];
             if (lanes == 0) continue;
             const ptx::ValueIndex in = p < phi.incoming.size() ? phi.incoming[p] : no_index;
-            const WarpOperand value = operand({.value = in, .bits = 0}, 0);
+            const WarpOperand value = operand({.value = in, .bits = 0});
             const WarpValue known = in == no_index ? WarpValue{} : value.value;
             if (covered == 0) {
                 joined = known;
@@ -221,7 +221,7 @@ void WarpWalk::run_step(const Step& step, std::uint32_t mask) {
     WarpValue result;
     switch (step.kind) {
         case Step::Kind::copy: {
-            const WarpOperand from = operand(step.operands[0], 0);
+            const WarpOperand from = operand(step.operands[0]);
             result = from.value;
             if (result.kind == Kind::lanes) numbers = *from.lanes;
             break;
@@ -233,12 +233,11 @@ void WarpWalk::run_step(const Step& step, std::uint32_t mask) {
             result = argument(step);
             break;
         case Step::Kind::operation: {
-            result = apply(
-                step.operation,
-                {operand(step.operands[0], 0), operand(step.operands[1], 1), operand(step.operands[2], 2)},
-                lanes_, numbers);
+            result = apply(step.operation,
+                           {operand(step.operands[0]), operand(step.operands[1]), operand(step.operands[2])},
+                           lanes_, numbers);
             if (step.combined == ptx::BooleanOp::none) break;
-            WarpValue other = operand(step.operands[2], 2).value;
+            WarpValue other = operand(step.operands[2]).value;
             if (step.combined_negated && other.kind == Kind::predicate)
                 other = WarpValue::bits(~other.mask());
             const auto op = step.combined == ptx::BooleanOp::and_  ? analysis::Operator::and_
@@ -282,7 +281,7 @@ void WarpWalk::run_access(const Step& step, std::uint32_t mask) {
     mask &= lanes_.present;
     WarpOperand address;
     if (access.has_address) {
-        address = operand(access.base, 0);
+        address = operand(access.base);
         if (address.value.is_sum()) address.value.base += access.offset;
         if (address.value.kind == Kind::lanes && access.offset != 0) {
             LaneNumbers& moved = operand_numbers_[0];

@@ -75,7 +75,7 @@ class WarpWalk {
         std::vector<WarpValue> phis, differences;
     };
 
-    [[nodiscard]] WarpOperand operand(const ValueOperand& operand, unsigned number);
+    [[nodiscard]] WarpOperand operand(const ValueOperand& operand) const;
     [[nodiscard]] std::uint32_t lanes_of(ptx::ValueIndex condition, bool negated, std::uint32_t mask,
                                          bool& is_known) const;
     [[nodiscard]] ptx::Type type_of(ptx::ValueIndex value) const;

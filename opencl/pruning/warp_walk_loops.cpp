@@ -67,7 +67,7 @@ WarpWalk::Turn WarpWalk::turn_of(std::uint32_t loop) {
     for (const ptx::BlockIndex b : branches_[loop]) {
         WarpValue difference;
         if (const Step* const step = comparison_of(b)) {
-            WarpValue left = operand(step->operands[0], 0).value, right = operand(step->operands[1], 1).value;
+            WarpValue left = operand(step->operands[0]).value, right = operand(step->operands[1]).value;
             if (left.is_sum() && right.is_sum() && make_exact(left, step->operation.type, lanes_) &&
                 make_exact(right, step->operation.type, lanes_))
                 difference = {.kind = Kind::sum,
@@ -155,6 +155,7 @@ void WarpWalk::run_loop(std::uint32_t loop) {
             notes_.is_cut = true;
             break;
         }
+        if (turn + 3 < since + kept) continue;  // the last three before a skip are compared
         if (last.size() == 3) last.erase(last.begin());
         last.push_back(turn_of(loop));
         if (turn + 1 < since + kept || last.size() < 3) continue;

@@ -52,8 +52,8 @@ Assumptions assumptions_of(const ptx::Module& module, const pruning::KernelCode&
 std::expected<PrunedLaunch, Error> prune_launch(const LaunchQuestion& question, const PruneOptions& options) {
     const FileKernel& kernel = question.file.kernels[question.kernel];
     const analysis::KernelDescription& description = kernel.record.description;
-    const auto fault = [&](std::string message) {
-        return std::unexpected(Error{.message = std::move(message), .file = question.file.path});
+    const auto fault = [&](const std::string& message) {
+        return std::unexpected(Error{.message = message, .file = question.file.path});
     };
     if (kernel.module == nullptr)
         return fault(fmt::format("holds no PTX of {}, so no trace of it can be made", description.demangled));
