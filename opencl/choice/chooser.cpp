@@ -72,6 +72,13 @@ runtime::RunTimeModule* Chooser::module_of(const char* ptx) {
     return is_active() && modules_.is_on() ? modules_.registered(ptx) : nullptr;
 }
 
+ChosenKernel& Chooser::kernel_of(runtime::RunTimeModule* module, const std::string& name) {
+    const std::lock_guard lock(kernels_mutex_);
+    auto& kernel = kernels_[{module, name}];
+    if (kernel == nullptr) kernel = std::make_unique<ChosenKernel>(name, module);
+    return *kernel;
+}
+
 bool Chooser::make_key(const KernelPlan& plan, const LaunchShape& shape, std::uint32_t device, Key& key) {
     key.count = plan.key().words();
     if (key.count == 0 || (shape.arguments == nullptr && plan.key().reads_arguments())) {

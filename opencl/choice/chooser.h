@@ -5,9 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "runtime/choices/choice_store.h"
 #include "runtime/choices/choose.h"
@@ -22,10 +24,9 @@
 
 namespace trimtab::opencl {
 
-// A kernel whose launches are chosen. Never moved, and never destroyed while launches of it may be on their way.
+// A kernel whose launches are chosen: one, however many objects of a program's stand for it. Never destroyed.
 class ChosenKernel {
   public:
-    ChosenKernel() = default;
     ChosenKernel(std::string name, runtime::RunTimeModule* module)
         : name_(std::move(name)), module_(module) {}
 
@@ -56,9 +57,13 @@ class Chooser {
     [[nodiscard]] runtime::Log& log() { return log_; }
     // May anything become of launches, or is there something to tell of them?
     [[nodiscard]] bool is_active() const { return settings_.mode != runtime::Mode::off || tells_; }
+    [[nodiscard]] bool tells() const { return tells_; }
 
-    // The code of a program, in PTX, which ends with a NUL and stays; null: none is to be looked for.
+    // The code of a program, in PTX, which ends with a NUL; null: none is to be looked for.
     [[nodiscard]] runtime::RunTimeModule* module_of(const char* ptx);
+
+    // A kernel of such code, or of none; the same each time.
+    [[nodiscard]] ChosenKernel& kernel_of(runtime::RunTimeModule* module, const std::string& name);
 
     // What most launches take, without a lock: false where there is something to decide or to tell. Else `choice` is
     // of an equal launch before; `is_changed` where it is not the launch as written.
@@ -105,6 +110,8 @@ class Chooser {
     runtime::Registrations registrations_;  // none: kernels are known by their programs
     runtime::RunTimeModules modules_;
     runtime::Totals totals_;
+    std::mutex kernels_mutex_;
+    std::map<std::pair<runtime::RunTimeModule*, std::string>, std::unique_ptr<ChosenKernel>> kernels_;
     std::mutex plans_mutex_;
     std::deque<runtime::KernelPlan> plans_;  // never shrinks: a launch may hold one
 };

@@ -1,6 +1,11 @@
 // From compiled sources to kernels that run.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "analysis/demangle.h"
 #include "analysis/describe.h"
 #include "analysis/legal_blocks.h"
 #include "emulator/exec/program.h"
@@ -8,6 +13,21 @@
 #include "ptx/module.h"
 
 namespace trimtab::opencl {
+namespace {
+
+// What the device itself has.
+constexpr std::array<std::string_view, 4> of_the_device{"vprintf", "malloc", "free", "__assertfail"};
+
+// A line that names what no unit has; empty: there is none.
+std::string undefined_function(const ptx::Module& module) {
+    for (const ptx::Function& function : module.functions)
+        if (function.body.empty() && function.is_extern &&
+            std::ranges::find(of_the_device, function.name) == of_the_device.end())
+            return fmt::format("undefined function: {}", analysis::demangle(function.name));
+    return {};
+}
+
+}  // namespace
 
 const KernelInfo* Executable::kernel(std::string_view name) const {
     for (const auto& unit : units_)
@@ -47,6 +67,7 @@ Executable::Variant Executable::make(LaunchKind kind) {
         variant.failure = linked.error().text();
         return variant;
     }
+    if (variant.failure = undefined_function(*linked); !variant.failure.empty()) return variant;
     auto program = emulator::load_program(std::move(*linked));
     if (!program) {
         variant.failure = program.error().text();
@@ -84,7 +105,8 @@ std::expected<LoadedKernel*, std::string> Executable::load(const std::string& na
         variant.kernels.erase(name);
         return std::unexpected(fmt::format("the program has no kernel {}", name));
     }
-    loaded = std::make_unique<LoadedKernel>(name, variant.module);
+    loaded = std::make_unique<LoadedKernel>();
+    loaded->chosen = &Chooser::instance().kernel_of(variant.module, name);
     loaded->program = variant.program;
     loaded->info = info;
     loaded->function = function;

@@ -75,7 +75,7 @@ cl_int set_memory(KernelArgument& argument, const KernelParameter& parameter, bo
         argument = {.is_set = true, .bytes = bytes_of(std::uint64_t{0}), .memory = {}, .local_bytes = 0};
         return CL_SUCCESS;
     }
-    if (!is_a(memory, Kind::memory) || memory->context.get() != &context) return CL_INVALID_MEM_OBJECT;
+    if (!is_live(memory, Kind::memory) || memory->context.get() != &context) return CL_INVALID_MEM_OBJECT;
     if (is_image != memory->image.has_value()) return CL_INVALID_MEM_OBJECT;
     if (is_image) {
         if (!is_of_type(*memory, parameter.type)) return CL_INVALID_MEM_OBJECT;
@@ -175,7 +175,7 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, 
                 if (size != sizeof(cl_sampler)) return CL_INVALID_ARG_SIZE;
                 cl_sampler sampler = nullptr;
                 if (value != nullptr) std::memcpy(static_cast<void*>(&sampler), value, sizeof sampler);
-                if (!is_a(sampler, Kind::sampler)) return CL_INVALID_SAMPLER;
+                if (!is_live(sampler, Kind::sampler)) return CL_INVALID_SAMPLER;
                 argument = {.is_set = true,
                             .bytes = bytes_of(std::uint64_t{sampler->bits()}),
                             .memory = {},

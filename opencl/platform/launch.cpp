@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "emulator/device/timed_run.h"
+#include "opencl/choice/open_work_group.h"
 #include "opencl/platform/event.h"
 #include "opencl/platform/info.h"
 #include "opencl/platform/kernel.h"
@@ -57,7 +58,7 @@ std::expected<Range, cl_int> read_range(const _cl_device_id& device, const Kerne
     }
     if (local == nullptr && required[0] == 0) {
         range.is_open = true;
-        range.local = open_work_group(range.global, kernel, values, largest);
+        range.local = open_work_group(range.global, kernel.size_hint, values, largest);
     }
     return range;
 }
@@ -197,14 +198,14 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
         runtime::RememberedChoice remembered;
         bool is_changed = false;
         if (!range->has_offset &&
-            chooser.recall((*loaded)->chosen, shape, device->ordinal, remembered, is_changed)) {
+            chooser.recall(*(*loaded)->chosen, shape, device->ordinal, remembered, is_changed)) {
             if (is_changed) {
                 launch.timed.grid = remembered.grid;
                 launch.timed.block = remembered.block;
             }
         } else {
             const runtime::Decision decision = chooser.decide(
-                (*loaded)->chosen, shape,
+                *(*loaded)->chosen, shape,
                 {.values = values, .name = device->description.slug, .ordinal = device->ordinal},
                 range->has_offset ? "it is launched with a global offset" : nullptr, range->is_open);
             launch.timed.grid = decision.grid;

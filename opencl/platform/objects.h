@@ -42,7 +42,8 @@ enum class Kind : std::uint32_t {
 
 // The program's references, as clRetain and clRelease count them, hold the object together, and so does every Ref.
 struct Object {
-    explicit Object(Kind its_kind) : kind(its_kind) {}
+    explicit Object(Kind its_kind);
+    ~Object();
     Object(const Object&) = delete;
     Object& operator=(const Object&) = delete;
 
@@ -51,6 +52,10 @@ struct Object {
     std::atomic<cl_uint> references = 1;
     std::atomic<std::uint32_t> held = 1;  // by the program, as long as it has a reference, and by each Ref
 };
+
+// Is it an object of that kind? Of what a program hands over in bytes, which may be anything; other handles have been
+// through the loader, which has looked at them.
+[[nodiscard]] bool is_live(const void* handle, Kind kind);
 
 template <class T>
 void let_go(T* object) {

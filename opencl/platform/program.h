@@ -55,13 +55,12 @@ class CompiledUnit {
 
 // A kernel, compiled for a kind of launch.
 struct LoadedKernel {
-    LoadedKernel(std::string name, runtime::RunTimeModule* module) : chosen(std::move(name), module) {}
     std::shared_ptr<emulator::Program> program;
     const emulator::KernelInfo* info = nullptr;
     const ptx::Function* function = nullptr;
     trimtab_image image{};
     std::vector<std::byte*> offsets;  // where its code reads the global offset: three words each
-    ChosenKernel chosen;
+    ChosenKernel* chosen = nullptr;
 };
 
 // Units that were linked, on one device.

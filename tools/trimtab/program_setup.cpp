@@ -61,6 +61,20 @@ void stand_in_for_driver() {
     if (const auto audit = base::find_own_library("libtrimtab_audit.so")) put_last("LD_AUDIT", *audit);
 }
 
+// What OpenCL's loaders read: where a GPU is named, the platform that plays it and no other; else the layer, before the
+// program's own platforms.
+void set_up_opencl() {
+    const char* device = std::getenv("TRIMTAB_DEVICE");
+    const bool is_named = device != nullptr && *device != '\0' && std::string_view(device) != "gpu";
+    if (!is_named) {
+        if (const auto layer = base::find_own_library("libtrimtab_opencl_layer.so"))
+            put_first("OPENCL_LAYERS", *layer);
+    } else if (const auto platform = base::find_own_library("libtrimtab_opencl.so")) {
+        setenv("OCL_ICD_VENDORS", platform->c_str(), 1);    // ocl-icd's: a folder or a library
+        setenv("OCL_ICD_FILENAMES", platform->c_str(), 1);  // Khronos's
+    }
+}
+
 }  // namespace
 
 std::expected<std::string, Error> checked_device(const std::string& text) {
@@ -82,6 +96,7 @@ std::expected<std::string, Error> checked_device(const std::string& text) {
 
 std::optional<Error> preload_runtime(const std::string& program) {
     stand_in_for_driver();
+    set_up_opencl();
     if (!needs_preload(program)) return std::nullopt;
     const auto library = base::find_own_library(runtime_library);
     if (!library)

@@ -1,4 +1,4 @@
-// What a CUDA program needs around it to run under Trimtab.
+// What a program needs around it to run under Trimtab.
 #pragma once
 
 #include <expected>
@@ -13,7 +13,8 @@ namespace trimtab::tools {
 // be warned of by the program.
 [[nodiscard]] std::expected<std::string, Error> checked_device(const std::string& text);
 
-// Puts libtrimtab.so into LD_PRELOAD for a CUDA program that was not linked by trimtab++.
+// Puts libtrimtab.so into LD_PRELOAD for a CUDA program that was not linked by trimtab++, and has OpenCL's loader find the
+// platform or the layer.
 [[nodiscard]] std::optional<Error> preload_runtime(const std::string& program);
 
 }  // namespace trimtab::tools

@@ -1,0 +1,157 @@
+// Which work-groups OpenCL's kernels may have: by what the proof says of each, and by running every size that it allows.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "analysis/describe.h"
+#include "analysis/legal_blocks.h"
+#include "base/temporary_folder.h"
+#include "model/device.h"
+#include "opencl/front_end/front_end.h"
+#include "ptx/module.h"
+#include "tests/emulator/fixture.h"
+
+namespace trimtab::opencl {
+namespace {
+
+using analysis::Verdict;
+using emulator::test::HostMemory;
+using emulator::test::Parameters;
+
+constexpr std::uint32_t items = 96;  // as written: 6 work-groups of 16
+
+struct Expected {
+    Verdict verdict;
+    bool may_grow;  // with n = items
+};
+const std::map<std::string, Expected> expected{{"guarded", {Verdict::covering, true}},
+                                               {"guarded_one_late", {Verdict::covering, false}},
+                                               {"guarded_without_sign", {Verdict::covering, true}},
+                                               {"guarded_in_a_byte", {Verdict::dividing, false}},
+                                               {"guarded_by_choice", {Verdict::dividing, false}},
+                                               {"guarded_in_24_bits", {Verdict::dividing, false}},
+                                               {"guarded_too_late", {Verdict::dividing, false}},
+                                               {"strides", {Verdict::covering, true}},
+                                               {"strides_and_tells", {Verdict::dividing, false}},
+                                               {"counts_all", {Verdict::dividing, false}},
+                                               {"counts_groups", {Verdict::fixed, false}},
+                                               {"knows_no_offset", {Verdict::covering, true}},
+                                               {"in_a_line", {Verdict::dividing, false}},
+                                               {"in_its_group", {Verdict::fixed, false}},
+                                               {"enqueued", {Verdict::fixed, false}},
+                                               {"adds", {Verdict::covering, true}},
+                                               {"adds_and_looks", {Verdict::fixed, false}},
+                                               {"waits", {Verdict::fixed, false}},
+                                               {"copies_as_a_group", {Verdict::fixed, false}},
+                                               {"sums_its_group", {Verdict::fixed, false}},
+                                               {"spins", {Verdict::fixed, false}},
+                                               {"fills_a_picture", {Verdict::fixed, false}},
+                                               {"bound", {Verdict::covering, false}}};
+
+class OpenClLegality : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        const auto cache = base::TemporaryFolder::make().value();
+        setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
+        std::ifstream file(TRIMTAB_SOURCE_DIR "/tests/opencl/hostile.cl");
+        auto made = compile_program(
+            find_compilers().value(),
+            {.source = {std::istreambuf_iterator<char>(file), {}}, .options = {"-cl-std=CL3.0"}});
+        unsetenv("XDG_CACHE_HOME");
+        ASSERT_TRUE(made) << made.error().log;
+        ptx() = made->ptx;
+        const auto module = ptx::parse(ptx(), "hostile.cl");
+        ASSERT_TRUE(module) << module.error().text();
+        const analysis::Image image{
+            .module = &*module, .architecture = module->target, .resources = {}, .resources_from = {}};
+        auto described = analysis::describe(std::span(&image, 1), {}, {});
+        ASSERT_TRUE(described) << described.error().text();
+        for (analysis::KernelDescription& kernel : *described) kernels()[kernel.name] = std::move(kernel);
+    }
+    static std::string& ptx() {
+        static std::string text;
+        return text;
+    }
+    static std::map<std::string, analysis::KernelDescription>& kernels() {
+        static std::map<std::string, analysis::KernelDescription> all;
+        return all;
+    }
+    // Of a launch of 96 work-items in work-groups of 16.
+    static std::expected<trimtab_limits, std::string> limits_of(const analysis::KernelDescription& kernel,
+                                                                int n) {
+        std::vector<std::byte> arguments(12);
+        const std::uint64_t address = std::uint64_t{1} << 40;
+        std::memcpy(arguments.data(), &address, sizeof address);
+        std::memcpy(arguments.data() + 8, &n, sizeof n);
+        const auto device = model::find_device("rtx2070super").value();
+        return analysis::legal_blocks(kernel, arguments, {items / 16, 1, 1}, {16, 1, 1}, device.values,
+                                      analysis::to_driver_image(analysis::image_for(kernel, 75)));
+    }
+};
+
+TEST_F(OpenClLegality, TwinsAreToldApart) {
+    EXPECT_EQ(kernels().size(), expected.size());
+    for (const auto& [name, what] : expected) {
+        ASSERT_TRUE(kernels().contains(name)) << name;
+        const analysis::KernelDescription& kernel = kernels()[name];
+        EXPECT_EQ(analysis::name(kernel.verdict), analysis::name(what.verdict))
+            << name << ": " << (kernel.reasons.empty() ? "" : kernel.reasons[0].text);
+        if (kernel.verdict == Verdict::fixed) continue;
+        const auto limits = limits_of(kernel, items);
+        EXPECT_EQ(limits && analysis::is_legal(*limits, {64, 1, 1}), what.may_grow)
+            << name << ": 64 work-items do not divide 96";
+        if (name != "bound") EXPECT_TRUE(limits && analysis::is_legal(*limits, {32, 1, 1})) << name;
+    }
+}
+
+// Arguments decide, too: what a guard turns away for one value it lets pass for another.
+TEST_F(OpenClLegality, GuardsAreEvaluatedForTheArguments) {
+    const auto may_grow = [&](const char* name, int n) {
+        const auto limits = limits_of(kernels()[name], n);
+        return limits && analysis::is_legal(*limits, {64, 1, 1});
+    };
+    EXPECT_TRUE(may_grow("guarded", 90));
+    EXPECT_FALSE(may_grow("guarded", 97)) << "the 97th work-item would do something";
+    EXPECT_TRUE(may_grow("guarded", -1));
+    EXPECT_FALSE(may_grow("guarded_without_sign", -1)) << "-1 is more than any index there";
+    EXPECT_TRUE(may_grow("guarded_one_late", 95));
+}
+
+TEST_F(OpenClLegality, EverySizeThatIsAllowedLeavesTheSameBytes) {
+    const auto program = emulator::test::load(ptx());
+    ASSERT_NE(program, nullptr);
+    std::size_t compared = 0;
+    for (const auto& [name, kernel] : kernels()) {
+        if (kernel.verdict == Verdict::fixed || name == "bound") continue;
+        for (const int n : {96, 95, 97, 1, 0, -1, 60}) {
+            // Beyond its own elements each kernel has some that it must leave alone.
+            const auto run = [&](trimtab_dim3 grid, trimtab_dim3 block) {
+                std::vector<int> x(2048, 5);
+                HostMemory memory;
+                const Parameters parameters(memory.add(x), n);
+                emulator::test::run(*program, memory, name.c_str(), {.grid = grid, .block = block},
+                                    parameters);
+                return x;
+            };
+            const auto limits = limits_of(kernel, n);
+            if (!limits) continue;
+            // Some would touch memory that is not theirs as written: those are no programs.
+            if (name == "guarded_without_sign" && n < 0) continue;
+            const std::vector<int> written = run({items / 16, 1, 1}, {16, 1, 1});
+            for (std::uint32_t size = 1; size <= 256; ++size) {
+                if (!analysis::is_legal(*limits, {size, 1, 1})) continue;
+                ++compared;
+                ASSERT_EQ(run(analysis::covering_grid(*limits, {size, 1, 1}), {size, 1, 1}), written)
+                    << name << " with n = " << n << " in work-groups of " << size;
+            }
+        }
+    }
+    EXPECT_GT(compared, 500u);
+}
+
+}  // namespace
+}  // namespace trimtab::opencl
