@@ -61,7 +61,8 @@ std::string identity(const std::string& path) {
 std::string key_of(const Compilers& compilers, const CompileRequest& request,
                    const std::vector<std::string>& options, const std::vector<std::string>& linked) {
     std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n", TRIMTAB_OPENCL_HASH, identity(compilers.clang),
-                                  request.architecture, request.file, request.is_part ? "part" : "whole");
+                                  request.architecture, request.file, request.is_part ? "part" : "whole") +
+                      (request.keeps_loads ? "loads\n" : "");
     for (const std::string& library : linked) key.append(identity(library)).append("\n");
     for (const std::string& option : options)
         fmt::format_to(std::back_inserter(key), "{}:{}\n", option.size(), option);
@@ -102,6 +103,8 @@ class Compilation {
         CompiledProgram program;
         if (auto written = write_headers(); !written) return std::unexpected(written.error());
         if (auto made = make_ir(options, linked, program.log); !made) return std::unexpected(made.error());
+        if (request_->keeps_loads)
+            if (auto kept = optimise_with_loads(program.log); !kept) return std::unexpected(kept.error());
         program.ir = read_whole(ir_);
         remove_uncalled_twins(program.ir);
         auto kernels = read_kernels(program.ir);
@@ -169,9 +172,22 @@ class Compilation {
         words.insert(words.end(), {"-MF", dependencies_});
         for (const std::string& library : linked)
             words.insert(words.end(), {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", library});
+        if (request_->keeps_loads) words.insert(words.end(), {"-Xclang", "-disable-llvm-passes"});
         if (!request_->headers.empty()) words.push_back("-I" + headers_);
         words.insert(words.end(), options.begin(), options.end());
         words.insert(words.end(), {"-x", "cl", source_, "-o", ir_});
+        return run_clang(std::move(words), log);
+    }
+
+    // What make_ir() has left as clang writes it at first.
+    std::expected<void, CompileFailure> optimise_with_loads(std::string& log) {
+        std::string ir = read_whole(ir_);
+        if (!keep_loads(ir)) return failure(Kind::program, "it uses generic pointers\n");
+        if (!write_file(raw_, ir))
+            return failure(Kind::installation, fmt::format("{}: cannot be written", raw_));
+        std::vector<std::string> words = command();
+        words.insert(words.end(), {"-emit-llvm", "-mllvm", "-force-remove-attribute=noinline", "-w", "-x",
+                                   "ir", raw_, "-o", ir_});
         return run_clang(std::move(words), log);
     }
 
@@ -185,9 +201,9 @@ class Compilation {
     const Compilers* compilers_;
     const CompileRequest* request_;
     base::TemporaryFolder folder_;
-    std::string source_ = folder_.file("source.cl"), ir_ = folder_.file("program.ll"),
-                ptx_ = folder_.file("program.ptx"), dependencies_ = folder_.file("dependencies"),
-                headers_ = folder_.file("headers");
+    std::string source_ = folder_.file("source.cl"), raw_ = folder_.file("raw.ll"),
+                ir_ = folder_.file("program.ll"), ptx_ = folder_.file("program.ptx"),
+                dependencies_ = folder_.file("dependencies"), headers_ = folder_.file("headers");
 };
 
 }  // namespace

@@ -193,6 +193,31 @@ void remove_uncalled_twins(std::string& ir) {
     }
 }
 
+bool keep_loads(std::string& ir) {
+    std::string out;
+    bool is_told = true;
+    each_line(ir, [&](std::string_view line) {
+        // As clang numbers them for NVIDIA's targets: 1 global, 4 constant; what is private or local is the work-group's own.
+        const bool reads_global = line.contains("ptr addrspace(1)") || line.contains("ptr addrspace(4)");
+        constexpr std::string_view load = " = load ", copy = "@llvm.mem";
+        if (line.contains("addrspacecast ptr addrspace(1)")) is_told = false;
+        if (const std::size_t at = line.find(load); reads_global && at != std::string_view::npos &&
+                                                    !line.substr(at + load.size()).starts_with("volatile ")) {
+            out.append(line.substr(0, at + load.size()))
+                .append("volatile ")
+                .append(line.substr(at + load.size()));
+        } else if (const std::size_t plain = line.find("i1 false)");
+                   reads_global && line.contains(copy) && plain != std::string_view::npos) {
+            out.append(line.substr(0, plain)).append("i1 true").append(line.substr(plain + 8));
+        } else {
+            out.append(line);
+        }
+        out += '\n';
+    });
+    ir = std::move(out);
+    return is_told;
+}
+
 std::vector<std::string> undefined_functions(const std::string& ptx) {
     static const std::regex declaration(R"(\.extern \.func\s+(?:\([^)]*\)\s*)?([\w$.]+))");
     std::vector<std::string> out;

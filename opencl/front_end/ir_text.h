@@ -14,6 +14,9 @@ namespace trimtab::opencl {
 [[nodiscard]] std::expected<std::vector<KernelInfo>, std::string> read_kernels(std::string_view ir);
 // clang gives each kernel a twin that other kernels call: those that none calls.
 void remove_uncalled_twins(std::string& ir);
+// Makes loads from a kernel's arguments volatile, in IR that nobody has optimised yet; false: where a pointer leads cannot
+// be told from its type.
+[[nodiscard]] bool keep_loads(std::string& ir);
 // Functions that the PTX calls and that are nowhere; demangled.
 [[nodiscard]] std::vector<std::string> undefined_functions(const std::string& ptx);
 

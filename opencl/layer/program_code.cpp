@@ -24,7 +24,8 @@ void compile(const std::shared_ptr<ProgramRecord>& program) {
             failure = compilers.error().text();
         } else if (const std::string asked = asked_of_compiler(program->source, *words); !asked.empty()) {
             failure = "its source asks its compiler for " + asked;
-        } else if (auto made = compile_program(*compilers, {.source = program->source, .options = *words})) {
+        } else if (auto made = compile_program(
+                       *compilers, {.source = program->source, .options = *words, .keeps_loads = true})) {
             code = std::make_unique<CompiledProgram>(std::move(*made));
         } else {
             failure = "its source does not compile here: " +

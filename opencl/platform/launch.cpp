@@ -197,7 +197,10 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
     if (chooser.is_active()) {
         runtime::RememberedChoice remembered;
         bool is_changed = false;
-        if (!range->has_offset &&
+        const char* keep = range->has_offset                     ? "it is launched with a global offset"
+                           : kernel->info->required_size[0] != 0 ? "the kernel requires its work-group's size"
+                                                                 : nullptr;
+        if (keep == nullptr &&
             chooser.recall(*(*loaded)->chosen, shape, device->ordinal, remembered, is_changed)) {
             if (is_changed) {
                 launch.timed.grid = remembered.grid;
@@ -206,8 +209,8 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
         } else {
             const runtime::Decision decision = chooser.decide(
                 *(*loaded)->chosen, shape,
-                {.values = values, .name = device->description.slug, .ordinal = device->ordinal},
-                range->has_offset ? "it is launched with a global offset" : nullptr, range->is_open);
+                {.values = values, .name = device->description.slug, .ordinal = device->ordinal}, keep,
+                range->is_open);
             launch.timed.grid = decision.grid;
             launch.timed.block = decision.block;
         }

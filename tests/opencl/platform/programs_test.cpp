@@ -126,6 +126,17 @@ TEST_F(OpenClPrograms, TwoAtOnceOnAColdCache) {
     EXPECT_EQ(read("first"), read("second"));
 }
 
+TEST_F(OpenClPrograms, RunFindsThePlatformOfTheDevice) {
+    const Outcome outcome = run({TRIMTAB_BINARY_DIR "/bin/trimtab", "run", "--device", "k20c", "--report",
+                                 folder.file("report.jsonl"), "--", TRIMTAB_POLYBENCH, "Trimtab", source,
+                                 folder.file("results"), "9"},
+                                {{"TRIMTAB_MODULES", "off"}});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.captured;
+    const auto all = launches("report.jsonl");
+    EXPECT_GT(all.size(), 50u);
+    for (const Json& launch : all) EXPECT_EQ(launch.at("device"), "k20c");
+}
+
 TEST_F(OpenClPrograms, ClinfoReadsThePlatformWhole) {
     const auto clinfo = trimtab::base::find_program("clinfo");
     if (!clinfo) GTEST_SKIP() << "clinfo is not installed";
