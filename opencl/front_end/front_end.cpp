@@ -106,6 +106,7 @@ class Compilation {
         if (request_->keeps_loads)
             if (auto kept = optimise_with_loads(program.log); !kept) return std::unexpected(kept.error());
         program.ir = read_whole(ir_);
+        if (request_->keeps_loads) make_loads_plain(program.ir);
         remove_uncalled_twins(program.ir);
         auto kernels = read_kernels(program.ir);
         if (!kernels) return failure(Kind::program, kernels.error());
@@ -195,6 +196,8 @@ class Compilation {
         std::vector<std::string> words = command();
         words.insert(words.end(), {"-Xclang", "-disable-llvm-passes", "-mllvm", "-nvptx-approx-log2f32", "-x",
                                    "ir", ir_, "-o", ptx_});
+        // The code generator puts loads where they are used, too.
+        if (request_->keeps_loads) words.insert(words.end(), {"-mllvm", "-disable-machine-sink"});
         return run_clang(std::move(words), log);
     }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <map>
@@ -201,6 +202,7 @@ bool keep_loads(std::string& ir) {
         const bool reads_global = line.contains("ptr addrspace(1)") || line.contains("ptr addrspace(4)");
         constexpr std::string_view load = " = load ", copy = "@llvm.mem";
         if (line.contains("addrspacecast ptr addrspace(1)")) is_told = false;
+        if (reads_global && line.contains(" = load volatile ")) is_told = false;
         if (const std::size_t at = line.find(load); reads_global && at != std::string_view::npos &&
                                                     !line.substr(at + load.size()).starts_with("volatile ")) {
             out.append(line.substr(0, at + load.size()))
@@ -216,6 +218,23 @@ bool keep_loads(std::string& ir) {
     });
     ir = std::move(out);
     return is_told;
+}
+
+void make_loads_plain(std::string& ir) {
+    constexpr std::string_view load = " = load volatile ";
+    constexpr std::size_t word_bytes = 9;  // "volatile "
+    for (std::size_t at = ir.find(load); at != std::string::npos; at = ir.find(load, at + 1)) {
+        const std::size_t start = ir.rfind('\n', at) + 1;
+        const std::string name(ir, ir.find('%', start), at - ir.find('%', start));
+        const std::size_t end = std::min(ir.find("\n}\n", at), ir.size());
+        bool is_used = false;
+        for (std::size_t use = ir.find(name, at + load.size()); use < end && !is_used;
+             use = ir.find(name, use + 1)) {
+            const char after = use + name.size() < ir.size() ? ir[use + name.size()] : ' ';
+            is_used = std::isalnum(static_cast<unsigned char>(after)) == 0 && after != '_' && after != '.';
+        }
+        if (is_used) ir.erase(at + load.size() - word_bytes, word_bytes);
+    }
 }
 
 std::vector<std::string> undefined_functions(const std::string& ptx) {

@@ -15,8 +15,10 @@ namespace trimtab::opencl {
 // clang gives each kernel a twin that other kernels call: those that none calls.
 void remove_uncalled_twins(std::string& ir);
 // Makes loads from a kernel's arguments volatile, in IR that nobody has optimised yet; false: where a pointer leads cannot
-// be told from its type.
+// be told from its type, or some are volatile already.
 [[nodiscard]] bool keep_loads(std::string& ir);
+// Once it is optimised: makes those whose result is used plain loads again.
+void make_loads_plain(std::string& ir);
 // Functions that the PTX calls and that are nowhere; demangled.
 [[nodiscard]] std::vector<std::string> undefined_functions(const std::string& ptx);
 

