@@ -38,7 +38,10 @@ class Pruner {
     PruneResult run() {
         const auto start = Clock::now();
         place();
-        const bool screens = request_.settings.method == Method::screened && request_.estimate;
+        // Traces of few sizes cost little.
+        constexpr std::size_t few = 512;
+        const bool screens =
+            request_.settings.method == Method::screened && request_.estimate && out_.launchable > few;
         if (!screens) {
             for (std::size_t i = 0; i < out_.sizes.size(); ++i) {
                 if (out_.sizes[i].fate != Fate::refused) make_trace(i);
@@ -221,7 +224,7 @@ class Pruner {
         double best = std::numeric_limits<double>::infinity();
         // What the simulation added to estimate and bound, the least of all sizes so far: components that wait for each other
         // are in neither.
-        constexpr std::size_t enough = 8;
+        constexpr std::size_t enough = 64;
         double over_estimate = std::numeric_limits<double>::infinity(), over_bound = over_estimate;
         const auto raised = [&](double ratio) {
             return out_.simulated < enough ? 1.0 : std::max(1.0, ratio);

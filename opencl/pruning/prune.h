@@ -18,7 +18,7 @@ namespace trimtab::pruning {
 enum class Method : std::uint8_t {
     // Estimates by a few warps come first: traces are made in their order, as long as they are below the best time found. Both
     // they and the bounds are raised by what the simulation has added to those of every size so far. So what is left out is
-    // not shown to be worse.
+    // not shown to be worse. Of up to 512 sizes all traces are made, as for ordered.
     screened,
     // Sizes in the order of their lower bounds, each simulated as long as its bound is below the best time found: no size that
     // is left out can be better.
