@@ -31,6 +31,9 @@ constexpr int entry_lives_s = 30 * 24 * 3600;
 // A claim whose owner has ended goes by itself; one that lives renews it.
 constexpr int claim_lives_ms = 10'000;
 constexpr std::chrono::milliseconds between_renewals{3'000};
+// Of whose claim it still is alone.
+constexpr const char* renew_script =
+    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) end";
 
 struct FreeReply {
     void operator()(redisReply* reply) const { freeReplyObject(reply); }
@@ -125,10 +128,7 @@ class Connection {
                 }
             }
             for (const auto& [name, token] : renewed)
-                (void)say(context, {"EVAL",
-                                    "if redis.call('get',KEYS[1])==ARGV[1] then return "
-                                    "redis.call('pexpire',KEYS[1],ARGV[2]) end",
-                                    "1", name, token, std::to_string(claim_lives_ms)});
+                (void)say(context, {"EVAL", renew_script, "1", name, token, std::to_string(claim_lives_ms)});
             if (!call) continue;
             const Reply reply = say(context, call->words);
             const std::lock_guard lock(mutex_);

@@ -123,7 +123,8 @@ class Worker {
 // One of several that a scheduler has started together, whose streams it ties into one.
 const char* shares_streams() {
     for (const char* variable : {"SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
-        if (const char* count = std::getenv(variable); count != nullptr && std::atoi(count) > 1)
+        if (const char* count = std::getenv(variable);
+            count != nullptr && std::strtol(count, nullptr, 10) > 1)
             return variable;
     return nullptr;
 }
