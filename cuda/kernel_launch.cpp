@@ -10,10 +10,12 @@
 
 #include "analysis/demangle.h"
 #include "cuda/checked_run.h"
+#include "cuda/emulated_time.h"
 #include "cuda/errors.h"
 #include "cuda/launch_capture.h"
 #include "cuda/run_log.h"
 #include "cuda/written_shape.h"
+#include "emulator/exec/clock_rate.h"
 #include "model/occupancy.h"
 
 namespace trimtab::cuda {
@@ -92,6 +94,45 @@ std::expected<dim3, cudaError_t> cluster_of(const CUkern_st& kernel, const ptx::
     return cluster;
 }
 
+// What tells launches apart that may take other times.
+std::string key_of(const Heap& heap, const TimedLaunch& launch) {
+    std::string key = time_key(heap, launch);
+    // Abstract emulation follows what memory holds, wherever arguments point.
+    if (times_are_emulated())
+        key.append(reinterpret_cast<const char*>(launch.parameters.data()), launch.parameters.size());
+    return key;
+}
+
+// The time of abstract emulation where that is asked for and can be had; else none.
+EmulatedTime emulated_or_none(State& state, const Device& device, GlobalMemory& memory,
+                              const TimedLaunch& launch, bool cooperative) {
+    if (!times_are_emulated()) return {};
+    const auto emulated = emulated_time(device, memory, launch, cooperative);
+    if (emulated) return *emulated;
+    state.say(fmt::format("{} takes the time of the closed form: {}", analysis::demangle(launch.info->name),
+                          emulated.error()));
+    return {};
+}
+
+// What it takes, counted, and with what that says of its time.
+std::expected<LaunchTime, Fault> run_and_count(State& state, const Device& device, GlobalMemory& memory,
+                                               const TimedLaunch& launch, bool cooperative) {
+    // Before it runs: from the memory that it finds.
+    const EmulatedTime emulated = emulated_or_none(state, device, memory, launch, cooperative);
+    const emulator::ClockRate clock(emulated.cycles_per_instruction);
+    const auto with_emulated = [&emulated](LaunchTime time) {
+        if (emulated.duration_ns > 0) time.duration_ns = emulated.duration_ns;
+        return time;
+    };
+    const auto time = run_and_time(device.description.values, memory, launch, cooperative,
+                                   [&](const LaunchTime& measured, const LaunchCounts& counts) {
+                                       if (state.profiles != nullptr)
+                                           state.profiles->add(device.description.slug, launch,
+                                                               with_emulated(measured), &counts);
+                                   });
+    return time ? std::expected<LaunchTime, Fault>(with_emulated(*time)) : time;
+}
+
 // Runs the kernel. Its faults are the device's, not the call's: they show at the next call.
 cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, bool cooperative,
                        cudaStream_t stream, const LaunchCheck* check, Work& work) {
@@ -102,18 +143,14 @@ cudaError_t run_kernel(State& state, Device& device, const TimedLaunch& launch, 
     const CheckedLaunch watched(state.checker.get());
     std::optional<CheckedRun> checked;
     if (check != nullptr) checked.emplace(state, device, launch, *check);
-    const std::string key = time_key(state.heap, launch);
-    const auto counted = [&](const LaunchTime& measured, const LaunchCounts& counts) {
-        if (state.profiles != nullptr)
-            state.profiles->add(device.description.slug, launch, measured, &counts);
-    };
+    const std::string key = key_of(state.heap, launch);
     LaunchTime time;
     std::expected<void, Fault> done;
-    if (device.launch_times.recall(key, time)) {
+    if (!reads_emulated_clock(launch) && device.launch_times.recall(key, time)) {
         done = run_only(values, memory, launch, cooperative, time);
         if (done && state.profiles != nullptr)
             state.profiles->add(device.description.slug, launch, time, nullptr);
-    } else if (const auto timed = run_and_time(values, memory, launch, cooperative, counted)) {
+    } else if (const auto timed = run_and_count(state, device, memory, launch, cooperative)) {
         time = *timed;
         device.launch_times.record(key, time);
     } else {

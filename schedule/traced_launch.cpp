@@ -73,10 +73,9 @@ class Tracer {
         auto ran = launch(traced, &recorder, request_.instruction_budget);
         if (!ran) return std::unexpected(ran.error());
         *ran += recorder.skipped_instructions();
+        out_.block_warp_instructions = static_cast<double>(*ran) / static_cast<double>(traced.size());
         out_.is_cut = recorder.is_cut();
-        if (const auto measured =
-                measure_ratio(static_cast<double>(*ran) / static_cast<double>(traced.size()));
-            !measured)
+        if (const auto measured = measure_ratio(out_.block_warp_instructions); !measured)
             return std::unexpected(measured.error());
         share(code, recorder);
         if (!take_machine_code(*kernel, code, recorder)) {

@@ -49,6 +49,7 @@ struct TracedLaunch {
     std::string machine_code;     // the architecture of the code that was traced, "sm_86"; empty: PTX
     std::string no_machine_code;  // why not, where there was some
     std::uint64_t blocks_run = 0, warp_instructions = 0;  // by the functional emulator
+    double block_warp_instructions = 0;  // of a traced block on average, turns that were left out too
     bool is_cut = false;  // loops beyond what can be kept: the time is of the part kept, scaled
     // By instruction in the kernel's numbering.
     std::vector<emulator::InstructionPlace> places;

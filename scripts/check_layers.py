@@ -22,15 +22,16 @@ ROOMS = {
     "analysis": ["model", "ptx"],
     "emulator": ["analysis"],
     "schedule": ["emulator", "sass"],
-    "cuda": ["emulator"],
+    "cuda": ["schedule"],
     "profiler": ["emulator", "sass"],
     "driver_gen": ["profiler"],
+    "calibrate": ["model"],
     "advice": ["driver_gen", "schedule"],
     "pipeline": ["driver_gen"],
     "opencl": ["pipeline", "schedule"],
     "runtime": ["cuda", "schedule"],
     "pass": ["base"],
-    "tools": ["runtime", "opencl", "advice", "pipeline", "pass", "schedule"],
+    "tools": ["runtime", "opencl", "advice", "calibrate", "pipeline", "pass", "schedule"],
 }
 # What a room may include of one that does not lie below it. Of runtime/, what chooses: CMake's trimtab_choosing, which calls
 # nothing of CUDA's.

@@ -73,6 +73,12 @@ const Op* rounded(Warp& w, const Op* op) {
 
 // As many cycles as instructions would take at one a cycle: it only ever grows.
 const Op* read_clock(Warp& w, const Op* op) {
+    const double rate = w.worker->launch().cycles_per_instruction;
+    if (rate > 0) {
+        const auto cycles = static_cast<std::uint64_t>(static_cast<double>(w.clock + w.executed) * rate);
+        write_all(w, op, cycles >> op->imm);
+        return op + 1;
+    }
     w.clock += 8;
     write_all(w, op, (w.clock + w.executed) >> op->imm);
     return op + 1;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/exec/clock_rate.h"
 #include "emulator/exec/code.h"
 #include "emulator/exec/counting.h"
 #include "emulator/exec/launch.h"
@@ -57,6 +58,7 @@ struct Launch {
     const LaunchRequest& request;
     const CompiledKernel& kernel;
     const KernelCode& code;
+    const double cycles_per_instruction = ClockRate::cycles_per_instruction();
     std::vector<LaneBytes> parameters;  // Base::parameters
     // Linear indices of blocks (of clusters, where they have several), in the order in which they start;
     // empty: all.
