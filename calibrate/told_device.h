@@ -1,0 +1,11 @@
+// What the CUDA runtime tells of its current device, as fields of a description.
+#pragma once
+
+#include "calibrate/measurement.h"
+#include "calibrate/session.h"
+
+namespace trimtab::calibrate {
+
+[[nodiscard]] ToldDevice told_device(const Session& session);
+
+}  // namespace trimtab::calibrate
