@@ -1,0 +1,16 @@
+// How the library in CUPTI's place behaves.
+#pragma once
+
+#include <cstddef>
+
+struct CuptiScript {
+    const char* chip = "TU106";
+    std::size_t passes = 3, dropped = 0;
+    const char* failing = nullptr;  // the call that answers with `error`
+    int error = 0;
+};
+
+extern "C" {
+using StandInBegin = void (*)(const CuptiScript* with);  // stand_in_begin
+using StandInCalls = const char* (*)();                  // stand_in_calls: "initialize chip ..."
+}
