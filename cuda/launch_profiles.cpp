@@ -15,13 +15,23 @@ void write_profiles() {
     if (LaunchProfiles* const profiles = State::instance().profiles.get()) profiles->write();
 }
 
+// TRIMTAB_PROFILES_BY=arguments: launches of other arguments, addresses aside, are records of their own.
+bool are_by_arguments() {
+    static const bool answer = [] {
+        const char* const text = secure_getenv("TRIMTAB_PROFILES_BY");
+        return text != nullptr && std::string_view(text) == "arguments";
+    }();
+    return answer;
+}
+
 }  // namespace
 
 void LaunchProfiles::add(std::string_view device, const TimedLaunch& launch, const LaunchTime& time,
                          const LaunchCounts* counts) {
-    const std::string key = fmt::format("{} {} {},{},{} {},{},{} {}", device, launch.info->name,
-                                        launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x,
-                                        launch.block.y, launch.block.z, launch.dynamic_shared_bytes);
+    std::string key = fmt::format("{} {} {},{},{} {},{},{} {}", device, launch.info->name, launch.grid.x,
+                                  launch.grid.y, launch.grid.z, launch.block.x, launch.block.y,
+                                  launch.block.z, launch.dynamic_shared_bytes);
+    if (are_by_arguments()) key += time_key(State::instance().heap, launch);
     const std::lock_guard lock(mutex_);
     auto place = records_.find(key);
     if (place == records_.end()) {
