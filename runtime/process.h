@@ -26,7 +26,9 @@ struct Loaded {
                                                                   const std::string& annotations) {
                       return start_preparation(source, annotations, waits);
                   }),
-          launcher(settings, backend.calls(), bundles, report, log, &modules) {}
+          launcher(settings, backend.calls(), bundles, report, log, &modules) {
+        launcher.set_variables([&registrations] { return registrations.variables(); });
+    }
     Backend backend;
     RunTimeModules modules;
     Launcher launcher;

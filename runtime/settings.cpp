@@ -121,9 +121,11 @@ constexpr std::string_view known_variables[] = {"TRIMTAB",
                                                 "TRIMTAB_CHECK",
                                                 "TRIMTAB_CHECK_REPORT",
                                                 "TRIMTAB_PROFILES",
+                                                "TRIMTAB_PROFILES_BY",
                                                 "TRIMTAB_CHOICES",
                                                 "TRIMTAB_DEVICE",
                                                 "TRIMTAB_EMULATOR",
+                                                "TRIMTAB_EVENT_TIMES",
                                                 "TRIMTAB_JIT_DUMP",
                                                 "TRIMTAB_JOBS",
                                                 "TRIMTAB_KERNEL_SOURCES",
@@ -139,6 +141,7 @@ constexpr std::string_view known_variables[] = {"TRIMTAB",
                                                 "TRIMTAB_REPORT_BLOCKS",
                                                 "TRIMTAB_FORCE_CUDA_WHEELS",
                                                 "TRIMTAB_VERIFY",
+                                                "TRIMTAB_BENCH",
                                                 "TRIMTAB_ANNOTATIONS",
                                                 "TRIMTAB_STORE",
                                                 "TRIMTAB_STORE_KEY",
@@ -182,6 +185,7 @@ ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
         read_share("TRIMTAB_LEARN_SHARE", share, out.settings.learn.share, out.warnings);
     if (const char* verify = get("TRIMTAB_VERIFY")) out.settings.verify = verify;
     if (const char* suggest = get("TRIMTAB_SUGGEST")) out.settings.suggest = suggest;
+    if (const char* bench = get("TRIMTAB_BENCH")) out.settings.bench = bench;
     if (const char* annotations = get("TRIMTAB_ANNOTATIONS")) out.settings.annotations = annotations;
     if (const char* given = get("TRIMTAB_REASSOCIATE"); given != nullptr && *given != '\0') {
         const auto allows = base::reassociation(given);

@@ -1,7 +1,6 @@
 // The environment of an instrumented program: TRIMTAB, TRIMTAB_DEVICE, TRIMTAB_LOG, TRIMTAB_REPORT,
 // TRIMTAB_CHOICES, TRIMTAB_LEAST_GAIN, TRIMTAB_CROSSCHECK and its like, TRIMTAB_LEARN and TRIMTAB_LEARN_SHARE,
-// TRIMTAB_MODULES, TRIMTAB_VERIFY,
-// TRIMTAB_SUGGEST, TRIMTAB_ANNOTATIONS.
+// TRIMTAB_MODULES, TRIMTAB_VERIFY, TRIMTAB_SUGGEST, TRIMTAB_BENCH, TRIMTAB_ANNOTATIONS.
 #pragma once
 
 #include <cstdint>
@@ -59,6 +58,7 @@ struct Settings {
     LearnSettings learn;
     std::string verify;       // TRIMTAB_VERIFY as given: runtime/launches/verification.h
     std::string suggest;      // TRIMTAB_SUGGEST as given: runtime/launches/suggestion.h
+    std::string bench;        // TRIMTAB_BENCH as given: runtime/launches/block_times.h
     std::string annotations;  // TRIMTAB_ANNOTATIONS: a file of annotations; empty: none
     bool reassociate = true;  // TRIMTAB_REASSOCIATE=0 takes back what the build allowed
 };

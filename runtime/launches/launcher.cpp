@@ -47,9 +47,9 @@ Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles&
       learning_(settings.learn, calls, log),
       verification_(settings.verify, calls, log),
       suggestion_(settings.suggest, calls, log),
+      block_times_(settings.bench, calls, log),
       reports_blocks_(settings.report_blocks && report.is_open()),
-      tells_(report.is_open() || log.wants(LogLevel::summary) || verification_.is_on() ||
-             suggestion_.is_on()),
+      tells_(report.is_open() || log.wants(LogLevel::summary) || repeats()),
       calls_(calls),
       bundles_(bundles),
       modules_(modules),
@@ -378,8 +378,9 @@ void Launcher::give_up(const RegisteredKernel& kernel, const LaunchShape& shape,
     }
 }
 
-void Launcher::verify(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
-                      const Pending& pending, const Decision& decision) noexcept {
+void Launcher::repeat(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
+                      const Pending& pending, const Decision& decision,
+                      const BlockTimes::Send& send) noexcept {
     try {
         LaunchToVerify launch;
         launch.kernel = kernel.name;
@@ -411,12 +412,14 @@ void Launcher::verify(RegisteredKernel& kernel, const LaunchShape& shape, const 
         launch.key.resize(launch.description == nullptr ? 0 : pending.plan->key().words());
         if (!launch.key.empty() && (shape.arguments != nullptr || !pending.plan->key().reads_arguments()))
             pending.plan->key().write(shape, ordinal, launch.key.data());
-        if (suggestion_.is_on())
+        if (block_times_.is_on())
+            block_times_.measure(launch, send);
+        else if (suggestion_.is_on())
             suggestion_.prepare(launch);
         else
             verification_.prepare(launch);
     } catch (const std::exception& error) {
-        log_.warn_once(fmt::format("{} is not verified: {}", kernel.name, error.what()));
+        log_.warn_once(fmt::format("{} is not made again: {}", kernel.name, error.what()));
     }
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/choices/choose_body.h"
 #include "runtime/choices/known_devices.h"
 #include "runtime/crosscheck/crosscheck.h"
+#include "runtime/launches/block_times.h"
 #include "runtime/launches/suggestion.h"
 #include "runtime/launches/verification.h"
 #include "runtime/learning/learning.h"
@@ -56,6 +57,9 @@ class Launcher {
 
     // A context ends, or a device is reset: what was recorded in it is gone.
     void context_ends() noexcept { learning_.forget_events(); }
+
+    // The program's variables, for who keeps memory while launches are made again.
+    void set_variables(BlockTimes::Variables variables) { block_times_.set_variables(std::move(variables)); }
 
     // The process is ending.
     void finish();
@@ -134,8 +138,12 @@ class Launcher {
     // The changed launch failed with `status`: this shape goes out as written from now on.
     void give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
                  cudaError_t status) noexcept;
-    void verify(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep, const Pending& pending,
-                const Decision& decision) noexcept;
+    // The launch is made again in other shapes: checked, tried, or timed.
+    [[nodiscard]] bool repeats() const {
+        return verification_.is_on() || suggestion_.is_on() || block_times_.is_on();
+    }
+    void repeat(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep, const Pending& pending,
+                const Decision& decision, const BlockTimes::Send& send) noexcept;
     void tell(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
               const Decision& decision) noexcept;
 
@@ -147,6 +155,7 @@ class Launcher {
     Learning learning_;
     Verification verification_;
     Suggestion suggestion_;
+    BlockTimes block_times_;
     const bool reports_blocks_;
     const bool tells_;  // a line for each launch is wanted, or each is verified
     const BackendCalls& calls_;
@@ -192,10 +201,13 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
         if (is_captured()) return send(forward, grid, block, shared_bytes);
         Decision decision = decide(*kernel, shape, keep, pending);
         tell(*kernel, shape, pending, decision);
-        if (verification_.is_on() || suggestion_.is_on()) {
-            verify(*kernel, shape, keep, pending, decision);
+        if (repeats()) {
+            repeat(*kernel, shape, keep, pending, decision, [&](const analysis::LaunchConfiguration& other) {
+                return send(forward, other.grid, other.block, other.dynamic_shared_bytes);
+            });
             const cudaError_t status = send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
-            suggestion_.is_on() ? suggestion_.finish() : verification_.finish();
+            if (suggestion_.is_on()) suggestion_.finish();
+            if (verification_.is_on()) verification_.finish();
             return status;
         }
         if (mode_ == Mode::on) {

@@ -14,9 +14,9 @@
 #include "analysis/legal_blocks.h"
 #include "base/json_value.h"
 #include "cuda/launch_check.h"
-#include "runtime/choices/block_list.h"
 #include "runtime/launches/argument_key.h"
-#include "runtime/launches/other_totals.h"
+#include "runtime/launches/launch_facts.h"
+#include "runtime/launches/legal_launches.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -26,10 +26,6 @@ using cuda::LaunchCheckResult;
 using cuda::LaunchDifference;
 using cuda::LaunchShapeToCheck;
 using nlohmann::ordered_json;
-
-ordered_json to_array(const trimtab_dim3& size) {
-    return ordered_json::array({size.x, size.y, size.z});
-}
 
 ordered_json to_json(const LaunchDifference& difference, const char* kind) {
     ordered_json out = {{"kind", kind},
@@ -47,25 +43,6 @@ ordered_json to_json(const LaunchDifference& difference, const char* kind) {
     out["as_written"] = fmt::format("{:#018x}", difference.written);
     out["found"] = fmt::format("{:#018x}", difference.found);
     return out;
-}
-
-ordered_json about(const LaunchToVerify& launch) {
-    ordered_json line = {{"kernel", launch.kernel}, {"object", launch.object}};
-    if (launch.device != nullptr) line["device"] = launch.device->name;
-    line["grid"] = to_array(launch.shape.grid);
-    line["block"] = to_array(launch.shape.block);
-    if (launch.description == nullptr || launch.shape.arguments == nullptr) return line;
-    ordered_json data = ordered_json::object();
-    const auto extent = launch.description->counted_extent(launch.shape.grid, launch.shape.block);
-    const std::vector<double> values = analysis::data_values(
-        *launch.description, argument_bytes(*launch.description, launch.shape.arguments), extent);
-    for (std::size_t i = 0; i < values.size(); ++i) data[launch.description->data[i].name] = values[i];
-    line["data"] = std::move(data);
-    return line;
-}
-
-std::string to_text(const ordered_json& line) {
-    return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 // So many of them: the one that was chosen, and of both kinds alike.
@@ -168,7 +145,7 @@ void Verification::skip(const LaunchToVerify& launch, const std::string& why) {
         const std::lock_guard lock(mutex_);
         if (!skipped_.insert(launch.kernel + '\n' + why).second) return;
     }
-    ordered_json line = about(launch);
+    ordered_json line = facts_of(launch);
     line["skipped"] = why;
     write_line(to_text(line));
 }
@@ -185,15 +162,8 @@ bool Verification::is_due(const LaunchToVerify& launch) {
 std::vector<analysis::LaunchConfiguration> Verification::blocks_to_try(const trimtab_limits& limits,
                                                                        analysis::ArgumentBytes arguments,
                                                                        const LaunchToVerify& launch) {
-    std::vector<analysis::LaunchConfiguration> blocks;
-    for (const trimtab_dim3& block : legal_block_list(limits)) {
-        if (same(block, launch.shape.block)) continue;
-        if (auto with = analysis::launch_with_block(*launch.description, arguments, limits,
-                                                    as_configuration(launch.shape), block))
-            blocks.push_back(*with);
-    }
-    const std::vector<analysis::LaunchConfiguration> totals = launches_of_other_totals(
-        *launch.description, arguments, launch.device->values, launch.image, launch.shape);
+    auto [blocks, totals] = legal_launches(*launch.description, arguments, limits, launch.device->values,
+                                           launch.image, launch.shape);
     if (plan_.blocks == 0 || blocks.size() + totals.size() <= plan_.blocks) {
         blocks.insert(blocks.end(), totals.begin(), totals.end());
         return blocks;
@@ -203,7 +173,7 @@ std::vector<analysis::LaunchConfiguration> Verification::blocks_to_try(const tri
         const std::lock_guard lock(mutex_);
         seed = next_seed_++;
     }
-    return some_of(std::move(blocks), totals, launch.chosen, plan_.blocks, seed);
+    return some_of(std::move(blocks), std::move(totals), launch.chosen, plan_.blocks, seed);
 }
 
 void Verification::prepare(const LaunchToVerify& launch) {
@@ -242,7 +212,7 @@ void Verification::prepare(const LaunchToVerify& launch) {
         check->seed = next_seed_;
         next_seed_ += check->shapes.size() + 2;
     }
-    check->done = [this, line = about(launch)](const LaunchCheckResult& result) mutable {
+    check->done = [this, line = facts_of(launch)](const LaunchCheckResult& result) mutable {
         line["ran"] = result.ran;
         line["runs"] = result.runs;
         line["rounded"] = result.rounded;

@@ -34,14 +34,18 @@ void __cudaRegisterFunction(void** handle, const char* hostFun, char* deviceFun,
 
 void __cudaRegisterVar(void** handle, char* hostVar, char* deviceAddress, const char* deviceName, int ext,
                        size_t size, int constant, int global) {
-    Process::instance().registrations().add_step(handle, [=](const RegistrationCalls& calls, void** backend) {
+    auto& registrations = Process::instance().registrations();
+    if (constant == 0) registrations.add_variable(handle, {.host = hostVar, .size_bytes = size});
+    registrations.add_step(handle, [=](const RegistrationCalls& calls, void** backend) {
         calls.register_var(backend, hostVar, deviceAddress, deviceName, ext, size, constant, global);
     });
 }
 
 void __cudaRegisterManagedVar(void** handle, void** hostVarPtrAddress, char* deviceAddress,
                               const char* deviceName, int ext, size_t size, int constant, int global) {
-    Process::instance().registrations().add_step(handle, [=](const RegistrationCalls& calls, void** backend) {
+    auto& registrations = Process::instance().registrations();
+    registrations.add_variable(handle, {.host = hostVarPtrAddress, .size_bytes = size, .is_managed = true});
+    registrations.add_step(handle, [=](const RegistrationCalls& calls, void** backend) {
         calls.register_managed_var(backend, hostVarPtrAddress, deviceAddress, deviceName, ext, size, constant,
                                    global);
     });

@@ -30,6 +30,7 @@ void** Registrations::add_fat_binary(void* wrapper) {
                                                                   .backend_handle = nullptr,
                                                                   .pending = {},
                                                                   .host_functions = {},
+                                                                  .variables = {},
                                                                   .last_kernel = nullptr}));
     FatBinary& fat_binary = *fat_binaries_.back();
     if (calls_ != nullptr) hand_on(fat_binary);
@@ -65,6 +66,19 @@ void Registrations::add_function(void** handle, const void* host_function, const
     }
     fat_binary->last_kernel = &kernel;
     kernels_.set(host_function, &kernel);
+}
+
+void Registrations::add_variable(void** handle, const ProgramVariable& variable) {
+    const std::lock_guard lock(mutex_);
+    reinterpret_cast<FatBinary*>(handle)->variables.push_back(variable);
+}
+
+std::vector<ProgramVariable> Registrations::variables() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<ProgramVariable> all;
+    for (const auto& fat_binary : fat_binaries_)
+        all.insert(all.end(), fat_binary->variables.begin(), fat_binary->variables.end());
+    return all;
 }
 
 RegisteredKernel* Registrations::adopt(const void* host_function, const char* name) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/modules/kernel_plan.h"
+#include "runtime/modules/program_variable.h"
 #include "runtime/pointer_map.h"
 #include "runtime/stand_in/backend.h"
 
@@ -27,6 +28,7 @@ struct FatBinary {
     void** backend_handle = nullptr;
     std::vector<std::function<void(const RegistrationCalls&, void** handle)>> pending;
     std::vector<const void*> host_functions;
+    std::vector<ProgramVariable> variables;
     RegisteredKernel* last_kernel = nullptr;  // of the ring
 };
 
@@ -70,6 +72,8 @@ class Registrations {
     [[nodiscard]] void** add_fat_binary(void* wrapper);
     void remove_fat_binary(void** handle);
     void add_function(void** handle, const void* host_function, const char* name);
+    void add_variable(void** handle, const ProgramVariable& variable);
+    [[nodiscard]] std::vector<ProgramVariable> variables() const;
     // Another name for the same kernel: a cudaKernel_t of it.
     void add_alias(const void* alias, const void* host_function);
     // What CUDA calls a kernel of a module that the program loaded; null: nothing that is known.

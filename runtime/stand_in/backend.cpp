@@ -186,6 +186,7 @@ Backend::Backend(const Settings& settings, Log& log) {
     set(driver.primary_context_reset, "cuDevicePrimaryCtxReset_v2");
     set(driver.primary_context_release, "cuDevicePrimaryCtxRelease_v2");
     set_graph_calls();
+    set_timing_calls();
     if (kind_ != BackendKind::emulator) return;
     const auto set_own = [this](auto& pointer, const char* name) {
         pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(dlsym(library_, name));
@@ -227,6 +228,26 @@ void Backend::set_graph_calls() {
     set(driver.child_graph_node_get_graph, "cuGraphChildGraphNodeGetGraph");
     set(driver.clone, "cuGraphClone");
     set(driver.destroy, "cuGraphDestroy");
+}
+
+void Backend::set_timing_calls() {
+    const auto set = [this](auto& pointer, const char* name) {
+        pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(find(name));
+    };
+    TimingCalls& timing = calls_.timing;
+    set(timing.event_create, "cudaEventCreate");
+    set(timing.event_destroy, "cudaEventDestroy");
+    set(timing.event_record, "cudaEventRecord");
+    set(timing.event_synchronize, "cudaEventSynchronize");
+    set(timing.event_elapsed_time, "cudaEventElapsedTime");
+    set(timing.device_synchronize, "cudaDeviceSynchronize");
+    set(timing.malloc, "cudaMalloc");
+    set(timing.free, "cudaFree");
+    set(timing.memcpy, "cudaMemcpy");
+    set(timing.pointer_get_attributes, "cudaPointerGetAttributes");
+    set(timing.get_symbol_address, "cudaGetSymbolAddress");
+    set(timing.device_get_pci_bus_id, "cudaDeviceGetPCIBusId");
+    set(timing.mem_get_address_range, "cuMemGetAddressRange_v2");
 }
 
 void* Backend::find(const char* name) const {

@@ -121,6 +121,23 @@ struct GraphCalls {
     } driver;
 };
 
+// What launches are timed and their memory kept with (runtime/launches/block_times.h).
+struct TimingCalls {
+    decltype(&cudaEventCreate) event_create = nullptr;
+    decltype(&cudaEventDestroy) event_destroy = nullptr;
+    cudaError_t (*event_record)(cudaEvent_t event, cudaStream_t stream) = nullptr;
+    decltype(&cudaEventSynchronize) event_synchronize = nullptr;
+    decltype(&cudaEventElapsedTime) event_elapsed_time = nullptr;
+    decltype(&cudaDeviceSynchronize) device_synchronize = nullptr;
+    decltype(&cudaMalloc) malloc = nullptr;
+    decltype(&cudaFree) free = nullptr;
+    cudaError_t (*memcpy)(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) = nullptr;
+    decltype(&cudaPointerGetAttributes) pointer_get_attributes = nullptr;
+    decltype(&cudaGetSymbolAddress) get_symbol_address = nullptr;
+    decltype(&cudaDeviceGetPCIBusId) device_get_pci_bus_id = nullptr;
+    CUresult (*mem_get_address_range)(CUdeviceptr* first, std::size_t* bytes, CUdeviceptr address) = nullptr;
+};
+
 // What runtime/ itself calls. No pointer is null once a backend is loaded, the emulator's own aside.
 struct BackendCalls {
     LaunchKernel launch_kernel = nullptr, launch_kernel_ptsz = nullptr;
@@ -150,6 +167,7 @@ struct BackendCalls {
     RegistrationCalls registration;
     DriverCalls driver;
     GraphCalls graphs;
+    TimingCalls timing;
     // The emulator's alone. Device `ordinal` and its slug; null past the last.
     const trimtab_device* (*emulated_device)(int ordinal, const char** slug) = nullptr;
     decltype(&trimtab_cudart_check_next_launch) check_next_launch = nullptr;
@@ -169,6 +187,7 @@ class Backend {
 
   private:
     void set_graph_calls();
+    void set_timing_calls();
     [[nodiscard]] void* find(const char* name) const;     // never null
     [[nodiscard]] void* look_up(const char* name) const;  // null: the backend lacks it
 

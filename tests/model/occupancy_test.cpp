@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/device.h"
+#include "model/potential_block.h"
 
 namespace trimtab::model {
 namespace {
@@ -122,6 +123,40 @@ TEST(Occupancy, AgreesWithTheToolkitForOtherArchitectures) {
         device.shared_reserved_bytes_per_block = a.reserved;
         device.shared_allocation_bytes = a.allocation;
         compare_with_toolkit(device);
+    }
+}
+
+TEST(Occupancy, PotentialBlockIsTheToolkits) {
+    for (const Device& device : devices()) {
+        if (device.values.compute_capability < 30) continue;
+        const cudaOccDeviceProp properties = properties_of(device.values);
+        for (const int registers : {16, 33, 40, 63, 96, 128, 200}) {
+            for (const std::uint32_t shared : {0u, 3000u, 20000u}) {
+                for (const int most : {1024, 300, 96}) {
+                    cudaOccFuncAttributes attributes;
+                    attributes.maxThreadsPerBlock = most;
+                    attributes.numRegs = registers;
+                    attributes.sharedSizeBytes = 64;
+                    attributes.partitionedGCConfig = PARTITIONED_GC_OFF;
+                    attributes.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
+                    attributes.maxDynamicSharedSizeBytes = shared;
+                    attributes.numBlockBarriers = 1;
+                    const cudaOccDeviceState state;
+                    int grid = 0, threads = 0;
+                    ASSERT_EQ(cudaOccMaxPotentialOccupancyBlockSize(&grid, &threads, &properties, &attributes,
+                                                                    &state, nullptr, shared),
+                              CUDA_OCC_SUCCESS);
+                    EXPECT_EQ(potential_block_threads(device.values,
+                                                      {.registers_per_thread = static_cast<double>(registers),
+                                                       .static_shared_bytes = 64,
+                                                       .local_bytes_per_thread = 0,
+                                                       .max_threads_per_block = static_cast<double>(most)},
+                                                      shared),
+                              static_cast<std::uint32_t>(threads))
+                        << device.slug << ", " << registers << " registers, " << shared << " bytes, " << most;
+                }
+            }
+        }
     }
 }
 

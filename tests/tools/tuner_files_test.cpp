@@ -94,7 +94,7 @@ TEST_F(TunerFiles, AT1FileIsASpace) {
     EXPECT_THAT(launches->candidates[0].values, ElementsAre(64, 0));
 }
 
-PredictedResults results() {
+TunedResults results() {
     return {
         .kernel = "kernel",
         .device = "rtx3090",

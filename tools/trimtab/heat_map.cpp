@@ -54,7 +54,7 @@ Json mark_of(const MappedBlock& mapped, const char* is, std::size_t along) {
 }  // namespace
 
 std::string heat_map(const std::vector<MappedBlock>& blocks, const BlockSize& written,
-                     const BlockSize& chosen) {
+                     const BlockSize& chosen, const std::string& what) {
     if (blocks.empty()) return "";
     std::vector<std::size_t> dimensions;
     for (std::size_t d = 0; d < 3; ++d)
@@ -84,24 +84,24 @@ std::string heat_map(const std::vector<MappedBlock>& blocks, const BlockSize& wr
         if (mapped.block == written) marks.push_back(mark_of(mapped, "as written", along));
         if (mapped.block == chosen && chosen != written) marks.push_back(mark_of(mapped, "chosen", along));
     }
-    const auto said = [&](const char* what, const MappedBlock& mapped) {
-        return fmt::format("{} {}: {:.4g} &micro;s", what, text_of(mapped.block), mapped.ns / 1e3);
+    const auto said = [&](const char* which, const MappedBlock& mapped) {
+        return fmt::format("{} {}: {:.4g} &micro;s", which, text_of(mapped.block), mapped.ns / 1e3);
     };
     const auto [least, most] = std::ranges::minmax(blocks, {}, &MappedBlock::ns);
     std::string out = fmt::format("<p>{}; {}", said("Least:", least), said("most:", most));
-    for (const auto& [what, block] : {std::pair("as written:", written), std::pair("chosen:", chosen)})
+    for (const auto& [which, block] : {std::pair("as written:", written), std::pair("chosen:", chosen)})
         if (const auto found = std::ranges::find(blocks, block, &MappedBlock::block); found != blocks.end())
-            out += "; " + said(what, *found);
+            out += "; " + said(which, *found);
     out += ".</p>\n";
     if (is_line)
-        return out + figure("threads", "Predicted time by threads of a block",
+        return out + figure("threads", what + " by threads of a block",
                             {{"blocks", std::move(rows)}, {"marks", std::move(marks)}});
     // The chosen block's depth is the one that is shown first.
     Json levels = Json::array();
     if (depths.erase(chosen[2]) > 0) levels.push_back({{"z", chosen[2]}});
     for (const std::uint32_t depth : depths) levels.push_back({{"z", depth}});
     return out +
-           figure("blocks", "Predicted time over blocks",
+           figure("blocks", what + " over blocks",
                   {{"blocks", std::move(rows)}, {"marks", std::move(marks)}, {"depths", std::move(levels)}});
 }
 

@@ -15,9 +15,9 @@ struct MappedBlock {
     double ns = 0;  // above 0
 };
 
-// Every block: a heat map over widths and heights, a depth at a time, or a line where only one dimension varies.
+// Every block: a heat map of `what` ("Predicted time") over widths and heights, a depth at a time, or a line where only one dimension varies.
 // The block as written and the chosen one are marked, where they are among the blocks. Empty without blocks.
 [[nodiscard]] std::string heat_map(const std::vector<MappedBlock>& blocks, const BlockSize& written,
-                                   const BlockSize& chosen);
+                                   const BlockSize& chosen, const std::string& what = "Predicted time");
 
 }  // namespace trimtab::tools

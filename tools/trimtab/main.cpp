@@ -8,6 +8,7 @@
 #include "base/terminal.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/documentation.h"
+#include "tools/trimtab/measuring_commands.h"
 
 namespace trimtab::tools {
 
@@ -48,6 +49,8 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     Action action;
     add_advise(app, action);
+    add_bench(app, action);
+    add_calibrate(app, action);
     add_cl(app, action);
     add_devices(app, action);
     add_doctor(app, action);
@@ -57,6 +60,7 @@ int main(int argc, char** argv) {
     add_predict(app, action);
     add_emulate(app, action);
     add_prepare(app, action);
+    add_profile(app, action);
     add_prune(app, action);
     add_run(app, action);
     add_suggest(app, action);

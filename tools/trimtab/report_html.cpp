@@ -11,6 +11,7 @@
 #include "tools/trimtab/charts.h"
 #include "tools/trimtab/heat_map.h"
 #include "tools/trimtab/html_text.h"
+#include "tools/trimtab/page_frame.h"
 
 namespace trimtab::tools {
 
@@ -231,22 +232,7 @@ std::string report_page(std::string_view json_lines, const std::vector<std::stri
     for (const auto& [line, row] : rows) order.push_back(&row);
     std::ranges::sort(order, {}, &Row::first);
 
-    std::string page =
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Trimtab report</title>\n"
-        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-        "<style>:root{color-scheme:light "
-        "dark;--back:#fff;--text:#1b1b1b;--line:#ccc;--head:#eee;--accent:#2a6fb0;"
-        "--mark:#d1495b;--warm:#f7c59f}"
-        "@media(prefers-color-scheme:dark){:root{--back:#16181c;--text:#e4e4e4;--line:#444;--head:#26292f;"
-        "--accent:#7ab3e8;--mark:#f08a98;--warm:#7a4420}}"
-        "body{font:14px sans-serif;margin:2em;background:var(--back);color:var(--text)}"
-        "@media(max-width:600px){body{margin:.8em}}"
-        "a{color:var(--accent)}code{overflow-wrap:anywhere}table{border-collapse:collapse}"
-        "th,td{border:1px solid var(--line);padding:.3em .6em;text-align:left;vertical-align:top}"
-        "th{background:var(--head)}.number{text-align:right}.wide{overflow-x:auto}.note{opacity:.8}"
-        ".launches td:nth-child(3){min-width:9em}.launches td:nth-child(4),.launches "
-        "td:nth-child(5){white-space:nowrap}" +
-        chart_style() + advice.style + "</style></head><body>\n<h1>Trimtab report</h1>\n";
+    std::string page = page_begin("Trimtab report", chart_style() + advice.style);
     page += fmt::format(
         "<p><code>{}</code></p>\n<p class=\"note\">By Trimtab {}.</p>\n<p>{} launches, {} different "
         "ones{}.</p>\n",

@@ -152,11 +152,12 @@ struct Report {
     std::optional<TunerScore> score;   // against --against
 };
 
-PredictedResults predicted(const Report& report, std::size_t most) {
-    PredictedResults out{.kernel = base_name(report.question.description().demangled),
-                         .device = report.question.device.slug,
-                         .parameters = report.space.dimensions,
-                         .configurations = {}};
+TunedResults predicted(const Report& report, std::size_t most) {
+    TunedResults out{.kernel = base_name(report.question.description().demangled),
+                     .device = report.question.device.slug,
+                     .by = "trimtab search: times are predicted, by abstract emulation",
+                     .parameters = report.space.dimensions,
+                     .configurations = {}};
     for (std::size_t i = 0; i < report.ranking.size() && i < most; ++i) {
         const schedule::SearchStep& step = report.result.steps[report.ranking[i]];
         out.configurations.push_back(
@@ -178,7 +179,7 @@ bool is_within(const CandidateSpace& space, const MeasuredConfiguration& one) {
 
 int write_output(const Report& report) {
     const Options& options = report.options;
-    const PredictedResults results = predicted(report, options.keep);
+    const TunedResults results = predicted(report, options.keep);
     const std::string text = options.format == "t4" ? t4_text(results) : kernel_tuner_text(results);
     std::ofstream stream(options.output, std::ios::binary);
     stream << text << std::flush;

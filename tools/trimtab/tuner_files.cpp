@@ -100,7 +100,7 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
     return top / std::sqrt(left * right);
 }
 
-Json configuration(const PredictedResults& results, const PredictedConfiguration& one) {
+Json configuration(const TunedResults& results, const TunedConfiguration& one) {
     Json out = Json::object();
     for (std::size_t d = 0; d < results.parameters.size(); ++d) out[results.parameters[d]] = one.values[d];
     return out;
@@ -170,19 +170,25 @@ std::expected<std::vector<MeasuredConfiguration>, Error> read_t4(const std::stri
     });
 }
 
-std::string t4_text(const PredictedResults& results) {
+std::string t4_text(const TunedResults& results) {
     Json list = Json::array();
-    for (const PredictedConfiguration& one : results.configurations)
-        list.push_back({{"configuration", configuration(results, one)},
-                        {"times", {{"compilation", 0}, {"runtimes", Json::array()}}},
-                        {"invalidity", "correct"},
-                        {"correctness", 1},
-                        {"measurements", {{{"name", "time"}, {"value", one.ns / 1e6}, {"unit", "ms"}}}},
-                        {"objectives", {"time"}}});
+    for (const TunedConfiguration& one : results.configurations) {
+        Json runtimes = Json::array();
+        for (const double ns : one.samples_ns) runtimes.push_back(ns / 1e6);
+        Json result = {{"configuration", configuration(results, one)},
+                       {"times", {{"compilation", 0}, {"runtimes", std::move(runtimes)}}},
+                       {"invalidity", one.is_correct ? "correct" : "runtime"},
+                       {"correctness", one.is_correct ? 1 : 0},
+                       {"measurements", Json::array()},
+                       {"objectives", {"time"}}};
+        if (one.is_correct)
+            result["measurements"].push_back({{"name", "time"}, {"value", one.ns / 1e6}, {"unit", "ms"}});
+        list.push_back(std::move(result));
+    }
     return Json{{"schema_version", t4_version},
                 {"metadata",
                  {{"timeunit", "milliseconds"},
-                  {"by", "trimtab search: times are predicted, by abstract emulation"},
+                  {"by", results.by},
                   {"kernel", results.kernel},
                   {"device", results.device}}},
                 {"results", std::move(list)}}
@@ -190,17 +196,17 @@ std::string t4_text(const PredictedResults& results) {
            "\n";
 }
 
-std::string kernel_tuner_text(const PredictedResults& results) {
+std::string kernel_tuner_text(const TunedResults& results) {
     Json values = Json::object(), cache = Json::object(), start = Json::array();
     std::vector<std::string> alternatives;
     for (std::size_t d = 0; d < results.parameters.size(); ++d) {
         std::vector<std::int64_t> own;
-        for (const PredictedConfiguration& one : results.configurations) own.push_back(one.values[d]);
+        for (const TunedConfiguration& one : results.configurations) own.push_back(one.values[d]);
         std::ranges::sort(own);
         own.erase(std::unique(own.begin(), own.end()), own.end());
         values[results.parameters[d]] = own;
     }
-    for (const PredictedConfiguration& one : results.configurations) {
+    for (const TunedConfiguration& one : results.configurations) {
         Json entry = configuration(results, one);
         entry["time"] = one.ns / 1e6;
         cache[fmt::format("{}", fmt::join(one.values, ","))] = std::move(entry);
@@ -218,13 +224,13 @@ std::string kernel_tuner_text(const PredictedResults& results) {
                 {"objective", "time"},
                 {"restrictions", {fmt::format("{}", fmt::join(alternatives, " or "))}},
                 {"x0", std::move(start)},
-                {"by", "trimtab search: times are predicted, by abstract emulation"},
+                {"by", results.by},
                 {"cache", std::move(cache)}}
                .dump(1) +
            "\n";
 }
 
-std::optional<TunerScore> score(const PredictedResults& predicted,
+std::optional<TunerScore> score(const TunedResults& predicted,
                                 const std::vector<MeasuredConfiguration>& measured) {
     std::map<std::vector<std::int64_t>, double> times;
     for (const MeasuredConfiguration& one : measured) {
@@ -233,7 +239,7 @@ std::optional<TunerScore> score(const PredictedResults& predicted,
         times.emplace(std::move(values), one.ms);
     }
     std::vector<double> of_model, of_device;
-    for (const PredictedConfiguration& one : predicted.configurations) {
+    for (const TunedConfiguration& one : predicted.configurations) {
         const auto found = times.find(one.values);
         if (found == times.end()) continue;
         of_model.push_back(one.ns);

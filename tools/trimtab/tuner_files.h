@@ -28,19 +28,22 @@ struct MeasuredConfiguration {
 [[nodiscard]] std::expected<std::vector<MeasuredConfiguration>, Error> read_t4(
     const std::string& path, const std::vector<std::string>& parameters);
 
-struct PredictedConfiguration {
+struct TunedConfiguration {
     std::vector<std::int64_t> values;
     double ns = 0;
+    std::vector<double> samples_ns{};  // where it was measured: what `ns` is the median of
+    bool is_correct = true;            // it can be launched
 };
-struct PredictedResults {
+struct TunedResults {
     std::string kernel, device;
+    std::string by;  // who says so, and what the times are
     std::vector<std::string> parameters;
-    std::vector<PredictedConfiguration> configurations;  // the least time first
+    std::vector<TunedConfiguration> configurations;  // the least time first
 };
-[[nodiscard]] std::string t4_text(const PredictedResults& results);
+[[nodiscard]] std::string t4_text(const TunedResults& results);
 // A cache for Kernel Tuner's simulation mode, with the restriction that leaves these configurations and the first as
 // the one to start with.
-[[nodiscard]] std::string kernel_tuner_text(const PredictedResults& results);
+[[nodiscard]] std::string kernel_tuner_text(const TunedResults& results);
 
 // How predictions stand against measurements of the same configurations.
 struct TunerScore {
@@ -50,7 +53,7 @@ struct TunerScore {
     double rank_correlation = 0;  // Spearman's, of those compared; NaN for fewer than three
 };
 // Nothing: none of the predicted configurations is measured.
-[[nodiscard]] std::optional<TunerScore> score(const PredictedResults& predicted,
+[[nodiscard]] std::optional<TunerScore> score(const TunedResults& predicted,
                                               const std::vector<MeasuredConfiguration>& measured);
 
 }  // namespace trimtab::tools

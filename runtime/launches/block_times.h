@@ -1,0 +1,85 @@
+// TRIMTAB_BENCH, set by `trimtab bench`: the first launch of each kind is made again with every block that it may have,
+// each timed with events, and the times are written down as they come (docs/bench.md).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/launches/clock_watch.h"
+#include "runtime/launches/saved_memory.h"
+#include "runtime/launches/verification.h"
+#include "runtime/log.h"
+#include "runtime/stand_in/backend.h"
+
+namespace trimtab::runtime {
+
+// What is asked for: {"file": "...", "blocks": 0, "repetitions": 0, "seed": 1}.
+struct BlockTimesPlan {
+    std::string file;          // lines are appended to it; what it holds is not measured again
+    std::uint64_t blocks = 0;  // launches to time beside the one as written, at most; 0: all that are legal
+    std::uint64_t repetitions = 0;  // of each; 0: one on the emulator, whose times do not vary, else nine
+    std::uint64_t seed = 1;
+};
+
+class BlockTimes {
+  public:
+    // Makes the launch in another shape, on the program's own stream.
+    using Send = std::function<cudaError_t(const analysis::LaunchConfiguration&)>;
+    using Variables = std::function<std::vector<ProgramVariable>()>;
+
+    // `plan` as TRIMTAB_BENCH gives it; empty: nothing is timed.
+    BlockTimes(const std::string& plan, const BackendCalls& calls, Log& log);
+    ~BlockTimes();
+    BlockTimes(const BlockTimes&) = delete;
+    BlockTimes& operator=(const BlockTimes&) = delete;
+
+    [[nodiscard]] bool is_on() const { return file_ >= 0; }
+    // Whose contents a launch may change; asked at each launch that is timed.
+    void set_variables(Variables variables) { variables_ = std::move(variables); }
+    // Before the launch goes out as written. Memory is then as it was.
+    void measure(const LaunchToVerify& launch, const Send& send);
+
+  private:
+    struct Timed {
+        analysis::LaunchConfiguration launch;
+        std::string key;  // "32,8,1"; with the grid where that is not what covers
+    };
+    using Done = std::map<std::string, std::uint64_t>;  // by Timed::key: samples; or failed
+    static constexpr std::uint64_t failed = ~std::uint64_t{0};
+
+    [[nodiscard]] std::string read_earlier();
+    void skip(const LaunchToVerify& launch, const std::string& why);
+    void write_line(const std::string& line);
+    [[nodiscard]] std::vector<Timed> launches_of(const LaunchToVerify& launch,
+                                                 const std::vector<std::byte>& arguments,
+                                                 const trimtab_limits& limits,
+                                                 const analysis::LaunchConfiguration& potential);
+    // Why it ended before its time; empty: all are timed.
+    [[nodiscard]] std::string time_all(const std::string& id, const std::vector<Timed>& launches,
+                                       const std::vector<std::byte>& arguments, const Send& send,
+                                       cudaStream_t stream);
+    [[nodiscard]] std::expected<double, cudaError_t> time_once(const Send& send,
+                                                               const analysis::LaunchConfiguration& launch,
+                                                               cudaStream_t stream);
+    [[nodiscard]] bool is_emulated() const { return calls_.emulated_device != nullptr; }
+    void watch_clocks();
+
+    BlockTimesPlan plan_;
+    const BackendCalls& calls_;
+    Log& log_;
+    int file_ = -1;
+    Variables variables_;
+    std::mutex mutex_;                  // of what follows; held while a launch is timed
+    std::map<std::string, Done> done_;  // by launch
+    std::set<std::string> begun_, skipped_;
+    std::unique_ptr<ClockWatch> clocks_;
+    cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+}  // namespace trimtab::runtime

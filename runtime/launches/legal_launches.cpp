@@ -1,0 +1,24 @@
+#include "runtime/launches/legal_launches.h"
+
+#include "runtime/choices/block_list.h"
+#include "runtime/choices/choose.h"
+#include "runtime/launches/other_totals.h"
+
+namespace trimtab::runtime {
+
+LegalLaunches legal_launches(const analysis::KernelDescription& description,
+                             analysis::ArgumentBytes arguments, const trimtab_limits& limits,
+                             const trimtab_device& device, const trimtab_image& image,
+                             const LaunchShape& shape) {
+    LegalLaunches out;
+    for (const trimtab_dim3& block : legal_block_list(limits)) {
+        if (same(block, shape.block)) continue;
+        if (auto with =
+                analysis::launch_with_block(description, arguments, limits, as_configuration(shape), block))
+            out.blocks.push_back(*with);
+    }
+    out.totals = launches_of_other_totals(description, arguments, device, image, shape);
+    return out;
+}
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,26 @@
+// Every launch that may take the place of one as written.
+#pragma once
+
+#include <vector>
+
+#include "analysis/annotated_launch.h"
+#include "analysis/description.h"
+#include "runtime/launches/launch_shape.h"
+#include "trimtab/driver.h"
+
+namespace trimtab::runtime {
+
+struct LegalLaunches {
+    // The block as written is not among them.
+    std::vector<analysis::LaunchConfiguration> blocks;
+    // With another number of threads, of kernels whose grid-stride loops allow any.
+    std::vector<analysis::LaunchConfiguration> totals;
+};
+
+// `limits`: of this launch (limits_of()).
+[[nodiscard]] LegalLaunches legal_launches(const analysis::KernelDescription& description,
+                                           analysis::ArgumentBytes arguments, const trimtab_limits& limits,
+                                           const trimtab_device& device, const trimtab_image& image,
+                                           const LaunchShape& shape);
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,188 @@
+// trimtab bench: how long does each launch of a program take with every block that it may have?
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/installation.h"
+#include "tools/trimtab/bench_progress.h"
+#include "tools/trimtab/bench_report.h"
+#include "tools/trimtab/captured_program.h"
+#include "tools/trimtab/kernel_file.h"
+#include "tools/trimtab/measuring_commands.h"
+#include "tools/trimtab/program_setup.h"
+#include "tools/trimtab/user_program.h"
+
+namespace trimtab::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Options {
+    std::string device, blocks = "all", output = "trimtab-bench", capture;
+    std::uint64_t repetitions = 0, seed = 1;
+    bool json = false, quiet = false, again = false;
+    std::vector<std::string> program;
+};
+
+// "all" is 0 to the runtime.
+std::optional<std::uint64_t> count_of(const std::string& text) {
+    if (text == "all") return 0;
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
+    return value;
+}
+
+std::string read_text(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// The file of times, begun or taken up again.
+std::expected<fs::path, Error> times_file(const Options& options, const std::vector<std::string>& program) {
+    const fs::path folder = fs::absolute(options.output), file = folder / "times.jsonl";
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) return std::unexpected(Error{.message = error.message(), .file = folder.string()});
+    if (options.again) fs::remove(file, error);
+    const char* const given = std::getenv("TRIMTAB_DEVICE");
+    const std::string device = given == nullptr ? "" : given;
+    if (const std::string text = read_text(file); text.contains('\n')) {
+        const Bench earlier = read_bench(text);
+        if (earlier.program == program && earlier.device == device) return file;
+        return std::unexpected(Error{
+            .message = earlier.program.empty()
+                           ? std::string("is none of trimtab bench's: name another folder with -o")
+                           : fmt::format("holds times of {}{}: name another folder with -o, or say --again",
+                                         fmt::join(earlier.program, " "),
+                                         earlier.device.empty() ? "" : " on " + earlier.device),
+            .file = file.string()});
+    }
+    std::ofstream begun(file, std::ios::binary | std::ios::trunc);
+    begun << Json{{"bench", 1}, {"program", program}, {"device", device}}.dump(-1, ' ', false,
+                                                                               Json::error_handler_t::replace)
+          << '\n';
+    if (!begun.flush()) return std::unexpected(Error{.message = "cannot be written", .file = file.string()});
+    return file;
+}
+
+std::expected<void, Error> write_all(const fs::path& folder, const Bench& bench) {
+    const auto write = [&folder](const std::string& name, const std::string& text) {
+        return write_report((folder / name).string(), text);
+    };
+    if (auto done = write("times.csv", to_csv(bench)); !done) return done;
+    if (auto done = write("index.html", bench_page(bench)); !done) return done;
+    if (auto done = write("bench.json", to_json(bench).dump(1) + "\n"); !done) return done;
+    for (std::size_t i = 0; i < bench.launches.size(); ++i) {
+        const BenchedLaunch& launch = bench.launches[i];
+        if (launch.best() == nullptr) continue;
+        if (auto done =
+                write(fmt::format("{}-{}.t4.json", base_name(launch.demangled), i + 1), to_t4(launch));
+            !done)
+            return done;
+    }
+    return {};
+}
+
+int bench(Options options) {
+    if (options.program.empty() == options.capture.empty())
+        return fail(ExitCode::usage,
+                    "it takes a program, after --, or --capture FILE (see trimtab bench --help)");
+    const auto blocks = count_of(options.blocks);
+    if (!blocks) return fail(ExitCode::usage, "--blocks wants a number above 0, or all");
+    if (!options.device.empty()) {
+        const auto device = checked_device(options.device);
+        if (!device) return fail(device.error());
+        setenv("TRIMTAB_DEVICE", device->c_str(), 1);
+    }
+    const std::vector<std::string> named =
+        options.capture.empty()
+            ? options.program
+            : std::vector<std::string>{"--capture", fs::absolute(options.capture).string()};
+    if (!options.capture.empty()) {
+        auto program = captured_program(options.capture, options.device);
+        if (!program) return fail(program.error());
+        options.program = std::move(*program);
+    }
+    const auto program = base::find_program(options.program.front());
+    if (!program) return fail(Error{.message = "no such program", .file = options.program.front()});
+    if (const auto error = preload_runtime(*program)) return fail(*error);
+    const auto file = times_file(options, named);
+    if (!file) return fail(file.error());
+    const Json plan = {{"file", file->string()},
+                       {"blocks", *blocks},
+                       {"repetitions", options.repetitions},
+                       {"seed", options.seed}};
+    setenv("TRIMTAB_BENCH", plan.dump().c_str(), 1);
+    setenv("TRIMTAB", "on", 1);
+    // A kernel whose driver program is still on its way has no choice to be compared.
+    setenv("TRIMTAB_MODULES", "wait", 0);
+    std::vector<std::string> command = options.program;
+    command.front() = *program;
+    std::expected<base::Outcome, Error> outcome;
+    {
+        const BenchProgress progress("trimtab bench", file->string(), options.quiet);
+        outcome = run_user_program(command, options.json);
+    }
+    if (!outcome) return fail(outcome.error());
+    std::fflush(stdout);
+    const Bench bench = read_bench(read_text(*file));
+    if (const auto written = write_all(file->parent_path(), bench); !written) return fail(written.error());
+    if (options.json)
+        fmt::print("{}\n", to_json(bench).dump(2));
+    else
+        fmt::print("{}", to_text(bench));
+    if (!options.quiet)
+        fmt::print(stderr, "trimtab bench: {} holds index.html, times.csv, bench.json and T4 files\n",
+                   file->parent_path().string());
+    if (!outcome->is_success())
+        return fail(Error{.message = "the program " + outcome->text(), .file = *program});
+    const bool any = std::ranges::any_of(
+        bench.launches, [](const BenchedLaunch& launch) { return launch.best() != nullptr; });
+    return any ? code(ExitCode::ok) : fail(ExitCode::no, "no launch could be timed with another block");
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& action) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand(
+        "bench",
+        "Time each kind of launch of a program with every block that it may have: trimtab bench -- ./program "
+        "arguments. Goes on where an earlier one was stopped");
+    command->add_option("--device", options->device,
+                        "gpu, or the GPU to emulate: slug, name, or a description in JSON");
+    command
+        ->add_option("--blocks", options->blocks,
+                     "How many shapes to time beside the one as written, or all that are legal")
+        ->capture_default_str();
+    command->add_option(
+        "--repetitions", options->repetitions,
+        "Times of each shape; default 9 on a GPU, 1 on the emulator, whose times do not vary");
+    command->add_option("--seed", options->seed, "Of the order, and of the shapes where they are not all")
+        ->capture_default_str();
+    command->add_option("-o,--output", options->output, "The folder for times and tables")
+        ->capture_default_str();
+    command->add_flag("--again", options->again, "Begin anew, whatever the folder holds");
+    command->add_flag("--quiet", options->quiet, "No progress");
+    command->add_flag("--json", options->json,
+                      "Print JSON; what the program writes on stdout goes to stderr");
+    command->add_option("--capture", options->capture,
+                        "In the place of a program: the launch that TRIMTAB_CAPTURE wrote to this file");
+    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
+    command->positionals_at_end();
+    command->callback([options, &action] { action = [options] { return bench(*options); }; });
+}
+
+}  // namespace trimtab::tools

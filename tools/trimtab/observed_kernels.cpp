@@ -1,0 +1,171 @@
+#include "tools/trimtab/observed_kernels.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/json_value.h"
+#include "driver_gen/fit_kernel.h"
+#include "emulator/exec/launch.h"
+#include "emulator/metrics/launch_profile.h"
+#include "pipeline/remote/redis_store.h"
+#include "profiler/emulator_backend.h"
+#include "profiler/observed_profile.h"
+#include "profiler/store.h"
+#include "tools/trimtab/kernel_file.h"
+
+namespace trimtab::tools {
+namespace {
+
+using profiler::ObservedLaunch;
+
+// By kernel. Lines of other kinds are other records of the run.
+std::map<std::string, std::vector<ObservedLaunch>> launches_of(std::string_view lines) {
+    std::map<std::string, std::vector<ObservedLaunch>> out;
+    for (std::size_t end = 0; (end = lines.find('\n')) != std::string_view::npos;
+         lines.remove_prefix(end + 1)) {
+        const auto json = base::parse_json(lines.substr(0, end), "a profile record");
+        if (!json) continue;
+        const auto record = emulator::launch_profile_from_json(*json, "a profile record");
+        if (!record) continue;
+        ObservedLaunch launch{.parameters = record->parameters,
+                              .grid = record->grid,
+                              .block = record->block,
+                              .values = record->values,
+                              .boxes = {}};
+        for (const emulator::FootprintSample& sample : record->footprints)
+            launch.boxes.push_back(
+                {.threads = {sample.x, sample.y, sample.z}, .footprint_sectors = sample.sectors});
+        out[record->kernel].push_back(std::move(launch));
+    }
+    return out;
+}
+
+class Keeper {
+  public:
+    explicit Keeper(const ObservedSettings& settings)
+        : settings_(settings),
+          store_(
+              settings.store.empty() ? profiler::default_store_path() : profiler::store_path(settings.store),
+              say, remote::store_of_environment(say)) {}
+
+    ObservedKernel keep(const FileKernel& kernel, const std::vector<ObservedLaunch>& launches) {
+        const analysis::KernelDescription& description = kernel.record.description;
+        ObservedKernel out{.name = description.name,
+                           .demangled = description.demangled,
+                           .launches = launches.size(),
+                           .points = 0,
+                           .planned = {},
+                           .is_stored = false,
+                           .failure = {}};
+        if (kernel.module == nullptr) {
+            out.failure = "not profiled: the program holds no PTX of it";
+            return out;
+        }
+        auto program = emulator::load_program(*kernel.module);
+        if (!program) {
+            out.failure = "not profiled: " + program.error().text();
+            return out;
+        }
+        const auto backend = profiler::make_emulator_backend(std::move(*program));
+        const std::string key = profiler::profile_key(description, *backend, {});
+        std::optional<profiler::Profile> planned, earlier = store_.profile(key);
+        if (earlier && earlier->backend_name != profiler::observed_backend)
+            planned = std::move(earlier), earlier.reset();
+        if (!planned && !earlier) {
+            // As a build would: it may not have been built with profiles, or on another machine.
+            auto made = profiler::recall_or_profile(description, *backend, {}, store_);
+            if (made)
+                planned = std::move(*made);
+            else
+                out.planned = made.error().text();
+        }
+        if (planned && !planned->data_dependent.empty()) {
+            std::vector<std::string_view> names;
+            for (const model::Metric metric : planned->data_dependent) names.push_back(model::name(metric));
+            out.planned = fmt::format("the planned profile changes with the contents of arrays ({})",
+                                      fmt::join(names, ", "));
+        }
+        auto profile = profiler::observed_profile(description, launches, std::string(backend->version()),
+                                                  planned, earlier);
+        if (!profile) {
+            out.failure = "not profiled: " + profile.error().text();
+            return out;
+        }
+        if (const auto fits = driver_gen::fit_kernel(*profile); !fits) {
+            out.failure = "its launches fit no form: " + fits.error().text();
+            return out;
+        }
+        out.points = profile->points.size();
+        out.is_stored = settings_.replace || earlier || !out.planned.empty();
+        if (out.is_stored) store_.put_profile(key, *profile);
+        return out;
+    }
+
+  private:
+    static void say(const std::string& line) { fmt::print(stderr, "trimtab: {}\n", line); }
+    const ObservedSettings& settings_;
+    profiler::ProfileStore store_;
+};
+
+}  // namespace
+
+std::expected<std::vector<ObservedKernel>, Error> observed_kernels(const Bench& bench,
+                                                                   std::string_view records,
+                                                                   const ObservedSettings& settings) {
+    const auto launches = launches_of(records);
+    // Where each kernel is: in the program, or in a library of its.
+    std::map<std::string, std::string> objects;
+    std::vector<std::string> order;
+    for (const BenchedLaunch& launch : bench.launches)
+        if (objects.try_emplace(launch.kernel, launch.object.empty() ? settings.program : launch.object)
+                .second)
+            order.push_back(launch.kernel);
+    Keeper keeper(settings);
+    std::map<std::string, KernelFile> files;
+    std::vector<ObservedKernel> out;
+    for (const std::string& name : order) {
+        const auto own = launches.find(name);
+        const std::string& object = objects[name];
+        if (own == launches.end()) continue;
+        auto file = files.find(object);
+        if (file == files.end()) {
+            auto loaded = load_kernels(object);
+            if (!loaded) return std::unexpected(loaded.error());
+            file = files.emplace(object, std::move(*loaded)).first;
+        }
+        const auto found = find_kernel(file->second, name);
+        if (!found) {
+            ObservedKernel& kernel = out.emplace_back();
+            kernel.name = kernel.demangled = name;
+            kernel.failure = "not profiled: " + found.error().text();
+            continue;
+        }
+        out.push_back(keeper.keep(file->second.kernels[*found], own->second));
+    }
+    return out;
+}
+
+nlohmann::ordered_json to_json(const std::vector<ObservedKernel>& kernels, const Bench& bench) {
+    using Json = nlohmann::ordered_json;
+    Json list = Json::array(), skipped = Json::array();
+    for (const ObservedKernel& kernel : kernels) {
+        Json one = {{"kernel", kernel.name},
+                    {"demangled", kernel.demangled},
+                    {"launches", kernel.launches},
+                    {"points", kernel.points},
+                    {"kept", kernel.is_stored}};
+        one["planned"] = kernel.planned.empty() ? Json() : Json(kernel.planned);
+        if (!kernel.failure.empty()) one["failure"] = kernel.failure;
+        list.push_back(std::move(one));
+    }
+    for (const auto& [kernel, why] : bench.skipped) skipped.push_back({{"kernel", kernel}, {"why", why}});
+    return {{"kernels", std::move(list)}, {"skipped", std::move(skipped)}};
+}
+
+}  // namespace trimtab::tools

@@ -1,0 +1,39 @@
+// From what a program's launches did to profiles in the store.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/trimtab/benched_launches.h"
+#include "trimtab/error.h"
+
+namespace trimtab::tools {
+
+struct ObservedKernel {
+    std::string name, demangled;
+    std::size_t launches = 0;  // shapes with their data, those of earlier runs aside
+    std::size_t points = 0;    // of the profile, those of earlier runs among them
+    std::string planned;       // what is wrong with the planned profile; empty: nothing
+    bool is_stored = false;
+    std::string failure;  // not empty: there is no profile, and why
+};
+
+struct ObservedSettings {
+    std::string program;  // whose launches they are
+    std::string store;    // a folder or file; empty: the cache
+    bool replace = false;
+};
+
+// `bench`: the launches that were made again, and the objects that hold their kernels. `records`: the lines of
+// TRIMTAB_PROFILES. A profile is kept under the planned one's key, so that whoever looks for that finds it, where the
+// planned one failed or changes with the contents of arrays, or takes an earlier one's place.
+[[nodiscard]] std::expected<std::vector<ObservedKernel>, Error> observed_kernels(
+    const Bench& bench, std::string_view records, const ObservedSettings& settings);
+
+[[nodiscard]] nlohmann::ordered_json to_json(const std::vector<ObservedKernel>& kernels, const Bench& bench);
+
+}  // namespace trimtab::tools
