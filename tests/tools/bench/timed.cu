@@ -39,9 +39,10 @@ int main() {
     std::vector<float> numbers(n, 3);
     CHECK(cudaMemcpy(in, numbers.data(), n * sizeof(float), cudaMemcpyHostToDevice));
     scale<<<(n + 255) / 256, 256>>>(out, in, n);
-    for (int step = 0; step < 3; ++step) add_up<<<dim3((width + 15) / 16, (height + 15) / 16), dim3(16, 16)>>>(sums, width, height);
+    for (int step = 0; step < 3; ++step)
+        add_up<<<dim3((width + 15) / 16, (height + 15) / 16), dim3(16, 16)>>>(sums, width, height);
     count<<<(n + 127) / 128, 128>>>(n);
-    place_in_block<<<(n + 63) / 64, 64>>>(reinterpret_cast<int*>(out) , n / 2);
+    place_in_block<<<(n + 63) / 64, 64>>>(reinterpret_cast<int*>(out), n / 2);
     std::vector<int> found(n);
     int total = 0;
     CHECK(cudaMemcpy(found.data(), sums, n * sizeof(int), cudaMemcpyDeviceToHost));

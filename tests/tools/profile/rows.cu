@@ -9,7 +9,8 @@
         return 1;                                                   \
     }
 
-__global__ void multiply_rows(const int* begin, const int* column, const float* value, const float* x, float* y, int n) {
+__global__ void multiply_rows(const int* begin, const int* column, const float* value, const float* x,
+                              float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float sum = 0;
