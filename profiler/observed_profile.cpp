@@ -70,7 +70,9 @@ std::expected<Profile, Error> observed_profile(const KernelDescription& descript
     std::map<std::vector<double>, std::size_t> seen;  // blocks by data, extents left out
     const auto add = [&](ProfilePoint point) {
         const bool is_there = std::ranges::any_of(profile.points, [&](const ProfilePoint& one) {
-            return one.data == point.data && one.box == point.box;
+            // A box of several blocks may be as large as another block.
+            return one.data == point.data && one.box == point.box &&
+                   one.metrics.front().has_value() == point.metrics.front().has_value();
         });
         if (!is_there) profile.points.push_back(std::move(point));
     };

@@ -29,8 +29,9 @@ for one in found["measurements"]:
         continue
     names.add(name)
     expected = described[name]["value"]
-    error = one["value"] / expected - 1
-    print(f"{name:36} {expected:14.6g} {one[\"value\"]:14.6g} {100 * error:+7.2f} %")
+    value = one["value"]
+    error = value / expected - 1
+    print(f"{name:36} {expected:14.6g} {value:14.6g} {100 * error:+7.2f} %")
     assert abs(error) < 0.03, name
 must = {"sm_clock_hz", "latency_fp32_cycles", "latency_shared_cycles", "latency_l1_cycles", "latency_l2_cycles",
         "latency_dram_cycles", "fp32_lanes_per_sm", "fp64_lanes_per_sm", "int32_lanes_per_sm",

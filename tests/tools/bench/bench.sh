@@ -7,7 +7,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../built_program.sh" "$1" "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/timed.cu"
 trimtab=$build/bin/trimtab
 
-build_program
+build_as -O3
 "$trimtab" bench --device rtx2070super -o whole --quiet --json -- ./timed >whole.json 2>log.txt || fail "bench: $(tail -n 5 log.txt)"
 grep -qx PASS log.txt || fail "the program does not see its own results under bench: $(cat log.txt)"
 
