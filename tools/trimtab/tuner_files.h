@@ -36,7 +36,7 @@ struct TunedConfiguration {
 };
 struct TunedResults {
     std::string kernel, device;
-    std::string by;  // who says so, and what the times are
+    std::string by{};  // who says so, and what the times are
     std::vector<std::string> parameters;
     std::vector<TunedConfiguration> configurations;  // the least time first
 };
