@@ -96,24 +96,20 @@ std::expected<void, Error> write_all(const fs::path& folder, const Bench& bench)
 }
 
 int bench(Options options) {
-    if (options.program.empty() == options.capture.empty())
-        return fail(ExitCode::usage,
-                    "it takes a program, after --, or --capture FILE (see trimtab bench --help)");
+    // What is asked for, by which a folder is known again; a capture's program has a path of its own.
+    const std::vector<std::string> named =
+        options.capture.empty()
+            ? options.program
+            : std::vector<std::string>{"--capture", fs::absolute(options.capture).string()};
+    if (const auto ended = take_capture("bench", "a program, after --,", options.capture,
+                                        !options.device.empty(), options.device, options.program))
+        return *ended;
     const auto blocks = count_of(options.blocks);
     if (!blocks) return fail(ExitCode::usage, "--blocks wants a number above 0, or all");
     if (!options.device.empty()) {
         const auto device = checked_device(options.device);
         if (!device) return fail(device.error());
         setenv("TRIMTAB_DEVICE", device->c_str(), 1);
-    }
-    const std::vector<std::string> named =
-        options.capture.empty()
-            ? options.program
-            : std::vector<std::string>{"--capture", fs::absolute(options.capture).string()};
-    if (!options.capture.empty()) {
-        auto program = captured_program(options.capture, options.device);
-        if (!program) return fail(program.error());
-        options.program = std::move(*program);
     }
     const auto program = base::find_program(options.program.front());
     if (!program) return fail(Error{.message = "no such program", .file = options.program.front()});
@@ -178,8 +174,7 @@ void add_bench(CLI::App& app, Action& action) {
     command->add_flag("--quiet", options->quiet, "No progress");
     command->add_flag("--json", options->json,
                       "Print JSON; what the program writes on stdout goes to stderr");
-    command->add_option("--capture", options->capture,
-                        "In the place of a program: the launch that TRIMTAB_CAPTURE wrote to this file");
+    add_capture_option(*command, options->capture);
     command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return bench(*options); }; });

@@ -51,18 +51,13 @@ std::string text_of(const ObservedKernel& kernel) {
 }
 
 int profile(Options options) {
-    if (options.program.empty() == options.capture.empty())
-        return fail(ExitCode::usage,
-                    "it takes a program, after --, or --capture FILE (see trimtab profile --help)");
+    if (const auto ended = take_capture("profile", "a program, after --,", options.capture,
+                                        !options.device.empty(), options.device, options.program))
+        return *ended;
     if (!options.device.empty()) {
         const auto device = checked_device(options.device);
         if (!device) return fail(device.error());
         setenv("TRIMTAB_DEVICE", device->c_str(), 1);
-    }
-    if (!options.capture.empty()) {
-        auto program = captured_program(options.capture, options.device);
-        if (!program) return fail(program.error());
-        options.program = std::move(*program);
     }
     const char* const asked = std::getenv("TRIMTAB_DEVICE");
     if (asked != nullptr && std::string_view(asked).contains("gpu"))
@@ -133,8 +128,7 @@ void add_profile(CLI::App& app, Action& action) {
     command->add_flag("--quiet", options->quiet, "No progress");
     command->add_flag("--json", options->json,
                       "Print JSON; what the program writes on stdout goes to stderr");
-    command->add_option("--capture", options->capture,
-                        "In the place of a program: the launch that TRIMTAB_CAPTURE wrote to this file");
+    add_capture_option(*command, options->capture);
     command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return profile(*options); }; });
