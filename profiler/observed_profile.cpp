@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <utility>
 
@@ -48,7 +49,22 @@ bool is_free(const KernelDescription& description, const std::vector<ProfilePoin
            !planned->points.empty() && !holds_several(planned->points, data, parameter.is_extent);
 }
 
+constexpr std::string_view mark_kind = "observed profiles", mark_key = "mark";
+
 }  // namespace
+
+void keep_observed(ProfileStore& store, std::string_view key, const Profile& profile) {
+    if (store.profile(key) == profile) return;
+    store.put_profile(key, profile);
+    std::uint64_t kept = 0;
+    const std::string before = observed_mark(store);
+    std::from_chars(before.data(), before.data() + before.size(), kept);
+    store.put_blob(mark_kind, mark_key, fmt::format("{}", kept + 1));
+}
+
+std::string observed_mark(ProfileStore& store) {
+    return store.blob(mark_kind, mark_key).value_or("");
+}
 
 std::expected<Profile, Error> observed_profile(const KernelDescription& description,
                                                const std::vector<ObservedLaunch>& launches,

@@ -6,11 +6,13 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/description.h"
 #include "model/metrics.h"
 #include "profiler/profile.h"
+#include "profiler/store.h"
 #include "trimtab/driver.h"
 #include "trimtab/error.h"
 
@@ -38,5 +40,10 @@ struct ObservedLaunch {
                                                              const std::string& version,
                                                              const std::optional<Profile>& planned,
                                                              const std::optional<Profile>& earlier);
+
+// Keeps it under a planned profile's key, so that whoever looks for that finds it.
+void keep_observed(ProfileStore& store, std::string_view key, const Profile& profile);
+// Another text after each that was kept and is another than before; for keys of what was made of profiles.
+[[nodiscard]] std::string observed_mark(ProfileStore& store);
 
 }  // namespace trimtab::profiler

@@ -131,6 +131,7 @@ TEST(Occupancy, PotentialBlockIsTheToolkits) {
         if (device.values.compute_capability < 30) continue;
         const cudaOccDeviceProp properties = properties_of(device.values);
         for (const int registers : {16, 33, 40, 63, 96, 128, 200}) {
+            if (registers > device.values.max_registers_per_thread) continue;
             for (const std::uint32_t shared : {0u, 3000u, 20000u}) {
                 for (const int most : {1024, 300, 96}) {
                     cudaOccFuncAttributes attributes;

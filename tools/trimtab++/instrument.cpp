@@ -18,6 +18,7 @@
 #include "pipeline/make_drivers.h"
 #include "pipeline/remote/redis_store.h"
 #include "pipeline/workers/pool.h"
+#include "profiler/observed_profile.h"
 #include "profiler/store.h"
 #include "ptx/binary.h"
 
@@ -106,11 +107,12 @@ class Instrumentation {
     }
 
   private:
-    [[nodiscard]] std::string key_of(const ptx::FatBinary& binary) const {
-        return fmt::format("{}|{}|{}|{}|{}|{}:{}|{}|{}|{}", TRIMTAB_VERSION, binary.hash, compiled_.input,
+    [[nodiscard]] std::string key_of(const ptx::FatBinary& binary) {
+        return fmt::format("{}|{}|{}|{}|{}|{}:{}|{}|{}|{}|{}", TRIMTAB_VERSION, binary.hash, compiled_.input,
                            may_reassociate(), line_.profile == "off", line_.smallest_size, line_.largest_size,
                            TRIMTAB_GENERATOR_HASH, read_file(compiled_.kernel_sources),
-                           line_.annotations.empty() ? std::string() : read_file(line_.annotations));
+                           line_.annotations.empty() ? std::string() : read_file(line_.annotations),
+                           profiler::observed_mark(store_));
     }
 
     [[nodiscard]] static bool may_reassociate() {

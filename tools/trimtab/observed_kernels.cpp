@@ -103,7 +103,7 @@ class Keeper {
         }
         out.points = profile->points.size();
         out.is_stored = settings_.replace || earlier || !out.planned.empty();
-        if (out.is_stored) store_.put_profile(key, *profile);
+        if (out.is_stored) profiler::keep_observed(store_, key, *profile);
         return out;
     }
 
