@@ -89,13 +89,13 @@ void TrimtabModel::l2_slots() {
     const Value of_load = number(0.55, sweep);
     const Value written = store_sectors_ * number(0.7, sweep) + store_lines_ * number(0.9, sweep);
     const Value grouped = groups_ * number(2.2, sweep);
-    // What L1 has takes the load-store units' addresses, its tags and its data alone: on Volta and later a sector a cycle in
-    // each of four banks, and as many bytes a cycle as shared memory, which is the same memory.
+    // What L1 has takes the load-store units' addresses, its tags and its data alone: on Volta and later a line a cycle, for
+    // the lines of rows lie in one of its four banks (Khairy et al., Accel-Sim, 2020) where rows are whole lines, as they
+    // mostly are; and as many bytes a cycle as shared memory, which is the same memory.
     const Value beyond = (load_sectors_ + load_lines_) * of_load;
     const Value within =
         max((loads_ + local_) * device("warp_size") / device("load_store_units_per_sm"),
-            load_sectors_ * max(number(0.25, "four banks of L1, Khairy et al., Accel-Sim, 2020"),
-                                sector_bytes_ / device("shared_bytes_per_clock")));
+            max(load_lines_, load_sectors_ * sector_bytes_ / device("shared_bytes_per_clock")));
     const Value is_banked = number(70, "Volta") <= device("compute_capability");
     const Value loading = beyond - select(is_banked, max(beyond - within, zero_) * l1_hits_, zero_);
     slots_ = (loading + written + (grouped - written) * group_share_)

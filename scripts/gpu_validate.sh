@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Validates Trimtab on a GPU, from the bundle of scripts/gpu_bundle.sh. It needs bash, the core utilities, CUDA's driver and
 # libcudart.so.13, and no network. See --help.
+# shellcheck disable=SC2317 # steps are called by their names
 set -uo pipefail
 
 usage() {
@@ -26,7 +27,7 @@ END
 }
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-out=trimtab-gpu-results
+out="trimtab-gpu-results"
 seconds=540
 sizes=512,1024,2048,4096,8192
 learn_n=1024
@@ -204,7 +205,7 @@ bench() {
                 return 1
             fi
             # What is timed already is kept by bench itself: an interruption costs one block.
-            limited "$(left)" "$trimtab" bench --device gpu --csv "$out/bench/$name-$size.csv" -- "$here/samples/$program" "$size" \
+            limited "$(left)" "$trimtab" bench --device gpu -o "$out/bench/$name-$size" -- "$here/samples/$program" "$size" \
                 >"$out/bench/$name-$size.txt" 2>&1 || status=$?
             if ((status == 124 || status == 137)); then
                 note bench unfinished "the time was up at $name $size"

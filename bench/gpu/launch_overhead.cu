@@ -8,12 +8,12 @@
 #include <cstdio>
 #include <cstdlib>
 
-__global__ void scale(const float *in, float *out, float factor, int n) {
+__global__ void scale(const float* in, float* out, float factor, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = factor * in[i];
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     const int launches = argc > 1 ? std::atoi(argv[1]) : 20000;
     constexpr int n = 4096, block = 64;
     float *in = nullptr, *out = nullptr;

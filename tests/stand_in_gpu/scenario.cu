@@ -20,12 +20,12 @@
 using stand_in_gpu::control;
 using stand_in_gpu::When;
 
-__global__ void scale(float *out, const float *in, float factor, int n) {
+__global__ void scale(float* out, const float* in, float factor, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = factor * in[i];
 }
 
-__global__ void product(float *c, const float *a, const float *b, int n) {
+__global__ void product(float* c, const float* a, const float* b, int n) {
     const int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
     if (i >= n || j >= n) return;
     float sum = 0;
@@ -68,7 +68,7 @@ constexpr int n = 4096, side = 48;
 
 class Scenario {
   public:
-    explicit Scenario(std::FILE *out) : out_(out) {}
+    explicit Scenario(std::FILE* out) : out_(out) {}
 
     void run() {
         int count = 0, device = -1;
@@ -76,14 +76,13 @@ class Scenario {
         cudaDeviceProp properties{};
         say("cudaGetDeviceProperties", [&] { return cudaGetDeviceProperties(&properties, 0); });
         say("cudaSetDevice", [&] { return cudaSetDevice(0); });
-        for (float *&buffer : buffers_)
+        for (float*& buffer : buffers_)
             say("cudaMalloc", [&] { return cudaMalloc(&buffer, n * sizeof(float)); });
         std::vector<float> values(n);
         for (int i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i % 17);
-        for (float *buffer : buffers_)
-            say("cudaMemcpy", [&] {
-                return cudaMemcpy(buffer, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
-            });
+        for (float* buffer : buffers_)
+            say("cudaMemcpy",
+                [&] { return cudaMemcpy(buffer, values.data(), n * sizeof(float), cudaMemcpyHostToDevice); });
         // The first launch of a kernel, one of another size, one that is remembered.
         launch_scale(buffers_[1], buffers_[0], n, 64);
         launch_scale(buffers_[1], buffers_[0], 1000, 64);
@@ -108,21 +107,21 @@ class Scenario {
         by_driver();
         say("cudaSetDevice", [&] { return cudaSetDevice(1); });
         say("cudaGetDevice", [&] { return cudaGetDevice(&device); });
-        float *elsewhere = nullptr;
+        float* elsewhere = nullptr;
         say("cudaMalloc", [&] { return cudaMalloc(&elsewhere, n * sizeof(float)); });
         say("cudaMemset", [&] { return cudaMemset(elsewhere, 0, n * sizeof(float)); });
         launch_scale(elsewhere, elsewhere, n, 64);
         show("elsewhere", elsewhere);
         say("cudaFree", [&] { return cudaFree(elsewhere); });
         say("cudaSetDevice", [&] { return cudaSetDevice(0); });
-        for (float *buffer : buffers_) show("a buffer", buffer);
-        for (float *buffer : buffers_) say("cudaFree", [&] { return cudaFree(buffer); });
+        for (float* buffer : buffers_) show("a buffer", buffer);
+        for (float* buffer : buffers_) say("cudaFree", [&] { return cudaFree(buffer); });
         std::fprintf(out_, "devices %d, current %d, name %s\n", count, device, properties.name);
     }
 
   private:
     template <typename Call>
-    void say(const char *name, const Call &call) {
+    void say(const char* name, const Call& call) {
         ++control().step;
         const int status = static_cast<int>(call());
         std::fprintf(out_, "%s: %d, last error %d\n", name, status, static_cast<int>(cudaPeekAtLastError()));
@@ -130,7 +129,7 @@ class Scenario {
 
     static void written(unsigned x, unsigned y = 1, unsigned z = 1) { control().written_block = {x, y, z}; }
 
-    void launch_scale(float *out, const float *in, int count, int block) {
+    void launch_scale(float* out, const float* in, int count, int block) {
         say("cudaLaunchKernel", [&] {
             written(static_cast<unsigned>(block));
             scale<<<(count + block - 1) / block, block>>>(out, in, 2.0f, count);
@@ -142,7 +141,7 @@ class Scenario {
         say("cudaLaunchKernel in two dimensions", [&] {
             written(16, 16);
             product<<<dim3(side / 16, side / 16), dim3(16, 16)>>>(buffers_[2], buffers_[0], buffers_[1],
-                                                                   side);
+                                                                  side);
             return cudaGetLastError();
         });
     }
@@ -156,7 +155,7 @@ class Scenario {
             config.blockDim = dim3(64);
             config.stream = stream;
             written(64);
-            return cudaLaunchKernelEx(&config, scale, buffers_[1], static_cast<const float *>(buffers_[2]),
+            return cudaLaunchKernelEx(&config, scale, buffers_[1], static_cast<const float*>(buffers_[2]),
                                       0.5f, static_cast<int>(n));
         });
         say("cudaStreamSynchronize", [&] { return cudaStreamSynchronize(stream); });
@@ -211,7 +210,7 @@ class Scenario {
             say("cuLaunchKernel", [&] {
                 written(64);
                 int length = count;
-                void *arguments[] = {&buffers_[2], &length};
+                void* arguments[] = {&buffers_[2], &length};
                 return cuLaunchKernel(function, static_cast<unsigned>(count + 63) / 64, 1, 1, 64, 1, 1, 0,
                                       nullptr, arguments, nullptr);
             });
@@ -220,11 +219,10 @@ class Scenario {
         say("cuModuleUnload", [&] { return cuModuleUnload(module); });
     }
 
-    void show(const char *name, const float *buffer) {
+    void show(const char* name, const float* buffer) {
         std::vector<float> values(n, -1.0f);
-        say("cudaMemcpy back", [&] {
-            return cudaMemcpy(values.data(), buffer, n * sizeof(float), cudaMemcpyDeviceToHost);
-        });
+        say("cudaMemcpy back",
+            [&] { return cudaMemcpy(values.data(), buffer, n * sizeof(float), cudaMemcpyDeviceToHost); });
         std::uint64_t hash = 14695981039346656037u;
         for (const float value : values) {
             std::uint32_t bits = 0;
@@ -234,19 +232,18 @@ class Scenario {
         std::fprintf(out_, "%s: %016llx\n", name, static_cast<unsigned long long>(hash));
     }
 
-    std::FILE *out_;
-    float *buffers_[3] = {};
+    std::FILE* out_;
+    float* buffers_[3] = {};
 };
 
 void show_calls() {
     for (std::size_t i = 0; i < control().functions; ++i)
         for (int step = 1; step < 64; ++step)
-            if ((control().steps[i] >> step & 1) != 0)
-                std::printf("call %d %s\n", step, control().names[i]);
+            if ((control().steps[i] >> step & 1) != 0) std::printf("call %d %s\n", step, control().names[i]);
 }
 
-int run_faults(const char *path) {
-    std::FILE *cases = std::fopen(path, "r");
+int run_faults(const char* path) {
+    std::FILE* cases = std::fopen(path, "r");
     if (cases == nullptr) return 2;
     char when[32], function[stand_in_gpu::most_name];
     int step = 0, error = 0;
@@ -257,7 +254,7 @@ int run_faults(const char *path) {
         if (child == 0) {
             std::fclose(cases);
             alarm(120);
-            auto &fault = control().fault;
+            auto& fault = control().fault;
             fault.when = std::strcmp(when, "call") == 0      ? When::each_call
                          : std::strcmp(when, "changed") == 0 ? When::changed_launch
                                                              : When::afterwards;
@@ -279,7 +276,7 @@ int run_faults(const char *path) {
 
 }  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     if (argc == 3 && std::strcmp(argv[1], "faults") == 0) return run_faults(argv[2]);
     Scenario(stdout).run();
     if (argc == 2 && std::strcmp(argv[1], "calls") == 0) show_calls();

@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "base/nearest_name.h"
-#include "base/terminal.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/documentation.h"
 #include "tools/trimtab/measuring_commands.h"
@@ -25,17 +23,6 @@ std::string usage_message(const CLI::App& app, int argc, char** argv, const CLI:
 }
 
 }  // namespace
-
-void say(std::string_view message) {
-    fmt::print(stderr, "{} {}\n", base::in_colour(stderr, base::Colour::red, "trimtab:"), message);
-}
-int fail(ExitCode exit_code, std::string_view message) {
-    say(message);
-    return code(exit_code);
-}
-int fail(const Error& error) {
-    return fail(ExitCode::bad_input, error.text());
-}
 
 }  // namespace trimtab::tools
 

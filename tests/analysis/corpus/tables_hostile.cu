@@ -1,9 +1,11 @@
 // Nearly kernels whose blocks fill tables as every block does, or count into bins for all. See README.md.
-#define FILL(N, WITH) for (int k = threadIdx.x; k < N; k += blockDim.x) s[k] = WITH
-#define COUNT \
+#define FILL(N, WITH) \
+    for (int k = threadIdx.x; k < N; k += blockDim.x) s[k] = WITH
+#define COUNT                                      \
     int i = blockIdx.x * blockDim.x + threadIdx.x; \
     if (i < n) atomicAdd(&s[a[i] & 15], 1)
-#define FLUSH(N) for (int k = threadIdx.x; k < N; k += blockDim.x) atomicAdd(&o[k], s[k])
+#define FLUSH(N) \
+    for (int k = threadIdx.x; k < N; k += blockDim.x) atomicAdd(&o[k], s[k])
 
 //= fixed 2 "shared memory"
 __global__ void filled_with_ones(int* o, const int* a, int n) {

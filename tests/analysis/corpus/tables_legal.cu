@@ -98,7 +98,8 @@ __global__ void computed_table(int* o, const int* a, int f, int n) {
     __shared__ int s[32];
     for (int k = threadIdx.x; k < 32; k += blockDim.x) s[k] = k * k + f;
     __syncthreads();
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) o[i] = s[a[i] & 31];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        o[i] = s[a[i] & 31];
 }
 //= covering; -O0 fixed
 __global__ void table_of_pairs(int* o, const int2* __restrict__ table, const int* a, int n) {

@@ -299,7 +299,8 @@ LOOP:
                 totals_of(emulated_round(*launch, placement.at_once, kernel.latencies, 1, cached), pool);
             EXPECT_GT(run.sectors, 0);
             EXPECT_NEAR(found.sectors, run.sectors, 1e-3 * run.sectors) << size.x << " x " << size.y << body;
-            EXPECT_NEAR(found.accesses, run.accesses, 1e-3 * run.accesses) << size.x << " x " << size.y << body;
+            EXPECT_NEAR(found.accesses, run.accesses, 1e-3 * run.accesses)
+                << size.x << " x " << size.y << body;
             EXPECT_EQ(found.passes, run.passes) << size.x << " x " << size.y << body;
             // A few kept turns stand for all.
             EXPECT_NEAR(kept.sectors, run.sectors, 0.08 * run.sectors) << size.x << " x " << size.y << body;

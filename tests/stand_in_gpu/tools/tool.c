@@ -10,8 +10,8 @@ typedef int (*launch)(const void*, struct size, struct size, void**, unsigned lo
 
 static int launches, initialised;
 
-int cudaLaunchKernel(const void* function, struct size grid, struct size block, void** arguments, unsigned long shared_bytes,
-                     void* stream) {
+int cudaLaunchKernel(const void* function, struct size grid, struct size block, void** arguments,
+                     unsigned long shared_bytes, void* stream) {
     launch next = (launch)dlsym(RTLD_NEXT, "cudaLaunchKernel");
     ++launches;
     return next(function, grid, block, arguments, shared_bytes, stream);
