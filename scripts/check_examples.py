@@ -95,7 +95,8 @@ def check(page, root, environment, modelled):
         os.symlink(root / "samples", pathlib.Path(folder) / "samples")
         environment = environment | {"XDG_CACHE_HOME": os.path.join(folder, "cache")}
         def run(command):
-            return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+            # What a program writes stands where it would on a terminal.
+            return subprocess.run(["stdbuf", "-oL", "bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600, check=False)
         for number, share, before, lines in blocks(page.read_text(), modelled):
             if before:
