@@ -97,7 +97,9 @@ void TrimtabModel::l2_slots() {
         max((loads_ + local_) * device("warp_size") / device("load_store_units_per_sm"),
             max(load_lines_, load_sectors_ * sector_bytes_ / device("shared_bytes_per_clock")));
     const Value is_banked = number(70, "Volta") <= device("compute_capability");
-    const Value loading = beyond - select(is_banked, max(beyond - within, zero_) * l1_hits_, zero_);
+    const Value spared = select(is_banked, max(beyond - within, zero_) * l1_hits_, zero_)
+                             .named("slots_spared", "cycles per warp", "by loads that L1 has");
+    const Value loading = beyond - spared;
     slots_ = (loading + written + (grouped - written) * group_share_)
                  .named("slots", "cycles per warp", "sectors and lines through the SM");
     queue_ = of_load + of_load;
