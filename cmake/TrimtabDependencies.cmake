@@ -11,6 +11,8 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
 pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
+# It defines _FILE_OFFSET_BITS, which changes nothing where addresses have 64 bits, and g++ then takes no precompiled header.
+set_target_properties(PkgConfig::HIREDIS PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
