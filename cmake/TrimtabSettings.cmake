@@ -22,7 +22,8 @@ target_include_directories(trimtab_settings INTERFACE "${CMAKE_SOURCE_DIR}" "${C
 target_compile_options(trimtab_settings INTERFACE -Wall -Wextra -ffp-contract=off)
 # g++ 12 sees them where there are none, in its own std::string (GCC bug 105651) and std::optional.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
-  target_compile_options(trimtab_settings INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-maybe-uninitialized)
+  target_compile_options(trimtab_settings INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-maybe-uninitialized
+                                                    -Wno-array-bounds)
 endif()
 if(TRIMTAB_WERROR)
   target_compile_options(trimtab_settings INTERFACE -Werror)
@@ -37,9 +38,6 @@ endif()
 # GoogleTest's macros hold an else of their own; g++ warns of it under an if without braces. What a test costs is what it tests,
 # in the libraries: optimising its own code takes longer than running it.
 set(TRIMTAB_TEST_OPTIONS -Wno-dangling-else -O0)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
-  list(APPEND TRIMTAB_TEST_OPTIONS -Wno-array-bounds) # the same bug, in the strings that tests put together
-endif()
 
 # A preset that optimises nothing, for compiling is what it spends its time on, says here with what the rooms that tests
 # compute in are compiled all the same: those that read PTX, emulate it and prove things of it (HOT below).
