@@ -41,11 +41,20 @@ TEST_F(Replay, PredictAndEmulateFindTheCapturedMemory) {
     EXPECT_LT(of_short["ns"].get<double>(), predicted["ns"].get<double>());
     const auto emulated = ask(" emulate --no-sensitivity", "a.capture"),
                emulated_short = ask(" emulate --no-sensitivity --device t4", "short.capture");
-    EXPECT_EQ(emulated["work"]["blocks_run"], 5);
+    EXPECT_EQ(emulated["grid"], nlohmann::json({5, 1, 1}));
     EXPECT_EQ(emulated_short["device"], "t4");
     EXPECT_LT(emulated_short["work"]["warp_instructions_run"].get<double>(),
               emulated["work"]["warp_instructions_run"].get<double>());
-    EXPECT_EQ(ask(" emulate --no-sensitivity --grid 2 --block 64", "a.capture")["work"]["blocks_run"], 2);
+    const auto otherwise = ask(" emulate --no-sensitivity --grid 2 --block 16", "a.capture");
+    EXPECT_EQ(otherwise["grid"], nlohmann::json({2, 1, 1}));
+    EXPECT_EQ(otherwise["block"], nlohmann::json({16, 1, 1}));
+    EXPECT_GT(otherwise["ns"].get<double>(), emulated["ns"].get<double>())
+        << "half the threads for the same rows";
+    // The launch's dynamic shared memory holds 32 floats: a wider block would write past it.
+    const Outcome wider =
+        run(trimtab + " emulate --no-sensitivity --block 64 --capture " + file("a.capture") + " 2>&1");
+    EXPECT_EQ(wider.status, 3) << wider.output;
+    EXPECT_THAT(wider.output, HasSubstr("shared"));
     for (const std::string command : {" predict", " emulate"}) {
         EXPECT_EQ(run(trimtab + command).status, 2);
         EXPECT_EQ(run(trimtab + command + " x.ptx --capture " + file("a.capture")).status, 2);
