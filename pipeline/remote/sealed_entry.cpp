@@ -58,16 +58,16 @@ std::expected<std::string, Error> read_secret(const std::string& path) {
     if (status.st_uid != geteuid() && status.st_uid != 0) return refused("is another user's", path);
     if ((status.st_mode & (S_IRWXO | S_IWGRP)) != 0)
         return refused("others may read it, or write to it: chmod 600", path);
-    std::string secret(most_secret_bytes, '\0');
-    const ssize_t got = read(file.number(), secret.data(), secret.size());
+    std::array<char, most_secret_bytes> bytes{};
+    const ssize_t got = read(file.number(), bytes.data(), bytes.size());
     if (got < 0) return refused(std::strerror(errno), path);
-    secret.resize(static_cast<std::size_t>(got));
-    while (secret.ends_with('\n') || secret.ends_with('\r')) secret.pop_back();
+    std::string_view secret(bytes.data(), static_cast<std::size_t>(got));
+    while (secret.ends_with('\n') || secret.ends_with('\r')) secret.remove_suffix(1);
     if (secret.size() < least_secret_bytes)
         return refused(fmt::format("holds {} bytes; {} are the least: openssl rand -hex 32 makes one",
                                    secret.size(), least_secret_bytes),
                        path);
-    return secret;
+    return std::string(secret);
 }
 
 std::string entry_name(std::string_view secret, std::string_view kind, std::string_view key) {
