@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <span>
 #include <sstream>
 
@@ -121,26 +120,7 @@ std::expected<Cubin, Error> assemble_cubin(const std::string& ptx, const std::st
                                            unsigned compute_capability) {
     const auto ptxas = find_ptxas();
     if (!ptxas) return std::unexpected(Error{.message = "no ptxas is installed"});
-    const auto folder = base::TemporaryFolder::make();
-    if (!folder) return std::unexpected(folder.error());
-    const std::string input = folder->file("kernel.ptx"), output = folder->file("kernel.cubin");
-    std::ofstream(input, std::ios::binary) << ptx;
-    Cubin cubin{.architecture = architecture_for(ptx, compute_capability), .resources = {}, .bytes = {}};
-    if (const auto built = base::run_to_success({.words = {*ptxas, "-lineinfo", "-arch=" + cubin.architecture,
-                                                           "--entry", kernel, input, "-o", output}});
-        !built)
-        return std::unexpected(built.error());
-    std::ifstream file(output, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    const auto span = std::as_bytes(std::span(bytes));
-    const auto resources = ptx::read_cubin(span, output);
-    if (!resources) return std::unexpected(resources.error());
-    const auto found = resources->find(kernel);
-    if (found == resources->end())
-        return std::unexpected(Error{.message = "ptxas's cubin holds no " + kernel});
-    cubin.resources = found->second;
-    cubin.bytes.assign(span.begin(), span.end());
-    return cubin;
+    return run_ptxas(*ptxas, ptx, kernel, architecture_for(ptx, compute_capability), {"-lineinfo"});
 }
 
 std::expected<Assembly, Error> assemble(const std::string& ptx, const std::string& kernel,

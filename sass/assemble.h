@@ -1,14 +1,13 @@
 // What ptxas makes of a kernel's PTX, as a cubin and as instructions.
 #pragma once
 
-#include <cstddef>
 #include <expected>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "ptx/binary.h"
 #include "sass/disassembly.h"
+#include "sass/run_ptxas.h"
 #include "trimtab/error.h"
 
 namespace trimtab::sass {
@@ -17,12 +16,6 @@ namespace trimtab::sass {
 // puts it.
 [[nodiscard]] std::optional<std::string> find_ptxas();
 [[nodiscard]] std::optional<std::string> find_nvdisasm();
-
-struct Cubin {
-    std::string architecture;  // "sm_86"
-    ptx::KernelResources resources;
-    std::vector<std::byte> bytes;
-};
 
 // `kernel` of the PTX text, assembled for `compute_capability` (86) or, where that is below the PTX's own
 // target, for the latter. With the lines of the PTX, which change nothing of the code.

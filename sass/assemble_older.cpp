@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/installation.h"
 #include "base/process.h"
-#include "base/temporary_folder.h"
 
 namespace trimtab::sass {
 
@@ -49,30 +46,11 @@ std::expected<Cubin, Error> assemble_older(const std::string& ptx, const std::st
                                            unsigned compute_capability) {
     const auto ptxas = find_older_ptxas();
     if (!ptxas) return std::unexpected(Error{.message = "no ptxas of CUDA 11.8 is installed"});
-    const auto folder = base::TemporaryFolder::make();
-    if (!folder) return std::unexpected(folder.error());
-    Cubin cubin{.architecture = fmt::format("sm_{}", std::max(compute_capability, oldest_architecture)),
-                .resources = {},
-                .bytes = {}};
-    const std::string input = folder->file("kernel.ptx"), output = folder->file("kernel.cubin");
-    std::ofstream(input, std::ios::binary) << retargeted(ptx, cubin.architecture);
-    std::vector<std::string> words{*ptxas, "-arch=" + cubin.architecture, "--entry", kernel, input, "-o",
-                                   output};
+    std::vector<std::string> options;
     if (compute_capability < oldest_architecture)
-        words.push_back(fmt::format("-maxrregcount={}", registers_before_it));
-    if (const auto built = base::run_to_success({.words = words}); !built)
-        return std::unexpected(built.error());
-    std::ifstream file(output, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    const auto span = std::as_bytes(std::span(bytes));
-    const auto resources = ptx::read_cubin(span, output);
-    if (!resources) return std::unexpected(resources.error());
-    const auto found = resources->find(kernel);
-    if (found == resources->end())
-        return std::unexpected(Error{.message = "ptxas's cubin holds no " + kernel});
-    cubin.resources = found->second;
-    cubin.bytes.assign(span.begin(), span.end());
-    return cubin;
+        options.push_back(fmt::format("-maxrregcount={}", registers_before_it));
+    const std::string architecture = fmt::format("sm_{}", std::max(compute_capability, oldest_architecture));
+    return run_ptxas(*ptxas, retargeted(ptx, architecture), kernel, architecture, options);
 }
 
 }  // namespace trimtab::sass

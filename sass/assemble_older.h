@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "sass/assemble.h"
+#include "sass/run_ptxas.h"
 #include "trimtab/error.h"
 
 namespace trimtab::sass {
