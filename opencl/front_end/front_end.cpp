@@ -62,7 +62,7 @@ std::string key_of(const Compilers& compilers, const CompileRequest& request,
                    const std::vector<std::string>& options, const std::vector<std::string>& linked) {
     std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n", TRIMTAB_OPENCL_HASH, identity(compilers.clang),
                                   request.architecture, request.file, request.is_part ? "part" : "whole") +
-                      (request.keeps_loads ? "loads\n" : "");
+                      (request.keeps_accesses ? "accesses\n" : "");
     for (const std::string& library : linked) key.append(identity(library)).append("\n");
     for (const std::string& option : options)
         fmt::format_to(std::back_inserter(key), "{}:{}\n", option.size(), option);
@@ -103,10 +103,9 @@ class Compilation {
         CompiledProgram program;
         if (auto written = write_headers(); !written) return std::unexpected(written.error());
         if (auto made = make_ir(options, linked, program.log); !made) return std::unexpected(made.error());
-        if (request_->keeps_loads)
-            if (auto kept = optimise_with_loads(program.log); !kept) return std::unexpected(kept.error());
+        if (request_->keeps_accesses)
+            if (auto kept = optimise_with_accesses(program.log); !kept) return std::unexpected(kept.error());
         program.ir = read_whole(ir_);
-        if (request_->keeps_loads) make_loads_plain(program.ir);
         remove_uncalled_twins(program.ir);
         auto kernels = read_kernels(program.ir);
         if (!kernels) return failure(Kind::program, kernels.error());
@@ -115,6 +114,7 @@ class Compilation {
             return failure(Kind::installation, fmt::format("{}: cannot be written", ir_));
         if (auto made = make_ptx(program.log); !made) return std::unexpected(made.error());
         program.ptx = read_whole(ptx_);
+        if (request_->keeps_accesses) make_accesses_plain(program.ptx);
         if (const auto undefined = undefined_functions(program.ptx); !request_->is_part && !undefined.empty())
             return failure(Kind::program,
                            fmt::format("{}{}: error: undefined function{}: {}\n", program.log, request_->file,
@@ -173,7 +173,7 @@ class Compilation {
         words.insert(words.end(), {"-MF", dependencies_});
         for (const std::string& library : linked)
             words.insert(words.end(), {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", library});
-        if (request_->keeps_loads) words.insert(words.end(), {"-Xclang", "-disable-llvm-passes"});
+        if (request_->keeps_accesses) words.insert(words.end(), {"-Xclang", "-disable-llvm-passes"});
         if (!request_->headers.empty()) words.push_back("-I" + headers_);
         words.insert(words.end(), options.begin(), options.end());
         words.insert(words.end(), {"-x", "cl", source_, "-o", ir_});
@@ -181,9 +181,9 @@ class Compilation {
     }
 
     // What make_ir() has left as clang writes it at first.
-    std::expected<void, CompileFailure> optimise_with_loads(std::string& log) {
+    std::expected<void, CompileFailure> optimise_with_accesses(std::string& log) {
         std::string ir = read_whole(ir_);
-        if (!keep_loads(ir)) return failure(Kind::program, "it uses generic pointers\n");
+        if (!keep_accesses(ir)) return failure(Kind::program, "it uses generic pointers\n");
         if (!write_file(raw_, ir))
             return failure(Kind::installation, fmt::format("{}: cannot be written", raw_));
         std::vector<std::string> words = command();
@@ -196,8 +196,6 @@ class Compilation {
         std::vector<std::string> words = command();
         words.insert(words.end(), {"-Xclang", "-disable-llvm-passes", "-mllvm", "-nvptx-approx-log2f32", "-x",
                                    "ir", ir_, "-o", ptx_});
-        // The code generator puts loads where they are used, too.
-        if (request_->keeps_loads) words.insert(words.end(), {"-mllvm", "-disable-machine-sink"});
         return run_clang(std::move(words), log);
     }
 

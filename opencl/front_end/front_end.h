@@ -48,9 +48,9 @@ struct CompileRequest {
     bool has_offset = false;
     // Functions may be missing, which other sources have: it is part of a program.
     bool is_part = false;
-    // Every load that the source makes is in the code, however little becomes of it: for a proof that is to hold whatever
-    // compiles the source. Sources that use generic pointers fail.
-    bool keeps_loads = false;
+    // Every load and store that the source makes is in the code, however little becomes of it: for a proof that is to hold
+    // whatever compiles the source. Sources that use generic pointers or volatile global memory fail.
+    bool keeps_accesses = false;
     // Files that it may include, by the names that it includes them by.
     std::vector<std::pair<std::string, std::string>> headers = {};
 };

@@ -194,23 +194,33 @@ void remove_uncalled_twins(std::string& ir) {
     }
 }
 
-bool keep_loads(std::string& ir) {
+bool keep_accesses(std::string& ir) {
     std::string out;
     bool is_told = true;
     each_line(ir, [&](std::string_view line) {
         // As clang numbers them for NVIDIA's targets: 1 global, 4 constant; what is private or local is the work-group's own.
-        const bool reads_global = line.contains("ptr addrspace(1)") || line.contains("ptr addrspace(4)");
-        constexpr std::string_view load = " = load ", copy = "@llvm.mem";
+        const auto names = [&](const std::string& before) {
+            return line.contains(before + "ptr addrspace(1)") || line.contains(before + "ptr addrspace(4)");
+        };
+        constexpr std::string_view load = " = load ", store = "  store ", copy = "@llvm.mem",
+                                   plain = "i1 false)";
+        std::size_t access = std::string_view::npos;  // behind the word, of an access to such memory
+        // Where it goes is their second operand: a pointer may also be what is stored.
+        if (line.starts_with(store) && names(", "))
+            access = store.size();
+        else if (const std::size_t at = line.find(load); at != std::string_view::npos && names(", "))
+            access = at + load.size();
+        const bool is_access = access != std::string_view::npos;
         if (line.contains("addrspacecast ptr addrspace(1)")) is_told = false;
-        if (reads_global && line.contains(" = load volatile ")) is_told = false;
-        if (const std::size_t at = line.find(load); reads_global && at != std::string_view::npos &&
-                                                    !line.substr(at + load.size()).starts_with("volatile ")) {
-            out.append(line.substr(0, at + load.size()))
-                .append("volatile ")
-                .append(line.substr(at + load.size()));
-        } else if (const std::size_t plain = line.find("i1 false)");
-                   reads_global && line.contains(copy) && plain != std::string_view::npos) {
-            out.append(line.substr(0, plain)).append("i1 true").append(line.substr(plain + 8));
+        if (is_access && line.substr(access).starts_with("volatile ")) is_told = false;
+        // The PTX's own volatile accesses could not be told from those that are made so here.
+        if (line.contains(" asm ") && line.contains(".volatile")) is_told = false;
+        // Atomic ones are kept anyway.
+        if (is_access && !line.substr(access).starts_with("atomic ")) {
+            out.append(line.substr(0, access)).append("volatile ").append(line.substr(access));
+        } else if (const std::size_t at = line.find(plain);
+                   line.contains(copy) && names("") && at != std::string_view::npos) {
+            out.append(line.substr(0, at)).append("i1 true").append(line.substr(at + 8));
         } else {
             out.append(line);
         }
@@ -220,21 +230,13 @@ bool keep_loads(std::string& ir) {
     return is_told;
 }
 
-void make_loads_plain(std::string& ir) {
-    constexpr std::string_view load = " = load volatile ";
-    constexpr std::size_t word_bytes = 9;  // "volatile "
-    for (std::size_t at = ir.find(load); at != std::string::npos; at = ir.find(load, at + 1)) {
-        const std::size_t start = ir.rfind('\n', at) + 1;
-        const std::string name(ir, ir.find('%', start), at - ir.find('%', start));
-        const std::size_t end = std::min(ir.find("\n}\n", at), ir.size());
-        bool is_used = false;
-        for (std::size_t use = ir.find(name, at + load.size()); use < end && !is_used;
-             use = ir.find(name, use + 1)) {
-            const char after = use + name.size() < ir.size() ? ir[use + name.size()] : ' ';
-            is_used = std::isalnum(static_cast<unsigned char>(after)) == 0 && after != '_' && after != '.';
-        }
-        if (is_used) ir.erase(at + load.size() - word_bytes, word_bytes);
-    }
+void make_accesses_plain(std::string& ptx) {
+    constexpr std::string_view mark = ".volatile";
+    for (std::size_t at = ptx.find(mark); at != std::string::npos; at = ptx.find(mark, at))
+        if (const std::string_view opcode(ptx.data() + at - 2, 2); opcode == "ld" || opcode == "st")
+            ptx.erase(at, mark.size());
+        else
+            at += mark.size();
 }
 
 std::vector<std::string> undefined_functions(const std::string& ptx) {

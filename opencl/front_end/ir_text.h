@@ -1,4 +1,4 @@
-// What is read off, and taken out of, LLVM IR as clang prints it.
+// What is read off, and changed in, LLVM IR and PTX as clang prints them.
 #pragma once
 
 #include <expected>
@@ -14,11 +14,11 @@ namespace trimtab::opencl {
 [[nodiscard]] std::expected<std::vector<KernelInfo>, std::string> read_kernels(std::string_view ir);
 // clang gives each kernel a twin that other kernels call: those that none calls.
 void remove_uncalled_twins(std::string& ir);
-// Makes loads from a kernel's arguments volatile, in IR that nobody has optimised yet; false: where a pointer leads cannot
+// Makes accesses to a kernel's arguments volatile, in IR that nobody has optimised yet; false: where a pointer leads cannot
 // be told from its type, or some are volatile already.
-[[nodiscard]] bool keep_loads(std::string& ir);
-// Once it is optimised: makes those whose result is used plain loads again.
-void make_loads_plain(std::string& ir);
+[[nodiscard]] bool keep_accesses(std::string& ir);
+// Once that is PTX: makes them plain again.
+void make_accesses_plain(std::string& ptx);
 // Functions that the PTX calls and that are nowhere; demangled.
 [[nodiscard]] std::vector<std::string> undefined_functions(const std::string& ptx);
 

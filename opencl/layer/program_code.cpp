@@ -25,7 +25,7 @@ void compile(const std::shared_ptr<ProgramRecord>& program) {
         } else if (const std::string asked = asked_of_compiler(program->source, *words); !asked.empty()) {
             failure = "its source asks its compiler for " + asked;
         } else if (auto made = compile_program(
-                       *compilers, {.source = program->source, .options = *words, .keeps_loads = true})) {
+                       *compilers, {.source = program->source, .options = *words, .keeps_accesses = true})) {
             code = std::make_unique<CompiledProgram>(std::move(*made));
         } else {
             failure = "its source does not compile here: " +

@@ -2,17 +2,11 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 
-#include "analysis/describe.h"
-#include "base/temporary_folder.h"
-#include "opencl/front_end/front_end.h"
-#include "ptx/module.h"
 #include "tests/emulator/fixture.h"
+#include "tests/opencl/compiled_kernels.h"
 
 namespace trimtab::opencl {
 namespace {
@@ -163,17 +157,7 @@ const std::vector<Case>& cases() {
 
 class OpenClKernels : public testing::Test {
   protected:
-    static void SetUpTestSuite() {
-        const auto cache = base::TemporaryFolder::make().value();
-        setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
-        std::ifstream file(TRIMTAB_SOURCE_DIR "/tests/opencl/polybench.cl");
-        auto made = compile_program(
-            find_compilers().value(),
-            {.source = {std::istreambuf_iterator<char>(file), {}}, .options = {"-cl-std=CL3.0"}});
-        unsetenv("XDG_CACHE_HOME");
-        ASSERT_TRUE(made) << made.error().log;
-        ptx() = made->ptx;
-    }
+    static void SetUpTestSuite() { ptx() = test::ptx_of("polybench.cl"); }
     static std::string& ptx() {
         static std::string text;
         return text;
@@ -181,12 +165,6 @@ class OpenClKernels : public testing::Test {
 };
 
 TEST_F(OpenClKernels, AreProvedLikeCudas) {
-    const auto module = ptx::parse(ptx(), "polybench.cl");
-    ASSERT_TRUE(module) << module.error().text();
-    const analysis::Image image{
-        .module = &*module, .architecture = module->target, .resources = {}, .resources_from = {}};
-    const auto described = analysis::describe(std::span(&image, 1), {}, {});
-    ASSERT_TRUE(described) << described.error().text();
     std::map<std::string, Verdict> expected{
         {"unguarded", Verdict::dividing},    {"reads_the_total", Verdict::dividing},
         {"shares_memory", Verdict::fixed},   {"reads_its_place", Verdict::fixed},
@@ -194,10 +172,11 @@ TEST_F(OpenClKernels, AreProvedLikeCudas) {
         {"takes_tickets", Verdict::fixed},   {"prints", Verdict::fixed},
         {"of_a_warp", Verdict::fixed}};
     for (const Case& one : cases()) expected[one.kernel] = Verdict::covering;
-    EXPECT_EQ(described->size(), expected.size());
-    for (const analysis::KernelDescription& kernel : *described) {
-        ASSERT_TRUE(expected.contains(kernel.name)) << kernel.name;
-        EXPECT_EQ(analysis::name(kernel.verdict), analysis::name(expected[kernel.name])) << kernel.name;
+    const auto described = test::describe_kernels(ptx());
+    EXPECT_EQ(described.size(), expected.size());
+    for (const auto& [name, kernel] : described) {
+        ASSERT_TRUE(expected.contains(name)) << name;
+        EXPECT_EQ(analysis::name(kernel.verdict), analysis::name(expected[name])) << name;
     }
 }
 

@@ -1,19 +1,13 @@
 // Which work-groups OpenCL's kernels may have: by what the proof says of each, and by running every size that it allows.
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 
-#include "analysis/describe.h"
 #include "analysis/legal_blocks.h"
-#include "base/temporary_folder.h"
 #include "model/device.h"
-#include "opencl/front_end/front_end.h"
-#include "ptx/module.h"
 #include "tests/emulator/fixture.h"
+#include "tests/opencl/compiled_kernels.h"
 
 namespace trimtab::opencl {
 namespace {
@@ -57,22 +51,8 @@ const std::map<std::string, Expected> expected{{"guarded", {Verdict::covering, t
 class OpenClLegality : public testing::Test {
   protected:
     static void SetUpTestSuite() {
-        const auto cache = base::TemporaryFolder::make().value();
-        setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
-        std::ifstream file(TRIMTAB_SOURCE_DIR "/tests/opencl/hostile.cl");
-        auto made = compile_program(
-            find_compilers().value(),
-            {.source = {std::istreambuf_iterator<char>(file), {}}, .options = {"-cl-std=CL3.0"}});
-        unsetenv("XDG_CACHE_HOME");
-        ASSERT_TRUE(made) << made.error().log;
-        ptx() = made->ptx;
-        const auto module = ptx::parse(ptx(), "hostile.cl");
-        ASSERT_TRUE(module) << module.error().text();
-        const analysis::Image image{
-            .module = &*module, .architecture = module->target, .resources = {}, .resources_from = {}};
-        auto described = analysis::describe(std::span(&image, 1), {}, {});
-        ASSERT_TRUE(described) << described.error().text();
-        for (analysis::KernelDescription& kernel : *described) kernels()[kernel.name] = std::move(kernel);
+        ptx() = test::ptx_of("hostile.cl");
+        kernels() = test::describe_kernels(ptx());
     }
     static std::string& ptx() {
         static std::string text;
@@ -110,44 +90,72 @@ TEST_F(OpenClLegality, TwinsAreToldApart) {
     }
 }
 
-// Of a source that another compiler compiles, nothing holds but what it says: a load before the guard is one.
-TEST_F(OpenClLegality, LoadsThatTheSourceMakesAreLoads) {
-    const auto cache = base::TemporaryFolder::make().value();
-    setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
+// Of a source that another compiler compiles, nothing holds but what it says: a load before the guard is one, and a store.
+TEST_F(OpenClLegality, AccessesThatTheSourceMakesAreAccesses) {
     const auto compile = [](const std::string& source, std::vector<std::string> options) {
-        return compile_program(find_compilers().value(),
-                               {.source = source, .options = std::move(options), .keeps_loads = true});
+        return test::compile({.source = source, .options = std::move(options), .keeps_accesses = true});
     };
-    const auto made = compile(
-        "typedef struct { int a, b, c, d; } Four;"
-        "kernel void guarded(global int* x, int n) { int i = get_global_id(0); if (i < n) x[i] += 1; }"
-        "kernel void too_late(global int* x, int n) { int i = get_global_id(0); int old = x[i]; if (i < n) "
-        "x[i] = old + 1; }"
-        "kernel void for_nothing(global int* x, int n) { int i = get_global_id(0); int old = x[i]; if (i < "
-        "n) x[i] = 1; }"
-        "kernel void all_four(global Four* x, int n) {"
-        "  int i = get_global_id(0); Four old = x[i]; if (i < n) x[i].a = old.b + old.c; }"
-        "kernel void vectors(global const int* x, global int* y, int n) {"
-        "  int i = get_global_id(0); int4 v = vload4(i, x); if (i < n) y[i] = v.x; }",
-        {});
-    const auto generic = compile(
-        "kernel void k(global int* x, int n) { int* p = x; p[get_global_id(0)] = n; }", {"-cl-std=CL3.0"});
-    unsetenv("XDG_CACHE_HOME");
+    const auto made = compile(R"(
+        typedef struct { int a, b, c, d; } Four;
+        kernel void guarded(global int* x, int n) { int i = get_global_id(0); if (i < n) x[i] += 1; }
+        kernel void guarded_for_nothing(global int* x, int n) {
+            int i = get_global_id(0); if (i < n) x[i] = x[i];
+        }
+        kernel void guarded_reads_of_all(global int* x, global const int* y, global const Four* four, int n) {
+            int i = get_global_id(0);
+            if (i >= n) return;
+            Four mine = four[i];
+            int4 v = vload4(i, y);
+            int sum = 0;
+            for (int k = 0; k < n; ++k) sum += y[k] * v.y + mine.b;
+            x[i] = sum;
+        }
+        kernel void too_late(global int* x, int n) {
+            int i = get_global_id(0); int old = x[i]; if (i < n) x[i] = old + 1;
+        }
+        kernel void for_nothing(global int* x, int n) {
+            int i = get_global_id(0); int old = x[i]; if (i < n) x[i] = 1;
+        }
+        kernel void as_it_was(global int* x, int n) { int i = get_global_id(0); x[i] = x[i]; }
+        kernel void as_it_was_in_its_place(global int* x, int n) {
+            int i = get_global_id(0); int old = x[i]; if (i < n) x[i] = old; else x[i] = old;
+        }
+        kernel void as_it_was_after_all(global int* x, int n) {
+            int i = get_global_id(0); int old = x[i]; int new = old; if (i < n) new = 7; x[i] = new;
+        }
+        kernel void four_as_they_were(global Four* x, int n) { int i = get_global_id(0); x[i] = x[i]; }
+        kernel void vectors_as_they_were(global int4* x, int n) { int i = get_global_id(0); x[i] = x[i]; }
+        kernel void of_no_value(global int* x, global const int* y, int n) {
+            int i = get_global_id(0); int value; if (i < n) value = y[i]; x[i] = value;
+        }
+        kernel void all_four(global Four* x, int n) {
+            int i = get_global_id(0); Four old = x[i]; if (i < n) x[i].a = old.b + old.c;
+        }
+        kernel void vectors(global const int* x, global int* y, int n) {
+            int i = get_global_id(0); int4 v = vload4(i, x); if (i < n) y[i] = v.x;
+        }
+        kernel void one_of_a_choice(global int* x, global int* y, int n) {
+            int i = get_global_id(0); int a = x[i], b = y[i]; if (i < n) y[i] = i > 5 ? a : b;
+        })",
+                              {});
     ASSERT_TRUE(made) << made.error().log;
-    const auto module = ptx::parse(made->ptx, "loads.cl");
-    ASSERT_TRUE(module) << module.error().text();
-    const analysis::Image image{
-        .module = &*module, .architecture = module->target, .resources = {}, .resources_from = {}};
-    const auto described = analysis::describe(std::span(&image, 1), {}, {});
-    ASSERT_TRUE(described) << described.error().text();
-    EXPECT_EQ(described->size(), 5u);
-    for (const analysis::KernelDescription& kernel : *described) {
-        if (kernel.name == "guarded")
-            EXPECT_EQ(kernel.verdict, Verdict::covering);
+    EXPECT_FALSE(made->ptx.contains(".volatile"));
+    const auto described = test::describe_kernels(made->ptx);
+    EXPECT_EQ(described.size(), 14u);
+    for (const auto& [name, kernel] : described) {
+        if (name.starts_with("guarded"))
+            EXPECT_EQ(kernel.verdict, Verdict::covering) << name;
         else
-            EXPECT_NE(kernel.verdict, Verdict::covering) << kernel.name;
+            EXPECT_NE(kernel.verdict, Verdict::covering) << name;
     }
-    EXPECT_FALSE(generic);
+    const std::string of_all = "kernel void k(global int* x, int n) { ";
+    EXPECT_FALSE(compile(of_all + "int* p = x; p[get_global_id(0)] = n; }", {"-cl-std=CL3.0"}))
+        << "generic pointers";
+    EXPECT_FALSE(compile(of_all + "volatile global int* p = x; p[get_global_id(0)] = n; }", {}))
+        << "volatile memory";
+    EXPECT_FALSE(
+        compile(of_all + R"(__asm volatile("st.volatile.global.u32 [%0], 1;" :: "l"(x + n)); })", {}))
+        << "volatile by the PTX that it contains";
 }
 
 // Arguments decide, too: what a guard turns away for one value it lets pass for another.
