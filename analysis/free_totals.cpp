@@ -138,6 +138,28 @@ bool are_apart(std::span<const GridStrideAccess> accesses, ArgumentBytes argumen
     return true;
 }
 
+// Threads that a guard sends away touch no memory by their index: what is left of `box`, which has the indices of
+// all threads. One index stays in any case: what every thread touches does not go with it.
+IndexBox without_guarded(const KernelDescription& description, ArgumentBytes arguments,
+                         std::span<const std::uint32_t> offsets, IndexBox box) {
+    for (const Guard& guard : description.guards) {
+        IndexRange& indices = box[static_cast<std::size_t>(guard.dimension)];
+        // All from `first_known` on are shown to exit; at first of none.
+        std::uint64_t first = indices.first + 1, first_known = indices.last + 1;
+        while (first < first_known) {
+            const std::uint64_t middle = first + (first_known - first) / 2;
+            IndexBox past = box;
+            past[static_cast<std::size_t>(guard.dimension)].first = middle;
+            if (truth(guard.exits, arguments, offsets, past) == Truth::always)
+                first_known = middle;
+            else
+                first = middle + 1;
+        }
+        indices.last = first_known - 1;
+    }
+    return box;
+}
+
 }  // namespace
 
 std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBytes arguments,
@@ -197,6 +219,7 @@ bool indices_are_apart(const KernelDescription& description, ArgumentBytes argum
         if (description.reads_total(d) && !has_loops) return false;
         box[d].last = std::max<std::uint64_t>(extent[d], 1) - 1;
     }
+    box = without_guarded(description, arguments, offsets, box);
     // In loops the global index stands for theirs, which goes further.
     for (const GridStrideLoop& loop : description.strides) {
         const auto d = static_cast<std::size_t>(loop.dimension);

@@ -103,13 +103,17 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
     };
     double relative_error = 0;
     std::vector<Extents> tried{written};
-    // To leave out threads that only exit needs no prediction.
+    // Threads that make no turn only exit, or help their block to fill and flush what it shares. Without them a
+    // launch need not be faster by more than both predictions err, but it must not be predicted to be slower.
+    std::optional<Found> without_idle;
     if (const auto fewer = fewer_extents(written, turns)) {
-        const auto found = best_of(*fewer);
-        if (!found) return decision;
+        without_idle = best_of(*fewer);
+        if (!without_idle) return decision;
         tried.push_back(*fewer);
-        take(*found);
-        relative_error = found->choice.relative_error;
+    }
+    if (without_idle && without_idle->choice.predicted_ns <= decision.chosen_ns) {
+        take(*without_idle);
+        relative_error = without_idle->choice.relative_error;
     } else {
         trimtab_prediction chosen{};
         const std::vector<double> data = analysis::data_values(description, arguments, written);

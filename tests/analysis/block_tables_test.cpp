@@ -91,6 +91,13 @@ TEST(BlockTables, BinsGoWhereTheyAreFlushedTo) {
     EXPECT_EQ(blocks(kernel, arguments(kernel, bins, bins + 64, 1000), {8, 1, 1}, {128, 1, 1}), "cover");
     EXPECT_THAT(blocks(kernel, arguments(kernel, bins, bins + 60, 1000), {8, 1, 1}, {128, 1, 1}),
                 testing::HasSubstr("apart"));
+    // The elements end where the bins begin: threads that the guard sends away read none.
+    EXPECT_EQ(blocks(kernel, arguments(kernel, bins, bins - 4000, 1000), {8, 1, 1}, {128, 1, 1}), "cover");
+    EXPECT_EQ(blocks(kernel, arguments(kernel, bins, bins - 400, 100), {8, 1, 1}, {128, 1, 1}), "cover");
+    EXPECT_THAT(blocks(kernel, arguments(kernel, bins, bins - 3996, 1000), {8, 1, 1}, {128, 1, 1}),
+                testing::HasSubstr("apart"));
+    EXPECT_THAT(blocks(kernel, arguments(kernel, bins, bins - 4000, 1001), {8, 1, 1}, {128, 1, 1}),
+                testing::HasSubstr("apart"));
     EXPECT_THAT(blocks(kernel, arguments(kernel, bins, elements, 1000), {8, 2, 1}, {128, 1, 1}),
                 testing::HasSubstr("no index in y"));
     EXPECT_THAT(blocks(kernel, arguments(kernel, bins, elements, 1000), {8, 1, 1}, {128, 2, 1}),

@@ -137,11 +137,14 @@ TEST_F(OtherTotals, UncertainPredictionsChangeNothing) {
 }
 
 TEST_F(OtherTotals, ThreadsWithoutATurnAreLeftOut) {
-    // Whatever is predicted of more threads than turns.
     script().ns = [](double extent) { return extent > 2000 ? 10 : 1000; };
     const Decision decision = decide(4096, 256, 1500);
     EXPECT_TRUE(decision.has_other_total);
     EXPECT_EQ(threads(decision), 2048u);
+    // They may fill and flush what their block shares.
+    script().ns = [](double extent) { return extent > 3000 ? 10 : 11; };
+    EXPECT_FALSE(decide(4096, 256, 1500).has_other_total) << "slower without them";
+    EXPECT_EQ(threads(decide(4096, 256, 4000)), 4096u) << "as fast without them";
 }
 
 TEST_F(OtherTotals, TurnsThatMeetKeepTheirTotal) {
