@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <charconv>
 #include <deque>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -20,9 +22,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Workers that a task may be lost with, before it is left.
+// Losses of a task before it is left, where nobody else can try it.
 constexpr unsigned most_losses = 3;
-// Starts of a worker that gets nothing done.
+// Starts of a worker that gets nothing done, after which its place stays empty.
 constexpr unsigned most_starts = 3;
 constexpr std::size_t most_workers = 1000;
 
@@ -70,7 +72,6 @@ class WorkerPool::Impl {
 
     std::vector<Left> run(std::size_t count, const Make& make, const Take& take, const Show& show) {
         Run run{.make = make, .take = take, .show = show, .total = count};
-        run.losses.assign(count, 0);
         for (std::size_t i = 0; i < count; ++i) run.waiting.push_back(i);
         while (run.done + run.left.size() < count) {
             hand_out(run);
@@ -90,11 +91,18 @@ class WorkerPool::Impl {
         MessageReader reader;
         std::string outgoing;
         bool is_ready = false;
-        std::string shared;  // what it was sent last
+        bool has_done = false;  // a task, it or one before it
+        std::string shared;     // what it was sent last
         std::optional<std::size_t> task;
         double part = 0;  // of the task
         Clock::time_point heard;
         unsigned starts = 0;
+    };
+    // Of workers, with one task.
+    struct Losses {
+        unsigned count = 0;
+        std::set<const Slot*> slots = {};
+        std::string last;
     };
     struct Run {
         const Make& make;
@@ -102,7 +110,7 @@ class WorkerPool::Impl {
         const Show& show;
         std::size_t total = 0, done = 0;
         std::deque<std::size_t> waiting = {};
-        std::vector<unsigned> losses = {};
+        std::map<std::size_t, Losses> losses = {};  // by task
         std::vector<Left> left = {};
     };
 
@@ -127,13 +135,53 @@ class WorkerPool::Impl {
         slot.heard = Clock::now();
     }
 
+    // Whether one that it was not lost with can try the task. One that has not begun yet is waited for only while it
+    // may be those that lost the task who are at fault: none of them has ever done any.
+    [[nodiscard]] bool another_can_try(const Losses& losses) const {
+        const bool task_is_at_fault = std::ranges::any_of(losses.slots, &Slot::has_done);
+        return std::ranges::any_of(slots_, [&](const Slot& slot) {
+            if (losses.slots.contains(&slot)) return false;
+            return slot.is_ready || (!task_is_at_fault && (slot.process || slot.starts < most_starts));
+        });
+    }
+
+    // What is in vain is left: it was lost often, and nobody else can try it; or those who did were many.
+    void leave(Run& run) {
+        std::erase_if(run.waiting, [&](std::size_t task) {
+            const auto found = run.losses.find(task);
+            if (found == run.losses.end()) return false;
+            const Losses& losses = found->second;
+            if (losses.count < most_losses) return false;
+            if (losses.slots.size() < most_losses && another_can_try(losses)) return false;
+            run.left.push_back(
+                {task, fmt::format("{} workers were lost with it; the last {}", losses.count, losses.last),
+                 true});
+            return true;
+        });
+    }
+
+    // The first that waits and was not lost with this worker, unless nobody else can try it.
+    [[nodiscard]] std::optional<std::size_t> next_task(Run& run, const Slot& slot) const {
+        const auto task = std::ranges::find_if(run.waiting, [&](std::size_t number) {
+            const auto losses = run.losses.find(number);
+            return losses == run.losses.end() || !losses->second.slots.contains(&slot) ||
+                   !another_can_try(losses->second);
+        });
+        if (task == run.waiting.end()) return std::nullopt;
+        const std::size_t number = *task;
+        run.waiting.erase(task);
+        return number;
+    }
+
     void hand_out(Run& run) {
+        if (!run.losses.empty()) leave(run);
         for (Slot& slot : slots_) {
             if (run.waiting.empty()) return;
             if (!slot.process && slot.starts < most_starts) start(slot);
             if (!slot.process || !slot.is_ready || slot.task) continue;
-            const std::size_t number = run.waiting.front();
-            run.waiting.pop_front();
+            const std::optional<std::size_t> next = next_task(run, slot);
+            if (!next) continue;
+            const std::size_t number = *next;
             Task task = run.make(number);
             if (task.shared && slot.shared != task.shared->id) {
                 nlohmann::json head = task.shared->head;
@@ -233,6 +281,7 @@ class WorkerPool::Impl {
             return std::unexpected(Error{"its answer is not taken: " + taken.error().text()});
         slot.task.reset();
         slot.starts = 1;  // it gets things done
+        slot.has_done = true;
         ++run.done;
         return {};
     }
@@ -247,11 +296,12 @@ class WorkerPool::Impl {
         warn_(fmt::format("{} {}", name(slot), why));
         if (!slot.task) return;
         const std::size_t task = *std::exchange(slot.task, std::nullopt);
-        if (++run.losses[task] >= most_losses)
-            run.left.push_back(
-                {task, fmt::format("{} workers were lost with it; the last {}", most_losses, why), true});
-        else
-            run.waiting.push_front(task);
+        Losses& losses = run.losses[task];
+        ++losses.count;
+        losses.slots.insert(&slot);
+        losses.last = std::move(why);
+        // After the others: a worker that does those shows that it is well.
+        run.waiting.push_back(task);
     }
 
     void show(const Run& run) const {

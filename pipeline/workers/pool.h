@@ -2,7 +2,8 @@
 // a time on its stdin, and writes what came of it on its stdout (`trimtab worker`).
 //
 // What a task comes to does not depend on who does it. Workers may end, hang or talk nonsense: what they had goes to
-// others, twice; and new ones are started in their places, as long as they get anything done.
+// others, where there are any, and is left when three were lost with it; new ones are started in their places, three
+// times where they get nothing done.
 #pragma once
 
 #include <chrono>
