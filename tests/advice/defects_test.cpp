@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -11,6 +10,7 @@
 #include "advice/advise.h"
 #include "advice/report.h"
 #include "analysis/legal_blocks.h"
+#include "base/temporary_folder.h"
 #include "emulator/exec/memory.h"
 #include "tests/emulator/compile.h"
 #include "tools/trimtab/emulated_opinion.h"
@@ -58,7 +58,8 @@ const std::string& source() {
 // Compiled once for all cases.
 const KernelFile& kernels() {
     static const KernelFile file = [] {
-        const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "trimtab_defects.ptx";
+        const auto folder = base::TemporaryFolder::make().value();
+        const std::string path = folder.file("defects.ptx");
         std::ofstream(path) << emulator::test::compile_cuda(source(), "-O3 -gline-tables-only");
         auto loaded = load_kernels(path);
         EXPECT_TRUE(loaded) << loaded.error().text();

@@ -1,11 +1,11 @@
 // The records of a run that are not whole: what can be read is advised on, and what cannot is said.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "advice/report.h"
+#include "base/temporary_folder.h"
 #include "tools/trimtab/advised_records.h"
 
 namespace trimtab::tools {
@@ -27,7 +27,9 @@ emulator::LaunchProfile profile_of(const std::string& kernel) {
 
 class Records : public testing::Test {
   protected:
-    std::string file_ = std::filesystem::path(testing::TempDir()) / "trimtab_advice_records.jsonl";
+    // CTest runs each test in a process of its own, several at once.
+    const base::TemporaryFolder folder_ = base::TemporaryFolder::make().value();
+    const std::string file_ = folder_.file("records.jsonl");
     const std::string first_ = emulator::to_json(profile_of("first")).dump(),
                       second_ = emulator::to_json(profile_of("second")).dump();
 

@@ -1,6 +1,7 @@
 // Descriptions: of real kernels, as JSON and back, and D at a launch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <fstream>
@@ -181,7 +182,7 @@ TEST(DataParameters, AreReadFromTheLaunch) {
 }
 
 TEST(DataParameters, TakeNamesAndLinesFromTheSource) {
-    const std::string path = testing::TempDir() + "/kernels.json";
+    const std::string path = testing::TempDir() + "/kernels-" + std::to_string(getpid()) + ".json";
     std::ofstream(path) << R"json({"kernels": {"_Z4stepPfPKfii": {
         "demangled": "step(float*, const float*, int, int)", "file": "fdtd.cu", "line": 7, "parameters": [
             {"name": "ex", "type": "float *"}, {"name": "fict", "type": "const float *"},

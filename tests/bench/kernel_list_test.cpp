@@ -2,8 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
 #include <fstream>
+
+#include "base/temporary_folder.h"
 
 namespace trimtab::bench {
 namespace {
@@ -57,7 +58,8 @@ TEST(KernelList, TheOneOfThePolybenchTablesIsWhole) {
 }
 
 TEST(KernelList, ErrorsNameTheEntry) {
-    const std::string path = testing::TempDir() + "/kernels.json";
+    const auto folder = base::TemporaryFolder::make().value();
+    const std::string path = folder.file("kernels.json");
     const auto expect = [&](const std::string& text, const std::string& message) {
         std::ofstream(path) << text;
         const auto kernels = read_kernel_list(path);

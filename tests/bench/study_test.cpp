@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/temporary_folder.h"
 #include "bench/selection_quality/reports.h"
 
 namespace trimtab::bench {
@@ -72,7 +73,8 @@ TEST_F(Rules, AnotherDaysBestIsTheOracle) {
 }
 
 TEST_F(Rules, ChoicesOfAFile) {
-    const std::string path = testing::TempDir() + "/choices.csv";
+    const auto folder = base::TemporaryFolder::make().value();
+    const std::string path = folder.file("choices.csv");
     std::ofstream(path) << "gpu,app,kernel,n,bx,by\ngtx1080ti,A,two,512,32,32\ngtx1080ti,A,one,512,7,1\n";
     ASSERT_TRUE(add_choices(study_, "published", path));
     EXPECT_DOUBLE_EQ(*study_.cases[0].efficiency("published"), 0.25);

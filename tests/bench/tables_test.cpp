@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 
+#include "base/temporary_folder.h"
 #include "bench/selection_quality/csv.h"
 #include "bench/selection_quality/measured_table.h"
 #include "bench/tuned_quality/results_file.h"
@@ -20,10 +20,11 @@ using testing::HasSubstr;
 class Tables : public testing::Test {
   protected:
     std::string write(const std::string& text) {
-        const std::string path = testing::TempDir() + "/bench_table.csv";
+        const std::string path = folder_.file("bench_table.csv");
         std::ofstream(path) << text;
         return path;
     }
+    const base::TemporaryFolder folder_ = base::TemporaryFolder::make().value();
 };
 
 TEST_F(Tables, ReadsCasesWithColumnsInAnyOrder) {
@@ -149,8 +150,7 @@ TEST_F(Tables, SlicesAreScoredForEachPredictor) {
 TEST_F(Tables, PredictionsAreTakenUpWhereARunStopped) {
     TunedKernel kernel;
     kernel.columns = {"bx", "tile"};
-    const std::string path = testing::TempDir() + "/bench_results.csv";
-    std::filesystem::remove(path);
+    const std::string path = folder_.file("bench_results.csv");
     {
         auto results = ResultsFile::open(path, kernel);
         ASSERT_TRUE(results) << results.error().text();
@@ -163,7 +163,7 @@ TEST_F(Tables, PredictionsAreTakenUpWhereARunStopped) {
     EXPECT_EQ(results->find({1, 32}), nullptr);
     kernel.columns = {"by"};
     EXPECT_FALSE(ResultsFile::open(path, kernel));
-    EXPECT_FALSE(ResultsFile::open(testing::TempDir() + "/no/such/folder.csv", kernel));
+    EXPECT_FALSE(ResultsFile::open(folder_.file("no/such/folder.csv"), kernel));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/temporary_folder.h"
 #include "model/device_fields.h"
 
 namespace trimtab::model {
@@ -101,7 +102,8 @@ TEST(FindDevice, OffersTheNearestSlug) {
 }
 
 TEST(FindDevice, ReadsAFile) {
-    const fs::path path = fs::path(testing::TempDir()) / "trimtab_device_test.json";
+    const auto folder = base::TemporaryFolder::make().value();
+    const fs::path path = folder.file("device.json");
     Json json = valid();
     json["slug"] = "other-part";
     json["values"]["sm_count"]["value"] = 7;

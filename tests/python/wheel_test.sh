@@ -33,9 +33,10 @@ python3 -m venv "$work/venv"
 export PATH=$work/venv/bin:/usr/bin:/bin XDG_CACHE_HOME=$work/cache
 unset CUDA_HOME CUDA_PATH TRIMTAB_PREFIX PYTHONPATH LD_LIBRARY_PATH
 cd "$work"
-trimtab++ --version | grep -q '^trimtab++ (Trimtab)' || fail "trimtab++ --version"
+# (Not `... | grep -q`, under pipefail: grep ends at the first match, and who still writes ends by SIGPIPE.)
+grep -q '^trimtab++ (Trimtab)' <<<"$(trimtab++ --version)" || fail "trimtab++ --version"
 trimtab++ -O3 "$sources/samples/polybench/gemm.cu" -o gemm
-ldd gemm | grep -q "$work/venv/.*libtrimtab.so" || fail "gemm is not linked to the wheel's library"
+grep -q "$work/venv/.*libtrimtab.so" <<<"$(ldd gemm)" || fail "gemm is not linked to the wheel's library"
 TRIMTAB_LOG=info ./gemm 256 >gemm.out 2>gemm.log
 grep -q '^PASS$' gemm.out || fail "gemm: $(cat gemm.out gemm.log)"
 grep -q 'by driver: predicted fastest' gemm.log || fail "gemm is not tuned: $(cat gemm.log)"

@@ -71,7 +71,7 @@ grep -q '^other_table(int\*) \[BLOCK=64\]' out.txt || fail "a body that fits is 
 expect_warning() { # TEXT OPTIONS...: no bodies, and a build that stands
     compile none --trimtab-profile=off "${@:2}"
     [[ $(grep -c "trimtab++: warning: .*$1" build.log) == 1 ]] || fail "does not warn '$1': $(cat build.log)"
-    if "$build/bin/trimtab" inspect none | grep -q 'variant  '; then fail "has bodies in spite of '$1'"; fi
+    if grep -q 'variant  ' <<<"$("$build/bin/trimtab" inspect none)"; then fail "has bodies in spite of '$1'"; fi
 }
 expect_warning 'BLOK has no variants: it is no macro of this source' --trimtab-variants=BLOK=64,128
 expect_warning 'WIDTH has no variants: nothing reads it' -DWIDTH=3 --trimtab-variants=WIDTH=64
