@@ -22,13 +22,15 @@
 #include "schedule/estimate.h"
 #include "tools/trimtab/emulated_schedule.h"
 #include "tools/trimtab/kernel_file.h"
+#include "tools/trimtab/measured_launch.h"
 
 namespace trimtab::bench {
 
 namespace {
 
-// Warp instructions that the counts of one configuration may cost: some tenths of a second.
-constexpr std::uint64_t counting_budget = 12'000'000;
+// Warp instructions that the counts of one configuration may cost, as `trimtab predict` has it: with a third of it
+// a configuration of many outputs a thread is judged by three or four blocks, and its time is off by up to a half.
+constexpr std::uint64_t counting_budget = tools::default_instruction_budget;
 
 std::string hash_of(std::string_view text) {
     const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
@@ -98,9 +100,9 @@ std::expected<PredictedConfigurations::Compiled, Error> PredictedConfigurations:
     }
     // Configurations that the compiler makes one of are one: a flag that changes nothing.
     const auto& [grid, block, defines, arguments] = out.launch;
-    out.key =
-        hash_of(fmt::format("{} {} {}x{}x{} {}x{}x{} {}", contents_of(out.ptx_path), options_.device.slug,
-                            grid.x, grid.y, grid.z, block.x, block.y, block.z, fmt::join(arguments, " ")));
+    out.key = hash_of(fmt::format("{} {} {}x{}x{} {}x{}x{} {} {}", contents_of(out.ptx_path),
+                                  options_.device.slug, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                  fmt::join(arguments, " "), counting_budget));
     return out;
 }
 
