@@ -66,7 +66,8 @@ def libraries_of(prefix):
             for candidate in (place, real, real.removeprefix("/usr")):
                 owner = run("dpkg-query", "-S", candidate).partition(":")[0]
                 if owner:
-                    packages.setdefault(owner, set()).add(os.path.basename(place))
+                    # Both: a wheel's copy is called as the file is, libopenblasp-r0 for libopenblas.so.0.
+                    packages.setdefault(owner, set()).update((os.path.basename(place), os.path.basename(real)))
                     break
     return {package: files for package, files in packages.items() if package not in OF_THE_SYSTEM}
 

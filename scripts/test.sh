@@ -72,7 +72,7 @@ rm -f "$unsteady"
 
 # Unit tests: all but those that build and run whole programs, which the default build has run. Where only target
 # unit_tests is built, CTest knows the others as ..._NOT_BUILT.
-unit_tests=(--label-exclude 'end_to_end|slow')
+unit_tests=(--label-exclude 'end_to_end|slow|exhaustive')
 
 # Of those, g++ leaves out the tests of compiled code, where most of the time is LLVM's: the emulator's tests run on the
 # interpreter, whose code is g++'s.
