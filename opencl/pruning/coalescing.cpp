@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 
 #include "opencl/pruning/components.h"
 
@@ -82,6 +83,34 @@ void touched_lines(const WarpOperand& address, std::uint32_t bytes, std::uint32_
         }
     }
     if (!is_strictly_sorted(begin, out)) join_lines(begin, out);
+}
+
+void lines_of_group(const WarpValue& address, std::uint32_t bytes, const std::array<std::uint32_t, 3>& group,
+                    std::vector<TouchedLine>& out) {
+    struct Dimension {
+        std::int64_t step = 0;
+        std::uint32_t count = 1;
+    };
+    std::array<Dimension, 3> dimensions{
+        {{address.x, group[0]}, {address.y, group[1]}, {address.z, group[2]}}};
+    for (Dimension& one : dimensions)
+        if (one.step == 0) one.count = 1;
+    // Rows lie along the dimension in which items follow each other without a hole, if there is one.
+    const auto follows = [](const Dimension& one) {
+        return one.count > 1 && std::abs(one.step) <= static_cast<std::int64_t>(sector_bytes);
+    };
+    const auto along = std::ranges::find_if(dimensions, follows);
+    Dimension row;
+    if (along != dimensions.end()) std::swap(row, *along);
+    const std::int64_t length = row.step * (std::int64_t{row.count} - 1);
+    const auto& [inner, middle, outer] = dimensions;
+    for (std::uint32_t o = 0; o < outer.count; ++o)
+        for (std::uint32_t m = 0; m < middle.count; ++m)
+            for (std::uint32_t i = 0; i < inner.count; ++i) {
+                const std::int64_t a = address.base + outer.step * o + middle.step * m + inner.step * i;
+                add_bytes(static_cast<std::uint64_t>(std::min(a, a + length)),
+                          static_cast<std::uint64_t>(std::max(a, a + length)) + bytes, out.size(), out);
+            }
 }
 
 std::uint32_t local_passes(const WarpOperand& address, std::uint32_t bytes, std::uint32_t mask,

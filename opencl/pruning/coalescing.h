@@ -1,6 +1,7 @@
 // What one access of a warp touches (section 4.2.3).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,10 @@ struct TouchedLine {
 // the start of a line.
 void touched_lines(const WarpOperand& address, std::uint32_t bytes, std::uint32_t mask,
                    const WarpLanes& lanes, std::vector<TouchedLine>& out);
+
+// Appends the lines that all items of a group touch, whose address is this sum; lines may be there twice.
+void lines_of_group(const WarpValue& address, std::uint32_t bytes, const std::array<std::uint32_t, 3>& group,
+                    std::vector<TouchedLine>& out);
 
 // Passes through local memory's 32 banks of 4 bytes: the most words that one bank has to give.
 [[nodiscard]] std::uint32_t local_passes(const WarpOperand& address, std::uint32_t bytes, std::uint32_t mask,

@@ -224,7 +224,7 @@ class Pruner {
         double best = std::numeric_limits<double>::infinity();
         // What the simulation added to estimate and bound, the least of all sizes so far: components that wait for each other
         // are in neither.
-        constexpr std::size_t enough = 64;
+        constexpr std::size_t enough = 96;
         double over_estimate = std::numeric_limits<double>::infinity(), over_bound = over_estimate;
         const auto raised = [&](double ratio) {
             return out_.simulated < enough ? 1.0 : std::max(1.0, ratio);

@@ -16,9 +16,9 @@ namespace trimtab::pruning {
 [[nodiscard]] std::vector<trimtab_dim3> design_space(unsigned dimensions, std::uint32_t most);
 
 enum class Method : std::uint8_t {
-    // Estimates by a few warps come first: traces are made in their order, as long as they are below the best time found. Both
-    // they and the bounds are raised by what the simulation has added to those of every size so far. So what is left out is
-    // not shown to be worse. Of up to 512 sizes all traces are made, as for ordered.
+    // Estimates by a few warps and the lines of two groups come first: traces are made in their order, as long as they are
+    // below the best time found. Both they and the bounds are raised by what the simulation has added to those of every size so
+    // far, once there are enough. So what is left out is not shown to be worse. Of up to 512 sizes all traces are made, as for ordered.
     screened,
     // Sizes in the order of their lower bounds, each simulated as long as its bound is below the best time found: no size that
     // is left out can be better.
@@ -83,7 +83,7 @@ struct PruneRequest {
     std::function<std::optional<Round>(const GroupPlacement&, std::uint32_t local_bytes,
                                        double latency_factor)>
         traces;
-    // Of screened: what a round takes, by a few of its warps. Empty: traces are made of all sizes.
+    // Of screened: what a round takes, roughly. Empty: traces are made of all sizes.
     std::function<RoundSums(const GroupPlacement&, double latency_factor)> estimate{};
     const TracePool* pool = nullptr;
     const Latencies* latencies = nullptr;

@@ -12,6 +12,12 @@ class ReuseCache {
     explicit ReuseCache(std::uint64_t lines) : capacity_(lines) { slots_.resize(1024); }
 
     void clear();
+    void clear(std::uint64_t lines) {
+        capacity_ = lines;
+        clear();
+    }
+    // That it has met since.
+    [[nodiscard]] std::size_t lines() const { return nodes_.size(); }
     // Touches sectors of a line, and says which of them are not there.
     [[nodiscard]] std::uint32_t missing(std::uint64_t line, std::uint32_t sectors);
 

@@ -16,11 +16,33 @@ GroupPlacement GroupPlacement::of(trimtab_dim3 global, trimtab_dim3 group, std::
     out.group_count = std::uint64_t{out.groups.x} * out.groups.y * out.groups.z;
     out.groups_on_sm = (out.group_count + sm_count - 1) / sm_count;
     out.at_once = static_cast<std::uint32_t>(std::min<std::uint64_t>(resident, out.groups_on_sm));
+    const auto is_inner = [](std::uint64_t index, std::uint32_t count, bool last_is_whole) {
+        return count > 2 ? index != 0 && index != count - 1 : last_is_whole || index != count - 1;
+    };
+    const auto is_like_most = [&](std::uint64_t linear) {
+        return is_inner(linear % out.groups.x, out.groups.x, global.x % group.x == 0) &&
+               is_inner(linear / out.groups.x % out.groups.y, out.groups.y, global.y % group.y == 0) &&
+               is_inner(linear / out.groups.x / out.groups.y, out.groups.z, global.z % group.z == 0);
+    };
+    // From the middle on, to both sides.
+    constexpr std::uint64_t most_tries = 64;
+    const std::uint64_t last = out.groups_on_sm - out.at_once, middle = last / 2;
+    out.first = middle;
+    for (std::uint64_t i = 0; i < most_tries; ++i) {
+        const std::uint64_t distance = (i + 1) / 2;
+        if (distance > middle || middle + distance > last) break;
+        const std::uint64_t first = i % 2 != 0 ? middle + distance : middle - distance;
+        std::uint32_t g = 0;
+        while (g < out.at_once && is_like_most((first + g) * sm_count)) ++g;
+        if (g < out.at_once) continue;
+        out.first = first;
+        break;
+    }
     return out;
 }
 
 std::uint64_t GroupPlacement::group_at(std::uint32_t i, std::uint32_t sm_count) const {
-    return ((groups_on_sm - at_once) / 2 + i) * sm_count;
+    return (first + i) * sm_count;
 }
 
 CachedRound::Found CachedRound::find(const WalkedWarp& warp, const WalkedAccess& access) {
@@ -171,18 +193,46 @@ RoundSums StaticTraces::estimate(const GroupPlacement& placement, std::uint32_t 
     // The warps behind a neighbour stand for all others.
     for (std::size_t s = 1; s < typical; s += 2) samples[s].count = 2 * rest / static_cast<double>(typical);
     if (typical == 1) samples[0].count += rest;
-    warps_.resize(std::max(warps_.size(), samples.size()));
+    warps_.resize(std::max(warps_.size(), samples.size() + 1));
+    walk_.lists_addresses = true;
     for (std::size_t s = 0; s < samples.size(); ++s)
         walk(placement, sm_count, samples[s].group, samples[s].warp, WarpLanes::of(size, samples[s].warp),
              warps_[s]);
+    const WalkedWarp* second = nullptr;
+    if (groups > 1) {
+        WalkedWarp& next = warps_[samples.size()];
+        walk(placement, sm_count, 1, 0, WarpLanes::of(size, 0), next);
+        second = &next;
+    }
+    walk_.lists_addresses = false;
     const std::span<const WalkedWarp> walked{warps_.data(), samples.size()};
     cached_.meet(walked);
+    const auto& fetches = fetches_.sectors_per_warp(walked[0], second, size, groups);
     RoundSums out;
     for (std::size_t s = 0; s < samples.size(); ++s) {
         const double count = samples[s].count;
-        if (count > 0) out.add(sums_of(cached_.trace(walked[s], s, latency_factor)), count);
+        if (count > 0)
+            out.add(with_fetches(sums_of(cached_.trace(walked[s], s, latency_factor)), walked[s], s, fetches),
+                    count);
     }
     return out;
+}
+
+TraceSums StaticTraces::with_fetches(TraceSums sums, const WalkedWarp& warp, std::size_t w,
+                                     const std::vector<std::optional<double>>& fetches) const {
+    if (warp.accesses.size() != fetches.size()) return sums;  // it goes another way
+    double more = 0;
+    for (std::size_t a = 0; a < fetches.size(); ++a)
+        if (fetches[a])
+            more += warp.operations[warp.accesses[a].operation].weight *
+                    (*fetches[a] - cached_.found(w, a).misses);
+    double &missing = sums.busy_cycles[index(Component::gm)], &found = sums.busy_cycles[index(Component::gc)];
+    missing = std::max(0.0, missing + more * latencies_.delay(Component::gm));
+    found = std::max(0.0, found - more * latencies_.delay(Component::gc));
+    // Heads and tails are those of the walked warp's own accesses, none where it has none.
+    for (const Component c : {Component::gm, Component::gc})
+        if (sums.busy_cycles[index(c)] > 0) sums.accesses[index(c)] = std::max(1.0, sums.accesses[index(c)]);
+    return sums;
 }
 
 }  // namespace trimtab::pruning

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "opencl/pruning/bounds.h"
+#include "opencl/pruning/group_fetches.h"
 #include "opencl/pruning/reuse_distance.h"
 #include "opencl/pruning/trace.h"
 #include "opencl/pruning/warp_walk.h"
@@ -14,12 +15,14 @@
 namespace trimtab::pruning {
 
 // How a launch is cut into work-groups, and which of them one multiprocessor has at once: groups go to the multiprocessors in
-// turn, and those in the middle of its own stand for all.
+// turn, and those in the middle of its own stand for all. Groups at the launch's edges may do less than others: where there
+// are rounds without them, one of those is taken.
 struct GroupPlacement {
     trimtab_dim3 group{1, 1, 1}, groups{1, 1, 1};
     std::uint64_t group_count = 1;
     std::uint64_t groups_on_sm = 1;  // of the multiprocessor that has the most
     std::uint32_t at_once = 1;
+    std::uint64_t first = 0;  // of the multiprocessor's groups: where the round begins
 
     // `resident`: groups that fit a multiprocessor.
     [[nodiscard]] static GroupPlacement of(trimtab_dim3 global, trimtab_dim3 group, std::uint32_t sm_count,
@@ -44,11 +47,12 @@ class CachedRound {
     // The same in steps: after meet(), the trace of its w-th warp.
     void meet(std::span<const WalkedWarp> warps);
     [[nodiscard]] const WarpTrace& trace(const WalkedWarp& warp, std::size_t w, double latency_factor);
+    struct Found {
+        std::uint32_t hits = 0, misses = 0;  // sectors, of local memory passes
+    };
+    [[nodiscard]] Found found(std::size_t w, std::size_t access) const { return found_[w][access]; }
 
   private:
-    struct Found {
-        std::uint32_t hits = 0, misses = 0;
-    };
     [[nodiscard]] Found find(const WalkedWarp& warp, const WalkedAccess& access);
     void append(const WalkedAccess& access, Found found, float weight, double latency_factor);
 
@@ -64,7 +68,10 @@ class StaticTraces {
   public:
     StaticTraces(const KernelCode& code, std::span<const std::byte> arguments, const WalkSettings& settings,
                  const Latencies& latencies, TracePool& pool)
-        : walk_(code, arguments, settings), cached_(latencies, pool) {}
+        : latencies_(latencies),
+          walk_(code, arguments, settings),
+          cached_(latencies, pool),
+          fetches_(latencies.l2_bytes / line_bytes) {}
 
     [[nodiscard]] Round round(const GroupPlacement& placement, std::uint32_t sm_count, double latency_factor);
     // What the round would take at best, by a few of its warps: no bound, for the others may differ.
@@ -76,8 +83,14 @@ class StaticTraces {
     void walk(const GroupPlacement& placement, std::uint32_t sm_count, std::uint32_t group,
               std::uint32_t warp, const WarpLanes& lanes, WalkedWarp& out);
 
+    // A warp's sums with what its group fetches of each access.
+    [[nodiscard]] TraceSums with_fetches(TraceSums sums, const WalkedWarp& warp, std::size_t w,
+                                         const std::vector<std::optional<double>>& fetches) const;
+
+    const Latencies& latencies_;
     WarpWalk walk_;
     CachedRound cached_;
+    GroupFetches fetches_;
     std::vector<WalkedWarp> warps_;
     std::vector<WarpLanes> lanes_;
 };

@@ -59,7 +59,8 @@ WarpWalk::WarpWalk(const KernelCode& code, std::span<const std::byte> arguments,
 void WarpWalk::walk(const WalkPlace& place, const WarpLanes& lanes, WalkedWarp& out) {
     place_ = place;
     lanes_ = lanes;
-    out.operations.clear(), out.accesses.clear(), out.lines.clear(), out.blocks.clear();
+    out.operations.clear(), out.accesses.clear(), out.addresses.clear(), out.lines.clear(),
+        out.blocks.clear();
     out_ = &out;
     turns_ = 0;
     std::ranges::fill(edges_, 0u);
@@ -315,6 +316,10 @@ void WarpWalk::run_access(const Step& step, std::uint32_t mask) {
     }
     out.line_count = static_cast<std::uint32_t>(out_->lines.size()) - out.first_line;
     out_->accesses.push_back(out);
+    if (lists_addresses)
+        out_->addresses.push_back({.value = address.value,
+                                   .bytes = static_cast<std::uint32_t>(access.bytes),
+                                   .is_of_all = address.value.is_sum() && mask == lanes_.present});
     out_->operations.push_back({.component = Component::gc});
 }
 

@@ -42,10 +42,18 @@ struct WalkedAccess {
     Space space = Space::global;
 };
 
+// Where an access goes.
+struct AccessAddress {
+    WarpValue value;
+    std::uint32_t bytes = 0;
+    bool is_of_all = false;  // a sum, and every item of the warp makes the access
+};
+
 // A trace whose accesses have not met the cache yet.
 struct WalkedWarp {
     std::vector<Operation> operations;
     std::vector<WalkedAccess> accesses;
+    std::vector<AccessAddress> addresses;  // of each access, where WarpWalk::lists_addresses
     std::vector<TouchedLine> lines;
     std::vector<ptx::BlockIndex> blocks;  // filled where WarpWalk::lists_blocks
 };
@@ -62,7 +70,7 @@ class WarpWalk {
 
     void walk(const WalkPlace& place, const WarpLanes& lanes, WalkedWarp& out);
 
-    bool lists_blocks = false;
+    bool lists_blocks = false, lists_addresses = false;
     [[nodiscard]] const WalkNotes& notes() const { return notes_; }
 
   private:

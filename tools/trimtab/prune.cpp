@@ -56,6 +56,7 @@ Json to_json(const pruning::SizeResult& one) {
         {{"groups_per_sm", one.groups_at_once}, {"warps_per_sm", one.warps_at_once}, {"rounds", one.rounds}});
     if (one.fate != pruning::Fate::duplicate || one.best_ns > 0)
         out.update({{"best_ns", one.best_ns}, {"worst_ns", one.worst_ns}});
+    if (one.estimate_ns > 0) out["estimate_ns"] = one.estimate_ns;
     if (one.ns > 0) out["ns"] = one.ns;
     return out;
 }

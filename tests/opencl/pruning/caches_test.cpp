@@ -92,6 +92,31 @@ TEST(TouchedLines, AreThoseOfEachLane) {
     }
 }
 
+TEST(TouchedLines, OfAGroupAreThoseOfItsWarps) {
+    Random random(13);
+    for (int i = 0; i < 2000; ++i) {
+        const std::array<std::uint32_t, 3> group{static_cast<std::uint32_t>(random.between(1, 70)),
+                                                 static_cast<std::uint32_t>(random.between(1, 8)),
+                                                 static_cast<std::uint32_t>(random.between(1, 3))};
+        const std::int64_t strides[] = {0, 1, 4, 8, 12, 32, 64, 400, -4, -128};
+        const WarpValue sum{.kind = WarpValue::Kind::sum,
+                            .base = random.between(100'000, 101'000),
+                            .x = strides[random.between(0, 9)],
+                            .y = strides[random.between(0, 9)] * random.between(1, 9),
+                            .z = strides[random.between(0, 9)] * random.between(1, 9)};
+        const auto bytes = static_cast<std::uint32_t>(1 << random.between(0, 4));
+        std::map<std::uint64_t, std::uint32_t> expected, found;
+        std::vector<TouchedLine> out;
+        for (std::uint32_t warp = 0; warp * warp_lanes < group[0] * group[1] * group[2]; ++warp)
+            touched_lines({.value = sum}, bytes, ~0u, WarpLanes::of(group, warp), out);
+        for (const TouchedLine& line : out) expected[line.line] |= line.sectors;
+        out.clear();
+        lines_of_group(sum, bytes, group, out);
+        for (const TouchedLine& line : out) found[line.line] |= line.sectors;
+        ASSERT_EQ(found, expected) << sum.x << " " << sum.y << " " << sum.z << " " << bytes;
+    }
+}
+
 TEST(LocalPasses, AreTheWordsOfTheFullestBank) {
     const WarpLanes lanes = WarpLanes::of({32, 1, 1}, 0);
     const auto passes = [&](std::int64_t stride, std::uint32_t bytes = 4) {

@@ -276,7 +276,9 @@ LOOP:
         for (const trimtab_dim3 size :
              {trimtab_dim3{32, 1, 1}, trimtab_dim3{64, 2, 1}, trimtab_dim3{7, 9, 1}, trimtab_dim3{1, 33, 1},
               trimtab_dim3{100, 3, 1}, trimtab_dim3{33, 1, 1}}) {
-            const GroupPlacement placement = GroupPlacement::of(global, size, 3, 4);
+            GroupPlacement placement = GroupPlacement::of(global, size, 3, 4);
+            placement.first =
+                (placement.groups_on_sm - placement.at_once) / 2;  // as abstract emulation has it
             if (body.contains("setp.le") && placement.groups.x * size.x > 64) continue;
             TracePool pool;
             StaticTraces traces(kernel.code, bytes, all_turns, kernel.latencies, pool);
@@ -307,6 +309,89 @@ LOOP:
             EXPECT_EQ(kept.passes, run.passes) << size.x << " x " << size.y << body;
         }
     }
+}
+
+// What a few warps and the lines of two groups say of a round, beside the round itself.
+TEST(StaticTraces, AreEstimatedByTheirGroups) {
+    const std::string bodies[] = {
+        // A cell and its four neighbours, in a matrix of rows of %r1: rows are met by several warps.
+        R"(
+    setp.eq.s32 %p1, %r3, 0;
+    setp.ge.s32 %p2, %r3, %r1;
+    or.pred %p3, %p1, %p2;
+    @%p3 bra END;
+    mad.lo.s32 %r11, %r4, %r1, %r3;
+    mul.wide.s32 %rd2, %r11, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.f32 %f1, [%rd3];
+    ld.global.f32 %f1, [%rd3+4];
+    ld.global.f32 %f1, [%rd3+-4];
+    ld.global.f32 %f1, [%rd3+16384];
+    ld.global.f32 %f1, [%rd3+-16384];
+END:
+    ret;
+)",
+        // Rows walked by one item each, a sector of each at a time.
+        R"(
+    mov.u32 %r11, 0;
+    mul.lo.s32 %r12, %r3, %r1;
+LOOP:
+    add.s32 %r13, %r12, %r11;
+    mul.wide.s32 %rd2, %r13, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.f32 %f1, [%rd3];
+    add.s32 %r11, %r11, 1;
+    setp.lt.s32 %p1, %r11, 60;
+    @%p1 bra LOOP;
+    ret;
+)"};
+    for (const std::string& body : bodies) {
+        const Kernel kernel(body);
+        const auto bytes = arguments(4096, 4096);
+        for (const std::uint64_t l2_bytes : {std::uint64_t{1} << 20, std::uint64_t{32} << 10})
+            for (const trimtab_dim3 size :
+                 {trimtab_dim3{32, 8, 1}, trimtab_dim3{15, 67, 1}, trimtab_dim3{39, 26, 1},
+                  trimtab_dim3{3, 100, 1}, trimtab_dim3{128, 1, 1}, trimtab_dim3{7, 9, 1}}) {
+                Latencies latencies = kernel.latencies;
+                latencies.l2_bytes = l2_bytes;
+                TracePool pool;
+                StaticTraces traces(kernel.code, bytes, {}, latencies, pool);
+                const GroupPlacement placement = GroupPlacement::of({4096, 4096, 1}, size, 3, 2);
+                const RoundSums estimate = traces.estimate(placement, 3, 1);
+                RoundSums whole;
+                for (const TraceIndex warp : traces.round(placement, 3, 1).warps)
+                    whole.add(pool.sums(warp), 1);
+                // What is fetched is known of whole groups; what a warp finds is a sample's.
+                for (const auto& [component, share] :
+                     {std::pair(Component::gm, 0.1), std::pair(Component::gc, 0.3),
+                      std::pair(Component::fpu, 0.1)}) {
+                    const double busy = whole.busy_cycles[index(component)];
+                    EXPECT_NEAR(estimate.busy_cycles[index(component)], busy, share * busy + 20)
+                        << size.x << " x " << size.y << ", " << name(component) << ", " << l2_bytes
+                        << " bytes\n"
+                        << body;
+                }
+            }
+    }
+}
+
+// Groups that reach beyond the launch, or lie at its edge, stand for others only where there are no others.
+TEST(GroupPlacements, AreOfInnerGroups) {
+    for (const trimtab_dim3 size :
+         {trimtab_dim3{39, 26, 1}, trimtab_dim3{15, 67, 1}, trimtab_dim3{1000, 1, 1}}) {
+        const GroupPlacement placement = GroupPlacement::of({4096, 4096, 1}, size, 3, 2);
+        for (std::uint32_t g = 0; g < placement.at_once; ++g) {
+            const std::uint64_t linear = placement.group_at(g, 3);
+            ASSERT_LT(linear, placement.group_count);
+            EXPECT_GT(linear % placement.groups.x, 0u) << size.x;
+            EXPECT_LT(linear % placement.groups.x, placement.groups.x - 1) << size.x;
+        }
+    }
+    const GroupPlacement one = GroupPlacement::of({100, 1, 1}, {128, 1, 1}, 3, 16);
+    EXPECT_EQ(one.group_at(0, 3), 0u);
+    const GroupPlacement few =
+        GroupPlacement::of({700, 1, 1}, {128, 1, 1}, 2, 3);  // six groups, three an SM: 0, 2, 4
+    EXPECT_EQ(few.group_at(0, 2), 0u) << "there is no other round";
 }
 
 TEST(KernelCode, RefusesALoopWithTwoEntries) {
