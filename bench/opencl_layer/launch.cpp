@@ -1,5 +1,6 @@
-// What the layer adds to a launch, over a driver that does nothing: nothing, a remembered choice, a new one.
-// The driver programs are made by `trimtab prepare`, which the first launch waits for (TRIMTAB_MODULES=wait).
+// What the layer adds to a launch, over a driver that does nothing: nothing, a remembered choice, a new one; and what a launch
+// takes on PoCL, a driver that does something. The driver programs are made by `trimtab prepare`, which the first launch waits
+// for (TRIMTAB_MODULES=wait).
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -7,6 +8,9 @@
 #include <string_view>
 
 #include "opencl/layer/layer.h"
+#ifdef TRIMTAB_HAS_OPENCL
+#include "tests/opencl/platform/host.h"
+#endif
 
 namespace {
 
@@ -39,9 +43,14 @@ cl_int CL_API_CALL kernel_info(cl_kernel, cl_kernel_info, size_t, void* value, s
     std::memcpy(value, &count, sizeof count);
     return CL_SUCCESS;
 }
+size_t& last_local() {
+    static size_t size = 0;
+    return size;
+}
 cl_int CL_API_CALL enqueue(cl_command_queue, cl_kernel, cl_uint, const size_t*, const size_t*,
                            const size_t* local, cl_uint, const cl_event*, cl_event*) {
-    benchmark::DoNotOptimize(local);
+    last_local() = local[0];
+    benchmark::ClobberMemory();
     return CL_SUCCESS;
 }
 
@@ -92,8 +101,8 @@ const cl_icd_dispatch& layer() {
     return *table;
 }
 
-void set_size(cl_int n) {
-    layer().clSetKernelArg(kernel, 2, sizeof n, &n);
+void set_size(cl_int n, const cl_icd_dispatch& table = layer()) {
+    table.clSetKernelArg(kernel, 2, sizeof n, &n);
 }
 
 cl_int launch(const cl_icd_dispatch& table, cl_command_queue queue, size_t global) {
@@ -101,13 +110,27 @@ cl_int launch(const cl_icd_dispatch& table, cl_command_queue queue, size_t globa
     return table.clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr);
 }
 
-void TheDriverAlone(benchmark::State& state) {
+const cl_icd_dispatch& driver_alone() {
     static const cl_icd_dispatch driver = make_driver();
     const cl_icd_dispatch* table = &driver;
     benchmark::DoNotOptimize(table);
-    for (auto _ : state) benchmark::DoNotOptimize(launch(*table, described_queue, 1024));
+    return *table;
+}
+
+void TheDriverAlone(benchmark::State& state) {
+    const cl_icd_dispatch& table = driver_alone();
+    for (auto _ : state) benchmark::DoNotOptimize(launch(table, described_queue, 1024));
 }
 BENCHMARK(TheDriverAlone);
+
+void TheDriverAloneAndAnArgument(benchmark::State& state) {
+    const cl_icd_dispatch& table = driver_alone();
+    for (auto _ : state) {
+        set_size(1000, table);
+        benchmark::DoNotOptimize(launch(table, described_queue, 1024));
+    }
+}
+BENCHMARK(TheDriverAloneAndAnArgument);
 
 void ADeviceThatIsLeftAlone(benchmark::State& state) {
     set_size(1000);
@@ -115,24 +138,63 @@ void ADeviceThatIsLeftAlone(benchmark::State& state) {
 }
 BENCHMARK(ADeviceThatIsLeftAlone);
 
+// Without a driver program there would be no choice to remember.
+void tell_choice(benchmark::State& state) {
+    if (last_local() == 256) state.SkipWithError("nothing was chosen: the work-group is as written");
+    state.counters["work_group"] = static_cast<double>(last_local());
+}
+
 void ARememberedChoice(benchmark::State& state) {
     set_size(1000);
     launch(layer(), described_queue, 1024);
     for (auto _ : state) benchmark::DoNotOptimize(launch(layer(), described_queue, 1024));
+    tell_choice(state);
 }
 BENCHMARK(ARememberedChoice);
 
+void ARememberedChoiceAndAnArgument(benchmark::State& state) {
+    set_size(1000);
+    launch(layer(), described_queue, 1024);
+    for (auto _ : state) {
+        set_size(1000);
+        benchmark::DoNotOptimize(launch(layer(), described_queue, 1024));
+    }
+    tell_choice(state);
+}
+BENCHMARK(ARememberedChoiceAndAnArgument);
+
 void ANewChoice(benchmark::State& state) {
     cl_int n = 2000;
+    double changed = 0;
     launch(layer(), described_queue, 1024);
     for (auto _ : state) {
         set_size(n);
         const auto whole = static_cast<size_t>((n + 255) / 256) * 256;
         benchmark::DoNotOptimize(launch(layer(), described_queue, whole));
+        changed += last_local() != 256 ? 1 : 0;
         n = n < 4'000'000 ? n + 1 : 2000;
     }
+    state.counters["changed"] = benchmark::Counter(changed, benchmark::Counter::kAvgIterations);
 }
 BENCHMARK(ANewChoice);
+
+#ifdef TRIMTAB_HAS_OPENCL
+// Beside them: the least that a launch takes on a driver of which there is one on every machine.
+void ALaunchOnPocl(benchmark::State& state) {
+    using namespace trimtab::opencl::test;
+    constexpr const char* pocl = "Portable Computing Language";
+    if (find_device(pocl) == nullptr) return state.SkipWithError("PoCL is not installed");
+    const Host host(pocl);
+    const Program nothing = host.build("kernel void nothing(int n) {}");
+    const Kernel its = host.kernel(nothing, "nothing");
+    set_arguments(its, cl_int{1});
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(host.run(its, {256}, {256}));
+        clFinish(host.queue());
+    }
+}
+BENCHMARK(ALaunchOnPocl)->UseRealTime();
+#endif
 
 }  // namespace
 
