@@ -117,12 +117,15 @@ function(trimtab_add_test_library name)
   target_compile_definitions(${name} PRIVATE TRIMTAB_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 endfunction()
 
-# trimtab_add_test(<name> <source>... LIBRARIES <library>... [LABELS <label>...]): one GoogleTest program, its cases known to
+# trimtab_add_test(<name> <source>... LIBRARIES <library>... [LABELS <label>...] [TIMEOUT <seconds>]): one GoogleTest program, its cases known to
 # CTest. Label end_to_end: builds and runs whole programs, which only the default build does; target unit_tests is what
 # the other tests need.
 add_custom_target(unit_tests)
 function(trimtab_add_test name)
-  cmake_parse_arguments(arg "" "" "LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT" "LIBRARIES;LABELS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE trimtab_settings ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${TRIMTAB_TEST_OPTIONS})
@@ -132,5 +135,5 @@ function(trimtab_add_test name)
   if(NOT "end_to_end" IN_LIST arg_LABELS AND NOT "slow" IN_LIST arg_LABELS)
     add_dependencies(unit_tests ${name})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS "${arg_LABELS}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()

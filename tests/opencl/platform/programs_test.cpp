@@ -36,6 +36,18 @@ struct OpenClPrograms : testing::Test {
                                     Environment environment) const {
         return run({TRIMTAB_POLYBENCH, platform, source, folder.file(results)}, std::move(environment));
     }
+    // With driver programs, reported in `report`. A program waits for them for some time only, and on a machine that others
+    // use that may not do: they are still being prepared, and one that is started again finds more of them.
+    [[nodiscard]] Outcome prepared_polybench(const char* platform, const std::string& results,
+                                             const std::string& report, Environment environment) const {
+        environment.emplace_back("TRIMTAB_MODULES", "wait");
+        environment.emplace_back("TRIMTAB_REPORT", folder.file(report));
+        for (int tries = 1;; ++tries) {
+            std::filesystem::remove(folder.file(report));
+            Outcome outcome = polybench(platform, results, environment);
+            if (outcome.exit_code != 0 || tries == 5 || changed(launches(report)) > 0) return outcome;
+        }
+    }
     [[nodiscard]] std::string read(const std::string& name) const {
         std::ifstream file(folder.file(name), std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
@@ -62,9 +74,7 @@ TEST_F(OpenClPrograms, PolybenchOnThePlatformWithAndWithoutChoices) {
     const Outcome plain = polybench("Trimtab", "plain", environment);
     ASSERT_EQ(plain.exit_code, 0) << plain.captured;
     EXPECT_THAT(plain.captured, HasSubstr("21 of 21"));
-    environment.back() = {"TRIMTAB_MODULES", "wait"};
-    environment.emplace_back("TRIMTAB_REPORT", folder.file("report"));
-    const Outcome chosen = polybench("Trimtab", "chosen", environment);
+    const Outcome chosen = prepared_polybench("Trimtab", "chosen", "report", on_the_platform);
     ASSERT_EQ(chosen.exit_code, 0) << chosen.captured;
     EXPECT_EQ(read("plain"), read("chosen"));
     const auto all = launches("report");
@@ -87,11 +97,8 @@ TEST_F(OpenClPrograms, PolybenchOnPoclWithAndWithoutTheLayer) {
     EXPECT_EQ(changed(left), 0u);
     for (const Json& launch : left) EXPECT_THAT(launch.at("reason"), HasSubstr("has no description"));
     // Taken for a GPU, it gets that one's work-groups: other sizes, larger global sizes, the same bytes.
-    const Outcome as_gpu = polybench(pocl, "as a GPU",
-                                     {{"OPENCL_LAYERS", TRIMTAB_LAYER},
-                                      {"TRIMTAB_DEVICE", "k620"},
-                                      {"TRIMTAB_MODULES", "wait"},
-                                      {"TRIMTAB_REPORT", folder.file("chosen")}});
+    const Outcome as_gpu = prepared_polybench(pocl, "as a GPU", "chosen",
+                                              {{"OPENCL_LAYERS", TRIMTAB_LAYER}, {"TRIMTAB_DEVICE", "k620"}});
     ASSERT_EQ(as_gpu.exit_code, 0) << as_gpu.captured;
     EXPECT_EQ(read("plain"), read("as a GPU"));
     const auto all = launches("chosen");
