@@ -149,7 +149,8 @@ void* open_real_driver() {
 void offer_driver() {
     const char* device = secure_getenv("TRIMTAB_DEVICE");
     const std::string_view wanted = device == nullptr ? "" : device;
-    if ((wanted.empty() || wanted == "gpu") && kernel_driver_is_there()) return;
+    // Where a GPU is asked for by name, CUDA's own runtime is used, and must not find its driver here.
+    if (wanted == "gpu" || (wanted.empty() && kernel_driver_is_there())) return;
     // A name without a folder is answered by what is loaded under it, wherever that lies.
     const std::string path = own_folder() + "/trimtab-driver/libcuda.so.1";
     if (access(path.c_str(), R_OK) == 0) static_cast<void>(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL));

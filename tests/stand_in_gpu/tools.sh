@@ -66,7 +66,10 @@ grep -q '"device":"k20c"' emulated.jsonl || fail "TRIMTAB_DEVICE is not taken"
 
 # CUDA 12's runtime as a library: one line, and the program runs as it is.
 mkdir older
-"$compiler" -shared -fPIC -Wl,-soname,libcudart.so.12 "$here/older.c" -o older/libcudart.so.12
+# Its symbols have that library's version, as NVIDIA's have.
+echo 'libcudart.so.12 { global: cuda*; local: *; };' >older/versions.map
+"$compiler" -shared -fPIC -Wl,-soname,libcudart.so.12 -Wl,--version-script=older/versions.map "$here/older.c" \
+    -o older/libcudart.so.12
 "$compiler" "$here/older_program.c" -o older/program older/libcudart.so.12
 export LD_LIBRARY_PATH=$work/older
 for way in "run --device rtx2070super" preload; do

@@ -10,6 +10,7 @@
 #include "base/installation.h"
 #include "model/device.h"
 #include "ptx/binary.h"
+#include "runtime/stand_in/libraries.h"
 
 namespace trimtab::tools {
 
@@ -48,14 +49,14 @@ void put_last(const char* variable, const std::string& entry) {
 }
 
 // Programs ask for CUDA's driver by its library's name, and libraries may hold a runtime of their own: where
-// there is no GPU, ours answers to them.
+// there is no GPU, ours answers to them. Where a GPU is asked for by name nothing may answer in its place: CUDA's own
+// runtime would be sent back to libtrimtab.so.
 void stand_in_for_driver() {
     const char* device = std::getenv("TRIMTAB_DEVICE");
-    const bool wants_gpu = device == nullptr || *device == '\0' || std::string_view(device) == "gpu";
-    std::error_code ignored;
-    const bool has_gpu = fs::exists("/dev/nvidiactl", ignored) || fs::exists("/dev/dxg", ignored) ||
-                         fs::exists("/dev/nvhost-ctrl-gpu", ignored);
-    if (wants_gpu && has_gpu) return;
+    if (device != nullptr && std::string_view(device) == "gpu") return;
+    const bool wants_gpu = device == nullptr || *device == '\0';
+    // As the runtime decides it in the program.
+    if (wants_gpu && (runtime::kernel_driver_is_there() || runtime::ask_driver().finds_gpu)) return;
     if (const auto driver = base::find_own_library("trimtab-driver/libcuda.so.1"))
         put_first("LD_LIBRARY_PATH", fs::path(*driver).parent_path().string());
     if (const auto audit = base::find_own_library("libtrimtab_audit.so")) put_last("LD_AUDIT", *audit);

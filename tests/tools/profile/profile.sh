@@ -36,6 +36,13 @@ import json
 points = [next(k["points"] for k in json.load(open(name))["kernels"] if "multiply_rows" in k["kernel"]) for name in ("profiled.json", "more.json")]
 assert points[1] > 1.5 * points[0], points' || fail "a second run's points do not join the first's: $(cat more.json)"
 status=0
-"$trimtab" profile --device gpu -- ./before 2>log.txt || status=$?
-((status == 2)) || fail "a GPU is taken: $status"
+"$trimtab" profile --device gpu,k20c -- ./before 2>log.txt || status=$?
+((status == 2)) || fail "several devices are taken: $status"
+# A GPU that is not there: the program fails as it would without Trimtab, and nothing waits.
+if [[ ! -e /dev/nvidiactl ]]; then
+    status=0
+    timeout 120 "$trimtab" profile --device gpu -- ./before >out.txt 2>log.txt || status=$?
+    ((status == 3)) || fail "a GPU that is not there: exit $status: $(cat log.txt)"
+    grep -q "finds no GPU" log.txt || fail "does not say that there is no GPU: $(cat log.txt)"
+fi
 echo "the program's own launches are profiled, and builds take what they say"
