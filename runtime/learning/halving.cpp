@@ -108,24 +108,29 @@ void Halving::lost(std::size_t launch) {
     if (launches_[launch].under_way > 0) --launches_[launch].under_way;
 }
 
-// Far slower ones need no four times, which would cost the most.
+// Far slower ones need no four times, which would cost the most: two, or one that the prediction agrees with.
 void Halving::send_slow_ones_away() {
     const double deviation = relative_deviation();
     if (deviation <= 0) return;
     std::size_t fastest = launches_.size();
     std::vector<double> means(launches_.size());
     for (std::size_t i = 0; i < launches_.size(); ++i) {
-        if (!launches_[i].is_in || launches_[i].times_ns.size() < 2) continue;
+        if (!launches_[i].is_in || launches_[i].times_ns.empty()) continue;
         means[i] = time_ns(i);
+        if (launches_[i].times_ns.size() < 2) continue;
         if (fastest == launches_.size() || means[i] < means[fastest]) fastest = i;
     }
     if (fastest == launches_.size()) return;
     const auto error = [&](std::size_t i) {
         return deviation / std::sqrt(static_cast<double>(launches_[i].times_ns.size()));
     };
-    for (std::size_t i = 0; i < launches_.size(); ++i)
-        if (means[i] > means[fastest] * (1 + clearly * (error(i) + error(fastest))))
-            launches_[i].is_in = false;
+    for (std::size_t i = 0; i < launches_.size(); ++i) {
+        if (means[i] <= 0) continue;
+        const double clear = 1 + clearly * (error(i) + error(fastest));
+        const bool is_expected = launches_[i].times_ns.size() > 1 ||
+                                 launches_[i].predicted_ns > launches_[fastest].predicted_ns * clear;
+        if (means[i] > means[fastest] * clear && is_expected) launches_[i].is_in = false;
+    }
 }
 
 void Halving::look() {

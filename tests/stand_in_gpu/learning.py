@@ -62,7 +62,7 @@ def waits(calls):
 samples = [line.split() for line in (source / "samples" / "programs.txt").read_text().splitlines() if line.startswith("polybench/")]
 if not take_all:
     samples = [words for words in samples if words[0] in ("polybench/gemm.cu", "polybench/2dconv.cu", "polybench/atax.cu")]
-regrets = []
+regrets, unsettled = [], []
 for words in samples:
     name = pathlib.Path(words[0]).stem
     program = work / name
@@ -92,8 +92,12 @@ for words in samples:
             if found[key]["launched"] > 100:
                 fail(f"{name}: {key} took {found[key]['launched']} launches")
             block = tuple(kept["block"])
-        else:  # still being tried after its launches: what the last ones were
-            fail(f"{name}: {key} is not settled after {launches.get(key)} launches")
+        elif launches.get(key, 0) >= 100:  # trying may cost a share of the run: what is launched when nothing is tried
+            last = [tuple(launch["chosen"]["block"]) for launch in report if choice(launch) == key][-20:]
+            block = max(set(last), key=last.count)
+            unsettled.append(f"{name} {key[0]}")
+        else:
+            fail(f"{name}: {key} was launched {launches.get(key)} times")
         regrets.append((times.get(block, first) / best - 1, first / best - 1, name, key[0], len(times)))
 if not regrets:
     fail("nothing was learnt")
@@ -121,6 +125,10 @@ worst = max(regrets)
 mean = sum(regret for regret, *_ in regrets) / len(regrets)
 print(f"{len(regrets)} choices of {len(samples)} samples: mean regret {100 * mean:.2f} %, worst {100 * worst[0]:.2f} % ({worst[2]}, {worst[3]}); "
       f"of what was predicted fastest {100 * sum(first for _, first, *_ in regrets) / len(regrets):.2f} %")
+if unsettled:
+    print(f"not settled by a hundred launches: {', '.join(unsettled)}")
+if len(unsettled) > len(regrets) / 4:
+    fail("too many are not settled")
 if take_all or worst[0] > 0.02:
     for regret, first, name, kernel, leaders in sorted(regrets, reverse=True)[:40]:
         print(f"  {100 * regret:6.2f} %  predicted fastest {100 * first:6.2f} %  {leaders} leaders  {name} {kernel}")
