@@ -16,7 +16,7 @@ extern "C" __global__ void scale(const float* x, float* y, int n) {
 }''', "scale")
 y = cupy.zeros_like(a)
 for _ in range(3):
-    scale(((x.size + 63) // 64,), (64,), (a, y, numpy.int32(x.size)))
+    scale(((x.size + 15) // 16,), (16,), (a, y, numpy.int32(x.size)))
 numpy.testing.assert_array_equal(cupy.asnumpy(y), 3 * x)
 
 numpy.testing.assert_allclose(float(a.sum()), x.sum(dtype=numpy.float64), rtol=1e-5)

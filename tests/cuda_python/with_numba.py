@@ -21,7 +21,7 @@ x = numpy.arange(5000, dtype=numpy.float32)
 y = 2 * x
 z = cuda.device_array_like(x)
 for _ in range(3):
-    add[(x.size + 63) // 64, 64](cuda.to_device(x), cuda.to_device(y), z)
+    add[(x.size + 15) // 16, 16](cuda.to_device(x), cuda.to_device(y), z)
 numpy.testing.assert_array_equal(z.copy_to_host(), x + y)
 
 values = numpy.random.default_rng(1).random((70, 90), dtype=numpy.float64)
