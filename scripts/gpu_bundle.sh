@@ -45,7 +45,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bundle=$work/trimtab-gpu-bundle
-mkdir -p "$bundle"/{bin,lib,samples}
+mkdir -p "$bundle"/{bin,lib,libexec,samples}
 
 "$root/scripts/build_samples.sh" --build "$build_dir" --out "$bundle/samples" "${programs[@]}" >"$work/samples.log" || {
     cat "$work/samples.log"
@@ -53,6 +53,7 @@ mkdir -p "$bundle"/{bin,lib,samples}
 }
 "$build_dir/bin/trimtab++" -O3 --trimtab-quiet "$root/bench/gpu/launch_overhead.cu" -o "$bundle/samples/launch_overhead"
 cp -L "$build_dir/bin/trimtab" "$bundle/bin/"
+cp -L "$build_dir/libexec/trimtab-calibrate" "$bundle/libexec/"
 # The emulator without its compiler of kernels: that is LLVM.
 for library in libtrimtab.so.0 libtrimtab_cudart.so libtrimtab_choices.so libtrimtab_crosscheck.so libtrimtab_audit.so; do
     cp -L "$build_dir/lib/$library" "$bundle/lib/"
@@ -64,7 +65,7 @@ ldd "$bundle/bin/trimtab" "$bundle"/lib/*.so | awk '$2 == "=>" && $3 ~ /^\// { p
     grep -Ev '/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*|libcuda|libtrimtab[^/]*)\.so' | while read -r library; do
     cp -L "$library" "$bundle/lib/"
 done
-strip --strip-unneeded "$bundle/bin/trimtab" "$bundle"/lib/*.so* 2>/dev/null || true
+strip --strip-unneeded "$bundle"/bin/trimtab "$bundle"/libexec/* "$bundle"/lib/*.so* 2>/dev/null || true
 cp "$root/scripts/gpu_validate.sh" "$bundle/"
 sed 's/#.*//' "$root/samples/programs.txt" | awk 'NF' | while read -r program arguments; do
     [[ " ${programs[*]} " == *" $program "* ]] && printf '%s %s\n' "${program%.cu}" "$arguments"

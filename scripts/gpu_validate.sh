@@ -70,7 +70,6 @@ once() { [[ -e $out/done/$1 ]]; }
 done_now() { : >"$out/done/$1"; }
 limited() { timeout --signal=TERM --kill-after=10 "$@"; }
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
-has_subcommand() { "$trimtab" "$1" --help >/dev/null 2>&1; }
 
 surroundings() {
     {
@@ -165,10 +164,6 @@ learning() {
 tool() {
     local step=$1 subcommand=$2 status=0
     shift 2
-    if ! has_subcommand "$subcommand"; then
-        note "$step" missing "this trimtab has no $subcommand"
-        return 0
-    fi
     limited "$(left)" "$trimtab" "$subcommand" "$@" >"$out/$step.txt" 2>&1 || status=$?
     if ((status == 0)); then
         note "$step" ok ""
@@ -190,31 +185,36 @@ counters() {
 calibrate() { tool calibrate calibrate --device gpu -o "$out/calibrated.json"; }
 
 bench() {
-    local program arguments name size status=0
-    if ! has_subcommand bench; then
-        note bench missing "this trimtab has no bench"
-        return 0
-    fi
+    local program arguments name size status share remaining=0 failed=""
     mkdir -p "$out/bench"
+    for size in ${sizes//,/ }; do
+        while read -r program arguments; do once "bench-${program##*/}-$size" || ((++remaining)); done <"$here/programs.txt"
+    done
     for size in ${sizes//,/ }; do
         while read -r program arguments; do
             name=${program##*/}
             once "bench-$name-$size" && continue
-            if (($(left) < 15)); then
+            if (($(left) < 5)); then
                 note bench unfinished "the time was up at $name $size"
                 return 1
             fi
-            # What is timed already is kept by bench itself: an interruption costs one block.
-            limited "$(left)" "$trimtab" bench --device gpu -o "$out/bench/$name-$size" -- "$here/samples/$program" "$size" \
-                >"$out/bench/$name-$size.txt" 2>&1 || status=$?
+            # Each has its share of the time that is left; what one does not need is the others'.
+            share=$(($(left) / remaining))
+            ((share >= 2)) || share=2
+            status=0
+            # What is timed already is kept by bench itself: an interruption costs one time of one block.
+            limited "$(left)" "$trimtab" bench --device gpu --seconds "$share" -o "$out/bench/$name-$size" -- \
+                "$here/samples/$program" "$size" >"$out/bench/$name-$size.txt" 2>&1 || status=$?
             if ((status == 124 || status == 137)); then
                 note bench unfinished "the time was up at $name $size"
                 return 1
             fi
+            ((status == 0)) || failed="$failed $name-$size"
+            ((--remaining))
             done_now "bench-$name-$size"
         done <"$here/programs.txt"
     done
-    note bench ok ""
+    if [[ -z $failed ]]; then note bench ok ""; else note bench bad "these end with an error:$failed"; fi
 }
 
 incomplete=0
