@@ -34,8 +34,9 @@ ROOMS = {
     "tools": ["runtime", "opencl", "advice", "calibrate", "pipeline", "pass", "schedule"],
 }
 # What a room may include of one that does not lie below it. Of runtime/, what chooses: CMake's trimtab_choosing, which calls
-# nothing of CUDA's.
+# nothing of CUDA's. Of profiler/, what reads a GPU's counters, for a library that is loaded where that is asked for.
 PARTS = {
+    "runtime": ("profiler/cupti/",),
     "opencl": (
         "runtime/choices/",
         "runtime/launches/launch_shape.h",

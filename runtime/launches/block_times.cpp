@@ -30,8 +30,13 @@ using nlohmann::ordered_json;
 
 // Of a GPU, whose times vary: the median of so many stands for a launch.
 constexpr std::uint64_t gpu_repetitions = 9;
+// Of counters, that vary less: enough for quartiles to fence an outlier.
+constexpr std::uint64_t counter_repetitions = 5;
 // Runs of the launch as written before any is timed: its code is loaded, and clocks rise.
 constexpr int warm_up_runs = 3;
+// Where the time is limited, the share of what is left that one kind of launch may take: others are to come.
+constexpr double share_of_launch = 1.0 / 3;
+constexpr const char* time_is_up = "the time that it was given was up";
 
 std::expected<BlockTimesPlan, Error> plan_from(const std::string& text) {
     const std::string origin = "TRIMTAB_BENCH";
@@ -45,6 +50,8 @@ std::expected<BlockTimesPlan, Error> plan_from(const std::string& text) {
         read("blocks", plan.blocks);
         read("repetitions", plan.repetitions);
         read("seed", plan.seed);
+        if (const auto found = value.find("counters")) plan.counts = found->boolean();
+        if (const auto found = value.find("seconds")) plan.seconds = found->number();
         return plan;
     });
 }
@@ -203,8 +210,9 @@ std::vector<BlockTimes::Timed> BlockTimes::launches_of(const LaunchToVerify& lau
     auto [blocks, totals] = legal_launches(*launch.description, arguments, limits, launch.device->values,
                                            launch.image, launch.shape);
     blocks.insert(blocks.end(), totals.begin(), totals.end());
-    if (plan_.blocks != 0 && blocks.size() > plan_.blocks) {
-        // Those that are told apart stay; of the others some, spread at random.
+    const bool are_too_many = plan_.blocks != 0 && blocks.size() > plan_.blocks;
+    if (are_too_many || plan_.seconds > 0) {
+        // Those that are told apart come first; of the others some, spread at random.
         std::vector<trimtab_dim3> kept = common_blocks(*launch.description, launch.shape);
         kept.push_back(potential.block);
         kept.push_back(launch.chosen.block);
@@ -217,7 +225,7 @@ std::vector<BlockTimes::Timed> BlockTimes::launches_of(const LaunchToVerify& lau
             return true;
         });
         blocks.insert(blocks.end(), others.begin(), others.end());
-        blocks.resize(plan_.blocks);
+        if (are_too_many) blocks.resize(plan_.blocks);
     }
     std::vector<Timed> out;
     const analysis::LaunchConfiguration written = as_configuration(launch.shape);
@@ -243,7 +251,7 @@ std::expected<double, cudaError_t> BlockTimes::time_once(const Send& send,
 
 std::string BlockTimes::time_all(const std::string& id, const std::vector<Timed>& launches,
                                  const std::vector<std::byte>& arguments, const Send& send,
-                                 cudaStream_t stream) {
+                                 cudaStream_t stream, const GpuCounters* counters) {
     const auto saved =
         SavedMemory::save(calls_, arguments, variables_ ? variables_() : std::vector<ProgramVariable>{});
     if (!saved) return saved.error();
@@ -270,19 +278,31 @@ std::string BlockTimes::time_all(const std::string& id, const std::vector<Timed>
     const bool repeats_itself = left[0] == left[1];
     for (int run = 2; run < warm_up_runs && !is_emulated() && repeats_itself; ++run)
         if (std::string why = send_written(); !why.empty()) return put_back(std::move(why));
-    const std::uint64_t repetitions =
-        plan_.repetitions != 0 ? plan_.repetitions : (is_emulated() ? 1 : gpu_repetitions);
+    const std::uint64_t repetitions = this->repetitions();
     Done& done = done_[id];
     std::vector<std::size_t> order(launches.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const double began_s = elapsed_s();
+    const double ends_s = began_s + share_of_launch * (plan_.seconds - began_s);
     for (std::uint64_t round = 0; round < repetitions; ++round) {
-        // Each round has every launch once, in another order: a clock that drifts meets all alike.
+        // Each round has every launch once, in another order: a clock that drifts meets all alike. Where the time may
+        // end within the first, that has those first that are told apart.
         std::mt19937_64 random(plan_.seed + round);
-        std::shuffle(order.begin(), order.end(), random);
+        if (round > 0 || plan_.seconds <= 0) std::shuffle(order.begin(), order.end(), random);
         for (const std::size_t i : order) {
             const Timed& timed = launches[i];
             std::uint64_t& samples = done[timed.key];
             if (samples > round) continue;  // of an earlier process, or it has failed
+            if (plan_.seconds > 0 && elapsed_s() > ends_s) return put_back(time_is_up);
+            ordered_json line = {{"launch", id}, {"round", round}};
+            line.update(to_json(timed.launch));
+            if (counters != nullptr) {
+                if (std::string why = count_once(*counters, send, timed, *saved, line); !why.empty())
+                    return put_back(std::move(why));
+                samples = line.contains("failed") ? failed : samples + 1;
+                write_line(to_text(line));
+                continue;
+            }
             if (!repeats_itself) {
                 if (!saved->restore() || calls_.timing.device_synchronize() != cudaSuccess)
                     return "its memory cannot be put back as it was";
@@ -291,8 +311,6 @@ std::string BlockTimes::time_all(const std::string& id, const std::vector<Timed>
                 send(timed.launch);
             }
             const auto ns = time_once(send, timed.launch, stream);
-            ordered_json line = {{"launch", id}, {"round", round}};
-            line.update(to_json(timed.launch));
             if (ns) {
                 line["ns"] = *ns;
                 ++samples;
@@ -313,6 +331,33 @@ std::string BlockTimes::time_all(const std::string& id, const std::vector<Timed>
     return put_back({});
 }
 
+std::string BlockTimes::count_once(const GpuCounters& counters, const Send& send, const Timed& timed,
+                                   const SavedMemory& saved, ordered_json& line) {
+    cudaError_t status = cudaSuccess;
+    const auto counted =
+        counters.count([&] { return saved.restore() && calls_.timing.device_synchronize() == cudaSuccess; },
+                       [&] {
+                           status = send(timed.launch);
+                           if (status == cudaSuccess) status = calls_.timing.device_synchronize();
+                           return status == cudaSuccess;
+                       });
+    if (counted) {
+        line["counters"] = *counted;
+    } else if (status != cudaSuccess) {
+        line["failed"] = calls_.get_error_name(status);
+        calls_.get_last_error();
+    } else {
+        return counted.error();
+    }
+    return {};
+}
+
+std::uint64_t BlockTimes::repetitions() const {
+    if (plan_.repetitions != 0) return plan_.repetitions;
+    if (plan_.counts) return counter_repetitions;
+    return is_emulated() ? 1 : gpu_repetitions;
+}
+
 void BlockTimes::watch_clocks() {
     if (is_emulated() || clocks_ != nullptr) return;
     std::array<char, 32> bus{};
@@ -324,8 +369,14 @@ void BlockTimes::watch_clocks() {
     if (!clocks_->is_on()) log_.info("clocks are not watched: " + clocks_->why_not());
 }
 
+double BlockTimes::elapsed_s() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - *began_).count();
+}
+
 void BlockTimes::measure(const LaunchToVerify& launch, const Send& send) {
     const std::lock_guard lock(mutex_);
+    if (!began_) began_ = std::chrono::steady_clock::now();
+    if (plan_.seconds > 0 && elapsed_s() >= plan_.seconds) return skip(launch, time_is_up);
     if (launch.description == nullptr || !launch.left_alone.empty() || launch.device == nullptr)
         return skip(launch, launch.left_alone.empty() ? "the device cannot be described" : launch.left_alone);
     if (!launch.shape.stream) return skip(launch, "it goes to no stream");
@@ -346,6 +397,21 @@ void BlockTimes::measure(const LaunchToVerify& launch, const Send& send) {
         pending.restore();
         return skip(launch, "no events can be made");
     }
+    std::optional<GpuCounters> counters;
+    if (plan_.counts) {
+        const trimtab_image& image = launch.image;
+        unsigned use = trimtab_counts_atomics;
+        if (image.static_shared_bytes > 0 || launch.shape.dynamic_shared_bytes > 0)
+            use |= trimtab_counts_shared;
+        if (image.local_bytes_per_thread > 0) use |= trimtab_counts_local;
+        auto opened = is_emulated() ? std::unexpected(std::string("the emulator has no counters of a GPU"))
+                                    : GpuCounters::open(calls_, use);
+        if (!opened) {
+            pending.restore();
+            return skip(launch, opened.error());
+        }
+        counters.emplace(std::move(*opened));
+    }
     watch_clocks();
     if (begun_.insert(id).second) {
         ordered_json first = {{"launch", id}};
@@ -354,8 +420,8 @@ void BlockTimes::measure(const LaunchToVerify& launch, const Send& send) {
         first["emulated"] = is_emulated();
         first["shared_bytes"] = launch.shape.dynamic_shared_bytes;
         first["launches"] = launches.size();
-        first["repetitions"] =
-            plan_.repetitions != 0 ? plan_.repetitions : (is_emulated() ? 1 : gpu_repetitions);
+        first["repetitions"] = repetitions();
+        if (counters) first["chip"] = counters->chip();
         first["chosen"] = to_json(launch.chosen);
         first["occupancy_block"] = to_array(potential.block);
         first["common_blocks"] = ordered_json::array();
@@ -363,11 +429,13 @@ void BlockTimes::measure(const LaunchToVerify& launch, const Send& send) {
             first["common_blocks"].push_back(to_array(block));
         write_line(to_text(first));
     }
-    const std::string why = time_all(id, launches, arguments, send, *launch.shape.stream);
+    const std::string why =
+        time_all(id, launches, arguments, send, *launch.shape.stream, counters ? &*counters : nullptr);
     if (calls_.peek_at_last_error() != cudaSuccess) pending.restore();
     if (!why.empty()) {
         ordered_json ended = {{"launch", id}, {"kernel", launch.kernel}, {"ended", why}};
         write_line(to_text(ended));
+        if (why == time_is_up) return;
         log_.warn_once(fmt::format("{} is not timed: {}", launch.kernel, why));
     }
 }

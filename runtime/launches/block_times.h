@@ -1,16 +1,21 @@
 // TRIMTAB_BENCH, set by `trimtab bench`: the first launch of each kind is made again with every block that it may have,
-// each timed with events, and the times are written down as they come (docs/bench.md).
+// each timed with events, and the times are written down as they come (docs/bench.md). `trimtab profile` has counters read
+// in the place of times (docs/profile.md).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "runtime/counters/gpu_counters.h"
 #include "runtime/launches/clock_watch.h"
 #include "runtime/launches/saved_memory.h"
 #include "runtime/launches/verification.h"
@@ -19,12 +24,14 @@
 
 namespace trimtab::runtime {
 
-// What is asked for: {"file": "...", "blocks": 0, "repetitions": 0, "seed": 1}.
+// What is asked for: {"file": "...", "blocks": 0, "repetitions": 0, "seed": 1, "seconds": 0, "counters": false}.
 struct BlockTimesPlan {
     std::string file;          // lines are appended to it; what it holds is not measured again
     std::uint64_t blocks = 0;  // launches to time beside the one as written, at most; 0: all that are legal
     std::uint64_t repetitions = 0;  // of each; 0: one on the emulator, whose times do not vary, else nine
     std::uint64_t seed = 1;
+    bool counts = false;  // a GPU's counters are read in the place of times: trimtab profile
+    double seconds = 0;   // for all launches that are timed, from the first on; 0: as long as it takes
 };
 
 class BlockTimes {
@@ -60,22 +67,29 @@ class BlockTimes {
                                                  const std::vector<std::byte>& arguments,
                                                  const trimtab_limits& limits,
                                                  const analysis::LaunchConfiguration& potential);
-    // Why it ended before its time; empty: all are timed.
+    // Why it ended before its time; empty: all are timed, or counted where there are counters.
     [[nodiscard]] std::string time_all(const std::string& id, const std::vector<Timed>& launches,
                                        const std::vector<std::byte>& arguments, const Send& send,
-                                       cudaStream_t stream);
+                                       cudaStream_t stream, const GpuCounters* counters);
+    // Into `line`; why not, where that ends it all.
+    [[nodiscard]] std::string count_once(const GpuCounters& counters, const Send& send, const Timed& timed,
+                                         const SavedMemory& saved, nlohmann::ordered_json& line);
     [[nodiscard]] std::expected<double, cudaError_t> time_once(const Send& send,
                                                                const analysis::LaunchConfiguration& launch,
                                                                cudaStream_t stream);
     [[nodiscard]] bool is_emulated() const { return calls_.emulated_device != nullptr; }
     void watch_clocks();
+    [[nodiscard]] std::uint64_t repetitions() const;
+    // Since the first launch was timed.
+    [[nodiscard]] double elapsed_s() const;
 
     BlockTimesPlan plan_;
     const BackendCalls& calls_;
     Log& log_;
     int file_ = -1;
     Variables variables_;
-    std::mutex mutex_;                  // of what follows; held while a launch is timed
+    std::mutex mutex_;  // of what follows; held while a launch is timed
+    std::optional<std::chrono::steady_clock::time_point> began_;
     std::map<std::string, Done> done_;  // by launch
     std::set<std::string> begun_, skipped_;
     std::unique_ptr<ClockWatch> clocks_;

@@ -183,6 +183,7 @@ Backend::Backend(const Settings& settings, Log& log) {
     set(driver.event_query, "cuEventQuery");
     set(driver.event_elapsed_time, "cuEventElapsedTime");
     set(driver.context_destroy, "cuCtxDestroy_v2");
+    set(driver.context_get_current, "cuCtxGetCurrent");
     set(driver.primary_context_reset, "cuDevicePrimaryCtxReset_v2");
     set(driver.primary_context_release, "cuDevicePrimaryCtxRelease_v2");
     set_graph_calls();

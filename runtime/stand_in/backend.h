@@ -84,6 +84,7 @@ struct DriverCalls {
     CUresult (*event_elapsed_time)(float* milliseconds, CUevent start, CUevent end) = nullptr;
     // Calls after which events and functions of a context are none.
     decltype(&cuCtxDestroy) context_destroy = nullptr;
+    decltype(&cuCtxGetCurrent) context_get_current = nullptr;
     decltype(&cuDevicePrimaryCtxReset) primary_context_reset = nullptr;
     decltype(&cuDevicePrimaryCtxRelease) primary_context_release = nullptr;
 };

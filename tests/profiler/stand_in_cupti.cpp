@@ -8,14 +8,24 @@
 #include <cupti_result.h>
 #include <cupti_target.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace {
 
-CuptiScript script;
+CuptiScript of_environment() {
+    CuptiScript told;
+    if (const char* chip = std::getenv("STAND_IN_CUPTI_CHIP")) told.chip = chip;
+    told.failing = std::getenv("STAND_IN_CUPTI_FAILING");
+    if (const char* error = std::getenv("STAND_IN_CUPTI_ERROR")) told.error = std::atoi(error);
+    return told;
+}
+
+CuptiScript script = of_environment();
 std::string calls;
 std::size_t passes_done = 0;
 bool is_enabled = false, is_started = false, is_pushed = false;
@@ -23,6 +33,8 @@ bool is_enabled = false, is_started = false, is_pushed = false;
 // Notes the call; the error that it is to answer with, if it is this one's turn.
 CUptiResult called(const char* name) {
     calls += std::string(calls.empty() ? "" : " ") + name;
+    if (const char* const log = std::getenv("STAND_IN_CUPTI_LOG"))
+        std::ofstream(log, std::ios::app) << name << '\n';
     return script.failing != nullptr && std::strcmp(script.failing, name) == 0
                ? static_cast<CUptiResult>(script.error)
                : CUPTI_SUCCESS;

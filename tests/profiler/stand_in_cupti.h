@@ -1,4 +1,5 @@
-// How the library in CUPTI's place behaves.
+// How the library in CUPTI's place behaves. In a program it is told by STAND_IN_CUPTI_CHIP, STAND_IN_CUPTI_FAILING and
+// STAND_IN_CUPTI_ERROR; STAND_IN_CUPTI_LOG names a file that the calls are written to.
 #pragma once
 
 #include <cstddef>

@@ -31,6 +31,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
     std::string device, blocks = "all", output = "trimtab-bench", capture;
     std::uint64_t repetitions = 0, seed = 1;
+    double seconds = 0;
     bool json = false, quiet = false, again = false;
     std::vector<std::string> program;
 };
@@ -119,7 +120,8 @@ int bench(Options options) {
     const Json plan = {{"file", file->string()},
                        {"blocks", *blocks},
                        {"repetitions", options.repetitions},
-                       {"seed", options.seed}};
+                       {"seed", options.seed},
+                       {"seconds", options.seconds}};
     setenv("TRIMTAB_BENCH", plan.dump().c_str(), 1);
     setenv("TRIMTAB", "on", 1);
     // A kernel whose driver program is still on its way has no choice to be compared.
@@ -168,6 +170,11 @@ void add_bench(CLI::App& app, Action& action) {
         "Times of each shape; default 9 on a GPU, 1 on the emulator, whose times do not vary");
     command->add_option("--seed", options->seed, "Of the order, and of the shapes where they are not all")
         ->capture_default_str();
+    command
+        ->add_option(
+            "--seconds", options->seconds,
+            "No more times are taken after so long, and the same command goes on there; default: no limit")
+        ->check(CLI::Range(0.0, 1e9));
     command->add_option("-o,--output", options->output, "The folder for times and tables")
         ->capture_default_str();
     command->add_flag("--again", options->again, "Begin anew, whatever the folder holds");

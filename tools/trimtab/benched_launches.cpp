@@ -66,6 +66,7 @@ class Reader {
         launch.object = line["object"].text();
         launch.device = line["device"].text();
         launch.is_emulated = line["emulated"].boolean();
+        if (const auto chip = line.find("chip")) launch.chip = chip->text();
         if (const auto data = line.find("data"))
             for (const auto& [name, value] : data->members()) launch.data.emplace_back(name, value.number());
         launch.written = shape_of(line);
@@ -92,6 +93,11 @@ class Reader {
         if (place == launch.shapes.end()) place = launch.shapes.insert(place, sample);
         if (const auto failed = line.find("failed")) {
             place->failed = failed->text();
+            return;
+        }
+        if (const auto counters = line.find("counters")) {
+            for (const auto& [name, value] : counters->members())
+                place->counters[name].push_back(value.number());
             return;
         }
         place->ns.push_back(line["ns"].number());

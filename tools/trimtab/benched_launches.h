@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,16 +18,18 @@ namespace trimtab::tools {
 struct TimedShape {
     BlockSize grid{1, 1, 1}, block{1, 1, 1};
     std::uint64_t dynamic_shared_bytes = 0;
-    std::vector<double> ns;                      // as they came
-    std::string failed;                          // CUDA's name of the error; empty: it ran
-    unsigned least_sm_mhz = 0, most_sm_mhz = 0;  // while it was timed; 0: not known
-    std::set<std::string> slowed_by;             // what held the clocks down then
+    std::vector<double> ns;                               // as they came
+    std::map<std::string, std::vector<double>> counters;  // in the place of times: by CUPTI's names
+    std::string failed;                                   // CUDA's name of the error; empty: it ran
+    unsigned least_sm_mhz = 0, most_sm_mhz = 0;           // while it was timed; 0: not known
+    std::set<std::string> slowed_by;                      // what held the clocks down then
 
     [[nodiscard]] double median_ns() const;  // 0: it was never timed
 };
 
 struct BenchedLaunch {
     std::string id, kernel, demangled, object, device;
+    std::string chip;  // whose counters were read, as CUPTI names it; empty: it was timed
     bool is_emulated = false;
     std::vector<std::pair<std::string, double>> data;  // D
     TimedShape written, chosen;            // shapes alone; chosen: what the runtime would have taken

@@ -54,7 +54,7 @@ class Keeper {
               settings.store.empty() ? profiler::default_store_path() : profiler::store_path(settings.store),
               say, remote::store_of_environment(say)) {}
 
-    ObservedKernel keep(const FileKernel& kernel, const std::vector<ObservedLaunch>& launches) {
+    ObservedKernel keep(const FileKernel& kernel, std::vector<ObservedLaunch> launches) {
         const analysis::KernelDescription& description = kernel.record.description;
         ObservedKernel out{.name = description.name,
                            .demangled = description.demangled,
@@ -62,6 +62,7 @@ class Keeper {
                            .points = 0,
                            .planned = {},
                            .is_stored = false,
+                           .counted = {},
                            .failure = {}};
         if (kernel.module == nullptr) {
             out.failure = "not profiled: the program holds no PTX of it";
@@ -91,8 +92,13 @@ class Keeper {
             out.planned = fmt::format("the planned profile changes with the contents of arrays ({})",
                                       fmt::join(names, ", "));
         }
-        auto profile = profiler::observed_profile(description, launches, std::string(backend->version()),
-                                                  planned, earlier);
+        // Who counted: points of another's are not joined with these.
+        std::string version(backend->version());
+        if (settings_.counted != nullptr) {
+            out.counted = take_counters(*settings_.counted, description, launches);
+            if (!out.counted->chip.empty()) version += " and counters of " + out.counted->chip + " by CUPTI";
+        }
+        auto profile = profiler::observed_profile(description, launches, version, planned, earlier);
         if (!profile) {
             out.failure = "not profiled: " + profile.error().text();
             return out;
@@ -161,6 +167,7 @@ nlohmann::ordered_json to_json(const std::vector<ObservedKernel>& kernels, const
                     {"points", kernel.points},
                     {"kept", kernel.is_stored}};
         one["planned"] = kernel.planned.empty() ? Json() : Json(kernel.planned);
+        if (kernel.counted) one["counters"] = to_json(*kernel.counted);
         if (!kernel.failure.empty()) one["failure"] = kernel.failure;
         list.push_back(std::move(one));
     }

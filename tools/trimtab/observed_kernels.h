@@ -1,14 +1,16 @@
-// From what a program's launches did to profiles in the store.
+// From what a program's launches did, on the emulator and as a GPU counted it, to profiles in the store.
 #pragma once
 
 #include <cstdint>
 #include <expected>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tools/trimtab/benched_launches.h"
+#include "tools/trimtab/counted_launches.h"
 #include "trimtab/error.h"
 
 namespace trimtab::tools {
@@ -19,13 +21,15 @@ struct ObservedKernel {
     std::size_t points = 0;    // of the profile, those of earlier runs among them
     std::string planned;       // what is wrong with the planned profile; empty: nothing
     bool is_stored = false;
-    std::string failure;  // not empty: there is no profile, and why
+    std::optional<CountedKernel> counted;  // where a GPU counted, too
+    std::string failure;                   // not empty: there is no profile, and why
 };
 
 struct ObservedSettings {
     std::string program;  // whose launches they are
     std::string store;    // a folder or file; empty: the cache
     bool replace = false;
+    const Bench* counted = nullptr;  // the same launches on a GPU, whose counters go before the emulator's
 };
 
 // `bench`: the launches that were made again, and the objects that hold their kernels. `records`: the lines of

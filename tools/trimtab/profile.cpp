@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/installation.h"
 #include "base/json_value.h"
@@ -50,6 +51,72 @@ std::string text_of(const ObservedKernel& kernel) {
     return out;
 }
 
+// The program's launches, each with several blocks, as trimtab bench has it.
+struct Run {
+    base::Outcome outcome;
+    Bench launches;
+    std::string records;  // of what each did, on the emulator
+};
+
+// On the device that TRIMTAB_DEVICE names. `counts`: by the GPU's counters.
+std::expected<Run, Error> run(const Options& options, const std::string& program, bool counts,
+                              bool output_on_stderr) {
+    if (const auto error = preload_runtime(program)) return std::unexpected(*error);
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return std::unexpected(folder.error());
+    const std::string records = folder->file("profiles.jsonl"), shapes = folder->file("shapes.jsonl");
+    const Json plan = {
+        {"file", shapes}, {"blocks", options.blocks}, {"seed", options.seed}, {"counters", counts}};
+    setenv("TRIMTAB_BENCH", plan.dump().c_str(), 1);
+    if (!counts) {
+        setenv("TRIMTAB_PROFILES", records.c_str(), 1);
+        setenv("TRIMTAB_PROFILES_BY", "arguments", 1);
+    }
+    setenv("TRIMTAB", "on", 1);
+    std::vector<std::string> command = options.program;
+    command.front() = program;
+    std::expected<base::Outcome, Error> outcome;
+    {
+        const BenchProgress progress("trimtab profile", shapes, options.quiet);
+        outcome = run_user_program(command, output_on_stderr);
+    }
+    for (const char* variable : {"TRIMTAB_BENCH", "TRIMTAB_PROFILES", "TRIMTAB_PROFILES_BY"})
+        unsetenv(variable);
+    if (!outcome) return std::unexpected(outcome.error());
+    std::fflush(stdout);
+    return Run{.outcome = *outcome, .launches = read_bench(read_text(shapes)), .records = read_text(records)};
+}
+
+// The device that the emulator plays beside the GPU: what it counts follows from the launch, and hardly from the device.
+std::string played_beside(const Bench& counted) {
+    for (const BenchedLaunch& launch : counted.launches)
+        if (const auto device = model::find_device(launch.device)) return device->slug;
+    return std::string(model::default_device);
+}
+
+// Where a GPU counts: its launches first. The exit code, where it is over with that.
+std::expected<Bench, int> counted_on_gpu(const Options& options, const std::string& program) {
+    auto counted = run(options, program, true, options.json);
+    if (!counted) return std::unexpected(fail(counted.error()));
+    if (!counted->outcome.is_success())
+        return std::unexpected(
+            fail(Error{.message = "the program " + counted->outcome.text(), .file = program}));
+    const bool any = std::ranges::any_of(counted->launches.launches, [](const BenchedLaunch& launch) {
+        return std::ranges::any_of(launch.shapes,
+                                   [](const TimedShape& shape) { return !shape.counters.empty(); });
+    });
+    if (!any) {
+        for (const auto& [kernel, why] : counted->launches.skipped)
+            fmt::print(stderr, "trimtab profile: {}: not counted: {}\n", kernel, why);
+        for (const BenchedLaunch& launch : counted->launches.launches)
+            if (!launch.ended.empty())
+                fmt::print(stderr, "trimtab profile: {}: not counted: {}\n", launch.demangled, launch.ended);
+        return std::unexpected(fail(ExitCode::no, "no launch could be counted on the GPU"));
+    }
+    setenv("TRIMTAB_DEVICE", played_beside(counted->launches).c_str(), 1);
+    return std::move(counted->launches);
+}
+
 int profile(Options options) {
     if (const auto ended = take_capture("profile", "a program, after --,", options.capture,
                                         !options.device.empty(), options.device, options.program))
@@ -60,45 +127,40 @@ int profile(Options options) {
         setenv("TRIMTAB_DEVICE", device->c_str(), 1);
     }
     const char* const asked = std::getenv("TRIMTAB_DEVICE");
-    if (asked != nullptr && std::string_view(asked).contains("gpu"))
-        return fail(ExitCode::usage, "launches are counted on the emulator: name a device to play");
+    const bool is_gpu = asked != nullptr && std::string_view(asked) == "gpu";
+    if (!is_gpu && asked != nullptr && std::string_view(asked).contains("gpu"))
+        return fail(ExitCode::usage, "launches are counted on one GPU, or on the emulator");
     // Where a GPU is present, a device must be named for the emulator to play.
     setenv("TRIMTAB_DEVICE", std::string(model::default_device).c_str(), 0);
     const auto program = base::find_program(options.program.front());
     if (!program) return fail(Error{.message = "no such program", .file = options.program.front()});
-    if (const auto error = preload_runtime(*program)) return fail(*error);
-    const auto folder = base::TemporaryFolder::make();
-    if (!folder) return fail(folder.error());
-    const std::string records = folder->file("profiles.jsonl"), shapes = folder->file("shapes.jsonl");
-    // Each kind of launch with several blocks, as trimtab bench has it, and what each did.
-    setenv("TRIMTAB_BENCH",
-           Json{{"file", shapes}, {"blocks", options.blocks}, {"seed", options.seed}}.dump().c_str(), 1);
-    setenv("TRIMTAB_PROFILES", records.c_str(), 1);
-    setenv("TRIMTAB_PROFILES_BY", "arguments", 1);
-    setenv("TRIMTAB", "on", 1);
-    std::vector<std::string> command = options.program;
-    command.front() = *program;
-    std::expected<base::Outcome, Error> outcome;
-    {
-        const BenchProgress progress("trimtab profile", shapes, options.quiet);
-        outcome = run_user_program(command, options.json);
+    std::optional<Bench> counted;
+    if (is_gpu) {
+        auto bench = counted_on_gpu(options, *program);
+        if (!bench) return bench.error();
+        counted = std::move(*bench);
     }
-    for (const char* variable : {"TRIMTAB_BENCH", "TRIMTAB_PROFILES", "TRIMTAB_PROFILES_BY"})
-        unsetenv(variable);
-    if (!outcome) return fail(outcome.error());
-    std::fflush(stdout);
-    const Bench bench = read_bench(read_text(shapes));
-    const auto kernels = observed_kernels(
-        bench, read_text(records), {.program = *program, .store = options.store, .replace = options.replace});
+    // The program runs once more after a GPU has counted: what it prints is there already.
+    const auto emulated = run(options, *program, false, options.json || counted);
+    if (!emulated) return fail(emulated.error());
+    const auto kernels = observed_kernels(emulated->launches, emulated->records,
+                                          {.program = *program,
+                                           .store = options.store,
+                                           .replace = options.replace,
+                                           .counted = counted ? &*counted : nullptr});
     if (!kernels) return fail(kernels.error());
+    const Bench& bench = emulated->launches;
     if (options.json) {
         fmt::print("{}\n", to_json(*kernels, bench).dump(2));
     } else {
-        for (const ObservedKernel& kernel : *kernels) fmt::print("{}", text_of(kernel));
+        for (const ObservedKernel& kernel : *kernels) {
+            fmt::print("{}", text_of(kernel));
+            if (kernel.counted) fmt::print("{}", to_text(*kernel.counted));
+        }
         for (const auto& [kernel, why] : bench.skipped) fmt::print("{}: not profiled: {}\n", kernel, why);
     }
-    if (!outcome->is_success())
-        return fail(Error{.message = "the program " + outcome->text(), .file = *program});
+    if (!emulated->outcome.is_success())
+        return fail(Error{.message = "the program " + emulated->outcome.text(), .file = *program});
     const bool any =
         std::ranges::any_of(*kernels, [](const ObservedKernel& kernel) { return kernel.points > 0; });
     return any ? code(ExitCode::ok) : fail(ExitCode::no, "no launch could be profiled");
@@ -114,7 +176,8 @@ void add_profile(CLI::App& app, Action& action) {
         "arguments. Later builds and tools take these profiles for kernels that made-up launches say nothing "
         "of");
     command->add_option("--device", options->device,
-                        "The GPU to emulate: slug, name, or a description in JSON");
+                        "gpu, for its own counters beside the emulator's, or the GPU to emulate: slug, name, "
+                        "or a description in JSON");
     command->add_option("--blocks", options->blocks, "How many other blocks each kind of launch is run with")
         ->check(CLI::Range(1, 10000))
         ->capture_default_str();
