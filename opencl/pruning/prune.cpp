@@ -219,16 +219,22 @@ class Pruner {
             out_.sizes[i].estimate_ns = ns(sums.best_cycles(), out_.sizes[i].rounds);
             order.push_back(i);
         }
-        std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(out_.sizes[i].estimate_ns, i); });
+        // Of equal estimates sizes from all over the space come first, for what is found of the first ones is taken for the
+        // rest.
+        std::ranges::sort(order, {}, [&](std::size_t i) {
+            return std::pair(out_.sizes[i].estimate_ns, XXH3_64bits(&i, sizeof i));
+        });
         out_.trace_seconds += seconds_since(start);
         double best = std::numeric_limits<double>::infinity();
         // What traces added to estimates, and the simulation to bounds, the least of all sizes so far: components that wait for
         // each other are in neither. As many sizes as the root of the space tell it: thirty of a thousand, ninety of seven
-        // thousand. With as many the best was lost by .9 % at most on eight kernels and four GPUs (bench/README.md).
+        // thousand. Waiting adds up to a third as a rule (bench/pruning): where the first sizes have more than that added,
+        // their estimates saw less of them than of others.
         const double enough = std::sqrt(static_cast<double>(order.size()));
+        constexpr double most_raised = 1.3;
         double over_estimate = std::numeric_limits<double>::infinity(), over_bound = over_estimate;
         const auto raised = [&](double ratio, std::size_t known) {
-            return static_cast<double>(known) < enough ? 1.0 : std::max(1.0, ratio);
+            return static_cast<double>(known) < enough ? 1.0 : std::clamp(ratio, 1.0, most_raised);
         };
         for (std::size_t at = 0; at < order.size(); ++at) {
             SizeResult& one = out_.sizes[order[at]];
