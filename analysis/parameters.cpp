@@ -113,6 +113,10 @@ std::vector<KernelParameter> kernel_parameters(const ptx::Function& kernel, cons
         parameter.size = static_cast<std::uint32_t>(variable.size_bytes);
         parameter.ptx_type = type_name(variable.type);
         parameter.name = fmt::format("param_{}", i);
+        // "kernel_param_2" is clang's name for it; "kernel_param_2_n" is one that says the source's, too.
+        const std::string before = fmt::format("{}_{}_", kernel.name, parameter.name);
+        if (variable.name.size() > before.size() && variable.name.starts_with(before))
+            parameter.name = variable.name.substr(before.size());
         parameter.type = types.empty() ? ptx_type(variable) : types[i];
         if (has_source) {
             if (!source->parameters[i].name.empty()) parameter.name = source->parameters[i].name;

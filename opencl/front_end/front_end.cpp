@@ -115,6 +115,7 @@ class Compilation {
         if (auto made = make_ptx(program.log); !made) return std::unexpected(made.error());
         program.ptx = read_whole(ptx_);
         if (request_->keeps_accesses) make_accesses_plain(program.ptx);
+        name_parameters(program.ptx, program.kernels);
         if (const auto undefined = undefined_functions(program.ptx); !request_->is_part && !undefined.empty())
             return failure(Kind::program,
                            fmt::format("{}{}: error: undefined function{}: {}\n", program.log, request_->file,

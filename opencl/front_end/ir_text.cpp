@@ -239,6 +239,29 @@ void make_accesses_plain(std::string& ptx) {
             at += mark.size();
 }
 
+void name_parameters(std::string& ptx, const std::vector<KernelInfo>& kernels) {
+    std::map<std::string, std::string, std::less<>> names;  // of words
+    for (const KernelInfo& kernel : kernels)
+        for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+            if (const std::string& name = kernel.parameters[i].name; !name.empty())
+                names[fmt::format("{}_param_{}", kernel.name, i)] = name;
+    const auto is_of_word = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%' ||
+               c == '.';
+    };
+    std::string out;
+    for (std::size_t at = 0; at < ptx.size();) {
+        std::size_t end = at;
+        while (end < ptx.size() && is_of_word(ptx[end])) ++end;
+        const std::string_view word = std::string_view(ptx).substr(at, end - at);
+        out.append(word);
+        if (const auto known = names.find(word); known != names.end()) out.append("_").append(known->second);
+        if (end < ptx.size()) out += ptx[end++];
+        at = end;
+    }
+    ptx = std::move(out);
+}
+
 std::vector<std::string> undefined_functions(const std::string& ptx) {
     static const std::regex declaration(R"(\.extern \.func\s+(?:\([^)]*\)\s*)?([\w$.]+))");
     std::vector<std::string> out;

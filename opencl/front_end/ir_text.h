@@ -19,6 +19,8 @@ void remove_uncalled_twins(std::string& ir);
 [[nodiscard]] bool keep_accesses(std::string& ir);
 // Once that is PTX: makes them plain again.
 void make_accesses_plain(std::string& ptx);
+// Gives parameters, which the PTX calls "kernel_param_2", the source's names as well: "kernel_param_2_n".
+void name_parameters(std::string& ptx, const std::vector<KernelInfo>& kernels);
 // Functions that the PTX calls and that are nowhere; demangled.
 [[nodiscard]] std::vector<std::string> undefined_functions(const std::string& ptx);
 

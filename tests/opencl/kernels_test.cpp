@@ -178,6 +178,13 @@ TEST_F(OpenClKernels, AreProvedLikeCudas) {
         ASSERT_TRUE(expected.contains(name)) << name;
         EXPECT_EQ(analysis::name(kernel.verdict), analysis::name(expected[name])) << name;
     }
+    // Names are those of the source, which reports and the log tell.
+    std::vector<std::string> names;
+    for (const analysis::KernelParameter& parameter : described.at("gemm").parameters)
+        names.push_back(parameter.name);
+    EXPECT_THAT(names, testing::ElementsAre("a", "b", "c", "alpha", "beta", "n"));
+    EXPECT_THAT(described.at("gemm").data,
+                testing::Contains(testing::Field(&analysis::DataParameter::name, "n")));
 }
 
 TEST_F(OpenClKernels, ComputeTheSameInOtherWorkGroups) {
