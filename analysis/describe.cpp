@@ -7,6 +7,7 @@
 
 #include "analysis/annotation_parser.h"
 #include "analysis/annotations.h"
+#include "analysis/built_in_blocks.h"
 #include "analysis/data_parameters.h"
 #include "analysis/demangle.h"
 #include "analysis/parameters.h"
@@ -309,6 +310,10 @@ std::expected<std::vector<KernelDescription>, Error> describe(std::span<const Im
                 conjoin(*same, std::move(description));
         }
     }
+    // A body that cannot have other blocks either is of no use.
+    std::erase_if(descriptions, [](const KernelDescription& description) {
+        return description.verdict == Verdict::fixed && built_in_block(description);
+    });
     for (KernelDescription& description : descriptions) {
         state_warps(description);
         const auto at = sources.find(description.name);

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <limits>
 
+#include "analysis/built_in_blocks.h"
 #include "analysis/free_totals.h"
 
 namespace trimtab::analysis {
@@ -182,6 +183,8 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
                                                            : description.reasons.front().text);
     Limits limits = device_limits(device, image);
     const Extents grids = components(grid), blocks = components(block);
+    if (std::string fault = built_in_block_mismatch(description, blocks); !fault.empty())
+        return std::unexpected(std::move(fault));
     for (std::size_t d = 0; d < 3 && description.verdict != Verdict::annotated; d++) {
         if (grids[d] > max_blocks_in_dimension)
             return std::unexpected(

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/built_in_blocks.h"
+
 namespace trimtab::analysis {
 namespace {
 
@@ -39,7 +41,7 @@ std::vector<std::string> variant_faults(std::span<const KernelDescription> kerne
     std::vector<std::string> faults;
     std::set<std::string> groups;
     for (const KernelDescription& kernel : kernels) {
-        if (!kernel.variant || !groups.insert(kernel.variant->of).second) continue;
+        if (!kernel.variant || built_in_block(kernel) || !groups.insert(kernel.variant->of).second) continue;
         std::vector<const KernelDescription*> bodies;
         for (const KernelDescription& other : kernels)
             if (are_variants(kernel, other)) bodies.push_back(&other);

@@ -105,26 +105,84 @@ void write_kernel_sources(const llvm::Module& module, const KernelVariants& vari
     });
 }
 
+namespace {
+
+// The object of kernels in a file that was written before; what is wrong was said then.
+class Sources {
+  public:
+    explicit Sources(const std::string& path) {
+        const auto buffer = llvm::MemoryBuffer::getFile(path);
+        if (!buffer) return;
+        auto json = llvm::json::parse((*buffer)->getBuffer());
+        if (!json) {
+            llvm::consumeError(json.takeError());
+            return;
+        }
+        file_ = std::move(*json);
+        if (llvm::json::Object* file = file_.getAsObject(); file != nullptr)
+            kernels_ = file->getObject("kernels");
+    }
+    // Null: it cannot be read.
+    [[nodiscard]] llvm::json::Object* kernels() const { return kernels_; }
+    void write(const std::string& path) const {
+        write_whole(path, [&](llvm::raw_ostream& out) { out << llvm::formatv("{0:1}", file_); });
+    }
+
+  private:
+    llvm::json::Value file_ = nullptr;
+    llvm::json::Object* kernels_ = nullptr;
+};
+
+}  // namespace
+
+std::set<std::string> kernels_as_written(const std::string& path) {
+    std::set<std::string> names;
+    const Sources sources(path);
+    if (sources.kernels() == nullptr) return names;
+    for (const auto& [name, kernel] : *sources.kernels()) {
+        const llvm::json::Object* members = kernel.getAsObject();
+        const llvm::json::Array* annotations =
+            members == nullptr ? nullptr : members->getArray("annotations");
+        if (members != nullptr && members->getObject("variant") == nullptr &&
+            (annotations == nullptr || annotations->empty()) && !read_body_name(name.str()))
+            names.insert(name.str());
+    }
+    return names;
+}
+
+void add_bodies(const std::map<std::string, std::string>& kernels, const std::string& path) {
+    const Sources sources(path);
+    if (sources.kernels() == nullptr) return;
+    for (const auto& [name, of] : kernels) {
+        const llvm::json::Object* kernel = sources.kernels()->getObject(of);
+        if (kernel == nullptr) continue;
+        const auto body = read_body_name(name);
+        llvm::json::Object members = *kernel;
+        members["demangled"] = readable_body_name(llvm::demangle(of), *body);
+        std::int64_t threads = 0;
+        llvm::StringRef(body->value.data(), body->value.size()).getAsInteger(10, threads);
+        members["variant"] = llvm::json::Object{{"of", built_in_block_of(of)}, {"value", threads}};
+        (*sources.kernels())[name] = std::move(members);
+    }
+    sources.write(path);
+}
+
 void forget_variants(const KernelVariants& left, const std::string& path) {
-    const auto buffer = llvm::MemoryBuffer::getFile(path);
-    if (!buffer) return;  // said when it could not be written
-    auto json = llvm::json::parse((*buffer)->getBuffer());
-    llvm::json::Object* file = json ? json->getAsObject() : nullptr;
-    if (!json) llvm::consumeError(json.takeError());
-    llvm::json::Object* kernels = file == nullptr ? nullptr : file->getObject("kernels");
+    const Sources sources(path);
+    llvm::json::Object* kernels = sources.kernels();
     if (kernels == nullptr) return;
     llvm::StringSet<> names;
     for (const auto& [kernel, variant] : left) names.insert(kernel->getName());
     std::vector<std::string> gone;
     for (auto& [name, kernel] : *kernels) {
-        if (names.contains(name.str())) continue;
+        if (names.contains(name.str()) || read_built_in_body(name.str())) continue;
         if (read_body_name(name.str()))
             gone.push_back(name.str());
         else if (llvm::json::Object* members = kernel.getAsObject(); members != nullptr)
             members->erase("variant");
     }
     for (const std::string& name : gone) kernels->erase(name);
-    write_whole(path, [&](llvm::raw_ostream& out) { out << llvm::formatv("{0:1}", *json); });
+    sources.write(path);
 }
 
 }  // namespace trimtab::pass

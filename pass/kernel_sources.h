@@ -1,6 +1,8 @@
 // Device side of the LLVM plugin: what the source says of each kernel and PTX does not.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 
 #include "llvm/IR/Module.h"
@@ -15,6 +17,12 @@ namespace trimtab::pass {
 // builds.
 void write_kernel_sources(const llvm::Module& module, const KernelVariants& variants,
                           const std::string& path);
+
+// The kernels of that file that have neither an annotation nor another body.
+[[nodiscard]] std::set<std::string> kernels_as_written(const std::string& path);
+
+// Puts bodies into that file that have their block's size for a constant: by their names, the kernels that they are of.
+void add_bodies(const std::map<std::string, std::string>& kernels, const std::string& path);
 
 // Takes out of that file what has gone since: bodies, and what it says of kernels that had no other.
 void forget_variants(const KernelVariants& left, const std::string& path);

@@ -3,7 +3,8 @@
 //     clang++ -x cuda -fpass-plugin=libtrimtab_pass.so ...
 //
 // It reaches the device and the host compile alike: the device module is described (TRIMTAB_KERNEL_SOURCES
-// names the file) and given its kernels' further bodies (TRIMTAB_MACRO_BODIES lists them), the host module's launches
+// names the file) and given its kernels' further bodies (TRIMTAB_MACRO_BODIES lists them,
+// TRIMTAB_BUILT_IN_BLOCKS asks for those of built-in blocks), the host module's launches
 // are routed through the runtime. It runs first in the pipeline,
 // at every optimisation level, so that names are still there and the shims are inlined.
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"
 #include "llvm/TargetParser/Triple.h"
+#include "pass/built_in_blocks.h"
 #include "pass/cluster_dimensions.h"
 #include "pass/constant_tables.h"
 #include "pass/file_names.h"
@@ -63,8 +65,7 @@ class TrimtabPass : public llvm::PassInfoMixin<TrimtabPass> {
         }
         bool changed = trimtab::pass::route_launches(module);
         changed |= trimtab::pass::route_managed_variables(module);
-        if (const char* path = named_file("TRIMTAB_KERNEL_SOURCES");
-            path != nullptr && named_file("TRIMTAB_MACRO_BODIES") != nullptr)
+        if (const char* path = named_file("TRIMTAB_KERNEL_SOURCES"); path != nullptr)
             changed |= trimtab::pass::register_macro_bodies(module, path);
         return preserved(changed);
     }
@@ -78,6 +79,16 @@ class MovePlaces : public llvm::PassInfoMixin<MovePlaces> {
   public:
     llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& /*analyses*/) {
         return preserved(module.getTargetTriple().isNVPTX() && trimtab::pass::move_places_to_users(module));
+    }
+    static bool isRequired() { return true; }
+};
+
+class AddBuiltInBodies : public llvm::PassInfoMixin<AddBuiltInBodies> {
+  public:
+    llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& /*analyses*/) {
+        const char* path = named_file("TRIMTAB_KERNEL_SOURCES");
+        return preserved(path != nullptr && module.getTargetTriple().isNVPTX() &&
+                         trimtab::pass::add_built_in_bodies(module, path));
     }
     static bool isRequired() { return true; }
 };
@@ -106,6 +117,11 @@ extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo
                     [variants](llvm::ModulePassManager& passes, llvm::OptimizationLevel /*level*/) {
                         passes.addPass(TrimtabPass(variants));
                     });
+                // Behind the inliner, and before loops are unrolled.
+                if (named_file("TRIMTAB_BUILT_IN_BLOCKS") != nullptr)
+                    builder.registerOptimizerEarlyEPCallback(
+                        [](llvm::ModulePassManager& passes, llvm::OptimizationLevel /*level*/,
+                           llvm::ThinOrFullLTOPhase /*phase*/) { passes.addPass(AddBuiltInBodies()); });
                 builder.registerOptimizerLastEPCallback(
                     [](llvm::ModulePassManager& passes, llvm::OptimizationLevel /*level*/,
                        llvm::ThinOrFullLTOPhase /*phase*/) { passes.addPass(MovePlaces()); });

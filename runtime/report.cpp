@@ -70,7 +70,9 @@ ordered_json to_json(const LearnOutcome& learnt) {
 }
 
 std::string demangled(const LaunchRecord& record) {
-    if (record.description != nullptr && !record.description->demangled.empty())
+    // What is known of a kernel whose block is built in is what is known of its other body.
+    if (record.description != nullptr && !record.description->demangled.empty() &&
+        record.description->name == record.kernel)
         return record.description->demangled;
     return analysis::demangle(record.kernel);
 }

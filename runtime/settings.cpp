@@ -117,6 +117,7 @@ void read_crosscheck(const std::function<const char*(const char*)>& get, CrossCh
 constexpr std::string_view known_variables[] = {"TRIMTAB",
                                                 "TRIMTAB_CAPTURE",
                                                 "TRIMTAB_CAPTURE_BYTES",
+                                                "TRIMTAB_BUILT_IN_BLOCKS",
                                                 "TRIMTAB_CAPTURE_FILE",
                                                 "TRIMTAB_CHECK",
                                                 "TRIMTAB_CHECK_REPORT",

@@ -22,6 +22,9 @@ PLACES = [(re.compile(r"\([^()]*\)"), ""), (re.compile(r"'[^']*'"), "'...'"), (r
           (re.compile(r"; .*"), ""), (re.compile(r" (in|of) [xyz]\b"), "")]
 
 
+BUILT_IN = "the built-in block of "
+
+
 def general(reason):
     for pattern, by in PLACES:
         reason = pattern.sub(by, reason)
@@ -63,7 +66,7 @@ class Program:
             if status != 0:
                 self.problem = "has no kernels"
                 return self
-            self.kernels = [self.kernel(record) for record in json.loads(out)["kernels"]]
+            self.kernels = self.kernels_of(json.loads(out)["kernels"])
             written = self.launch_all(options, binary, folder, "off")
             chosen = self.launch_all(options, binary, folder, "on")
             if written is None or chosen is None:
@@ -91,6 +94,21 @@ class Program:
         if status != 0:
             self.problem = "does not build: " + (errors.strip().splitlines() or ["?"])[0]
         return status == 0
+
+    @classmethod
+    def kernels_of(cls, records):
+        """Launches of a kernel whose block is built in are those of the body beside it: they are one."""
+        kernels, bodies = [], {}
+        for record in records:
+            kernel, of = cls.kernel(record), record.get("description", record).get("variant", {}).get("of", "")
+            if of.startswith(BUILT_IN):
+                bodies[of[len(BUILT_IN):]] = kernel
+            else:
+                kernels.append(kernel)
+        for kernel in kernels:
+            if kernel["verdict"] == "fixed" and kernel["name"] in bodies:
+                kernel |= {key: bodies[kernel["name"]][key] for key in ("verdict", "reason")}
+        return kernels
 
     @staticmethod
     def kernel(record):

@@ -5,7 +5,9 @@
 // after the kernel's mangled name. PTX allows the character in names; C++ mangles no name with it.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,9 +37,53 @@ struct BodyName {
                     .value = name.substr(value + 1)};
 }
 
+// A body with blockDim in the place of a block that is built in (docs/legality.md) is KERNEL$512x1x0$512 where x and y
+// are built in, and 512 and 1; no macro's name begins with a digit.
+[[nodiscard]] inline std::string built_in_body_name(std::string_view kernel,
+                                                    const std::array<std::uint32_t, 3>& block) {
+    std::string sizes = std::to_string(block[0]);
+    sizes.append("x").append(std::to_string(block[1])).append("x").append(std::to_string(block[2]));
+    std::uint32_t threads = 1;
+    for (const std::uint32_t size : block) threads *= size == 0 ? 1 : size;
+    return body_name(kernel, sizes, std::to_string(threads));
+}
+
+struct BuiltInBody {
+    std::string_view kernel;
+    std::array<std::uint32_t, 3> block{};  // 0: not built in
+};
+[[nodiscard]] inline std::optional<BuiltInBody> read_built_in_body(std::string_view name) {
+    const auto body = read_body_name(name);
+    if (!body) return std::nullopt;
+    BuiltInBody found{.kernel = body->kernel};
+    std::size_t d = 0, digits = 0;
+    for (const char c : body->macro) {
+        if (c == 'x' && digits > 0 && d < 2) {
+            d++;
+            digits = 0;
+        } else if (c >= '0' && c <= '9' && digits < 4) {
+            found.block[d] = found.block[d] * 10 + static_cast<std::uint32_t>(c - '0');
+            digits++;
+        } else {
+            return std::nullopt;
+        }
+    }
+    return d == 2 && digits > 0 ? std::optional(found) : std::nullopt;
+}
+
+// What a body with a built-in block is a variant of, in the record: no name of the source has spaces in it.
+[[nodiscard]] inline std::string built_in_block_of(std::string_view kernel) {
+    return std::string("the built-in block of ").append(kernel);
+}
+
 // "reduce(int const*, int*, int) [BLOCK=128]", of the kernel's own name as people read it.
 [[nodiscard]] inline std::string readable_body_name(std::string_view kernel, const BodyName& body) {
     std::string text(kernel);
+    if (body.macro.find_first_not_of("0123456789x") == std::string_view::npos) {
+        std::string_view sizes = body.macro;
+        while (sizes.ends_with("x0")) sizes.remove_suffix(2);
+        return text.append(" [blockDim for ").append(sizes).append("]");
+    }
     return text.append(" [").append(body.macro).append("=").append(body.value).append("]");
 }
 

@@ -119,9 +119,13 @@ const KernelPlan& Launcher::plan_of(RegisteredKernel& kernel) {
         if (neighbour != nullptr) bodies.push_back(neighbour);
         return neighbour == nullptr;
     });
-    const bool is_summed = found.kernel != nullptr && found.kernel->description.may_reassociate &&
-                           found.kernel->description.verdict != analysis::Verdict::annotated;
-    const KernelPlan& made = plans_.emplace_back(std::move(found), std::move(bodies));
+    const BundledKernel* const judged = found.stand_in != nullptr ? found.stand_in.get() : found.kernel.get();
+    const bool is_summed = judged != nullptr && judged->description.may_reassociate &&
+                           judged->description.verdict != analysis::Verdict::annotated;
+    RegisteredKernel* const stand_in =
+        found.stand_in == nullptr ? nullptr : kernel.neighbour(found.stand_in->description.name);
+    const KernelPlan& made = stand_in != nullptr ? plans_.emplace_back(std::move(found), *stand_in)
+                                                 : plans_.emplace_back(std::move(found), std::move(bodies));
     const KernelPlan& plan =
         is_summed && !may_reassociate_
             ? plans_.emplace_back(made.without_driver(
@@ -291,7 +295,7 @@ bool Launcher::start_check(const RegisteredKernel& kernel, const LaunchShape& sh
     return crosscheck_.start(
         {pending.plan,
          {pending.key.begin(), pending.key.begin() + static_cast<std::ptrdiff_t>(pending.key_words)}},
-        {.kernel = kernel.name,
+        {.kernel = description.name,
          .fat_binary = std::make_shared<const std::vector<std::byte>>(code.bytes.begin(), code.bytes.end()),
          .device = device,
          .image = image,
@@ -406,6 +410,8 @@ void Launcher::repeat(RegisteredKernel& kernel, const LaunchShape& shape, const 
             launch.bodies = other_bodies(*pending.plan, ordinal, *device);
             for (const RegisteredKernel* body : pending.plan->bodies())
                 launch.body_functions.push_back(body->host_function);
+            if (const RegisteredKernel* stand_in = pending.plan->stand_in())
+                launch.code = stand_in->host_function;
             if (suggestion_.is_on()) launch.relatives = relatives_of(kernel, ordinal, *device);
             if (launch.left_alone.empty()) launch.left_alone = stands_in_the_way(*launch.description, shape);
         }

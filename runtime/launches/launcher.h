@@ -197,13 +197,22 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
         grid = remembered.grid;
         block = remembered.block;
         shared_bytes = remembered.dynamic_shared_bytes;
+        if (body == nullptr) body = plan->stand_in();
     } else {
         if (is_captured()) return send(forward, grid, block, shared_bytes);
         Decision decision = decide(*kernel, shape, keep, pending);
+        RegisteredKernel* const stand_in = pending.plan == nullptr ? nullptr : pending.plan->stand_in();
+        // The only body of its plan.
+        if (stand_in != nullptr &&
+            !is_written(shape, decision.grid, decision.block, decision.dynamic_shared_bytes))
+            decision.body = 1;
         tell(*kernel, shape, pending, decision);
         if (repeats()) {
             repeat(*kernel, shape, keep, pending, decision, [&](const analysis::LaunchConfiguration& other) {
-                return send(forward, other.grid, other.block, other.dynamic_shared_bytes);
+                const bool is_changed =
+                    !is_written(shape, other.grid, other.block, other.dynamic_shared_bytes);
+                return send(forward, other.grid, other.block, other.dynamic_shared_bytes,
+                            is_changed ? stand_in : nullptr);
             });
             const cudaError_t status = send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
             if (suggestion_.is_on()) suggestion_.finish();

@@ -198,7 +198,18 @@ void Verification::prepare(const LaunchToVerify& launch) {
     auto check = std::make_shared<LaunchCheck>();
     for (const analysis::LaunchConfiguration& block : blocks)
         check->shapes.push_back(
-            {.grid = block.grid, .block = block.block, .dynamic_shared_bytes = block.dynamic_shared_bytes});
+            {.grid = block.grid,
+             .block = block.block,
+             .dynamic_shared_bytes = block.dynamic_shared_bytes,
+             .function = launch.code,
+             .name = launch.code == nullptr ? std::string() : launch.description->demangled});
+    // With the block as written that code must leave the same, too.
+    if (launch.code != nullptr)
+        check->shapes.push_back({.grid = launch.shape.grid,
+                                 .block = launch.shape.block,
+                                 .dynamic_shared_bytes = launch.shape.dynamic_shared_bytes,
+                                 .function = launch.code,
+                                 .name = launch.description->demangled});
     check->shapes.insert(check->shapes.end(), of_bodies.begin(), of_bodies.end());
     check->adds_floats = launch.description->uses_float_atomics || launch.description->may_reassociate;
     check->regroups_sums = launch.description->may_reassociate;

@@ -41,6 +41,8 @@ struct LaunchToVerify {
     LaunchShape shape;
     analysis::LaunchConfiguration chosen;  // what became of it: always among those tried
     std::vector<std::uint64_t> key;
+    // What the emulator knows the code by that runs with other blocks; null: the kernel's own.
+    const void* code = nullptr;
     // The other bodies that the launch may become, what the emulator knows each by, and which of them is chosen (from
     // 1; 0: its own).
     std::vector<OtherBody> bodies;

@@ -6,6 +6,7 @@
 #include <expected>
 #include <nlohmann/json.hpp>
 
+#include "analysis/built_in_blocks.h"
 #include "analysis/variants.h"
 #include "base/json_value.h"
 #include "trimtab/section.h"
@@ -143,6 +144,16 @@ std::vector<std::shared_ptr<const BundledKernel>> Bundles::bodies_of(const Bundl
     return bodies;
 }
 
+std::shared_ptr<const BundledKernel> Bundles::stand_in_of(const BundledKernel& kernel,
+                                                          const Kernels& kernels) {
+    if (kernel.description.verdict != analysis::Verdict::fixed) return nullptr;
+    for (const auto& [name, other] : kernels)
+        if (other->driver != nullptr &&
+            analysis::has_built_in_block_of(other->description, kernel.description))
+            return other;
+    return nullptr;
+}
+
 std::vector<std::shared_ptr<const BundledKernel>> Bundles::relatives(std::string_view fat_binary_hash,
                                                                      std::string_view kernel) {
     std::vector<std::shared_ptr<const BundledKernel>> found;
@@ -173,6 +184,7 @@ Bundles::Found Bundles::find(std::string_view fat_binary_hash, std::string_view 
         if (place != entry.kernels.end()) {
             found.kernel = place->second;
             found.bodies = bodies_of(*found.kernel, entry.kernels);
+            found.stand_in = stand_in_of(*found.kernel, entry.kernels);
         } else if (found.reason.empty()) {
             found.reason = "its fat binary's driver programs do not describe it";
         }

@@ -35,6 +35,9 @@ class Bundles {
         std::string reason;
         // The other bodies that a launch of it may become (analysis/variants.h), in the order of their values.
         std::vector<std::shared_ptr<const BundledKernel>> bodies = {};
+        // The body whose launches those of the kernel are where they have its built-in block
+        // (analysis/built_in_blocks.h); null: there is none, or the kernel needs none.
+        std::shared_ptr<const BundledKernel> stand_in = nullptr;
     };
     // The kernel of that mangled name. The bundle's JSON is parsed when first asked for.
     [[nodiscard]] Found find(std::string_view fat_binary_hash, std::string_view kernel);
@@ -53,6 +56,8 @@ class Bundles {
         Kernels kernels;
     };
     void parse(Entry& entry);
+    [[nodiscard]] static std::shared_ptr<const BundledKernel> stand_in_of(const BundledKernel& kernel,
+                                                                          const Kernels& kernels);
     [[nodiscard]] static std::vector<std::shared_ptr<const BundledKernel>> bodies_of(
         const BundledKernel& kernel, const Kernels& kernels);
     // Driver programs that no kernel of the record goes with: the parts of a binary do not belong together.

@@ -40,6 +40,11 @@ KernelPlan::KernelPlan(Bundles::Found found, std::vector<RegisteredKernel*> bodi
     if (kernel_ != nullptr && left_alone_.empty()) driver_ = kernel_->driver;
 }
 
+KernelPlan::KernelPlan(Bundles::Found found, RegisteredKernel& stand_in)
+    : KernelPlan({.kernel = std::move(found.stand_in), .bundle = found.bundle, .reason = {}}, {&stand_in}) {
+    stand_in_ = &stand_in;
+}
+
 std::uint64_t KernelPlan::build_hash() const {
     std::call_once(hashed_, [this] {
         if (bundle_ != nullptr && bundle_->json != nullptr)

@@ -23,6 +23,9 @@ class KernelPlan {
     // Where `found` has no kernel, every launch goes out as written, for its reason.
     // `bodies`: the registered kernels of `found.bodies`.
     explicit KernelPlan(Bundles::Found found, std::vector<RegisteredKernel*> bodies = {});
+    // The plan of a kernel whose block is built in: all is that of `found.stand_in`, which is registered as
+    // `stand_in`, and launches that are changed are launches of its code.
+    KernelPlan(Bundles::Found found, RegisteredKernel& stand_in);
 
     [[nodiscard]] const analysis::KernelDescription* description() const {
         return kernel_ == nullptr ? nullptr : &kernel_->description;
@@ -35,6 +38,8 @@ class KernelPlan {
     [[nodiscard]] RegisteredKernel* body(std::uint32_t place) const {
         return place == 0 || place > bodies_.size() ? nullptr : bodies_[place - 1];
     }
+    // Whose code a changed launch runs; null: the kernel's own, or that of a body that was chosen.
+    [[nodiscard]] RegisteredKernel* stand_in() const { return stand_in_; }
     // The same kernel, its driver program no longer asked.
     [[nodiscard]] Bundles::Found without_driver(std::string reason) const;
     // Of the record and the driver programs that it came with: another build has another.
@@ -62,6 +67,7 @@ class KernelPlan {
     const trimtab_bundle* bundle_ = nullptr;
     std::string left_alone_;
     std::vector<RegisteredKernel*> bodies_;
+    RegisteredKernel* stand_in_ = nullptr;
     const trimtab_driver* driver_ = nullptr;
     ArgumentKey key_;
     mutable ChoiceMemory memory_;

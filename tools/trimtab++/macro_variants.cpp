@@ -186,14 +186,17 @@ class VariantCompile {
 
 }  // namespace
 
-std::string no_macro_variants(const CommandLine& line) {
-    if (line.variants.empty() || !line.compiles_cuda()) return {};
+std::string no_other_bodies(const CommandLine& line) {
     if (line.relocatable_device_code) return "relocatable device code gets its kernels at the device link";
     if (line.link_time_optimization) return "under -flto kernels keep their blocks";
     if (line.nvcc.output != NvccOutput::as_clang && line.nvcc.output != NvccOutput::library)
         return "device code by itself has no launches";
     if (line.mode == Mode::other || line.device_only || line.host_only) return "this builds no object";
     return {};
+}
+
+std::string no_macro_variants(const CommandLine& line) {
+    return line.variants.empty() || !line.compiles_cuda() ? std::string() : no_other_bodies(line);
 }
 
 int compile_with_variants(const CommandLine& line, const Toolchain& tools, std::size_t input,

@@ -15,7 +15,9 @@
 
 namespace trimtab::wrapper {
 
-// Why no source of this command line gets bodies by macros; empty: they do.
+// Why kernels of this command line's sources cannot have other bodies; empty: they can.
+[[nodiscard]] std::string no_other_bodies(const CommandLine& line);
+// Why no source of it gets those that were asked for by macros; empty: it does, or none were asked for.
 [[nodiscard]] std::string no_macro_variants(const CommandLine& line);
 
 // One CUDA source to one object, with the bodies that line.variants asks for. A value whose code does not compile is

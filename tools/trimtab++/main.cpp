@@ -45,9 +45,11 @@ int lacks(const std::string& message) {
 int compile(const CommandLine& line, const Toolchain& tools, std::size_t input, const std::string& object,
             const TemporaryFolder& folder) {
     const std::string kernel_sources = folder.file("kernels" + std::to_string(input) + ".json");
-    if (const int code = compile_with_variants(line, tools, input, object,
-                                               {{"TRIMTAB_KERNEL_SOURCES", kernel_sources}}, folder);
-        code != 0)
+    Environment environment{{"TRIMTAB_KERNEL_SOURCES", kernel_sources}};
+    // Without profiles no launch gets another body.
+    if (line.profile != "off" && no_other_bodies(line).empty())
+        environment.emplace_back("TRIMTAB_BUILT_IN_BLOCKS", "1");
+    if (const int code = compile_with_variants(line, tools, input, object, environment, folder); code != 0)
         return code;
     // From here on nothing but a wrong annotation breaks the build: an object without drivers is still the
     // user's program.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/built_in_blocks.h"
 #include "model/performance_model.h"
 
 namespace trimtab::tools {
@@ -52,7 +53,15 @@ std::string data_text(const analysis::DataParameter& data) {
 }
 
 void add_proof(std::string& out, const KernelDescription& kernel) {
-    if (kernel.variant)
+    if (const auto block = analysis::built_in_block(kernel)) {
+        std::string sizes;
+        for (std::size_t d = 0; d < 3; d++)
+            if ((*block)[d] != 0)
+                sizes +=
+                    fmt::format("{}{} threads in {}", sizes.empty() ? "" : " and ", (*block)[d], "xyz"[d]);
+        out += fmt::format(
+            "  built in   {}: launches of the kernel with such blocks are launches of this body\n", sizes);
+    } else if (kernel.variant)
         out += fmt::format(
             "  variant    {} of {}{}\n", kernel.variant->value, kernel.variant->of,
             kernel.verdict == analysis::Verdict::annotated && kernel.annotated_grid[0]

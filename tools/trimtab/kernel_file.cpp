@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "analysis/built_in_blocks.h"
 #include "analysis/describe.h"
 #include "base/installation.h"
 #include "base/nearest_name.h"
@@ -254,6 +255,8 @@ std::expected<std::size_t, Error> find_kernel(const KernelFile& file, const std:
         const analysis::KernelDescription& kernel = file.kernels[i].record.description;
         const std::string base = base_name(kernel.demangled);
         if (kernel.name == name || kernel.demangled == name || kernel.id == name) exact.push_back(i);
+        // Whoever asks for the kernel does not mean the body beside it.
+        if (analysis::built_in_block(kernel)) continue;
         if (base == name) based.push_back(i);
         names.push_back(base);
     }

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "analysis/annotated_launch.h"
+#include "analysis/built_in_blocks.h"
 #include "analysis/legal_blocks.h"
 #include "analysis/operation.h"
 #include "emulator/exec/memory.h"
@@ -51,10 +52,11 @@ std::expected<LaunchQuestion, Error> look_up(const LaunchOptions& options) {
     if (!device) return std::unexpected(device.error());
     auto file = load_kernels(options.file, options.compiler_flags);
     if (!file) return std::unexpected(file.error());
-    if (options.kernel.empty() && file->kernels.size() > 1) {
-        std::vector<std::string> names;
-        for (const FileKernel& kernel : file->kernels)
+    std::vector<std::string> names;
+    for (const FileKernel& kernel : file->kernels)
+        if (!analysis::built_in_block(kernel.record.description))
             names.push_back(base_name(kernel.record.description.demangled));
+    if (options.kernel.empty() && names.size() > 1) {
         return std::unexpected(Error{.message = fmt::format("holds {} kernels: say which with --kernel, {}",
                                                             names.size(), fmt::join(names, ", ")),
                                      .file = options.file});
@@ -65,6 +67,14 @@ std::expected<LaunchQuestion, Error> look_up(const LaunchOptions& options) {
         if (!found) return std::unexpected(found.error());
         kernel = *found;
     }
+    // As in a program, where its launches are the other body's.
+    if (const auto& own = file->kernels[kernel].record.description;
+        options.is_launch && own.verdict == analysis::Verdict::fixed)
+        for (std::size_t i = 0; i < file->kernels.size(); ++i)
+            if (analysis::has_built_in_block_of(file->kernels[i].record.description, own)) {
+                kernel = i;
+                break;
+            }
     const analysis::KernelDescription& description = file->kernels[kernel].record.description;
     auto arguments = parse_arguments(description, options.arguments, &emulator::SparseMemory::region_base);
     if (!arguments) return std::unexpected(arguments.error());

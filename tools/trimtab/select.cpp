@@ -153,7 +153,9 @@ int run(const Options& options) {
             Error{.message = "--grid and --block leave nothing for --extent and --candidates to say"});
     const auto candidates = parse_candidates(options.candidates);
     if (!candidates) return fail(candidates.error());
-    auto question = look_up(options.launch);
+    LaunchOptions asked = options.launch;
+    asked.is_launch = is_launch;
+    auto question = look_up(asked);
     if (!question) return fail(question.error());
     const analysis::KernelDescription& kernel = question->description();
     if (const auto complete = require_data(kernel, question->arguments); !complete)

@@ -152,6 +152,11 @@ class BlockTrial {
           image_(program, memory_),
           arguments_(parameter_bytes) {}
 
+    void launch_as_written_by(emulator::Program& program, unsigned block_x) {
+        program_as_written_ = &program;
+        built_in_x_ = block_x;
+    }
+
     TrialResult run(unsigned launches, unsigned most) {
         TrialResult result;
         result.outcome = Outcome::not_run;
@@ -159,7 +164,7 @@ class BlockTrial {
         for (unsigned i = 0; i < launches; i++) {
             draw_shape();
             // One thread has no races: what it does in turn, several must leave as well.
-            if (draw_.chance(12)) {
+            if (built_in_x_ == 0 && draw_.chance(12)) {
                 written_.block = {1, 1, 1};
                 if (!kernel_.keeps_grid()) written_.grid = {1, 1, 1};
             }
@@ -185,6 +190,11 @@ class BlockTrial {
 
   private:
     void draw_shape() {
+        draw_any_shape();
+        if (built_in_x_ == 0) return;
+        written_.block = {built_in_x_, std::min(written_.block.y, 2u), 1};
+    }
+    void draw_any_shape() {
         written_ = {};
         constexpr std::array<unsigned, 14> widths = {1, 2, 3, 5, 7, 8, 16, 24, 31, 32, 32, 33, 64, 64};
         const unsigned step = kernel_.is_of_warps(0) ? warp_size : 1;
@@ -273,8 +283,9 @@ class BlockTrial {
     std::optional<std::string> compare(unsigned most, unsigned& compared) {
         std::vector<Shape> others = admitted(most);
         if (others.empty()) return std::nullopt;
+        if (built_in_x_ != 0) others.push_back(written_);
         before_ = image_.take();
-        const std::string fault = launch(written_, written_limit);
+        const std::string fault = launch(written_, written_limit, 0, nullptr, program_as_written_);
         const std::vector<std::byte> expected = image_.take();
         image_.put(before_);
         if (!fault.empty()) return std::nullopt;
@@ -415,6 +426,8 @@ class BlockTrial {
     const std::string& ptx_;
     emulator::Program& program_;
     const KernelDescription& kernel_;
+    emulator::Program* program_as_written_ = nullptr;  // null: the same
+    unsigned built_in_x_ = 0;
     Draw draw_;
     SmallAllocations memory_;
     Contents image_;
@@ -425,7 +438,10 @@ class BlockTrial {
 
 }  // namespace
 
-TrialResult try_blocks(const std::string& ptx, std::uint64_t seed, unsigned launches, unsigned most) {
+namespace {
+
+TrialResult try_code(const std::string& ptx, const BuiltInKernel* as_written, std::uint64_t seed,
+                     unsigned launches, unsigned most) {
     auto module = ptx::parse(ptx, "generated.ptx");
     TrialResult unreadable;
     if (!module) {
@@ -445,7 +461,25 @@ TrialResult try_blocks(const std::string& ptx, std::uint64_t seed, unsigned laun
     const std::uint32_t parameter_bytes = module->kernels().front()->parameter_bytes();
     const auto program = emulator::load_program(std::move(*module));
     if (!program || !emulator::kernel_info(**program, kernel.name)->error.empty()) return {};
-    return BlockTrial(ptx, **program, kernel, parameter_bytes, seed).run(launches, most);
+    BlockTrial trial(ptx, **program, kernel, parameter_bytes, seed);
+    if (as_written == nullptr) return trial.run(launches, most);
+    auto own = ptx::parse(as_written->ptx, "as_written.ptx");
+    if (!own) return unreadable;
+    const auto own_program = emulator::load_program(std::move(*own));
+    if (!own_program || !emulator::kernel_info(**own_program, kernel.name)->error.empty()) return {};
+    trial.launch_as_written_by(**own_program, as_written->block_x);
+    return trial.run(launches, most);
+}
+
+}  // namespace
+
+TrialResult try_blocks(const std::string& ptx, std::uint64_t seed, unsigned launches, unsigned most) {
+    return try_code(ptx, nullptr, seed, launches, most);
+}
+
+TrialResult try_blocks(const std::string& ptx, const BuiltInKernel& as_written, std::uint64_t seed,
+                       unsigned launches, unsigned most) {
+    return try_code(ptx, &as_written, seed, launches, most);
 }
 
 }  // namespace trimtab::analysis::test

@@ -28,4 +28,12 @@ struct TrialResult {
 [[nodiscard]] TrialResult try_blocks(const std::string& ptx, std::uint64_t seed, unsigned launches = 3,
                                      unsigned most = 40);
 
+// The same where the launches as written, all with so many threads in x, run another kernel of the same name.
+struct BuiltInKernel {
+    std::string ptx;
+    unsigned block_x = 32;
+};
+[[nodiscard]] TrialResult try_blocks(const std::string& ptx, const BuiltInKernel& as_written,
+                                     std::uint64_t seed, unsigned launches = 3, unsigned most = 40);
+
 }  // namespace trimtab::analysis::test

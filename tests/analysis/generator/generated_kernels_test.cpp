@@ -18,6 +18,7 @@
 #include "generator/kernel_text.h"
 #include "generator/random_cuda.h"
 #include "generator/random_kernel.h"
+#include "trimtab/body_name.h"
 
 namespace trimtab::analysis::test {
 namespace {
@@ -171,6 +172,72 @@ TEST(GeneratedKernels, OfTablesLeaveTheSameUnderEveryBlock) {
 TEST(GeneratedKernels, OfCudaLeaveTheSameUnderEveryBlock) {
     const Tally tally = try_cuda("CUDA", 200, 5, {"-O3", "-O1", "-O0", "-O2"}, random_cuda_kernel);
     EXPECT_GE(tally.accepted * 5, tally.read());
+    EXPECT_LE(tally.of(Outcome::unreadable) * 4, tally.read());
+}
+
+// Of a kernel whose block is built in, and the body that the plugin makes of it: a launch of that block must leave what
+// the body leaves under every block that it admits, and under that one.
+TEST(GeneratedKernels, WithBuiltInBlocksLeaveWhatTheirOtherBodiesLeave) {
+    constexpr std::uint64_t kernels_a_file = 40;
+    constexpr unsigned built_in = 32;
+    const std::string sources = std::string(testing::TempDir()) + "/generated_built_in.json";
+    setenv("TRIMTAB_BUILT_IN_BLOCKS", "1", 1);
+    setenv("TRIMTAB_KERNEL_SOURCES", sources.c_str(), 1);
+    const std::uint64_t first = from_environment("TRIMTAB_GENERATED_SEED", 1),
+                        count = from_environment("TRIMTAB_GENERATED_KERNELS", 120);
+    constexpr std::array<const char*, 3> levels = {"-O3", "-O2", "-O1"};
+    Tally tally;
+    std::map<std::string, KernelText> kernels;
+    std::uint64_t compiled_from = ~std::uint64_t{0};
+    for (std::uint64_t seed = first; seed < first + count; seed++) {
+        const std::uint64_t file = seed / kernels_a_file;
+        if (file != compiled_from) {
+            std::string source = random_cuda_prelude;
+            for (std::uint64_t i = 0; i < kernels_a_file; i++) {
+                Draw one(file * kernels_a_file + i + 3'000'000);
+                source += one.chance(40) ? random_block_kernel(one, fmt::format("k{}", i))
+                                         : random_cuda_kernel(one, fmt::format("k{}", i));
+            }
+            for (std::size_t at = 0; (at = source.find("blockDim.x", at)) != std::string::npos;)
+                source.replace(at, 10, fmt::format("{}u", built_in));
+            kernels.clear();
+            for (KernelText& kernel :
+                 kernels_of(compile_cuda(source, std::string(levels[file % levels.size()]) +
+                                                     " -Wno-c++11-narrowing -fpass-plugin=" TRIMTAB_PASS))) {
+                const std::string text = kernel.text();
+                const std::size_t name = text.find(".entry ") + 7;
+                kernels.emplace(text.substr(name, text.find('(', name) - name), std::move(kernel));
+            }
+            compiled_from = file;
+        }
+        const std::string prefix =
+            fmt::format("_Z{}k{}", seed % kernels_a_file < 10 ? 2 : 3, seed % kernels_a_file);
+        const auto written = std::ranges::find_if(kernels, [&](const auto& kernel) {
+            return kernel.first.starts_with(prefix + "P") && !kernel.first.contains('$');
+        });
+        const std::string body_name =
+            written == kernels.end() ? "" : built_in_body_name(written->first, {built_in, 0, 0});
+        const auto body = kernels.find(body_name);
+        TrialResult result;
+        result.outcome = written == kernels.end() ? Outcome::unreadable : Outcome::fixed;
+        if (body != kernels.end()) {
+            std::string text = body->second.text();
+            for (std::size_t at = 0; (at = text.find(body_name)) != std::string::npos;)
+                text.replace(at, body_name.size(), written->first);
+            const BuiltInKernel as_written{written->second.text(), built_in};
+            result = try_blocks(text, as_written, seed);
+            if (result.outcome == Outcome::different)
+                ADD_FAILURE() << "seed " << seed << ": " << result.text << "\n"
+                              << as_written.ptx << "\n"
+                              << text;
+        }
+        tally.add(result);
+    }
+    unsetenv("TRIMTAB_BUILT_IN_BLOCKS");
+    unsetenv("TRIMTAB_KERNEL_SOURCES");
+    fmt::print("built in from seed {}: {}\n", first, tally.text());
+    // Else it tests nothing.
+    EXPECT_GE(tally.accepted * 8, tally.read());
     EXPECT_LE(tally.of(Outcome::unreadable) * 4, tally.read());
 }
 
