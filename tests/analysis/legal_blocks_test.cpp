@@ -6,7 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/built_in_blocks.h"
 #include "judged_launch.h"
+#include "trimtab/body_name.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -146,6 +148,34 @@ TEST(LegalBlocks, RegistersLimitTheBlockButNotBelowWhatWasWritten) {
     const auto written = legal(plane(), 100, 90, {4, 3, 1}, {32, 32, 1}, with_registers(100));
     ASSERT_TRUE(written.has_value());
     EXPECT_EQ(written->max_threads, 1024u);
+}
+
+TEST(LegalBlocks, ABodyWithABuiltInBlockHasLaunchesOfThatBlock) {
+    KernelDescription body = plane();
+    body.name = built_in_body_name("_Z5planeii", {32, 8, 0});
+    EXPECT_EQ(body.name, "_Z5planeii$32x8x0$256");
+    // A program may name its kernels as it likes.
+    EXPECT_TRUE(legal(body, 100, 90, {4, 12, 1}, {64, 8, 1}).has_value());
+    body.variant = Variant{.of = built_in_block_of("_Z5planeii"), .value = 256};
+    EXPECT_TRUE(legal(body, 100, 90, {4, 12, 1}, {32, 8, 1}).has_value());
+    EXPECT_THAT(legal(body, 100, 90, {4, 12, 1}, {64, 8, 1}).error(),
+                HasSubstr("a block of 32 threads in x is built in, and the launch has 64"));
+    EXPECT_THAT(legal(body, 100, 90, {4, 12, 1}, {32, 4, 1}).error(),
+                HasSubstr("a block of 8 threads in y is built in, and the launch has 4"));
+
+    KernelDescription kernel = plane();
+    kernel.name = "_Z5planeii";
+    EXPECT_TRUE(has_built_in_block_of(body, kernel));
+    EXPECT_FALSE(has_built_in_block_of(kernel, kernel));
+    kernel.name = "_Z5otherii";
+    EXPECT_FALSE(has_built_in_block_of(body, kernel)) << "of another kernel";
+    kernel.name = "_Z5planeii";
+    kernel.parameters.pop_back();
+    EXPECT_FALSE(has_built_in_block_of(body, kernel)) << "it takes other parameters";
+    // A macro's value is no block.
+    EXPECT_FALSE(read_built_in_body("_Z5planeii$BLOCK$256"));
+    EXPECT_FALSE(read_built_in_body("_Z5planeii$32x8$256"));
+    EXPECT_FALSE(read_built_in_body("_Z5planeii$32x8x123456$256"));
 }
 
 TEST(LegalBlocks, SmallLaunchesNeedNoWholeWarps) {
