@@ -75,7 +75,7 @@ class WorkerPool::Impl {
         for (std::size_t i = 0; i < count; ++i) run.waiting.push_back(i);
         while (run.done + run.left.size() < count) {
             hand_out(run);
-            if (!wait(run)) break;
+            if (!wait(run) || (options_.is_over && options_.is_over())) break;
         }
         for (const std::size_t task : run.waiting)
             run.left.push_back({task, "there is no worker left", false});

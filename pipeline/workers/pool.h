@@ -28,6 +28,7 @@ struct PoolOptions {
     // A worker that says nothing for so long is hung; they say that they live every second. One that has not begun
     // yet may wait for a scheduler.
     std::chrono::milliseconds silence{60'000}, beginning{600'000};
+    std::function<bool()> is_over = {};  // asked now and then: true, and no more is done
 };
 
 // What --workers takes: a number of workers on this machine, which share its processors; a command that starts one,

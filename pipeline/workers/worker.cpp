@@ -1,5 +1,6 @@
 #include "pipeline/workers/worker.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 
 #include "pipeline/workers/kernel_task.h"
 #include "pipeline/workers/message.h"
+#include "pipeline/workers/program_task.h"
 
 namespace trimtab::workers {
 namespace {
@@ -30,9 +32,14 @@ constexpr int exit_bad_input = 3;
 class Worker {
   public:
     explicit Worker(const WorkerOptions& options) : hand_(options.threads) {
-        // What a library prints by itself must not come between messages.
-        output_ = dup(STDOUT_FILENO);
+        // What a library prints by itself must not come between messages, and programs that are run get none of them.
+        output_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+        input_ = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
         dup2(STDERR_FILENO, STDOUT_FILENO);
+        if (const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0) {
+            dup2(nothing, STDIN_FILENO);
+            close(nothing);
+        }
     }
 
     int run() {
@@ -57,7 +64,8 @@ class Worker {
 
   private:
     // Threads are in the middle of something: nothing is taken apart.
-    [[noreturn]] static void end(const std::string& why) {
+    [[noreturn]] void end(const std::string& why) {
+        program_.end();
         if (!why.empty()) fmt::print(stderr, "trimtab worker: {}\n", why);
         std::fflush(stderr);
         _exit(why.empty() ? 0 : exit_bad_input);
@@ -67,9 +75,12 @@ class Worker {
         if (message.head.contains("shared")) return hand_.take(message.head, std::move(message.body));
         if (!message.head.contains("task")) end("a message that is neither a task nor what tasks need");
         part_ = 0;
-        auto answer = hand_.work(message.head, [this](std::size_t done, std::size_t total) {
-            part_ = total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total);
-        });
+        auto answer = message.head.value("do", "") == ProgramHand::task_name
+                          ? program_.work(message.head)
+                          : hand_.work(message.head, [this](std::size_t done, std::size_t total) {
+                                part_ =
+                                    total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total);
+                            });
         if (!answer) end(answer.error().text());
         (*answer)["task"] = message.head["task"];
         write(*answer);
@@ -80,7 +91,7 @@ class Worker {
         const std::string bytes = encode(head);
         for (std::size_t at = 0; at < bytes.size();) {
             const ssize_t written = ::write(output_, bytes.data() + at, bytes.size() - at);
-            if (written < 0 && errno != EINTR) _exit(0);  // nobody listens any more
+            if (written < 0 && errno != EINTR) end({});  // nobody listens any more
             if (written > 0) at += static_cast<std::size_t>(written);
         }
     }
@@ -90,7 +101,7 @@ class Worker {
         MessageReader reader;
         std::array<char, 65536> buffer;
         for (;;) {
-            const ssize_t got = read(STDIN_FILENO, buffer.data(), buffer.size());
+            const ssize_t got = read(input_, buffer.data(), buffer.size());
             if (got < 0 && errno == EINTR) continue;
             if (got <= 0) end({});
             reader.add({buffer.data(), static_cast<std::size_t>(got)});
@@ -113,7 +124,8 @@ class Worker {
     }
 
     KernelHand hand_;
-    int output_ = -1;
+    ProgramHand program_;
+    int input_ = -1, output_ = -1;
     std::mutex output_mutex_, mutex_;
     std::condition_variable condition_;
     std::deque<Message> messages_;

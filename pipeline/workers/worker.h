@@ -4,7 +4,7 @@
 //                        {"alive": 0.25}, the part that is done of a task         each second
 //                        {"task": 17, ..}                                         what came of it
 //     on its stdin       {"shared": id, ..} and a body                            what the next tasks need
-//                        {"task": 17, "do": "kernel", ..}
+//                        {"task": 17, "do": "kernel", ..}                        or "program"
 //
 // It ends where its stdin ends.
 #pragma once

@@ -52,6 +52,7 @@ std::expected<BlockTimesPlan, Error> plan_from(const std::string& text) {
         read("seed", plan.seed);
         if (const auto found = value.find("counters")) plan.counts = found->boolean();
         if (const auto found = value.find("seconds")) plan.seconds = found->number();
+        plan.share = share_from(value);
         return plan;
     });
 }
@@ -189,8 +190,9 @@ std::string BlockTimes::read_earlier() {
     return {};
 }
 
-void BlockTimes::write_line(const std::string& line) {
-    const std::string text = line + "\n";
+void BlockTimes::write_line(ordered_json line, std::uint64_t number) {
+    line["number"] = number;
+    const std::string text = to_text(line) + "\n";
     if (write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
         log_.warn_once(fmt::format("TRIMTAB_BENCH: {}: {}", plan_.file, std::strerror(errno)));
 }
@@ -198,9 +200,11 @@ void BlockTimes::write_line(const std::string& line) {
 // With the mutex held.
 void BlockTimes::skip(const LaunchToVerify& launch, const std::string& why) {
     if (!skipped_.insert(launch.kernel + '\n' + why).second) return;
+    const std::uint64_t number = next_number_++;
+    if (!plan_.share.is_first()) return;
     ordered_json line = facts_of(launch);
     line["skipped"] = why;
-    write_line(to_text(line));
+    write_line(std::move(line), number);
 }
 
 std::vector<BlockTimes::Timed> BlockTimes::launches_of(const LaunchToVerify& launch,
@@ -249,9 +253,9 @@ std::expected<double, cudaError_t> BlockTimes::time_once(const Send& send,
     return static_cast<double>(ms) * 1e6;
 }
 
-std::string BlockTimes::time_all(const std::string& id, const std::vector<Timed>& launches,
-                                 const std::vector<std::byte>& arguments, const Send& send,
-                                 cudaStream_t stream, const GpuCounters* counters) {
+std::string BlockTimes::time_all(const std::string& id, std::uint64_t number,
+                                 const std::vector<Timed>& launches, const std::vector<std::byte>& arguments,
+                                 const Send& send, cudaStream_t stream, const GpuCounters* counters) {
     const auto saved =
         SavedMemory::save(calls_, arguments, variables_ ? variables_() : std::vector<ProgramVariable>{});
     if (!saved) return saved.error();
@@ -300,7 +304,7 @@ std::string BlockTimes::time_all(const std::string& id, const std::vector<Timed>
                 if (std::string why = count_once(*counters, send, timed, *saved, line); !why.empty())
                     return put_back(std::move(why));
                 samples = line.contains("failed") ? failed : samples + 1;
-                write_line(to_text(line));
+                write_line(std::move(line), number);
                 continue;
             }
             if (!repeats_itself) {
@@ -325,7 +329,7 @@ std::string BlockTimes::time_all(const std::string& id, const std::vector<Timed>
                 line["celsius"] = reading.celsius;
                 if (!reading.slowed_by.empty()) line["slowed_by"] = reading.slowed_by;
             }
-            write_line(to_text(line));
+            write_line(std::move(line), number);
         }
     }
     return put_back({});
@@ -397,6 +401,8 @@ void BlockTimes::measure(const LaunchToVerify& launch, const Send& send) {
         pending.restore();
         return skip(launch, "no events can be made");
     }
+    const std::uint64_t number = next_number_++;
+    if (!plan_.share.holds(number)) return;
     std::optional<GpuCounters> counters;
     if (plan_.counts) {
         const trimtab_image& image = launch.image;
@@ -427,14 +433,14 @@ void BlockTimes::measure(const LaunchToVerify& launch, const Send& send) {
         first["common_blocks"] = ordered_json::array();
         for (const trimtab_dim3& block : common_blocks(*launch.description, launch.shape))
             first["common_blocks"].push_back(to_array(block));
-        write_line(to_text(first));
+        write_line(std::move(first), number);
     }
-    const std::string why =
-        time_all(id, launches, arguments, send, *launch.shape.stream, counters ? &*counters : nullptr);
+    const std::string why = time_all(id, number, launches, arguments, send, *launch.shape.stream,
+                                     counters ? &*counters : nullptr);
     if (calls_.peek_at_last_error() != cudaSuccess) pending.restore();
     if (!why.empty()) {
         ordered_json ended = {{"launch", id}, {"kernel", launch.kernel}, {"ended", why}};
-        write_line(to_text(ended));
+        write_line(std::move(ended), number);
         if (why == time_is_up) return;
         log_.warn_once(fmt::format("{} is not timed: {}", launch.kernel, why));
     }

@@ -17,6 +17,7 @@
 
 #include "runtime/counters/gpu_counters.h"
 #include "runtime/launches/clock_watch.h"
+#include "runtime/launches/plan_share.h"
 #include "runtime/launches/saved_memory.h"
 #include "runtime/launches/verification.h"
 #include "runtime/log.h"
@@ -32,6 +33,7 @@ struct BlockTimesPlan {
     std::uint64_t seed = 1;
     bool counts = false;  // a GPU's counters are read in the place of times: trimtab profile
     double seconds = 0;   // for all launches that are timed, from the first on; 0: as long as it takes
+    PlanShare share = {};
 };
 
 class BlockTimes {
@@ -62,13 +64,14 @@ class BlockTimes {
 
     [[nodiscard]] std::string read_earlier();
     void skip(const LaunchToVerify& launch, const std::string& why);
-    void write_line(const std::string& line);
+    void write_line(nlohmann::ordered_json line, std::uint64_t number);
     [[nodiscard]] std::vector<Timed> launches_of(const LaunchToVerify& launch,
                                                  const std::vector<std::byte>& arguments,
                                                  const trimtab_limits& limits,
                                                  const analysis::LaunchConfiguration& potential);
     // Why it ended before its time; empty: all are timed, or counted where there are counters.
-    [[nodiscard]] std::string time_all(const std::string& id, const std::vector<Timed>& launches,
+    [[nodiscard]] std::string time_all(const std::string& id, std::uint64_t number,
+                                       const std::vector<Timed>& launches,
                                        const std::vector<std::byte>& arguments, const Send& send,
                                        cudaStream_t stream, const GpuCounters* counters);
     // Into `line`; why not, where that ends it all.
@@ -92,6 +95,7 @@ class BlockTimes {
     std::optional<std::chrono::steady_clock::time_point> began_;
     std::map<std::string, Done> done_;  // by launch
     std::set<std::string> begun_, skipped_;
+    std::uint64_t next_number_ = 0;  // of a launch, or of a kernel that is skipped
     std::unique_ptr<ClockWatch> clocks_;
     cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };

@@ -51,11 +51,13 @@ std::string kind_of(const LaunchToVerify& launch, analysis::ArgumentBytes argume
 
 }  // namespace
 
-SuggestedKernel::SuggestedKernel(const LaunchToVerify& launch, std::uint64_t launches_of_a_kind)
+SuggestedKernel::SuggestedKernel(const LaunchToVerify& launch, std::uint64_t launches_of_a_kind,
+                                 std::uint64_t number)
     : kernel_(launch.kernel),
       object_(launch.object),
       device_(launch.device == nullptr ? "" : launch.device->name),
-      launches_of_a_kind_(launches_of_a_kind) {
+      launches_of_a_kind_(launches_of_a_kind),
+      number_(number) {
     if (launch.description == nullptr) return;
     for (const analysis::KernelParameter& parameter : launch.description->parameters)
         parameters_.push_back(parameter.name);

@@ -19,7 +19,15 @@ namespace trimtab::runtime {
 
 class SuggestedKernel {
   public:
-    SuggestedKernel(const LaunchToVerify& launch, std::uint64_t launches_of_a_kind);
+    // `number`: of kernels launched before.
+    SuggestedKernel(const LaunchToVerify& launch, std::uint64_t launches_of_a_kind, std::uint64_t number);
+
+    [[nodiscard]] std::uint64_t number() const { return number_; }
+    // Of another launch that is tried: the first seed of its orders, whatever became of other kernels.
+    [[nodiscard]] std::uint64_t next_orders() {
+        constexpr std::uint64_t of_a_launch = 1000;
+        return (number_ << 32) + of_a_launch * tries_++;
+    }
 
     // Why the launch is not tried, if so: the kernel then has no suggestion of it.
     [[nodiscard]] std::string why_not(const LaunchToVerify& launch) const;
@@ -76,7 +84,8 @@ class SuggestedKernel {
     std::string kernel_, object_, device_;
     std::vector<std::string> parameters_;
     std::map<std::string, analysis::Variant> variants_;  // its own, and of the bodies that were tried
-    const std::uint64_t launches_of_a_kind_;
+    const std::uint64_t launches_of_a_kind_, number_;
+    std::uint64_t tries_ = 0;
     std::string skipped_;  // a launch of it was not tried, and why
     std::string refused_;  // the kernel cannot be judged, and why
     std::vector<Supposed> supposed_;

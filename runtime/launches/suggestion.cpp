@@ -50,6 +50,7 @@ std::expected<SuggestionPlan, Error> plan_from(const std::string& text) {
         read("seconds", plan.seconds);
         read("launches", plan.launches);
         read("seed", plan.seed);
+        plan.share = share_from(value);
         return plan;
     });
 }
@@ -65,7 +66,6 @@ Suggestion::Suggestion(const std::string& plan, const BackendCalls& calls, Log& 
         return;
     }
     plan_ = std::move(*read);
-    next_seed_ = std::max<std::uint64_t>(plan_.seed, 1);
     shares_ = TimeShares(std::chrono::seconds(plan_.seconds), TimeShares::Clock::now());
     if (calls.check_next_launch == nullptr) {
         log.warn("TRIMTAB_SUGGEST: only the emulator tries launches: nothing is tried");
@@ -83,6 +83,7 @@ Suggestion::~Suggestion() {
 void Suggestion::write(const SuggestedKernel& kernel) {
     auto line = kernel.to_json();
     line["process"] = getpid();
+    line["number"] = kernel.number();
     const std::string text =
         line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
@@ -91,7 +92,8 @@ void Suggestion::write(const SuggestedKernel& kernel) {
 
 SuggestedKernel& Suggestion::kernel_of(const std::string& key, const LaunchToVerify& launch) {
     auto& place = kernels_[key];
-    if (place == nullptr) place = std::make_shared<SuggestedKernel>(launch, plan_.launches);
+    if (place == nullptr)
+        place = std::make_shared<SuggestedKernel>(launch, plan_.launches, kernels_.size() - 1);
     return *place;
 }
 
@@ -123,6 +125,7 @@ void Suggestion::prepare(const LaunchToVerify& launch) {
     const std::string key = launch.object + '\n' + launch.kernel;
     const bool is_new = !kernels_.contains(key);
     SuggestedKernel& kernel = kernel_of(key, launch);
+    if (!plan_.share.holds(kernel.number())) return;
     if (const std::string why = kernel.why_not(launch); !why.empty()) {
         kernel.skip(why);
         if (is_new) write(kernel);
@@ -156,8 +159,7 @@ void Suggestion::prepare(const LaunchToVerify& launch) {
     auto check = std::make_shared<LaunchCheck>();
     check->trial = std::move(trial);
     check->adds_floats = launch.description->uses_float_atomics;
-    check->seed = next_seed_;
-    next_seed_ += 1000;
+    check->seed = std::max<std::uint64_t>(plan_.seed, 1) + kernel.next_orders();
     check->done = [this, tried](const LaunchCheckResult& result) {
         const std::lock_guard inner(mutex_);
         const bool was_asked = result.ran && result.not_tried.empty();

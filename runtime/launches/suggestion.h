@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/launches/plan_share.h"
 #include "runtime/launches/time_shares.h"
 #include "runtime/launches/verification.h"
 #include "runtime/log.h"
@@ -24,6 +25,7 @@ struct SuggestionPlan {
     std::uint64_t seconds = 300;  // then launches are no longer tried; 0: as long as it takes
     std::uint64_t launches = 4;  // of equal shape and scalars that are tried (then the 8th, 16th ...); 0: all
     std::uint64_t seed = 1;
+    PlanShare share = {};  // of the kernels
 };
 
 class SuggestedKernel;  // suggested_kernel.h
@@ -56,7 +58,6 @@ class Suggestion {
     TimeShares shares_{std::chrono::seconds(0), {}};
     std::mutex mutex_;  // of what follows, and of the kernels
     std::map<std::string, std::shared_ptr<SuggestedKernel>> kernels_;
-    std::uint64_t next_seed_ = 1;
 };
 
 }  // namespace trimtab::runtime

@@ -80,6 +80,7 @@ std::expected<VerificationPlan, Error> plan_from(const std::string& text) {
         read("blocks", plan.blocks);
         read("launches", plan.launches);
         read("seed", plan.seed);
+        plan.share = share_from(value);
         return plan;
     });
 }
@@ -141,11 +142,15 @@ void Verification::write_line(const std::string& line) {
 }
 
 void Verification::skip(const LaunchToVerify& launch, const std::string& why) {
+    std::uint64_t number = 0;
     {
         const std::lock_guard lock(mutex_);
         if (!skipped_.insert(launch.kernel + '\n' + why).second) return;
+        number = next_line_++;
     }
+    if (!plan_.share.is_first()) return;
     ordered_json line = facts_of(launch);
+    line["number"] = number;
     line["skipped"] = why;
     write_line(to_text(line));
 }
@@ -218,12 +223,16 @@ void Verification::prepare(const LaunchToVerify& launch) {
             return parameter.is_pointer ? parameter.pointee.empty() || parameter.pointee == "double"
                                         : parameter.size > sizeof(double);
         });
+    std::uint64_t number = 0;
     {
         const std::lock_guard lock(mutex_);
         check->seed = next_seed_;
-        next_seed_ += check->shapes.size() + 2;
+        next_seed_ += check->shapes.size() + 2;  // whoever checks it
+        number = next_line_++;
     }
-    check->done = [this, line = facts_of(launch)](const LaunchCheckResult& result) mutable {
+    if (!plan_.share.holds(number)) return;
+    check->done = [this, number, line = facts_of(launch)](const LaunchCheckResult& result) mutable {
+        line["number"] = number;
         line["ran"] = result.ran;
         line["runs"] = result.runs;
         line["rounded"] = result.rounded;

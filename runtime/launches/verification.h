@@ -15,6 +15,7 @@
 #include "runtime/choices/choose.h"
 #include "runtime/choices/choose_body.h"
 #include "runtime/choices/known_devices.h"
+#include "runtime/launches/plan_share.h"
 #include "runtime/log.h"
 #include "runtime/modules/bundles.h"
 #include "runtime/stand_in/backend.h"
@@ -28,6 +29,7 @@ struct VerificationPlan {
     std::uint64_t blocks = 8;    // other blocks that a launch is tried with; 0: all that are legal
     std::uint64_t launches = 4;  // of equal shape and D that are checked (then the 8th, 16th ...); 0: all
     std::uint64_t seed = 1;
+    PlanShare share = {};
 };
 
 // One launch, as far as the runtime knows it.
@@ -85,7 +87,7 @@ class Verification {
     std::mutex mutex_;
     std::map<std::string, std::uint64_t> launches_;  // by kernel and key
     std::set<std::string> skipped_;
-    std::uint64_t next_seed_ = 1;
+    std::uint64_t next_seed_ = 1, next_line_ = 0;
 };
 
 }  // namespace trimtab::runtime

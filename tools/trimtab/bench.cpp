@@ -13,13 +13,16 @@
 #include <optional>
 
 #include "base/installation.h"
+#include "pipeline/workers/pool.h"
 #include "tools/trimtab/bench_progress.h"
 #include "tools/trimtab/bench_report.h"
 #include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/kernel_file.h"
 #include "tools/trimtab/measuring_commands.h"
 #include "tools/trimtab/program_setup.h"
+#include "tools/trimtab/shared_run.h"
 #include "tools/trimtab/user_program.h"
+#include "tools/trimtab/worker_options.h"
 
 namespace trimtab::tools {
 
@@ -34,6 +37,7 @@ struct Options {
     double seconds = 0;
     bool json = false, quiet = false, again = false;
     std::vector<std::string> program;
+    WorkerOptions workers;
 };
 
 // "all" is 0 to the runtime.
@@ -115,27 +119,38 @@ int bench(Options options) {
     const auto program = base::find_program(options.program.front());
     if (!program) return fail(Error{.message = "no such program", .file = options.program.front()});
     if (const auto error = preload_runtime(*program)) return fail(*error);
+    const auto workers = make_pool(options.workers);
+    if (!workers) return fail(ExitCode::usage, workers.error().text());
     const auto file = times_file(options, named);
     if (!file) return fail(file.error());
-    const Json plan = {{"file", file->string()},
-                       {"blocks", *blocks},
-                       {"repetitions", options.repetitions},
-                       {"seed", options.seed},
-                       {"seconds", options.seconds}};
-    setenv("TRIMTAB_BENCH", plan.dump().c_str(), 1);
     setenv("TRIMTAB", "on", 1);
     // A kernel whose driver program is still on its way has no choice to be compared.
     setenv("TRIMTAB_MODULES", "wait", 0);
     std::vector<std::string> command = options.program;
     command.front() = *program;
-    std::expected<base::Outcome, Error> outcome;
+    const std::string earlier = read_text(*file);
+    std::expected<SharedLines, Error> run;
     {
         const BenchProgress progress("trimtab bench", file->string(), options.quiet);
-        outcome = run_user_program(command, options.json);
+        run = run_shared({.command = std::move(command),
+                          .variable = "TRIMTAB_BENCH",
+                          .plan = Json({{"blocks", *blocks},
+                                        {"repetitions", options.repetitions},
+                                        {"seed", options.seed},
+                                        {"seconds", options.seconds}})
+                                      .dump(),
+                          .file = file->string(),
+                          .output_on_stderr = options.json},
+                         workers->get());
     }
-    if (!outcome) return fail(outcome.error());
+    if (!run) return fail(run.error());
     std::fflush(stdout);
-    const Bench bench = read_bench(read_text(*file));
+    const base::Outcome* const outcome = &run->outcome;
+    // What was there may end in a line that was cut, which the program's runtime takes away.
+    const std::string all = earlier.substr(0, earlier.rfind('\n') + 1) + in_order(run->lines);
+    if (*workers != nullptr)
+        if (const auto written = write_report(file->string(), all); !written) return fail(written.error());
+    const Bench bench = read_bench(all);
     if (const auto written = write_all(file->parent_path(), bench); !written) return fail(written.error());
     if (options.json)
         fmt::print("{}\n", to_json(bench).dump(2));
@@ -182,6 +197,7 @@ void add_bench(CLI::App& app, Action& action) {
     command->add_flag("--json", options->json,
                       "Print JSON; what the program writes on stdout goes to stderr");
     add_capture_option(*command, options->capture);
+    add_worker_options(*command, options->workers);
     command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return bench(*options); }; });

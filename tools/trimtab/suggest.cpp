@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -21,11 +20,14 @@
 #include "base/installation.h"
 #include "base/process.h"
 #include "base/temporary_folder.h"
+#include "pipeline/workers/pool.h"
 #include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/program_setup.h"
+#include "tools/trimtab/shared_run.h"
 #include "tools/trimtab/suggestions.h"
 #include "tools/trimtab/user_program.h"
+#include "tools/trimtab/worker_options.h"
 
 namespace trimtab::tools {
 
@@ -40,6 +42,7 @@ struct Options {
     std::vector<std::string> again;  // further arguments, as a shell's words
     bool json = false, quiet = false, reassociate = false;
     const CLI::Option* device_option = nullptr;
+    WorkerOptions workers;
     std::vector<std::string> program;
 };
 
@@ -128,11 +131,6 @@ class Watcher {
     std::thread thread_;
 };
 
-std::string read_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 // The command lines to run, the program's own first.
 std::expected<std::vector<std::vector<std::string>>, Error> command_lines(const Options& options) {
     const auto program = base::find_program(options.program.front());
@@ -147,15 +145,35 @@ std::expected<std::vector<std::vector<std::string>>, Error> command_lines(const 
     return lines;
 }
 
-std::expected<base::Outcome, Error> run_tried(const std::vector<std::string>& command, const Options& options,
-                                              const std::string& lines) {
+std::expected<SharedLines, Error> run_tried(const std::vector<std::string>& command, const Options& options,
+                                            const std::string& lines, workers::WorkerPool* pool) {
     const Watcher watcher(lines, options.seconds, options.quiet);
-    auto process = base::Process::start({.words = command, .writes_on_stderr = options.json});
-    if (!process) return std::unexpected(process.error());
-    running = process->id();
-    base::Outcome outcome = process->wait();
-    running = 0;
-    return outcome;
+    return run_shared(
+        {.command = command,
+         .variable = "TRIMTAB_SUGGEST",
+         .plan = Json({{"seconds", options.seconds}, {"launches", options.launches}, {"seed", options.seed}})
+                     .dump(),
+         .file = lines,
+         .output_on_stderr = options.json,
+         .running = [](pid_t process) { running = process; },
+         .is_over = [] { return interruptions > 0; }},
+        pool);
+}
+
+// Processes are told apart, those of other shares and machines too.
+std::string with_process(const std::string& text, std::size_t run, std::size_t share) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
+        if (end == std::string::npos) break;
+        Json line = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+        at = end + 1;
+        if (!line.is_object()) continue;
+        line["process"] = Json{run, share, line.value("process", 0)};
+        out += line.dump() + '\n';
+    }
+    return out;
 }
 
 int tell(const Options& options, const Suggestions& suggestions) {
@@ -183,18 +201,15 @@ int suggest(Options options) {
     const auto device = checked_device(options.device);
     if (!device) return fail(device.error());
     if (device->contains("gpu")) return fail(ExitCode::usage, "suggest runs on the emulator: name a device");
+    const auto workers = make_pool(options.workers, [] { return interruptions > 0; });
+    if (!workers) return fail(ExitCode::usage, workers.error().text());
     if (const auto error = preload_runtime(commands->front().front())) return fail(*error);
     if (!options.output.empty())
         if (const auto error = cannot_write(options.output)) return fail(*error);
     tell_program_of_interruptions();
     const auto folder = base::TemporaryFolder::make();
     if (!folder) return fail(folder.error());
-    const std::string lines = folder->file("suggest.jsonl");
-    const Json plan = {{"file", lines},
-                       {"seconds", options.seconds},
-                       {"launches", options.launches},
-                       {"seed", options.seed}};
-    setenv("TRIMTAB_SUGGEST", plan.dump().c_str(), 1);
+    std::string found;
     setenv("TRIMTAB_DEVICE", device->c_str(), 1);
     setenv("TRIMTAB", "on", 1);
     // What a kernel of another compiler's program is, must be known at its first launch.
@@ -202,14 +217,19 @@ int suggest(Options options) {
     std::optional<Error> failure;
     for (const std::vector<std::string>& command : *commands) {
         if (interruptions > 0) break;
-        const auto outcome = run_tried(command, options, lines);
-        if (!outcome) return fail(outcome.error());
-        if (!outcome->is_success() && interruptions == 0 && !failure)
-            failure = Error{.message = "the program " + outcome->text(), .file = command.front()};
+        const auto number = static_cast<std::size_t>(&command - commands->data());
+        auto run = run_tried(command, options, folder->file(fmt::format("suggest-{}.jsonl", number)),
+                             workers->get());
+        if (!run) return fail(run.error());
+        for (std::size_t share = 0; share < run->lines.size(); ++share)
+            run->lines[share] = with_process(run->lines[share], number, share);
+        found += in_order(run->lines);
+        if (!run->outcome.is_success() && interruptions == 0 && !failure)
+            failure = Error{.message = "the program " + run->outcome.text(), .file = command.front()};
     }
     std::fflush(stdout);
     if (interruptions > 0) say("interrupted: this is what was found by then");
-    const int result = tell(options, read_suggestions(read_text(lines)));
+    const int result = tell(options, read_suggestions(found));
     return failure ? fail(*failure) : result;
 }
 
@@ -251,6 +271,7 @@ void add_suggest(CLI::App& app, Action& action) {
                       "Print JSON; what the program writes on stdout goes to stderr");
     command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
     add_capture_option(*command, options->capture);
+    add_worker_options(*command, options->workers);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return suggest(*options); }; });
 }

@@ -8,19 +8,21 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "analysis/description.h"
 #include "base/installation.h"
 #include "base/temporary_folder.h"
+#include "pipeline/workers/pool.h"
 #include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/kernel_file.h"
 #include "tools/trimtab/program_setup.h"
+#include "tools/trimtab/shared_run.h"
 #include "tools/trimtab/user_program.h"
 #include "tools/trimtab/verification_report.h"
+#include "tools/trimtab/worker_options.h"
 
 namespace trimtab::tools {
 
@@ -34,6 +36,7 @@ struct Options {
     std::uint64_t seed = 1;
     bool json = false;
     const CLI::Option* device_option = nullptr;
+    WorkerOptions workers;
     std::vector<std::string> program;
 };
 
@@ -44,11 +47,6 @@ std::optional<std::uint64_t> count_of(const std::string& text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
     return value;
-}
-
-std::string read_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 std::string bug_report(const VerifiedKernel& kernel, const Options& options) {
@@ -128,26 +126,31 @@ int verify(Options options) {
     const auto device = checked_device(options.device);
     if (!device) return fail(device.error());
     if (device->contains("gpu")) return fail(ExitCode::usage, "verify runs on the emulator: name a device");
+    const auto workers = make_pool(options.workers);
+    if (!workers) return fail(ExitCode::usage, workers.error().text());
     if (const auto error = preload_runtime(*program)) return fail(*error);
     if (!options.report.empty())
         if (const auto error = cannot_write(options.report)) return fail(*error);
     const auto folder = base::TemporaryFolder::make();
     if (!folder) return fail(folder.error());
-    const std::string lines = folder->file("verify.jsonl");
-    const Json plan = {{"file", lines}, {"blocks", *blocks}, {"launches", *launches}, {"seed", options.seed}};
-    setenv("TRIMTAB_VERIFY", plan.dump().c_str(), 1);
     setenv("TRIMTAB_DEVICE", device->c_str(), 1);
     setenv("TRIMTAB", "on", 1);
     // What an annotation beside the source makes of a kernel must be known at its first launch.
     if (getenv("TRIMTAB_ANNOTATIONS") != nullptr) setenv("TRIMTAB_MODULES", "wait", 0);
     std::vector<std::string> command = options.program;
     command.front() = *program;
-    const auto outcome = run_user_program(command, options.json && options.report.empty());
-    if (!outcome) return fail(outcome.error());
+    const auto run = run_shared(
+        {.command = std::move(command),
+         .variable = "TRIMTAB_VERIFY",
+         .plan = Json({{"blocks", *blocks}, {"launches", *launches}, {"seed", options.seed}}).dump(),
+         .file = folder->file("verify.jsonl"),
+         .output_on_stderr = options.json && options.report.empty()},
+        workers->get());
+    if (!run) return fail(run.error());
     std::fflush(stdout);
-    const int result = tell(options, read_verification(read_text(lines)));
-    if (result != code(ExitCode::ok) || outcome->is_success()) return result;
-    return fail(Error{.message = "the program " + outcome->text(), .file = *program});
+    const int result = tell(options, read_verification(in_order(run->lines)));
+    if (result != code(ExitCode::ok) || run->outcome.is_success()) return result;
+    return fail(Error{.message = "the program " + run->outcome.text(), .file = *program});
 }
 
 }  // namespace
@@ -178,6 +181,7 @@ void add_verify(CLI::App& app, Action& action) {
                       "Print JSON; what the program writes on stdout goes to stderr");
     command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
     add_capture_option(*command, options->capture);
+    add_worker_options(*command, options->workers);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return verify(*options); }; });
 }

@@ -28,9 +28,11 @@ void add_worker_options(CLI::App& command, WorkerOptions& options) {
         ->capture_default_str();
 }
 
-std::expected<std::unique_ptr<workers::WorkerPool>, Error> make_pool(const WorkerOptions& options) {
+std::expected<std::unique_ptr<workers::WorkerPool>, Error> make_pool(const WorkerOptions& options,
+                                                                     std::function<bool()> is_over) {
     if (options.workers.empty()) return nullptr;
     workers::PoolOptions pool;
+    pool.is_over = std::move(is_over);
     pool.silence = std::chrono::seconds(options.silence_s);
     for (const std::string& text : options.workers) {
         auto commands = workers::read_workers(text);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,8 +25,8 @@ struct WorkerOptions {
 };
 
 void add_worker_options(CLI::App& command, WorkerOptions& options);
-// Null where none is asked for. The error: an option is not as it is wanted.
+// Null where none is asked for. `is_over`: asked now and then whether no more is wanted. The error: an option is not as it is wanted.
 [[nodiscard]] std::expected<std::unique_ptr<workers::WorkerPool>, Error> make_pool(
-    const WorkerOptions& options);
+    const WorkerOptions& options, std::function<bool()> is_over = {});
 
 }  // namespace trimtab::tools
