@@ -1,41 +1,133 @@
-// trimtab validate: what a run of scripts/gpu_validate.sh on a GPU has found.
+// trimtab validate: what runs of scripts/gpu_validate.sh on GPUs have found; and such runs as jobs of Slurm.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/slurm_jobs.h"
 #include "tools/trimtab/validation_results.h"
 
 namespace trimtab::tools {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct Options {
-    std::string folder;
-    bool json = false;
+    std::vector<std::string> folders;
+    bool json = false, slurm = false, only_write = false;
+    SlurmOptions jobs;
 };
 
-int run(const Options& options) {
-    const auto results = read_validation(options.folder);
-    if (!results) return fail(results.error());
+int read(const Options& options) {
+    std::vector<std::pair<std::string, ValidationResults>> all;
+    for (const std::string& given : options.folders)
+        for (const std::string& folder : result_folders(given)) {
+            auto results = read_validation(folder);
+            if (!results) return fail(results.error());
+            all.emplace_back(folder, std::move(*results));
+        }
+    bool disagrees = false;
+    Json json = Json::array();
+    std::string text;
+    for (const auto& [folder, results] : all) {
+        disagrees = disagrees || !results.disagreements.empty();
+        json.push_back({{"folder", folder}});
+        json.back().update(to_json(results));
+        text += (text.empty() ? "" : "\n") + (all.size() > 1 ? folder + ":\n" : "") + to_text(results);
+    }
+    // One folder's results are what they always were.
+    if (all.size() == 1) json = to_json(all.front().second);
     if (options.json)
-        fmt::print("{}\n", to_json(*results).dump(2));
+        fmt::print("{}\n", json.dump(2));
     else
-        fmt::print("{}", to_text(*results));
-    return code(results->disagreements.empty() ? ExitCode::ok : ExitCode::no);
+        fmt::print("{}{}", all.size() > 1 ? to_table(all) + "\n" : "", text);
+    return code(disagrees ? ExitCode::no : ExitCode::ok);
+}
+
+int submit_jobs(Options options) {
+    if (options.jobs.bundle.empty() == options.jobs.program.empty())
+        return fail(ExitCode::usage, "--slurm wants --bundle FILE, or a program to time, after --");
+    if (options.jobs.folder.empty())
+        return fail(ExitCode::usage, "--slurm wants a folder for the results: -o");
+    if (options.jobs.kinds.empty()) options.jobs.kinds.emplace_back("any");
+    options.jobs.submits = !options.only_write;
+    const auto jobs = submit(options.jobs);
+    if (!jobs) return fail(jobs.error());
+    Json json = Json::array();
+    for (const SlurmJob& job : *jobs) {
+        json.push_back({{"gpu", job.kind},
+                        {"job", job.id},
+                        {"script", job.script},
+                        {"steps", job.steps},
+                        {"is_earlier", job.is_earlier}});
+        if (options.json) continue;
+        if (job.steps.empty())
+            fmt::print("{}: all is done\n", job.kind);
+        else if (job.is_earlier)
+            fmt::print("{}: job {} of before is still under way\n", job.kind, job.id);
+        else if (job.id.empty())
+            fmt::print("{}: sbatch {}\n", job.kind, job.script);
+        else
+            fmt::print("{}: job {}: {}\n", job.kind, job.id, fmt::join(job.steps, ", "));
+    }
+    if (options.json) fmt::print("{}\n", json.dump(2));
+    if (!options.jobs.waits) return code(ExitCode::ok);
+    wait_for(*jobs);
+    options.folders = {options.jobs.folder};
+    return options.jobs.program.empty() && !options.json ? read(options) : code(ExitCode::ok);
+}
+
+int run(const Options& options) {
+    if (options.slurm == !options.folders.empty())
+        return fail(ExitCode::usage, "wants --read FOLDER, or --slurm");
+    return options.slurm ? submit_jobs(options) : read(options);
 }
 
 }  // namespace
 
 void add_validate(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "validate",
-        "Read what gpu_validate.sh wrote on a machine with a GPU: trimtab validate --read FOLDER");
-    command->add_option("--read", options->folder, "The folder of results")->required();
+    CLI::App* command =
+        app.add_subcommand("validate",
+                           "Read what gpu_validate.sh wrote on machines with GPUs: trimtab validate --read "
+                           "FOLDER; or run it there "
+                           "as jobs of Slurm: trimtab validate --slurm --bundle FILE --gpu KIND -o FOLDER");
+    command
+        ->add_option("--read", options->folders, "A folder of results, or of such folders; may be repeated")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command->add_flag("--slurm", options->slurm,
+                      "Submit an array job for each kind of GPU, of the steps that are not done yet");
+    command->add_option("--bundle", options->jobs.bundle,
+                        "Of scripts/gpu_bundle.sh, or the folder that it was unpacked in");
+    command
+        ->add_option("--gpu", options->jobs.kinds,
+                     "A kind of GPU as Slurm names it (default: any); may be repeated")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command->add_option("-o,--output", options->jobs.folder,
+                        "The folder for scripts and results, which all nodes see");
+    command->add_option("--seconds", options->jobs.seconds, "For each step")
+        ->check(CLI::Range(30U, 86'400U))
+        ->capture_default_str();
+    command
+        ->add_option("--sbatch-option", options->jobs.options,
+                     "For the scripts, as --sbatch-option=--partition=gpus; may be repeated")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command->add_flag("--write-only", options->only_write, "Write the scripts, and submit none");
+    command->add_flag("--wait", options->jobs.waits, "Until the jobs have ended; then read the results");
     command->add_flag("--json", options->json, "Print JSON");
+    command
+        ->add_option("PROGRAM", options->jobs.program,
+                     "After --: a program and its arguments, which trimtab bench times there")
+        ->expected(-1);
+    command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -19,8 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* step_names[] = {"surroundings", "samples",   "overhead", "learning",
-                                      "counters",     "calibrate", "bench"};
 // A leader that is slower than the fastest by more than this, though it was predicted fastest, is named.
 constexpr double worth_naming = 0.05;
 
@@ -75,8 +73,8 @@ class Reader {
     }
 
     void read_steps() {
-        for (const char* name : step_names)
-            results_.steps.push_back({.name = name, .status = {}, .text = {}});
+        for (const std::string_view name : validation_steps)
+            results_.steps.push_back({.name = std::string(name), .status = {}, .text = {}});
         lines("version.txt", 1, [&](const std::string& line) {
             results_.version = line;
             return nullptr;
@@ -244,6 +242,29 @@ std::string to_text(const ValidationResults& results) {
     }
     out += results.disagreements.empty() ? "\nnothing disagrees\n" : "\ndisagrees:\n";
     for (const std::string& line : results.disagreements) out += "  " + line + "\n";
+    return out;
+}
+
+std::string to_table(const std::vector<std::pair<std::string, ValidationResults>>& by_folder) {
+    std::string out =
+        fmt::format("{:<20} {:<28} {:>7} {:>11} {:>12} {:>13} {:>13} {:>9}\n", "results", "device", "steps",
+                    "same bytes", "launch, ns", "predicted, %", "learnt, %", "disagree");
+    for (const auto& [folder, results] : by_folder) {
+        const auto done = std::ranges::count(results.steps, "ok", &ValidationResults::Step::status);
+        const auto same = std::ranges::count(results.samples, "same", &ValidationResults::Sample::result);
+        const Ratios all = ratios(results);
+        const auto longer = [&](double ratio) {
+            return all.count == 0 ? std::string("-") : fmt::format("+{:.1f}", 100 * (ratio - 1));
+        };
+        out += fmt::format(
+            "{:<20} {:<28} {:>7} {:>11} {:>12} {:>13} {:>13} {:>9}\n", fs::path(folder).filename().string(),
+            results.device.empty() ? "-" : results.device,
+            fmt::format("{}/{}", done, validation_steps.size()),
+            fmt::format("{}/{}", same, results.samples.size()),
+            results.overhead ? fmt::format("+{:.0f}", results.overhead->on_ns - results.overhead->off_ns)
+                             : "-",
+            longer(all.first), longer(all.kept), results.disagreements.size());
+    }
     return out;
 }
 

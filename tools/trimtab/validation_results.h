@@ -1,15 +1,22 @@
 // What scripts/gpu_validate.sh has written into a folder: docs/validating-on-a-gpu.md.
 #pragma once
 
+#include <array>
 #include <expected>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trimtab/error.h"
 
 namespace trimtab::tools {
+
+// Of gpu_validate.sh, in its order.
+inline constexpr std::array<std::string_view, 7> validation_steps{
+    "surroundings", "samples", "overhead", "learning", "counters", "calibrate", "bench"};
 
 struct ValidationResults {
     struct Step {
@@ -41,6 +48,8 @@ struct ValidationResults {
 // The error: the folder is none of the script's, or a file in it cannot be read, with the line.
 [[nodiscard]] std::expected<ValidationResults, Error> read_validation(const std::string& folder);
 [[nodiscard]] std::string to_text(const ValidationResults& results);
+// Of several machines, one line each.
+[[nodiscard]] std::string to_table(const std::vector<std::pair<std::string, ValidationResults>>& by_folder);
 [[nodiscard]] nlohmann::ordered_json to_json(const ValidationResults& results);
 
 }  // namespace trimtab::tools
