@@ -55,7 +55,8 @@ mkdir -p "$bundle"/{bin,lib,libexec,samples}
 cp -L "$build_dir/bin/trimtab" "$bundle/bin/"
 cp -L "$build_dir/libexec/trimtab-calibrate" "$bundle/libexec/"
 # The emulator without its compiler of kernels: that is LLVM.
-for library in libtrimtab.so.0 libtrimtab_cudart.so libtrimtab_choices.so libtrimtab_crosscheck.so libtrimtab_audit.so; do
+for library in libtrimtab.so.0 libtrimtab_cudart.so libtrimtab_choices.so libtrimtab_crosscheck.so libtrimtab_gpu_counters.so \
+    libtrimtab_audit.so; do
     cp -L "$build_dir/lib/$library" "$bundle/lib/"
 done
 ln -s libtrimtab.so.0 "$bundle/lib/libtrimtab.so"

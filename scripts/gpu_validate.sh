@@ -176,10 +176,23 @@ tool() {
 }
 
 counters() {
-    local program arguments
+    local program arguments status=0
     read -r program arguments <"$here/programs.txt"
-    # shellcheck disable=SC2086
-    tool counters profile --json -- "$here/samples/$program" $arguments
+    # shellcheck disable=SC2086 # several arguments
+    limited "$(left)" "$trimtab" profile --device gpu --quiet --json -- "$here/samples/$program" $arguments \
+        >"$out/unfinished" 2>"$out/counters.txt" || status=$?
+    if ((status == 0)); then
+        keep "$out/counters.json"
+        note counters ok ""
+    elif ((status == 1)); then
+        # Forbidden, or no CUPTI: the machine's matter.
+        note counters missing "$(grep -m1 'not counted' "$out/counters.txt" | tr '\t' ' ')"
+    elif ((status == 124 || status == 137)); then
+        note counters unfinished "the time was up"
+        return 1
+    else
+        note counters bad "$(tail -n 1 "$out/counters.txt" | tr '\t' ' ')"
+    fi
 }
 
 calibrate() { tool calibrate calibrate --device gpu -o "$out/calibrated.json"; }

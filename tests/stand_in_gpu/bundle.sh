@@ -45,6 +45,18 @@ grep -qx "nothing disagrees" whole.txt || fail "something disagrees"
 for step in surroundings samples overhead learning; do
     [[ $(awk -F'\t' -v s=$step '$1 == s { status = $2 } END { print status }' results/steps.tsv) == ok ]] || fail "$step is not ok"
 done
+awk -F'\t' '$1 == "counters" && $2 == "missing" && $3 ~ /not counted: .*(CUPTI|libcupti)/ { said = 1 } END { exit !said }' results/steps.tsv ||
+    fail "it is not said why nothing is counted"
+# With one, that counts what no kernel does: named metric by metric.
+cp -r results counted
+sed -i '/^counters\t/d' counted/steps.tsv
+rm counted/done/counters
+status=0
+env -i HOME="$work/empty" PATH="$work/path" LD_LIBRARY_PATH="$gpu/cupti:$gpu" STAND_IN_GPU=rtx2070super \
+    STAND_IN_GPU_EMULATOR="$work/empty/trimtab-gpu-bundle/lib/libtrimtab_cudart.so" \
+    "$work/empty/trimtab-gpu-bundle/gpu_validate.sh" --out "$work/counted" counters >counted.txt 2>&1 || status=$?
+((status == 1)) || fail "counters that differ end with $status: $(cat counted.txt counted/counters.txt)"
+grep -q "load_sectors: the GPU (TU106) counts" counted.txt || fail "counters that differ are not named: $(cat counted.txt)"
 count=$(($(wc -l <results/samples.csv) - 1))
 (($# == 0 || count == $#)) || fail "$count samples"
 ls results/learning-*.jsonl >/dev/null || fail "nothing was learnt"

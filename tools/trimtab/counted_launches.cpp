@@ -75,8 +75,8 @@ CountedKernel take_counters(const Bench& counted, const analysis::KernelDescript
             ++one.points;
             one.emulator_mean += emulated;
             one.gpu_mean += gpu;
-            const double difference =
-                emulated == gpu ? 0 : std::abs(gpu - emulated) / std::max(std::abs(emulated), 1e-9);
+            const double larger = std::max(std::abs(emulated), std::abs(gpu));
+            const double difference = larger > 0 ? std::abs(gpu - emulated) / larger : 0;
             one.mean_difference += difference;
             one.most_difference = std::max(one.most_difference, difference);
             value(metric) = gpu;

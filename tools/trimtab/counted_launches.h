@@ -18,7 +18,7 @@ struct CountedMetric {
     model::Metric metric{};
     std::size_t points = 0;
     double emulator_mean = 0, gpu_mean = 0;
-    double mean_difference = 0, most_difference = 0;  // shares of the emulator's
+    double mean_difference = 0, most_difference = 0;  // shares of the larger count
 };
 
 struct CountedKernel {

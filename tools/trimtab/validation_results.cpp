@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // A leader that is slower than the fastest by more than this, though it was predicted fastest, is named.
+// So is a counter that differs from the emulator's by more.
 constexpr double worth_naming = 0.05;
 
 std::vector<std::string> split(const std::string& line, char separator) {
@@ -53,6 +54,7 @@ class Reader {
         read_samples();
         read_overhead();
         read_learning();
+        read_counters();
         if (failure_) return std::unexpected(*failure_);
         judge();
         return std::move(results_);
@@ -165,6 +167,30 @@ class Reader {
         }
     }
 
+    // What `trimtab profile --device gpu --json` printed.
+    void read_counters() {
+        const std::string path = (fs::path(folder_) / "counters.json").string();
+        std::ifstream file(path);
+        if (!file) return;
+        try {
+            const Json read = Json::parse(file);
+            for (const Json& kernel : read.at("kernels")) {
+                if (!kernel.contains("counters")) continue;
+                const Json& counters = kernel.at("counters");
+                for (const Json& one : counters.at("metrics"))
+                    results_.counted.push_back({.kernel = kernel.at("demangled").get<std::string>(),
+                                                .chip = counters.at("chip").get<std::string>(),
+                                                .metric = one.at("metric").get<std::string>(),
+                                                .gpu = one.at("gpu_mean").get<double>(),
+                                                .emulator = one.at("emulator_mean").get<double>(),
+                                                .mean_difference = one.at("mean_difference").get<double>()});
+            }
+        } catch (const Json::exception&) {
+            if (!failure_)
+                failure_ = Error{.message = "is not what trimtab profile --json prints", .file = path};
+        }
+    }
+
     void judge() {
         const auto disagrees = [&](std::string text) { results_.disagreements.push_back(std::move(text)); };
         for (const auto& step : results_.steps)
@@ -173,6 +199,10 @@ class Reader {
         for (const auto& sample : results_.samples)
             if (sample.result != "same")
                 disagrees(fmt::format("{} {}: {}", sample.name, sample.arguments, sample.result));
+        for (const auto& one : results_.counted)
+            if (one.mean_difference > worth_naming)
+                disagrees(fmt::format("{}: {}: the GPU ({}) counts {:.5g}, the emulator {:.5g}", one.kernel,
+                                      one.metric, one.chip, one.gpu, one.emulator));
         for (const auto& learnt : results_.learnt)
             if (learnt.first_ns > learnt.best_ns * (1 + worth_naming))
                 disagrees(fmt::format(
@@ -240,6 +270,13 @@ std::string to_text(const ValidationResults& results) {
                 fmt::format("{:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f}  {}: {}\n", one.predicted_ns / 1e3,
                             one.first_ns / 1e3, one.kept_ns / 1e3, one.best_ns / 1e3, one.sample, one.kernel);
     }
+    if (!results.counted.empty()) {
+        out += fmt::format("\n{:>12} {:>12} {:>9}  {}\n", "GPU", "emulator", "",
+                           "counters, means over launches");
+        for (const auto& one : results.counted)
+            out += fmt::format("{:>12.5g} {:>12.5g} {:>8.1f}%  {}: {}\n", one.gpu, one.emulator,
+                               100 * one.mean_difference, one.metric, one.kernel);
+    }
     out += results.disagreements.empty() ? "\nnothing disagrees\n" : "\ndisagrees:\n";
     for (const std::string& line : results.disagreements) out += "  " + line + "\n";
     return out;
@@ -291,13 +328,18 @@ Json to_json(const ValidationResults& results) {
     Json overhead;
     if (results.overhead)
         overhead = {{"off_ns", results.overhead->off_ns}, {"on_ns", results.overhead->on_ns}};
-    return {{"version", results.version},
-            {"device", results.device},
-            {"steps", std::move(steps)},
-            {"samples", std::move(samples)},
-            {"overhead", std::move(overhead)},
-            {"learnt", std::move(learnt)},
-            {"disagreements", results.disagreements}};
+    Json counted = Json::array();
+    for (const auto& one : results.counted)
+        counted.push_back({{"kernel", one.kernel},
+                           {"chip", one.chip},
+                           {"metric", one.metric},
+                           {"gpu", one.gpu},
+                           {"emulator", one.emulator},
+                           {"mean_difference", one.mean_difference}});
+    return {{"version", results.version},      {"device", results.device},
+            {"steps", std::move(steps)},       {"samples", std::move(samples)},
+            {"overhead", std::move(overhead)}, {"learnt", std::move(learnt)},
+            {"counted", std::move(counted)},   {"disagreements", results.disagreements}};
 }
 
 }  // namespace trimtab::tools

@@ -37,11 +37,17 @@ struct ValidationResults {
         double predicted_ns = 0, first_ns = 0, kept_ns = 0,
                best_ns = 0;  // of the launch predicted fastest: its prediction
     };
+    // A metric of one kernel, of the GPU's counters and of the emulator's: means over its launches.
+    struct Counted {
+        std::string kernel, chip, metric;
+        double gpu = 0, emulator = 0, mean_difference = 0;  // the last a share of the larger
+    };
     std::string version, device;  // "" where no launch was reported
     std::vector<Step> steps;
     std::vector<Sample> samples;
     std::optional<Overhead> overhead;
     std::vector<Learnt> learnt;
+    std::vector<Counted> counted;
     std::vector<std::string> disagreements;  // one line each: what is not as it should be
 };
 
