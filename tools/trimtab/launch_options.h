@@ -24,7 +24,7 @@ struct LaunchOptions {
     std::vector<std::string> arguments, compiler_flags;
     double dynamic_shared_bytes = 0;
     bool json = false;
-    bool is_launch = false;  // it is asked what becomes of a program's launch
+    bool is_launch = false;                      // it is asked what becomes of a program's launch
     std::string capture{};                       // --capture, in the place of `file`
     const CLI::Option* device_option = nullptr;  // was it given?
 };
