@@ -59,6 +59,8 @@ for kernel in scale 'void add<256>' bounded transpose stride rows; do
     grep -q "^$kernel(.*the same bytes" out.txt || fail "$kernel was not verified: $(cat out.txt)"
 done
 "$build/bin/trimtab" inspect built_in >out.txt
+[[ $(grep -c 'fixed: .* but for those with the block that is built in' out.txt) == $(grep -c '^  built in  ' out.txt) ]] ||
+    fail "inspect does not say which kernels have such a body: $(grep -v '^    ' out.txt)"
 [[ $(grep -c '^  built in  ' out.txt) -ge 6 ]] || fail "inspect does not show the bodies: $(grep -v '^    ' out.txt)"
 grep -q '^place.*blockDim' out.txt && fail "a body that is of no use is kept"
 "$build/bin/trimtab" select built_in --kernel transpose --arg rows=100 --arg columns=1000 --grid 63,7 --block 16,16 --json >out.txt ||

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analysis/built_in_blocks.h"
 #include "base/installation.h"
 #include "base/process.h"
 #include "base/temporary_folder.h"
@@ -161,7 +163,11 @@ int run(const Options& options) {
     std::string out;
     for (const FileKernel* kernel : kernels) {
         if (!options.profile) {
-            out += (out.empty() ? "" : "\n") + to_text(*kernel);
+            const auto stands_in = [&](const FileKernel& other) {
+                return analysis::has_built_in_block_of(other.record.description, kernel->record.description);
+            };
+            out +=
+                (out.empty() ? "" : "\n") + to_text(*kernel, std::ranges::any_of(file->kernels, stands_in));
             continue;
         }
         out += kernel->record.description.demangled + ": ";

@@ -14,7 +14,7 @@ namespace {
 
 using analysis::KernelDescription;
 
-std::string verdict_text(const KernelDescription& kernel) {
+std::string verdict_text(const KernelDescription& kernel, bool has_stand_in) {
     switch (kernel.verdict) {
         case analysis::Verdict::covering:
             if (kernel.keeps_grid())
@@ -28,7 +28,10 @@ std::string verdict_text(const KernelDescription& kernel) {
         case analysis::Verdict::annotated:
             return "annotated: blocks as the annotation says";
         case analysis::Verdict::fixed:
-            return "fixed: every launch goes out as written";
+            return has_stand_in
+                       ? "fixed: launches go out as written, but for those with the block that is built "
+                         "in (its other body, below)"
+                       : "fixed: every launch goes out as written";
     }
     return "";
 }
@@ -52,7 +55,7 @@ std::string data_text(const analysis::DataParameter& data) {
     return text + ")";
 }
 
-void add_proof(std::string& out, const KernelDescription& kernel) {
+void add_proof(std::string& out, const KernelDescription& kernel, bool has_stand_in) {
     if (const auto block = analysis::built_in_block(kernel)) {
         std::string sizes;
         for (std::size_t d = 0; d < 3; d++)
@@ -67,7 +70,7 @@ void add_proof(std::string& out, const KernelDescription& kernel) {
             kernel.verdict == analysis::Verdict::annotated && kernel.annotated_grid[0]
                 ? ""
                 : ": no annotation states the grid that goes with a block, no launch becomes another's");
-    out += fmt::format("  verdict    {}\n", verdict_text(kernel));
+    out += fmt::format("  verdict    {}\n", verdict_text(kernel, has_stand_in));
     for (const analysis::Reason& reason : kernel.reasons)
         out += fmt::format("             rule {}, {}: {}\n", reason.rule, reason.source, reason.text);
     if (kernel.verdict != analysis::Verdict::fixed)
@@ -173,13 +176,13 @@ void add_fits(std::string& out, const driver_gen::KernelFits& fits) {
 
 }  // namespace
 
-std::string to_text(const FileKernel& kernel) {
+std::string to_text(const FileKernel& kernel, bool has_stand_in) {
     const KernelDescription& description = kernel.record.description;
     std::string out =
         fmt::format("{}\n  name       {}, id {}\n", description.demangled, description.name, description.id);
     const std::string source = description.source.empty() ? kernel.input : description.source;
     if (!source.empty()) out += fmt::format("  source     {}\n", source);
-    add_proof(out, description);
+    add_proof(out, description, has_stand_in);
     add_loops(out, description);
     add_interface(out, description);
     if (kernel.record.profile)
