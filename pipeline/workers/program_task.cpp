@@ -7,8 +7,8 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 
+#include "base/read_text.h"
 #include "base/temporary_folder.h"
 #include "pipeline/workers/pool.h"
 
@@ -50,8 +50,7 @@ std::expected<ProgramResult, Error> run_share(const ProgramRun& run, std::size_t
     if (running != nullptr) *running = process->id();
     ProgramResult result{.outcome = process->wait(), .lines = {}};
     if (running != nullptr) *running = 0;
-    std::ifstream lines(file, std::ios::binary);
-    result.lines.assign(std::istreambuf_iterator<char>(lines), {});
+    result.lines = base::read_text(file);
     if (!result.lines.starts_with(run.earlier))
         return std::unexpected(Error{.message = "was written anew by the program", .file = file});
     result.lines.erase(0, run.earlier.size());

@@ -8,11 +8,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/installation.h"
+#include "base/read_text.h"
 #include "pipeline/workers/pool.h"
 #include "tools/trimtab/bench_progress.h"
 #include "tools/trimtab/bench_report.h"
@@ -49,11 +49,6 @@ std::optional<std::uint64_t> count_of(const std::string& text) {
     return value;
 }
 
-std::string read_text(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 // The file of times, begun or taken up again.
 std::expected<fs::path, Error> times_file(const Options& options, const std::vector<std::string>& program) {
     const fs::path folder = fs::absolute(options.output), file = folder / "times.jsonl";
@@ -63,7 +58,7 @@ std::expected<fs::path, Error> times_file(const Options& options, const std::vec
     if (options.again) fs::remove(file, error);
     const char* const given = std::getenv("TRIMTAB_DEVICE");
     const std::string device = given == nullptr ? "" : given;
-    if (const std::string text = read_text(file); text.contains('\n')) {
+    if (const std::string text = base::read_text(file); text.contains('\n')) {
         const Bench earlier = read_bench(text);
         if (earlier.program == program && earlier.device == device) return file;
         return std::unexpected(Error{
@@ -128,7 +123,7 @@ int bench(Options options) {
     setenv("TRIMTAB_MODULES", "wait", 0);
     std::vector<std::string> command = options.program;
     command.front() = *program;
-    const std::string earlier = read_text(*file);
+    const std::string earlier = base::read_text(*file);
     std::expected<SharedLines, Error> run;
     {
         const BenchProgress progress("trimtab bench", file->string(), options.quiet);

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/installation.h"
 #include "base/json_value.h"
+#include "base/read_text.h"
 #include "base/temporary_folder.h"
 #include "model/device.h"
 #include "tools/trimtab/bench_progress.h"
@@ -34,11 +33,6 @@ struct Options {
     bool replace = false, json = false, quiet = false;
     std::vector<std::string> program;
 };
-
-std::string read_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 std::string text_of(const ObservedKernel& kernel) {
     std::string out = fmt::format("{}: ", kernel.demangled);
@@ -84,7 +78,9 @@ std::expected<Run, Error> run(const Options& options, const std::string& program
         unsetenv(variable);
     if (!outcome) return std::unexpected(outcome.error());
     std::fflush(stdout);
-    return Run{.outcome = *outcome, .launches = read_bench(read_text(shapes)), .records = read_text(records)};
+    return Run{.outcome = *outcome,
+               .launches = read_bench(base::read_text(shapes)),
+               .records = base::read_text(records)};
 }
 
 // The device that the emulator plays beside the GPU: what it counts follows from the launch, and hardly from the device.

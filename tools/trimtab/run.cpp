@@ -4,12 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "advice/report.h"
 #include "base/installation.h"
+#include "base/read_text.h"
 #include "base/temporary_folder.h"
 #include "tools/trimtab/advised_run.h"
 #include "tools/trimtab/captured_program.h"
@@ -31,11 +30,6 @@ struct Options {
     bool json = false, advise = false;
     std::vector<std::string> program;
 };
-
-std::string read_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 // On stderr, so that the program's output stays its own.
 void say_advice(const advice::Advice& advice, bool json) {
@@ -64,7 +58,8 @@ int run_with_page(const std::vector<std::string>& command, const Options& option
     } else if (options.advise) {
         fail(advised.error());
     }
-    const auto written = write_report(options.report, report_page(read_text(lines), options.program, parts));
+    const auto written =
+        write_report(options.report, report_page(base::read_text(lines), options.program, parts));
     if (!written) fail(written.error());
     if (!outcome->is_success()) return outcome->exit_code;
     return code(written ? ExitCode::ok : ExitCode::bad_input);

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,6 +13,7 @@
 #include <ranges>
 #include <utility>
 
+#include "base/read_text.h"
 #include "pipeline/workers/pool.h"
 #include "pipeline/workers/program_task.h"
 #include "tools/trimtab/command.h"
@@ -25,11 +24,6 @@ namespace {
 
 using workers::ProgramResult;
 using workers::ProgramRun;
-
-std::string read_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 // What this process has set or was given for Trimtab; of the store, nothing, for its address may hold a password.
 std::vector<std::pair<std::string, std::string>> own_variables() {
@@ -53,7 +47,7 @@ bool is_over(const SharedRun& shared) {
 std::expected<SharedLines, Error> run_shared(const SharedRun& shared, workers::WorkerPool* pool) {
     const std::size_t others = pool == nullptr ? 0 : pool->size(), shares = others + 1;
     std::error_code none;
-    std::string earlier = read_text(shared.file);
+    std::string earlier = base::read_text(shared.file);
     earlier.resize(earlier.rfind('\n') + 1);  // a line that was cut is taken away
     const ProgramRun run{.words = shared.command,
                          .folder = std::filesystem::current_path(none).string(),
@@ -81,7 +75,7 @@ std::expected<SharedLines, Error> run_shared(const SharedRun& shared, workers::W
     SharedLines out{.outcome = process->wait(), .lines = {}};
     if (shared.running) shared.running(0);
     if (out.outcome.signal != 0) say(shared.command.front() + ": " + out.outcome.text());
-    const std::string own_lines = read_text(shared.file);
+    const std::string own_lines = base::read_text(shared.file);
     out.lines.push_back(own_lines.substr(std::min(own_lines.size(), run.earlier.size())));
     for (std::size_t i = 0; i < others; ++i) {
         auto& result = results[i];

@@ -7,12 +7,12 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <thread>
 
 #include "base/process.h"
+#include "base/read_text.h"
 #include "tools/trimtab/validation_results.h"
 
 namespace trimtab::tools {
@@ -36,11 +36,6 @@ bool is_plain(std::string_view text) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                std::string_view("/._-+=:,@").contains(c);
     });
-}
-
-std::string read_text(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 std::expected<void, Error> write_text(const fs::path& path, const std::string& text) {
@@ -158,7 +153,7 @@ std::expected<std::vector<SlurmJob>, Error> submit(const SlurmOptions& options) 
             for (const std::string_view step : validation_steps)
                 if (!fs::exists(own / "done" / step, error)) job.steps.emplace_back(step);
         }
-        std::string earlier = read_text(own / "job.txt");
+        std::string earlier = base::read_text(own / "job.txt");
         earlier.resize(std::min(earlier.size(), earlier.find('\n')));
         job.is_earlier = is_under_way(earlier);
         if (job.is_earlier) job.id = earlier;
