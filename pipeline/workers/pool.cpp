@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/installation.h"
+#include "base/shell_word.h"
 #include "base/talking_process.h"
 #include "pipeline/workers/message.h"
 
@@ -50,10 +51,7 @@ std::expected<std::vector<std::string>, Error> read_workers(std::string_view tex
             return std::unexpected(Error{"there is no trimtab beside this program, whose workers it is"});
         const unsigned threads =
             std::max(1U, std::thread::hardware_concurrency() / static_cast<unsigned>(count));
-        // Quoted for the shell.
-        std::string quoted = "'";
-        for (const char c : *own) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-        command = fmt::format("exec {}' worker --threads={}", quoted, threads);
+        command = fmt::format("exec {} worker --threads={}", base::shell_word(*own), threads);
     }
     return std::vector<std::string>(count, command);
 }

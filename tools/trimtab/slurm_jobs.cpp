@@ -13,6 +13,7 @@
 
 #include "base/process.h"
 #include "base/read_text.h"
+#include "base/shell_word.h"
 #include "tools/trimtab/validation_results.h"
 
 namespace trimtab::tools {
@@ -23,12 +24,6 @@ namespace fs = std::filesystem;
 
 // What a step takes beside its time: the start, and what it writes at its end.
 constexpr unsigned slack_s = 120, seconds_a_minute = 60;
-
-std::string shell_word(std::string_view word) {
-    std::string out = "'";
-    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-}
 
 // In a line "#SBATCH ...", a space ends an option, and "%" stands for something.
 bool is_plain(std::string_view text) {
@@ -79,17 +74,17 @@ std::string script_text(const SlurmOptions& options, const SlurmJob& job, const 
     for (const std::string& own : options.options) option(own);
     out += fmt::format("steps=({})\nstep=${{steps[$SLURM_ARRAY_TASK_ID]}}\n", fmt::join(job.steps, " "));
     if (!validate.empty())
-        return out + fmt::format("exec {} --out {} --seconds {} \"$step\"\n", shell_word(validate),
-                                 shell_word(folder), options.seconds);
+        return out + fmt::format("exec {} --out {} --seconds {} \"$step\"\n", base::shell_word(validate),
+                                 base::shell_word(folder), options.seconds);
     std::vector<std::string> words;
-    for (const std::string& word : options.program) words.push_back(shell_word(word));
+    for (const std::string& word : options.program) words.push_back(base::shell_word(word));
     std::error_code none;
     return out + fmt::format(
                      "cd {} || exit 3\n"
                      "trimtab \"$step\" --device gpu -o {}/\"$step\" -- {} && mkdir -p {}/done && "
                      ": >{}/done/\"$step\"\n",
-                     shell_word(fs::current_path(none).string()), shell_word(folder), fmt::join(words, " "),
-                     shell_word(folder), shell_word(folder));
+                     base::shell_word(fs::current_path(none).string()), base::shell_word(folder),
+                     fmt::join(words, " "), base::shell_word(folder), base::shell_word(folder));
 }
 
 bool is_under_way(const std::string& id) {

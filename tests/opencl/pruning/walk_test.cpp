@@ -15,6 +15,21 @@
 namespace trimtab::pruning {
 namespace {
 
+// A row walked by one item, in a loop.
+constexpr const char* row_by_item = R"(
+    mov.u32 %r11, 0;
+    mul.lo.s32 %r12, %r3, %r1;
+LOOP:
+    add.s32 %r13, %r12, %r11;
+    mul.wide.s32 %rd2, %r13, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.f32 %f1, [%rd3];
+    add.s32 %r11, %r11, 1;
+    setp.lt.s32 %p1, %r11, 60;
+    @%p1 bra LOOP;
+    ret;
+)";
+
 using test::paper_trace;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
@@ -215,19 +230,7 @@ END:
     ret;
 )",
                                   // A column, walked in a loop.
-                                  R"(
-    mov.u32 %r11, 0;
-    mul.lo.s32 %r12, %r3, %r1;
-LOOP:
-    add.s32 %r13, %r12, %r11;
-    mul.wide.s32 %rd2, %r13, 4;
-    add.s64 %rd3, %rd1, %rd2;
-    ld.global.f32 %f1, [%rd3];
-    add.s32 %r11, %r11, 1;
-    setp.lt.s32 %p1, %r11, 60;
-    @%p1 bra LOOP;
-    ret;
-)",
+                                  row_by_item,
                                   // Divisions, masks, shifts, and a tree in local memory.
                                   R"(
     div.u32 %r11, %r3, 7;
@@ -332,19 +335,7 @@ END:
     ret;
 )",
         // Rows walked by one item each, a sector of each at a time.
-        R"(
-    mov.u32 %r11, 0;
-    mul.lo.s32 %r12, %r3, %r1;
-LOOP:
-    add.s32 %r13, %r12, %r11;
-    mul.wide.s32 %rd2, %r13, 4;
-    add.s64 %rd3, %rd1, %rd2;
-    ld.global.f32 %f1, [%rd3];
-    add.s32 %r11, %r11, 1;
-    setp.lt.s32 %p1, %r11, 60;
-    @%p1 bra LOOP;
-    ret;
-)"};
+        row_by_item};
     for (const std::string& body : bodies) {
         const Kernel kernel(body);
         const auto bytes = arguments(4096, 4096);
