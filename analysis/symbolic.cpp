@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 
 #include "analysis/description.h"
 
@@ -38,7 +39,42 @@ void sort_terms(Symbolic& a) {
     a.terms = std::move(merged);
 }
 
+// FNV-1a, of words in the place of bytes; the product's high half is what tells them apart.
+class Hash {
+  public:
+    void add(std::uint64_t word) {
+        constexpr std::uint64_t prime = 0x100000001b3;
+        value_ = (value_ ^ word) * prime;
+        value_ ^= value_ >> 32U;
+    }
+    [[nodiscard]] std::size_t value() const { return value_; }
+
+  private:
+    std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
 }  // namespace
+
+std::size_t AtomHash::operator()(const Atom& atom) const {
+    Hash hash;
+    hash.add(static_cast<std::uint64_t>(atom.kind) | static_cast<std::uint64_t>(atom.dimension) << 8U |
+             std::uint64_t{atom.width} << 16U);
+    hash.add(std::uint64_t{atom.parameter} << 32U | atom.offset);
+    hash.add(std::uint64_t{atom.function} << 32U | atom.value);
+    if (!atom.text.empty()) hash.add(std::hash<std::string>()(atom.text));
+    hash.add(static_cast<std::uint64_t>(atom.operation.op) |
+             static_cast<std::uint64_t>(atom.operation.comparison) << 16U |
+             static_cast<std::uint64_t>(atom.operation.type) << 32U |
+             static_cast<std::uint64_t>(atom.operation.source) << 48U);
+    for (const Symbolic& operand : atom.operands) {
+        hash.add(operand.width);
+        for (const Term& term : operand.terms) {
+            for (const AtomIndex index : term.atoms) hash.add(index);
+            hash.add(term.coefficient);
+        }
+    }
+    return hash.value();
+}
 
 AtomIndex SymbolTable::intern(const Atom& atom) {
     const auto [at, added] = indices_.try_emplace(atom, static_cast<AtomIndex>(atoms_.size()));

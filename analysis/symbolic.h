@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/description.h"
@@ -84,6 +85,10 @@ struct Atom {
     [[nodiscard]] bool is_clean() const {
         return kind < Kind::block_index || (kind > Kind::thread_index && kind != Kind::tainted);
     }
+};
+
+struct AtomHash {
+    [[nodiscard]] std::size_t operator()(const Atom& atom) const;
 };
 
 class SymbolTable {
@@ -192,7 +197,7 @@ class SymbolTable {
                          std::map<AtomIndex, Symbolic>& done);
     Symbolic operation_atom(const Operation& operation, const std::vector<Symbolic>& operands);
 
-    std::map<Atom, AtomIndex> indices_;
+    std::unordered_map<Atom, AtomIndex, AtomHash> indices_;
     std::vector<const Atom*> atoms_;  // keys of indices_: they stay where they are
 };
 
