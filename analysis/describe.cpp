@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "analysis/annotation_parser.h"
 #include "analysis/annotations.h"
@@ -165,6 +169,41 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
     return description;
 }
 
+// One kernel of one image.
+struct Question {
+    const Image* image;
+    const ptx::Function* kernel;
+    const KernelSource* source;
+    bool may_reassociate;
+};
+
+// In the questions' order.
+std::vector<KernelDescription> answers(const std::vector<Question>& questions, unsigned threads) {
+    std::vector<KernelDescription> out(questions.size());
+    std::atomic<std::size_t> next = 0;
+    std::mutex mutex;
+    std::exception_ptr failure;
+    const auto work = [&] {
+        try {
+            for (std::size_t i = next++; i < questions.size(); i = next++) {
+                const Question& asked = questions[i];
+                out[i] = describe_kernel(*asked.image, *asked.kernel, asked.source, asked.may_reassociate);
+            }
+        } catch (...) {  // out of memory
+            const std::lock_guard lock(mutex);
+            failure = std::current_exception();
+        }
+    };
+    {
+        std::vector<std::jthread> helpers;
+        for (std::size_t i = 1; i < std::min<std::size_t>(threads, questions.size()); ++i)
+            helpers.emplace_back(work);
+        work();
+    }
+    if (failure) std::rethrow_exception(failure);
+    return out;
+}
+
 // Before the kernel is described: whether the clause is there. What else is wrong with the annotation is said
 // where it is read.
 bool allows_sums(const KernelSource& source) {
@@ -294,21 +333,23 @@ void conjoin(KernelDescription& description, KernelDescription other) {
 
 std::expected<std::vector<KernelDescription>, Error> describe(std::span<const Image> images,
                                                               const KernelSources& sources,
-                                                              const Permissions& allowed) {
-    std::vector<KernelDescription> descriptions;
-    for (const Image& image : images) {
+                                                              const Permissions& allowed, unsigned threads) {
+    std::vector<Question> questions;
+    for (const Image& image : images)
         for (const ptx::Function* kernel : image.module->kernels()) {
             if (kernel->body.empty()) continue;
             const auto at = sources.find(kernel->name);
             const KernelSource* source = at == sources.end() ? nullptr : &at->second;
-            KernelDescription description = describe_kernel(
-                image, *kernel, source, allowed.reassociate || (source != nullptr && allows_sums(*source)));
-            const auto same = std::ranges::find(descriptions, description.name, &KernelDescription::name);
-            if (same == descriptions.end())
-                descriptions.push_back(std::move(description));
-            else
-                conjoin(*same, std::move(description));
+            questions.push_back(
+                {&image, kernel, source, allowed.reassociate || (source != nullptr && allows_sums(*source))});
         }
+    std::vector<KernelDescription> descriptions;
+    for (KernelDescription& description : answers(questions, threads)) {
+        const auto same = std::ranges::find(descriptions, description.name, &KernelDescription::name);
+        if (same == descriptions.end())
+            descriptions.push_back(std::move(description));
+        else
+            conjoin(*same, std::move(description));
     }
     // A body that cannot have other blocks either is of no use.
     std::erase_if(descriptions, [](const KernelDescription& description) {

@@ -51,10 +51,11 @@ struct Permissions {
 };
 
 // Describes every kernel of the images; the verdict is the conjunction over all of them, and everything else
-// is of the first.
+// is of the first. `threads` do it at once; what comes out is the same.
 [[nodiscard]] std::expected<std::vector<KernelDescription>, Error> describe(std::span<const Image> images,
                                                                             const KernelSources& sources,
-                                                                            const Permissions& allowed = {});
+                                                                            const Permissions& allowed = {},
+                                                                            unsigned threads = 1);
 
 // The linked PTX of each architecture of a fat binary, in the order of the architectures' first images.
 [[nodiscard]] std::expected<std::vector<ptx::Module>, Error> modules_of(const ptx::FatBinary& binary,
@@ -70,6 +71,7 @@ struct DescribedFatBinary {
 [[nodiscard]] std::expected<DescribedFatBinary, Error> describe_fat_binary(const ptx::FatBinary& binary,
                                                                            const KernelSources& sources,
                                                                            const std::string& origin,
-                                                                           const Permissions& allowed = {});
+                                                                           const Permissions& allowed = {},
+                                                                           unsigned threads = 1);
 
 }  // namespace trimtab::analysis

@@ -111,7 +111,7 @@ std::expected<std::vector<ptx::Module>, Error> modules_of(const ptx::FatBinary& 
 std::expected<DescribedFatBinary, Error> describe_fat_binary(const ptx::FatBinary& binary,
                                                              const KernelSources& sources,
                                                              const std::string& origin,
-                                                             const Permissions& allowed) {
+                                                             const Permissions& allowed, unsigned threads) {
     DescribedFatBinary described;
     described.hash = binary.hash;
     std::vector<Cubin> cubins;
@@ -142,7 +142,7 @@ std::expected<DescribedFatBinary, Error> describe_fat_binary(const ptx::FatBinar
         }
     }
     for (std::size_t i = 0; i < images.size(); i++) images[i].module = &described.modules[i];
-    auto kernels = describe(images, sources, allowed);
+    auto kernels = describe(images, sources, allowed, threads);
     if (!kernels) return std::unexpected(std::move(kernels.error()));
     refuse_unproved_cubins(cubins, *linked, *kernels);
     described.kernels = std::move(*kernels);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "analysis/annotation_file.h"
@@ -49,7 +50,8 @@ std::expected<std::vector<std::string>, Error> DriverMaker::make(const ptx::FatB
         analysis::add_annotations(sources, *annotations, options_.annotations);
     }
     auto described =
-        analysis::describe_fat_binary(binary, sources, options_.input, {.reassociate = options_.reassociate});
+        analysis::describe_fat_binary(binary, sources, options_.input, {.reassociate = options_.reassociate},
+                                      std::thread::hardware_concurrency());
     if (!described) return std::unexpected(described.error());
     if (!options_.keep.empty()) keep_descriptions(options_.keep, *described);
 

@@ -325,6 +325,14 @@ TEST(DescribeFatBinary, ParsesEachImageAndKeepsTheModules) {
     EXPECT_EQ(image_for(kernel, 86).architecture, "sm_75");
     EXPECT_EQ(image_for(kernel, 70).architecture, "sm_61");
     EXPECT_EQ(image_for(kernel, 35).architecture, "sm_61");
+    // Threads share the modules, and what comes out is the same in the same order.
+    for (const unsigned threads : {3u, 64u}) {
+        const auto by_threads = describe_fat_binary(binary, {}, "gemm", {}, threads);
+        ASSERT_TRUE(by_threads.has_value()) << by_threads.error().text();
+        ASSERT_EQ(by_threads->kernels.size(), described->kernels.size());
+        for (std::size_t i = 0; i < described->kernels.size(); ++i)
+            EXPECT_EQ(to_json(by_threads->kernels[i]), to_json(described->kernels[i]));
+    }
 }
 
 TEST(DescribeFatBinary, FaultsNameTheImage) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "analysis/built_in_blocks.h"
 #include "analysis/describe.h"
@@ -64,6 +65,10 @@ analysis::Permissions permissions() {
     return {.reassociate = base::reassociation(std::getenv(base::reassociate_variable)).value_or(false)};
 }
 
+unsigned cores() {
+    return std::thread::hardware_concurrency();
+}
+
 std::expected<KernelFile, Error> load_ptx_text(const std::string& path,
                                                std::shared_ptr<const std::string> text,
                                                const analysis::KernelSources& sources) {
@@ -72,7 +77,7 @@ std::expected<KernelFile, Error> load_ptx_text(const std::string& path,
     const auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
     const analysis::Image image{
         .module = module.get(), .architecture = module->target, .resources = {}, .resources_from = {}};
-    auto kernels = analysis::describe(std::span(&image, 1), sources, permissions());
+    auto kernels = analysis::describe(std::span(&image, 1), sources, permissions(), cores());
     if (!kernels) return std::unexpected(kernels.error());
     KernelFile file{.path = path, .instrumented = false, .kernels = {}};
     describe_into(file, std::move(*kernels), {{.module = module, .text = std::move(text)}});
@@ -124,7 +129,7 @@ std::expected<KernelFile, Error> load_binary(const std::string& path) {
     }
     Images images;
     for (const ptx::FatBinary& binary : *binaries) {
-        auto described = analysis::describe_fat_binary(binary, {}, path, permissions());
+        auto described = analysis::describe_fat_binary(binary, {}, path, permissions(), cores());
         if (!described) {
             // The records still say all that was known when the binary was made.
             if (file.instrumented) continue;
@@ -178,7 +183,7 @@ std::expected<KernelFile, Error> load_images(std::span<const std::span<const std
                                  {});
         auto binary = ptx::read_fat_binary(image, path);
         if (!binary) return std::unexpected(binary.error());
-        auto described = analysis::describe_fat_binary(*binary, {}, path, permissions());
+        auto described = analysis::describe_fat_binary(*binary, {}, path, permissions(), cores());
         if (!described) return std::unexpected(described.error());
         const Images own = images_of(*binary, *described);
         describe_into(file, std::move(described->kernels), own);
