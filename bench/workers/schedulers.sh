@@ -98,6 +98,7 @@ chmod +x "$work/worker"
 prepared alone
 grep -c 'profiled at' "$work/alone.log" | sed 's/$/ kernels/'
 sed -n 's/.*profiled at.* in \([0-9.]*\) s$/\1/p' "$work/alone.log" >"$build/task_times.txt"
+prepared one --workers="1*$work/worker"
 prepared two --workers="2*$work/worker"
 prepared four --workers="4*$work/worker"
 $plain && exit 0
