@@ -16,6 +16,12 @@ bool leaves(const Instruction& i) {
     return i.base() == "EXIT" || i.base() == "RET" || i.base() == "KILL";
 }
 
+// Where the ways of a warp's lanes part and meet: ptxas puts it, and names any line near.
+bool joins_ways(const Instruction& i) {
+    return i.base() == "BSSY" || i.base() == "BSYNC" || i.base() == "BMOV" || i.base() == "BREAK" ||
+           i.base() == "WARPSYNC";
+}
+
 // What SASS makes of an anchor; moves, address arithmetic and conversions with its line do not count.
 bool is_anchor(const Instruction& i) {
     if (i.access() != Access::none) return i.space() != Space::constant;
@@ -37,6 +43,10 @@ struct Origin {
     std::uint32_t block = no_index;
     double copies = 1;
     double anchors = 0;  // instructions that say so
+    // All of them stand under guards that the PTX has not: what was a block behind a branch is a part of this one,
+    // which so runs more often. They say how many copies there are, and nothing of how often.
+    bool is_predicated = false;
+    [[nodiscard]] bool counts() const { return block != no_index && !is_predicated; }
 };
 
 class Matcher {
@@ -67,16 +77,25 @@ class Matcher {
     }
 
   private:
-    // The block of PTX that most anchors are of. An access under a guard that its PTX has not was a branch's.
+    using CopiesByLine = std::map<std::uint32_t, std::map<std::uint32_t, int>>;  // by PTX block and line
+
+    // The block of PTX that most anchors are of.
     [[nodiscard]] Origin origin_of(BlockIndex b) const {
-        std::map<std::uint32_t, std::map<std::uint32_t, int>> copies;  // by PTX block and line
+        CopiesByLine copies, predicated;
         for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; ++i) {
             const PtxLine* line = ptx_.at(code_[i].line);
             if (line == nullptr || !is_anchor(code_[i]) || !sass::is_anchor(*line->instruction)) continue;
             if (code_[i].access() != Access::none && !is_access(*line->instruction)) continue;  // a spill
-            if (code_[i].guard.is_there && line->instruction->guard == ptx::no_index) continue;
-            ++copies[line->block][code_[i].line];
+            const bool was_branch = code_[i].guard.is_there && line->instruction->guard == ptx::no_index;
+            ++(was_branch ? predicated : copies)[line->block][code_[i].line];
         }
+        if (!copies.empty() || predicated.empty()) return most_of(copies);
+        Origin origin = most_of(predicated);
+        origin.is_predicated = true;
+        return origin;
+    }
+
+    [[nodiscard]] static Origin most_of(const CopiesByLine& copies) {
         Origin origin;
         for (const auto& [block, lines] : copies) {
             double anchors = 0;
@@ -129,6 +148,13 @@ class Matcher {
         double ways_in = 1;  // the share of the PTX loop's entries that come to it
     };
 
+    // The block of a PTX loop whose copies say how many turns a group does at once.
+    struct Marker {
+        std::uint32_t block = no_index;
+        bool is_in_every_turn = false;
+        double turns = 0;  // of the PTX loop, in all
+    };
+
     // A loop with one way in is entered through it.
     void know_entries(const Group& group, double entries) {
         const Loop& loop = flow_.loops[group.loop];
@@ -157,22 +183,25 @@ class Matcher {
         for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
             const std::uint32_t block = origins_[b].block;
             if (block == no_index || ptx_.loop_of(block) != ptx_loop) continue;
-            anchors[block] += origins_[b].anchors;
+            anchors[block] += origins_[b].is_predicated ? little : origins_[b].anchors;
             members.push_back(b);
         }
         if (members.empty()) return;
         const double turns = ptx_.blocks[ptx_.loops[ptx_loop].header].executions;
-        std::uint32_t marker = no_index;
+        Marker marker;
         for (double most = 0; const auto& [block, weight] : anchors) {
             const bool every_turn = ptx_.blocks[block].executions >= turns * (1 - 1e-6);
             const double counts = every_turn ? weight + 1e9 : weight;
             if (counts <= most) continue;
             most = counts;
-            marker = block;
+            // Where no turn must pass an anchor (those of a remainder that may be empty), turns are the header's.
+            marker = {.block = block,
+                      .is_in_every_turn = every_turn,
+                      .turns = every_turn ? ptx_.blocks[block].executions : turns};
         }
-        std::vector<Group> groups = groups_of(ptx_loop, marker, members);
+        std::vector<Group> groups = groups_of(ptx_loop, marker.block, members);
         const double entries = std::max(ptx_.loops[ptx_loop].entries, little);
-        share_turns(groups, ptx_.blocks[marker].executions / entries);
+        share_turns(groups, marker.turns / entries);
         for (const Group& group : groups) settle(group, marker, entries);
         settle_rest(groups, marker, members, entries);
     }
@@ -235,20 +264,25 @@ class Matcher {
         by_[b] = CountedBy::lines;
     }
 
-    void settle(const Group& group, std::uint32_t marker, double entries) {
+    void settle(const Group& group, const Marker& marker, double entries) {
         std::map<std::uint32_t, double> copies;  // by PTX block, in this group
         for (const BlockIndex b : group.blocks) copies[origins_[b].block] += origins_[b].copies;
-        const double marked = std::max(ptx_.blocks[marker].executions, little);
-        const double share = group.turns * group.copies * entries / marked;
+        const double share = group.turns * group.copies * entries / std::max(marker.turns, little);
         if (group.loop != no_index) know_entries(group, std::min(group.turns, group.ways_in) * entries);
         for (const BlockIndex b : group.blocks) {
+            if (!origins_[b].counts()) {
+                // Guards in the place of the branch: each turn passes.
+                if (group.loop == no_index) set(b, group.turns * entries);
+                continue;
+            }
             const std::uint32_t block = origins_[b].block;
-            set(b, block == marker ? group.turns * entries
-                                   : share * ptx_.blocks[block].executions / copies[block]);
+            set(b, block == marker.block && marker.is_in_every_turn
+                       ? group.turns * entries
+                       : share * ptx_.blocks[block].executions / copies[block]);
         }
         if (group.loop == no_index) return;
         const Loop& loop = flow_.loops[group.loop];
-        if (origins_[loop.header].block == no_index)
+        if (!origins_[loop.header].counts())
             set(loop.header, (group.turns + (is_tested_first(loop) ? group.ways_in : 0)) * entries);
     }
 
@@ -265,17 +299,17 @@ class Matcher {
     }
 
     // Straight blocks of a turn that do not mark it.
-    void settle_rest(const std::vector<Group>& groups, std::uint32_t marker,
+    void settle_rest(const std::vector<Group>& groups, const Marker& marker,
                      const std::vector<BlockIndex>& members, double entries) {
         double straight = 0;
         for (const Group& group : groups)
             if (group.loop == no_index) straight += group.turns * group.copies * entries;
-        const double share = straight / std::max(ptx_.blocks[marker].executions, little);
+        const double share = straight / std::max(marker.turns, little);
         std::map<std::uint32_t, double> copies;
         for (const BlockIndex b : members)
             if (!known_[b]) copies[origins_[b].block] += origins_[b].copies;
         for (const BlockIndex b : members)
-            if (!known_[b])
+            if (!known_[b] && origins_[b].counts())
                 set(b, share * ptx_.blocks[origins_[b].block].executions / copies[origins_[b].block]);
     }
 
@@ -283,7 +317,7 @@ class Matcher {
     void count_straight() {
         std::map<std::uint32_t, std::vector<BlockIndex>> copies;
         for (BlockIndex b = 0; b < flow_.blocks.size(); ++b)
-            if (origins_[b].block != no_index && !known_[b]) copies[origins_[b].block].push_back(b);
+            if (origins_[b].counts() && !known_[b]) copies[origins_[b].block].push_back(b);
         for (const auto& [block, list] : copies)
             if (list.size() == 1)
                 set(list[0], ptx_.blocks[block].executions / std::max(1.0, origins_[list[0]].copies));
@@ -293,12 +327,12 @@ class Matcher {
     void share_copies() {
         std::map<std::uint32_t, std::pair<double, double>> left;  // executions known, copies unknown
         for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
-            if (origins_[b].block == no_index) continue;
+            if (!origins_[b].counts()) continue;
             auto& [known, copies] = left[origins_[b].block];
             (known_[b] ? known : copies) += known_[b] ? executions_[b] : origins_[b].copies;
         }
         for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
-            if (origins_[b].block == no_index || known_[b]) continue;
+            if (!origins_[b].counts() || known_[b]) continue;
             const auto& [known, copies] = left[origins_[b].block];
             set(b, std::max(0.0, ptx_.blocks[origins_[b].block].executions - known) / copies);
             by_[b] = CountedBy::guess;
@@ -372,7 +406,7 @@ class Matcher {
     [[nodiscard]] double most_by_lines(BlockIndex b) const {
         double least = INFINITY;
         for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; ++i)
-            if (const PtxLine* line = ptx_.at(code_[i].line))
+            if (const PtxLine* line = ptx_.at(code_[i].line); line != nullptr && !joins_ways(code_[i]))
                 least = std::min(least, ptx_.blocks[line->block].executions);
         return least;
     }

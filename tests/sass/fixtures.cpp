@@ -14,11 +14,14 @@ std::string data_text(const std::string& name) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Disassembly gather(unsigned architecture) {
-    const std::string name = fmt::format("gather.sm_{}.sass", architecture);
+Disassembly disassembly(const std::string& name) {
     auto read = read_disassembly(data_text(name), name);
     EXPECT_TRUE(read) << (read ? "" : read.error().text());
     return read ? std::move(*read) : Disassembly{};
+}
+
+Disassembly gather(unsigned architecture) {
+    return disassembly(fmt::format("gather.sm_{}.sass", architecture));
 }
 
 }  // namespace trimtab::sass

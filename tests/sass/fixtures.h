@@ -10,7 +10,8 @@ namespace trimtab::sass {
 
 // The text of a file in tests/sass/data.
 [[nodiscard]] std::string data_text(const std::string& name);
-// Read, or the test fails.
+// A file in tests/sass/data, read, or the test fails.
+[[nodiscard]] Disassembly disassembly(const std::string& name);
 [[nodiscard]] Disassembly gather(unsigned architecture);
 
 }  // namespace trimtab::sass

@@ -2,6 +2,7 @@
 // are left, then two, then one.
 #include "sass/match.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -73,6 +74,41 @@ TEST(SassMatch, LoopThatNeverRuns) {
     const Match found = Gather(75).matched(4, 0);
     EXPECT_DOUBLE_EQ(found.executions[3], 0);
     EXPECT_DOUBLE_EQ(found.executions[8], 4);
+}
+
+// guarded's turns load, compute and store where the thread is one of the first `rest`. ptxas unrolls it four times, and
+// keeps the branch there; in the pair and the single turn behind it the guard is each instruction's. How often a block
+// runs is a matter of turns, also where no warp, or one of several, has a thread that does anything.
+TEST(SassMatch, TurnsWhoseAnchorsAllStandBehindABranch) {
+    const auto module = ptx::parse(data_text("guarded.ptx"), "guarded.ptx");
+    ASSERT_TRUE(module);
+    const Disassembly code = disassembly("guarded.sm_75.sass");
+    const ControlFlow flow = control_flow(code.functions.at(0));
+    const auto block_at = [&](std::uint32_t address) {
+        for (BlockIndex b = 0; b < flow.blocks.size(); ++b)
+            if (flow.blocks[b].first == address / instruction_bytes) return b;
+        ADD_FAILURE() << "no block begins at " << address;
+        return BlockIndex{0};
+    };
+    constexpr double warps = 6;
+    for (const int turns : {4, 11, 40, 43})
+        for (const double doing : {0.0, 1.0, warps}) {
+            PtxCounts counts{.function = module->function("guarded"), .executions = {}};
+            for (const ptx::Instruction& i : counts.function->body)
+                counts.executions.push_back(i.line < 18 || i.line > 27     ? warps
+                                            : i.line >= 19 && i.line <= 21 ? doing * turns
+                                                                           : warps * turns);
+            const Match found = match(code.functions.at(0), flow, std::span(&counts, 1), warps);
+            const std::string what = fmt::format("{} turns, {} warps do something", turns, doing);
+            const int fours = turns / 4;
+            EXPECT_DOUBLE_EQ(found.executions[block_at(0x110)], warps * fours) << what;
+            EXPECT_DOUBLE_EQ(found.executions[block_at(0x180)], doing * fours)
+                << what << ", two of four turns";
+            EXPECT_DOUBLE_EQ(found.executions[block_at(0x330)], warps * (turns % 4 / 2))
+                << what << ", the pair";
+            EXPECT_DOUBLE_EQ(found.executions[block_at(0x4c0)], warps * (turns % 2))
+                << what << ", the single turn";
+        }
 }
 
 TEST(SassMatch, LinesOfAnotherTextMatchNothing) {
