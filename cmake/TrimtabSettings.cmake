@@ -93,15 +93,17 @@ function(trimtab_precompile_own target header)
   endif()
 endfunction()
 
-# trimtab_add_library(<name> [HOT] <source>... [LIBRARIES <public>...] [PRIVATE <private>...]): a room's static library.
-# HOT: tests compute in it.
+# trimtab_add_library(<name> [HOT] [HEADERS <header>] <source>... [LIBRARIES <public>...] [PRIVATE <private>...]): a room's
+# static library. HOT: tests compute in it. HEADERS: its own set of precompiled ones.
 function(trimtab_add_library name)
-  cmake_parse_arguments(arg "HOT" "" "LIBRARIES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "HOT" "HEADERS" "LIBRARIES;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC trimtab_settings ${arg_LIBRARIES} PRIVATE ${arg_PRIVATE})
   if(arg_HOT AND TRIMTAB_HOT_OPTIONS)
     target_compile_options(${name} PRIVATE ${TRIMTAB_HOT_OPTIONS})
     trimtab_precompile(${name} hot)
+  elseif(arg_HEADERS)
+    trimtab_precompile_own(${name} ${arg_HEADERS})
   else()
     trimtab_precompile(${name} library)
   endif()
