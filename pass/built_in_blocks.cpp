@@ -4,11 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "llvm/IR/CallingConv.h"
+#include "llvm/IR/DataLayout.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -34,10 +36,13 @@ constexpr std::array<Dimension, 3> dimensions{{
 }};
 constexpr std::uint64_t most_threads = 1024, least_threads = 32;
 
-// The value that a cast is of.
+// The value that a cast is of, which keeps indices of threads: they take ten bits.
 const llvm::Value* without_casts(const llvm::Value* value) {
+    constexpr unsigned least_bits = 16;
     while (const auto* cast = llvm::dyn_cast<llvm::CastInst>(value)) {
-        if (!llvm::isa<llvm::ZExtInst, llvm::SExtInst, llvm::TruncInst>(cast)) break;
+        if (!llvm::isa<llvm::ZExtInst, llvm::SExtInst, llvm::TruncInst>(cast) ||
+            cast->getType()->getScalarSizeInBits() < least_bits)
+            break;
         value = cast->getOperand(0);
     }
     return value;
@@ -46,22 +51,69 @@ bool reads(const llvm::Value* value, llvm::Intrinsic::ID id) {
     const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(without_casts(value));
     return call != nullptr && call->getIntrinsicID() == id;
 }
-// 0: none that a block could have.
-std::uint64_t size_of(const llvm::Value* value) {
+// 0: none.
+std::uint64_t constant_of(const llvm::Value* value) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 20;
     const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value);
-    return constant != nullptr && constant->getValue().ule(most_threads) ? constant->getZExtValue() : 0;
+    return constant != nullptr && constant->getValue().ule(most) ? constant->getZExtValue() : 0;
+}
+// What a value is multiplied with; 0: it is no product with a constant.
+std::uint64_t factor_of(const llvm::Instruction& product) {
+    const bool is_shift = product.getOpcode() == llvm::Instruction::Shl;
+    if (!is_shift && product.getOpcode() != llvm::Instruction::Mul) return 0;
+    const std::uint64_t number = constant_of(product.getOperand(1));
+    if (!is_shift) return number;
+    return number == 0 || number > 20 ? 0 : std::uint64_t{1} << number;
 }
 
-// A constant that may be the block's size: the operand of an instruction.
+// The thread's index times a number, or a part of it: 4 * threadIdx, threadIdx / 32.
+struct ThreadTerm {
+    std::uint64_t times = 1, parts = 1;
+};
+constexpr unsigned most_steps = 3;  // additions and casts on the way
+
+std::optional<ThreadTerm> thread_term(const llvm::Value* value, llvm::Intrinsic::ID index,
+                                      unsigned steps = 0) {
+    if (reads(value, index)) return ThreadTerm{};
+    const auto* made = llvm::dyn_cast<llvm::Instruction>(without_casts(value));
+    if (made == nullptr || steps == most_steps) return std::nullopt;
+    if (const std::uint64_t factor = factor_of(*made); factor != 0) {
+        auto term = thread_term(made->getOperand(0), index, steps + 1);
+        if (!term || term->parts != 1) return std::nullopt;
+        term->times *= factor;
+        return term;
+    }
+    switch (made->getOpcode()) {
+        case llvm::Instruction::LShr:
+        case llvm::Instruction::UDiv: {
+            const std::uint64_t number = constant_of(made->getOperand(1));
+            const bool is_shift = made->getOpcode() == llvm::Instruction::LShr;
+            if (number == 0 || (is_shift && number > 10) || !reads(made->getOperand(0), index))
+                return std::nullopt;
+            return ThreadTerm{.parts = is_shift ? std::uint64_t{1} << number : number};
+        }
+        case llvm::Instruction::Add:
+        case llvm::Instruction::Or:
+            for (const llvm::Value* part : made->operands())
+                if (const auto term = thread_term(part, index, steps + 1)) return term;
+            return std::nullopt;
+        default:
+            return std::nullopt;
+    }
+}
+
+// A constant that may be the block's size, or a multiple or a part of it: the operand of an instruction.
 struct Place {
     llvm::Instruction* instruction = nullptr;
-    std::uint64_t size = 0;
-    bool is_step = false;  // i += size, else a product
+    std::uint64_t number = 0;
+    bool is_step = false;           // i += number, else a product
+    std::set<std::uint64_t> sizes;  // with which it goes with the thread's index
 };
 
 class Sizes {
   public:
-    Sizes(llvm::Function& kernel, const Dimension& dimension) : of_(dimension) {
+    Sizes(llvm::Function& kernel, const Dimension& dimension)
+        : of_(dimension), layout_(kernel.getParent()->getDataLayout()) {
         bool has_threads = false;
         for (llvm::Instruction& instruction : llvm::instructions(kernel)) {
             has_threads |= reads(&instruction, of_.thread_index);
@@ -70,31 +122,38 @@ class Sizes {
         }
         if (!has_threads) places_.clear();
     }
-    // The one that goes with the thread's index; 0: none, or several.
+    // The one that goes with the thread's index: first of all with the bare one. 0: none, or several.
     std::uint64_t size() const {
-        std::set<std::uint64_t> found;
+        std::set<std::uint64_t> bare, others;
         for (const Place& place : places_)
-            if (place.size > 1 && (place.is_step || meets_thread(*place.instruction, 0)))
-                found.insert(place.size);
+            for (const std::uint64_t size : place.sizes)
+                if (size > 1 && size <= most_threads) (size == place.number ? bare : others).insert(size);
+        const std::set<std::uint64_t>& found = bare.empty() ? others : bare;
         return found.size() == 1 ? *found.begin() : 0;
     }
+    // Constants that a block of that size explains.
     std::vector<Place> places(std::uint64_t size) const {
+        std::set<std::uint64_t> numbers{size};
+        for (const Place& place : places_)
+            if (place.sizes.contains(size)) numbers.insert(place.number);
         std::vector<Place> found;
         for (const Place& place : places_)
-            if (place.size == size) found.push_back(place);
+            if (place.is_step ? place.number == size
+                              : numbers.contains(place.number) &&
+                                    (place.number % size == 0 || size % place.number == 0))
+                found.push_back(place);
         return found;
     }
 
   private:
     // blockIdx * size, gridDim * size; sizes that are powers of two are shifts.
     void add_product(llvm::Instruction& instruction) {
-        const bool is_shift = instruction.getOpcode() == llvm::Instruction::Shl;
-        if (!is_shift && instruction.getOpcode() != llvm::Instruction::Mul) return;
-        const llvm::Value* factor = instruction.getOperand(0);
-        if (!reads(factor, of_.block_index) && !reads(factor, of_.grid_size)) return;
-        const std::uint64_t number = size_of(instruction.getOperand(1));
-        if (number == 0 || (is_shift && number > 10)) return;
-        places_.push_back({&instruction, is_shift ? std::uint64_t{1} << number : number, false});
+        const std::uint64_t number = factor_of(instruction);
+        const llvm::Value* index = number == 0 ? nullptr : instruction.getOperand(0);
+        if (index == nullptr || (!reads(index, of_.block_index) && !reads(index, of_.grid_size))) return;
+        Place place{&instruction, number, false, {}};
+        add_sizes(instruction, number, 0, place.sizes);
+        places_.push_back(std::move(place));
     }
     // for (i = thread; ...; i += size)
     void add_step(llvm::PHINode& phi) {
@@ -104,27 +163,41 @@ class Sizes {
             if (next == nullptr || next->getOpcode() != llvm::Instruction::Add ||
                 next->getOperand(0) != &phi || !reads(phi.getIncomingValue(1 - i), of_.thread_index))
                 continue;
-            if (const std::uint64_t size = size_of(next->getOperand(1)); size != 0)
-                places_.push_back({next, size, true});
+            const std::uint64_t size = constant_of(next->getOperand(1));
+            if (size != 0 && size <= most_threads) places_.push_back({next, size, true, {size}});
         }
     }
-    // Is the thread's index added to it?
-    bool meets_thread(const llvm::Value& value, unsigned depth) const {
-        constexpr unsigned most = 3;  // additions and casts on the way
-        return std::ranges::any_of(value.users(), [&](const llvm::User* user) {
-            if (llvm::isa<llvm::ZExtInst, llvm::SExtInst>(user))
-                return depth < most && meets_thread(*user, depth + 1);
-            const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(user);
-            if (sum == nullptr ||
-                (sum->getOpcode() != llvm::Instruction::Add && sum->getOpcode() != llvm::Instruction::Or))
-                return false;
-            return reads(sum->getOperand(0), of_.thread_index) ||
-                   reads(sum->getOperand(1), of_.thread_index) ||
-                   (depth < most && meets_thread(*user, depth + 1));
-        });
+    // Where the thread's index is added to it, by a sum or as the next index of a pointer, both may be parts of
+    // one index: number * blockIdx + times * threadIdx / parts, of blocks of number * parts / times threads.
+    void add_sizes(const llvm::Value& value, std::uint64_t number, unsigned steps,
+                   std::set<std::uint64_t>& sizes) const {
+        const auto add = [&](const llvm::Value* other, std::uint64_t unit) {
+            const auto term = thread_term(other, of_.thread_index);
+            if (term && number * term->parts % (term->times * unit) == 0)
+                sizes.insert(number * term->parts / (term->times * unit));
+        };
+        for (const llvm::User* user : value.users()) {
+            std::uint64_t next = number;
+            if (const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(user)) {
+                if (sum->getOpcode() != llvm::Instruction::Add && sum->getOpcode() != llvm::Instruction::Or)
+                    continue;
+                add(sum->getOperand(sum->getOperand(0) == &value ? 1 : 0), 1);
+            } else if (const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(user)) {
+                const std::uint64_t bytes = layout_.getTypeAllocSize(place->getSourceElementType());
+                if (place->getNumIndices() != 1 || bytes == 0) continue;
+                if (place->getPointerOperand() == &value)
+                    add(place->getOperand(1), bytes);
+                else
+                    next *= bytes;
+            } else if (!llvm::isa<llvm::ZExtInst, llvm::SExtInst>(user)) {
+                continue;
+            }
+            if (steps < most_steps) add_sizes(*user, next, steps + 1, sizes);
+        }
     }
 
     const Dimension& of_;
+    const llvm::DataLayout& layout_;
     std::vector<Place> places_;
 };
 
@@ -145,18 +218,25 @@ void add_threads(const llvm::Value& product, llvm::Intrinsic::ID thread_index) {
     }
 }
 
-// In a launch whose block has that size, blockDim is the constant: nothing changes.
-void put_block_size(llvm::Instruction& instruction, bool is_step, const Dimension& dimension) {
+// In a launch whose block has that size, the constant is blockDim, a multiple or a part of it: nothing changes.
+void put_block_size(const Place& place, std::uint64_t size, const Dimension& dimension) {
+    llvm::Instruction& instruction = *place.instruction;
     llvm::IRBuilder<> builder(&instruction);
-    llvm::Value* size = builder.CreateZExtOrTrunc(
-        builder.CreateIntrinsic(builder.getInt32Ty(), dimension.block_size, {}), instruction.getType());
-    if (is_step) {
-        instruction.setOperand(1, size);
+    llvm::Type* type = builder.getInt32Ty();  // which all of these numbers fit into
+    llvm::Value* number = builder.CreateIntrinsic(type, dimension.block_size, {});
+    if (place.number > size)
+        number = builder.CreateMul(number, llvm::ConstantInt::get(type, place.number / size));
+    else if (place.number < size)
+        number = builder.CreateUDiv(number, llvm::ConstantInt::get(type, size / place.number));
+    number = builder.CreateZExtOrTrunc(number, instruction.getType());
+    if (place.is_step) {
+        instruction.setOperand(1, number);
         instruction.dropPoisonGeneratingFlags();
         return;
     }
-    llvm::Value* product = builder.CreateMul(instruction.getOperand(0), size);
-    if (instruction.getOpcode() == llvm::Instruction::Shl) add_threads(instruction, dimension.thread_index);
+    llvm::Value* product = builder.CreateMul(instruction.getOperand(0), number);
+    if (instruction.getOpcode() == llvm::Instruction::Shl && place.number >= size)
+        add_threads(instruction, dimension.thread_index);
     instruction.replaceAllUsesWith(product);
     instruction.eraseFromParent();
 }
@@ -201,7 +281,7 @@ bool add_built_in_bodies(llvm::Module& module, const std::string& kernel_sources
         for (std::size_t d = 0; d < dimensions.size(); d++) {
             if (block[d] == 0) continue;
             for (const Place& place : Sizes(*body, dimensions[d]).places(block[d]))
-                put_block_size(*place.instruction, place.is_step, dimensions[d]);
+                put_block_size(place, block[d], dimensions[d]);
         }
         add_instead_of_or(*body);
         bodies.emplace(body->getName().str(), kernel->getName().str());

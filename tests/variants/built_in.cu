@@ -47,12 +47,32 @@ __global__ void pairs(int* x, int n) {
     if (i + 128 < n) x[i + 128] += 2;
 }
 
-// Constants that are no block's, and what the block reaches beside the constant: none may get another block.
+// Four elements a thread, a warp a row, pointers that are moved on: constants that are a multiple of the block's size
+// or a part of it.
 __global__ void quads(int* x, int n) {
     const int i = blockIdx.x * 512 + threadIdx.x * 4;
     for (int k = 0; k < 4; k++)
         if (i + k < n) x[i + k] += k;
 }
+__global__ void warp_rows(const int* a, int* b, int rows, int d) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    if (row >= rows) return;
+    int sum = 0;
+    for (int k = threadIdx.x % 32; k < d; k += 32) sum += a[row * d + k];
+    for (int w = 16; w > 0; w /= 2) sum += __shfl_down_sync(~0u, sum, w);
+    if (threadIdx.x % 32 == 0) b[row] = sum;
+}
+__global__ void moved(int* x, const int* y, int n) {
+    x += blockIdx.x * 256;
+    y += blockIdx.x * 256;
+    if (blockIdx.x * 256 + threadIdx.x < n) x[threadIdx.x] += y[threadIdx.x];
+}
+__global__ void moved_bytes(char* x, unsigned n) {
+    int* mine = reinterpret_cast<int*>(x + size_t{blockIdx.x} * 512);
+    if (blockIdx.x * 128 + threadIdx.x < n) mine[threadIdx.x] += 3;
+}
+
+// Constants that are no block's, and what the block reaches beside the constant: none may get another block.
 __global__ void place(int* x, int n) {
     const int i = blockIdx.x * 128 + threadIdx.x;
     if (i < n) x[i] += threadIdx.x;
@@ -75,6 +95,22 @@ __global__ void both(int* x, int n) {
 __global__ void blocks_of(int* x, int n) {
     const int i = blockIdx.x * 128 + threadIdx.x;
     if (i < n) x[i] += blockIdx.x % 7;
+}
+__global__ void warp_of_block(int* x, int rows) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    if (row < rows && threadIdx.x % 32 == 0) x[row] += threadIdx.x / 32;
+}
+__global__ void bits_of_both(int* x, int rows) {
+    const int row = blockIdx.x * 8 + threadIdx.x / 32;
+    if (row < rows && threadIdx.x % 32 == 0) x[row] += (blockIdx.x * 8) | threadIdx.x;
+}
+__global__ void moved_by_bytes_that_wrap(char* x, unsigned n) {
+    int* mine = reinterpret_cast<int*>(x + blockIdx.x * 512);
+    if (blockIdx.x * 128 + threadIdx.x < n) mine[threadIdx.x] += 3;
+}
+__global__ void moved_apart(int* x, int n) {
+    int* other = x + blockIdx.x * 256;
+    if (blockIdx.x * 128 + threadIdx.x < n / 2) other[threadIdx.x] += 1;
 }
 
 template <typename T>
@@ -129,12 +165,23 @@ int main(int argc, char** argv) {
     c.print("pairs");
     quads<<<(n + 511) / 512, 128>>>(c.data, n);
     c.print("quads");
+    warp_rows<<<13, 256>>>(a.data, c.data, 100, n / 100);
+    c.print("rows of warps");
+    warp_rows<<<25, 128>>>(a.data, c.data, 100, n / 100);  // warps of half a block do as those of others
+    c.print("rows of warps, half a block");
+    moved<<<(n + 255) / 256, 256>>>(c.data, a.data, n);
+    moved_bytes<<<(n + 127) / 128, 128>>>(reinterpret_cast<char*>(c.data), n);
+    c.print("moved");
     const unsigned small = (n + 127) / 128;
     place<<<small, 128>>>(c.data, n);
     first_hundred<<<small, 128>>>(c.data, n);
     neighbours<<<small, 128>>>(c.data, n);
     both<<<small, 128>>>(c.data, n);
     blocks_of<<<small, 128>>>(c.data, n);
+    warp_of_block<<<13, 256>>>(c.data, 100);
+    bits_of_both<<<13, 256>>>(c.data, 100);
+    moved_by_bytes_that_wrap<<<small, 128>>>(reinterpret_cast<char*>(c.data), n);
+    moved_apart<<<(n / 2 + 127) / 128, 128>>>(c.data, n);
     c.print("others");
 
     // A node holds what the program wrote; what it runs may be another body.

@@ -43,7 +43,10 @@ assert decided("_Z3addILi256EEv") == [True] and decided("_Z7bounded") == [True]
 assert decided("_Z9transpose") == [True] * 6, of["_Z9transpose"]
 assert any("kernel" in launch["chosen"] for launch in of["_Z9transpose"]), of["_Z9transpose"]
 assert decided("_Z6stride") == [True, False] and decided("_Z4rows") == [True, False]
-for name in ("5quads", "5place", "13first_hundred", "10neighbours", "4both", "9blocks_of"):
+assert decided("_Z5quads") == [True] and decided("_Z9warp_rows") == [True, False], (of["_Z5quads"], of["_Z9warp_rows"])
+assert decided("_Z5moved") == [True] and decided("_Z11moved_bytes") == [True], (of["_Z5moved"], of["_Z11moved_bytes"])
+for name in ("5place", "13first_hundred", "10neighbours", "4both", "9blocks_of", "13warp_of_block", "12bits_of_both",
+             "24moved_by_bytes_that_wrap", "11moved_apart"):
     assert decided("_Z" + name) == [False], of["_Z" + name]
 END
 run_both_ways 100001 TRIMTAB=on
@@ -55,13 +58,13 @@ run_both_ways 100000 TRIMTAB_CROSSCHECK=top:3
 run_both_ways 100000 TRIMTAB_LEARN=1
 
 "$build/bin/trimtab" verify --blocks all -- ./built_in 20000 >out.txt 2>log.txt || fail "verify is not clean: $(cat out.txt log.txt)"
-for kernel in scale 'void add<256>' bounded transpose stride rows; do
+for kernel in scale 'void add<256>' bounded transpose stride rows quads warp_rows moved moved_bytes; do
     grep -q "^$kernel(.*the same bytes" out.txt || fail "$kernel was not verified: $(cat out.txt)"
 done
 "$build/bin/trimtab" inspect built_in >out.txt
 [[ $(grep -c 'fixed: .* but for those with the block that is built in' out.txt) == $(grep -c '^  built in  ' out.txt) ]] ||
     fail "inspect does not say which kernels have such a body: $(grep -v '^    ' out.txt)"
-[[ $(grep -c '^  built in  ' out.txt) -ge 6 ]] || fail "inspect does not show the bodies: $(grep -v '^    ' out.txt)"
+[[ $(grep -c '^  built in  ' out.txt) -ge 10 ]] || fail "inspect does not show the bodies: $(grep -v '^    ' out.txt)"
 grep -q '^place.*blockDim' out.txt && fail "a body that is of no use is kept"
 "$build/bin/trimtab" select built_in --kernel transpose --arg rows=100 --arg columns=1000 --grid 63,7 --block 16,16 --json >out.txt ||
     fail "select does not answer: $(cat out.txt)"
