@@ -66,7 +66,9 @@ class PrivateSharedFinder {
         if (addresses_.escape(is_looked_at) ||
             !std::ranges::all_of(barriers_, [&](std::uint32_t i) { return all_meet(i); }))
             return std::nullopt;
-        PrivateShared result{.function = function_, .had_barriers = !barriers_.empty()};
+        PrivateShared result{
+            .function = function_,
+            .had_barriers = std::ranges::any_of(barriers_, [&](std::uint32_t i) { return may_order(i); })};
         for (const SlotAccess& access : accesses_) {
             const std::uint32_t most = threads_with_own_slots(*access.variable);
             if (most < 2) return std::nullopt;
@@ -188,6 +190,40 @@ class PrivateSharedFinder {
         std::int64_t most = 1;
         while (most < std::min<std::int64_t>(inside, max_threads) && !meet(most)) most++;
         return static_cast<std::uint32_t>(most);
+    }
+
+    // Does a thread touch memory before the barrier that others share, and one behind it? One at the kernel's end
+    // or at its beginning orders nothing.
+    bool may_order(std::uint32_t barrier) const {
+        const ptx::ControlFlow& flow = values_.flow();
+        const BlockIndex block = flow.block_of[barrier];
+        const auto touches = [&](std::uint32_t first, std::uint32_t last) {
+            for (std::uint32_t i = first; i < last; i++)
+                if (values_.is_reachable(i) && !is_pure(function_.body[i]) && !values_.parameter_load(i) &&
+                    std::ranges::find(barriers_, i) == barriers_.end() &&
+                    std::ranges::find(accesses_, i, &SlotAccess::instruction) == accesses_.end())
+                    return true;
+            return false;
+        };
+        const auto touches_beyond = [&](auto beside) {
+            std::vector<bool> seen(flow.blocks.size());
+            std::vector<BlockIndex> work{block};
+            while (!work.empty()) {
+                const BlockIndex at = work.back();
+                work.pop_back();
+                for (const BlockIndex next : flow.blocks[at].*beside) {
+                    if (seen[next]) continue;
+                    seen[next] = true;
+                    if (touches(flow.blocks[next].first, flow.blocks[next].last)) return true;
+                    work.push_back(next);
+                }
+            }
+            return false;
+        };
+        return (touches(flow.blocks[block].first, barrier) ||
+                touches_beyond(&ptx::BasicBlock::predecessors)) &&
+               (touches(barrier + 1, flow.blocks[block].last) ||
+                touches_beyond(&ptx::BasicBlock::successors));
     }
 
     // Every thread of the block that has not ended comes by, as often as the others: what decides whether one

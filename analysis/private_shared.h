@@ -14,8 +14,8 @@ struct PrivateShared {
     ptx::Function function;  // with slots in local memory, and no barriers
     std::uint32_t most_threads =
         0;  // that a block may have, so that each has slots of its own; 0: any number
-    // There were barriers. They are gone for nothing only if threads do not talk through global memory
-    // either, which is for the caller to prove.
+    // There were barriers with accesses to other memory before and behind them. They are gone for nothing only if
+    // threads do not talk through that memory either, which is for the caller to prove.
     bool had_barriers = false;
 };
 

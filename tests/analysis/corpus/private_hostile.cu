@@ -228,3 +228,27 @@ __global__ void gathers_past_the_caches(float* __restrict__ o, const float* __re
     __syncthreads();
     if (i < n) o[i] += a[from[i]];
 }
+//= fixed 2 ""
+__global__ void waits_in_the_middle_too(int* o, int* b, const int* from, int n) {
+    const int i = GX;
+    if (i < n) b[i] = i;
+    __syncthreads();
+    if (i < n) o[i] = b[from[i] & 3];
+    __syncthreads();
+}
+//= fixed 2 ""
+__global__ void waits_at_the_end_of_a_turn(int* o, const int* from, int n) {
+    const int i = GX;
+    for (int k = 0; k < 3; k++) {
+        if (i < n) o[i] += o[from[i + k] & 3];
+        __syncthreads();
+    }
+}
+//= fixed 2 ""
+__global__ void waits_first_in_a_turn(int* o, const int* from, int n, int m) {
+    const int i = GX;
+    for (int k = 0; k < m; k++) {
+        __syncthreads();
+        if (i < n) atomicAdd(&o[from[i + k] & 3], o[i]);
+    }
+}

@@ -95,3 +95,17 @@ __global__ void slot_of_a_row(float* o, const float* __restrict__ a, int d) {
         o[blockIdx.x * d + k] = s[threadIdx.x] * 2;
     }
 }
+//= covering; -O0 fixed
+__global__ void waits_at_the_end(int* o, const int* a, const int* from, int n) {
+    const int i = GX;
+    if (i < n) o[i] = a[from[i] & 3];
+    __syncthreads();
+    KEPT();
+    __syncwarp();
+}
+//= covering; -O0 fixed
+__global__ void waits_first(int* o, const int* a, const int* from, int n) {
+    __syncthreads();
+    const int i = GX;
+    if (i < n) o[i] = a[from[i] & 3];
+}
