@@ -235,6 +235,7 @@ def main():
     parser.add_argument("--device", default="rtx2070super")
     parser.add_argument("--json", action="store_true", help="everything, launches too")
     parser.add_argument("--kernels", action="store_true", help="a line for each kernel")
+    parser.add_argument("--every", type=int, default=1, metavar="K", help="only the first of each K programs")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--timeout", type=int, default=300, help="seconds, of a build and of a run")
     options = parser.parse_args()
@@ -244,7 +245,7 @@ def main():
     for needed in (options.compiler, options.trimtab, options.times):
         if not os.path.exists(needed):
             parser.error(f"{needed} is not built")
-    programs = programs_below(options.folders)
+    programs = programs_below(options.folders)[::options.every]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         programs = list(pool.map(lambda program: program.study(options), programs))
     result = summary(programs)
