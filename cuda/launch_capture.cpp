@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "analysis/demangle.h"
 #include "cuda/image_choice.h"
@@ -88,6 +89,12 @@ bool reads_textures(const TimedLaunch& launch) {
     });
 }
 
+capture::Region region_of(const Allocation& allocation) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a device pointer is a host pointer
+    const auto* const first = reinterpret_cast<const std::byte*>(allocation.first);
+    return {.address = allocation.first, .bytes = {first, allocation.size_bytes}};
+}
+
 // The module that the launch's program was loaded from; empty: it is gone.
 std::vector<std::span<const std::byte>> images_of(State& state, const Device& device,
                                                   const TimedLaunch& launch) {
@@ -117,6 +124,30 @@ std::vector<capture::Variable> variables_of(const Program& program) {
     return out;
 }
 
+// The objects whose texels are there still, and in what `out` holds: those of others no launch may read. An
+// array's memory is reached through objects alone.
+void add_objects(const State& state, const MemoryMap& memory, capture::Capture& out) {
+    const auto textures = state.textures.textures();
+    const auto surfaces = state.textures.surfaces();
+    std::set<std::uint64_t> arrays;
+    const auto add_array = [&](const Image& image) {
+        const Allocation* const allocation = memory.find(reinterpret_cast<std::uint64_t>(image.host));
+        if (allocation == nullptr || allocation->kind != MemoryKind::array ||
+            !arrays.insert(allocation->first).second)
+            return;
+        out.allocations.push_back(region_of(*allocation));
+    };
+    for (const auto& [handle, texture] : textures) std::ranges::for_each(texture.levels, add_array);
+    for (const auto& [handle, surface] : surfaces) add_array(surface.image);
+    std::ranges::sort(out.allocations, {}, &capture::Region::address);
+    const auto is_held = [&](const Image& image) { return !capture::region_of(out, image).bytes.empty(); };
+    for (const auto& [handle, texture] : textures)
+        if (std::ranges::all_of(texture.levels, is_held))
+            out.textures.push_back({.handle = handle, .texture = texture});
+    for (const auto& [handle, surface] : surfaces)
+        if (is_held(surface.image)) out.surfaces.push_back({.handle = handle, .surface = surface});
+}
+
 std::array<std::uint32_t, 3> sizes(const trimtab_dim3& size) {
     return {size.x, size.y, size.z};
 }
@@ -124,8 +155,6 @@ std::array<std::uint32_t, 3> sizes(const trimtab_dim3& size) {
 // Why the launch cannot be captured; nothing: it has been.
 std::optional<std::string> write(State& state, const Device& device, const TimedLaunch& launch,
                                  bool cooperative, const Wanted& wanted) {
-    // A handle is a number among others: which textures a launch reaches is not to be seen.
-    if (reads_textures(launch)) return "it reads textures or surfaces, which a capture does not hold";
     const auto [heap_first, heap_end] = launch.program->heap().range();
     if (heap_first != heap_end)
         return "its module has memory from malloc() in kernels, which a capture does not hold";
@@ -149,10 +178,10 @@ std::optional<std::string> write(State& state, const Device& device, const Timed
         const bool is_reached =
             allocation.kind != MemoryKind::array && allocation.access != MemoryAccess::none;
         if (!is_reached || allocation.size_bytes == 0) continue;
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): a device pointer is a host pointer
-        const auto* const first = reinterpret_cast<const std::byte*>(allocation.first);
-        out.allocations.push_back({.address = allocation.first, .bytes = {first, allocation.size_bytes}});
+        out.allocations.push_back(region_of(allocation));
     }
+    // A handle is a number among others: which objects a launch reaches is not to be seen.
+    if (reads_textures(launch)) add_objects(state, *memory, out);
     if (out.memory_bytes() > wanted.most_bytes)
         return fmt::format("it can reach {} bytes, and TRIMTAB_CAPTURE_BYTES allows {}", out.memory_bytes(),
                            wanted.most_bytes);

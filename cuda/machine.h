@@ -28,6 +28,7 @@ using emulator::FootprintSample;
 using emulator::GlobalMemory;
 using emulator::Heap;
 using emulator::HeapMemory;
+using emulator::Image;
 using emulator::instruction_class_count;
 using emulator::InstructionCount;
 using emulator::KernelInfo;

@@ -1,5 +1,9 @@
 #include "cuda/texture_objects.h"
 
+#include <algorithm>
+
+#include "cuda/state.h"
+
 namespace trimtab::cuda {
 
 std::uint64_t TextureObjects::add(TextureObject object) {
@@ -26,6 +30,32 @@ const SurfaceObject* TextureObjects::surface(std::uint64_t handle) const {
     return place == surfaces_.end() ? nullptr : place->second.get();
 }
 
+std::map<std::uint64_t, Texture> TextureObjects::textures() const {
+    const std::lock_guard lock(mutex_);
+    std::map<std::uint64_t, Texture> out;
+    for (const auto& [handle, object] : textures_) out.emplace(handle, object->texture);
+    return out;
+}
+
+std::map<std::uint64_t, Surface> TextureObjects::surfaces() const {
+    const std::lock_guard lock(mutex_);
+    std::map<std::uint64_t, Surface> out;
+    for (const auto& [handle, object] : surfaces_) out.emplace(handle, object->surface);
+    return out;
+}
+
+void TextureObjects::place(std::uint64_t handle, const Texture& texture) {
+    const std::lock_guard lock(mutex_);
+    textures_[handle] = std::make_unique<TextureObject>(TextureObject{.texture = texture});
+    next_ = std::max(next_, handle + 1);
+}
+
+void TextureObjects::place(std::uint64_t handle, const Surface& surface) {
+    const std::lock_guard lock(mutex_);
+    surfaces_[handle] = std::make_unique<SurfaceObject>(SurfaceObject{.surface = surface});
+    next_ = std::max(next_, handle + 1);
+}
+
 bool TextureObjects::remove_texture(std::uint64_t handle) {
     const std::lock_guard lock(mutex_);
     return textures_.erase(handle) != 0;
@@ -47,3 +77,13 @@ const Surface* LaunchMemory::surface(std::uint64_t handle) const {
 }
 
 }  // namespace trimtab::cuda
+
+extern "C" void trimtab_cudart_place_texture(std::uint64_t handle,
+                                             const trimtab::emulator::Texture* texture) {
+    trimtab::cuda::State::instance().textures.place(handle, *texture);
+}
+
+extern "C" void trimtab_cudart_place_surface(std::uint64_t handle,
+                                             const trimtab::emulator::Surface* surface) {
+    trimtab::cuda::State::instance().textures.place(handle, *surface);
+}

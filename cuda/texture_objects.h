@@ -33,6 +33,12 @@ class TextureObjects {
     [[nodiscard]] std::uint64_t add(SurfaceObject object);
     [[nodiscard]] const TextureObject* texture(std::uint64_t handle) const;
     [[nodiscard]] const SurfaceObject* surface(std::uint64_t handle) const;
+    // What there is now, by handle.
+    [[nodiscard]] std::map<std::uint64_t, Texture> textures() const;
+    [[nodiscard]] std::map<std::uint64_t, Surface> surfaces() const;
+    // Under a handle that another process gave out.
+    void place(std::uint64_t handle, const Texture& texture);
+    void place(std::uint64_t handle, const Surface& surface);
     // False: there is no such object.
     bool remove_texture(std::uint64_t handle);
     bool remove_surface(std::uint64_t handle);
@@ -56,3 +62,8 @@ class LaunchMemory : public HeapMemory {
 };
 
 }  // namespace trimtab::cuda
+
+// For trimtab-replay: a captured object, under the handle that the captured launch knows. Its texels are memory of this
+// process; nobody may ask the runtime what it was made of.
+extern "C" void trimtab_cudart_place_texture(std::uint64_t handle, const trimtab::emulator::Texture* texture);
+extern "C" void trimtab_cudart_place_surface(std::uint64_t handle, const trimtab::emulator::Surface* surface);

@@ -10,11 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/exec/texture.h"
 #include "trimtab/error.h"
 
 namespace trimtab::emulator::capture {
 
-inline constexpr std::uint32_t format_version = 1;
+// The latest one. A capture without texture and surface objects is written in version 1, for readers that know no other.
+inline constexpr std::uint32_t format_version = 2;
 
 // Bytes of memory as the launch finds them, at the address that its pointers name.
 struct Region {
@@ -32,6 +34,17 @@ struct Parameter {
     std::uint32_t offset_bytes = 0, size_bytes = 0;  // in Capture::arguments
 };
 
+// What a handle in arguments or memory stands for. Image::host is where the texels lay: an address in an allocation or
+// in a variable.
+struct TextureObject {
+    std::uint64_t handle = 0;
+    Texture texture;
+};
+struct SurfaceObject {
+    std::uint64_t handle = 0;
+    Surface surface;
+};
+
 // The bytes are another's: of the process that is captured, or of ReadCapture::storage.
 struct Capture {
     std::string kernel;  // mangled
@@ -44,10 +57,15 @@ struct Capture {
     std::vector<std::span<const std::byte>> images;  // fat binaries, or one text of PTX with its NUL
     std::vector<Region> allocations;                 // by address; no two overlap
     std::vector<Variable> variables;
+    std::vector<TextureObject> textures;  // each handle once, over both
+    std::vector<SurfaceObject> surfaces;
 
     // Of allocations and variables.
     [[nodiscard]] std::uint64_t memory_bytes() const;
 };
+
+// The allocation or variable that holds an image's texels, all of them; without bytes: none does.
+[[nodiscard]] Region region_of(const Capture& capture, const Image& image);
 
 struct ReadCapture {
     std::vector<std::byte> storage;

@@ -7,10 +7,11 @@
 #include <fstream>
 #include <limits>
 #include <new>
-#include <optional>
 
 #include "base/kept_file.h"
 #include "emulator/capture/capture.h"
+#include "emulator/capture/contents.h"
+#include "emulator/capture/texture_contents.h"
 
 namespace trimtab::emulator::capture {
 namespace {
@@ -20,87 +21,6 @@ constexpr std::size_t header_bytes = 24;
 constexpr int compression_level = 3;
 // No frame of zstd's says more with a byte: blocks of 128 KiB in 4 bytes.
 constexpr std::uint64_t most_ratio = 32768;
-
-class Writer {
-  public:
-    template <typename Number>
-    void number(Number value) {
-        for (std::size_t i = 0; i < sizeof value; ++i)
-            out_.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xff));
-    }
-    void bytes(std::span<const std::byte> bytes) {
-        number<std::uint64_t>(bytes.size());
-        out_.insert(out_.end(), bytes.begin(), bytes.end());
-    }
-    void text(std::string_view text) { bytes(std::as_bytes(std::span(text))); }
-    void sizes(const std::array<std::uint32_t, 3>& sizes) {
-        for (const std::uint32_t size : sizes) number(size);
-    }
-    void region(const Region& region) {
-        number(region.address);
-        bytes(region.bytes);
-    }
-    std::vector<std::byte> take() { return std::move(out_); }
-
-  private:
-    std::vector<std::byte> out_;
-};
-
-template <typename Number>
-Number number_at(std::span<const std::byte> bytes) {
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < sizeof(Number); ++i) value |= std::uint64_t(bytes[i]) << (8 * i);
-    return static_cast<Number>(value);
-}
-
-// Stays failed once it has failed: what follows reads as zeros and empty.
-class Reader {
-  public:
-    explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-    template <typename Number>
-    Number number() {
-        const auto taken = take(sizeof(Number));
-        return taken.empty() ? Number{0} : number_at<Number>(taken);
-    }
-    std::span<const std::byte> bytes() { return take(number<std::uint64_t>()); }
-    std::string text() {
-        const auto taken = bytes();
-        return {reinterpret_cast<const char*>(taken.data()), taken.size()};
-    }
-    std::array<std::uint32_t, 3> sizes() {
-        std::array<std::uint32_t, 3> out{};
-        for (std::uint32_t& size : out) size = number<std::uint32_t>();
-        return out;
-    }
-    Region region() {
-        const auto address = number<std::uint64_t>();
-        return {.address = address, .bytes = bytes()};
-    }
-    // Of entries of at least so many bytes: more cannot follow.
-    std::uint64_t count(std::uint64_t least_bytes) {
-        const auto count = number<std::uint64_t>();
-        if (count > (bytes_.size() - at_) / least_bytes) fail("a count is larger than what follows");
-        return failed_ ? 0 : count;
-    }
-    void fail(std::string_view why) {
-        if (!failed_) failed_ = fmt::format("byte {} of its contents: {}", at_, why);
-    }
-    [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
-    [[nodiscard]] const std::optional<std::string>& failed() const { return failed_; }
-
-  private:
-    std::span<const std::byte> take(std::uint64_t size) {
-        if (size > bytes_.size() - at_) fail("something is longer than what follows");
-        if (failed_) return {};
-        at_ += size;
-        return bytes_.subspan(at_ - size, size);
-    }
-
-    std::span<const std::byte> bytes_;
-    std::size_t at_ = 0;
-    std::optional<std::string> failed_;
-};
 
 bool fits(const Region& region) {
     return region.bytes.size() <= std::numeric_limits<std::uint64_t>::max() - region.address;
@@ -140,10 +60,10 @@ std::string_view defect_of(const Capture& capture) {
     }
     for (const Variable& variable : capture.variables)
         if (!fits(variable.region) || variable.name.empty()) return "a variable has no name or no place";
-    return {};
+    return defect_of_objects(capture);
 }
 
-void read_contents(Reader& reader, Capture& out) {
+void read_contents(Reader& reader, std::uint32_t version, Capture& out) {
     out.kernel = reader.text();
     out.device = reader.text();
     out.grid = reader.sizes();
@@ -163,6 +83,7 @@ void read_contents(Reader& reader, Capture& out) {
         std::string name = reader.text();
         out.variables.push_back({.name = std::move(name), .region = reader.region()});
     }
+    if (version > 1) read_objects(reader, out);
     if (!reader.at_end()) reader.fail("more follows than a capture has");
 }
 
@@ -173,9 +94,11 @@ std::expected<ReadCapture, Error> contents_of(std::span<const std::byte> bytes, 
     if (bytes.size() < header_bytes) return fail(fmt::format("it ends at byte {}: no capture", bytes.size()));
     if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
         return fail("byte 0: it does not begin as a capture does");
-    if (const auto version = number_at<std::uint32_t>(bytes.subspan(8)); version != format_version)
-        return fail(fmt::format("byte 8: it is of version {} of the format, and this trimtab reads {}",
-                                version, format_version));
+    const auto version = number_at<std::uint32_t>(bytes.subspan(8));
+    if (version == 0 || version > format_version)
+        return fail(
+            fmt::format("byte 8: it is of version {} of the format, and this trimtab reads {} and before",
+                        version, format_version));
     if (number_at<std::uint32_t>(bytes.subspan(12)) != 0) return fail("byte 12: it is not 0");
     const auto plain_bytes = number_at<std::uint64_t>(bytes.subspan(16));
     const auto frame = bytes.subspan(header_bytes);
@@ -191,7 +114,7 @@ std::expected<ReadCapture, Error> contents_of(std::span<const std::byte> bytes, 
             fmt::format("byte {}: its contents are damaged ({})", header_bytes, ZSTD_getErrorName(got)));
     if (got != plain_bytes) return fail(fmt::format("byte {}: its contents are cut short", header_bytes));
     Reader reader(out.storage);
-    read_contents(reader, out.capture);
+    read_contents(reader, version, out.capture);
     if (reader.failed()) return fail(*reader.failed());
     if (const std::string_view defect = defect_of(out.capture); !defect.empty())
         return fail(std::string(defect));
@@ -231,11 +154,13 @@ std::expected<std::vector<std::byte>, Error> to_bytes(const Capture& capture) {
         contents.text(variable.name);
         contents.region(variable.region);
     }
+    const bool has_objects = !capture.textures.empty() || !capture.surfaces.empty();
+    if (has_objects) write_objects(contents, capture);
     const std::vector<std::byte> plain = contents.take();
 
     Writer header;
     for (const char c : magic) header.number<std::uint8_t>(static_cast<std::uint8_t>(c));
-    header.number<std::uint32_t>(format_version);
+    header.number<std::uint32_t>(has_objects ? format_version : 1);
     header.number<std::uint32_t>(0);
     header.number<std::uint64_t>(plain.size());
     std::vector<std::byte> out = header.take();

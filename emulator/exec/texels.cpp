@@ -115,12 +115,14 @@ Words read_texel(const Texture& texture, const Image& image, unsigned dimensions
         at[i] = addressed(at[i], sizes[i], mode_of(texture, i));
         if (at[i] == outside) return border_of(texture, image);
     }
-    const s64 y = dimensions > 1 ? at[1] : 0, z = dimensions > 2 ? at[2] : s64{slice};
+    // What is read as a cube or as layers may have fewer slices.
+    const s64 y = dimensions > 1 ? at[1] : 0,
+              z = dimensions > 2 ? at[2] : s64{std::min(slice, image.depth - 1)};
     return words_of(texture, image, texel_at(image, at[0], y, z));
 }
 
 s64 floored(float value) {
-    return static_cast<s64>(std::floor(std::clamp(value, -1e9f, 1e9f)));
+    return std::isnan(value) ? 0 : static_cast<s64>(std::floor(std::clamp(value, -1e9f, 1e9f)));
 }
 
 // A coordinate in texels. Periods are taken off first, so that far ones keep their fraction.
@@ -226,9 +228,9 @@ Words fetch_texels(const Texture& texture, const Geometry& geometry, std::array<
         slice = std::min(layer, texture.levels[0].depth - 1);
     }
     const auto deepest = static_cast<float>(texture.levels.size() - 1);
-    const float level = std::clamp(std::clamp(lod + texture.level_bias, texture.least_level,
-                                              std::max(texture.least_level, texture.greatest_level)),
-                                   0.0f, deepest);
+    const float wanted = std::clamp(lod + texture.level_bias, texture.least_level,
+                                    std::max(texture.least_level, texture.greatest_level));
+    const float level = std::isnan(wanted) ? 0 : std::clamp(wanted, 0.0f, deepest);
     const auto of_level = [&](float number) {
         return filtered(*used, texture.levels[static_cast<std::size_t>(number)], dimensions, at, slice);
     };

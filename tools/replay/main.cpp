@@ -9,6 +9,7 @@
 
 #include "emulator/capture/moved_pointers.h"
 #include "tools/replay/memory.h"
+#include "tools/replay/objects.h"
 
 namespace trimtab::tools {
 namespace {
@@ -44,7 +45,8 @@ class Replay {
                 return known;
         }
         if (auto loaded = load(); !loaded) return loaded;
-        return place_variables();
+        if (auto placed = place_variables(); !placed) return placed;
+        return place_objects(captured_, moved_);
     }
 
     std::expected<void, Error> launch() {
@@ -103,7 +105,6 @@ class Replay {
     }
 
     std::expected<void, Error> place_variables() {
-        std::vector<capture::MovedVariable> moved;
         for (const auto& variable : captured_.variables) {
             void* place = nullptr;
             std::size_t size_bytes = 0;
@@ -117,14 +118,14 @@ class Replay {
                                                  variable.name, size_bytes, variable.region.bytes.size())});
             std::memcpy(place, variable.region.bytes.data(), size_bytes);
             places_.push_back(reinterpret_cast<std::uint64_t>(place));
-            moved.push_back(
+            moved_.push_back(
                 {.captured = variable.region.address, .now = places_.back(), .size_bytes = size_bytes});
         }
-        capture::move_pointers(arguments_, moved);
+        capture::move_pointers(arguments_, moved_);
         for (const auto& region : captured_.allocations)
-            capture::move_pointers(bytes_at(region.address, region.bytes.size()), moved);
+            capture::move_pointers(bytes_at(region.address, region.bytes.size()), moved_);
         for (std::size_t i = 0; i < places_.size(); ++i)
-            capture::move_pointers(bytes_at(places_[i], captured_.variables[i].region.bytes.size()), moved);
+            capture::move_pointers(bytes_at(places_[i], captured_.variables[i].region.bytes.size()), moved_);
         return {};
     }
 
@@ -150,6 +151,7 @@ class Replay {
     cudaLibrary_t library_ = nullptr;
     const void* kernel_ = nullptr;
     std::vector<std::uint64_t> places_;  // of the variables
+    std::vector<capture::MovedVariable> moved_;
 };
 
 constexpr int exit_no = 1, exit_usage = 2, exit_bad_input = 3;

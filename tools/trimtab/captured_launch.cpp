@@ -96,8 +96,35 @@ std::expected<trimtab_dim3, Error> block_of(const LaunchQuestion& question, cons
     return to_dim3(question.captured->capture.block);
 }
 
+const emulator::Texture* LaunchMemory::texture(std::uint64_t handle) const {
+    const auto found = textures_.find(handle);
+    return found == textures_.end() ? nullptr : &found->second;
+}
+
+const emulator::Surface* LaunchMemory::surface(std::uint64_t handle) const {
+    const auto found = surfaces_.find(handle);
+    return found == surfaces_.end() ? nullptr : &found->second;
+}
+
+void LaunchMemory::add_objects(const emulator::capture::Capture& captured) {
+    const auto placed = [&](emulator::Image image) {
+        const emulator::capture::Region region = emulator::capture::region_of(captured, image);
+        auto& texels = texels_[region.bytes.data()];
+        if (texels.empty()) texels.assign(region.bytes.begin(), region.bytes.end());
+        image.host = texels.data() + (reinterpret_cast<std::uint64_t>(image.host) - region.address);
+        return image;
+    };
+    for (const auto& object : captured.textures) {
+        emulator::Texture texture = object.texture;
+        for (emulator::Image& level : texture.levels) level = placed(level);
+        textures_.emplace(object.handle, std::move(texture));
+    }
+    for (const auto& object : captured.surfaces)
+        surfaces_.emplace(object.handle, emulator::Surface{.image = placed(object.surface.image)});
+}
+
 std::expected<void, Error> place_captured(const emulator::capture::Capture& captured,
-                                          emulator::Program& program, emulator::GlobalMemory& memory,
+                                          emulator::Program& program, LaunchMemory& memory,
                                           std::vector<std::byte>& parameters) {
     std::vector<emulator::capture::MovedVariable> moved;
     std::vector<std::span<std::byte>> places;
@@ -124,6 +151,7 @@ std::expected<void, Error> place_captured(const emulator::capture::Capture& capt
             return std::unexpected(
                 Error{.message = fmt::format("its memory at {:#x} cannot be placed", region.address)});
     }
+    memory.add_objects(captured);
     return {};
 }
 

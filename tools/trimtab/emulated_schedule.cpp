@@ -27,7 +27,7 @@ std::expected<schedule::TracedLaunch, Error> trace_launch(
     std::uint32_t dynamic_shared_bytes, std::uint32_t resident, const ScheduleOptions& options) {
     const FileKernel& kernel = question.file.kernels[question.kernel];
     const analysis::KernelDescription& description = kernel.record.description;
-    emulator::SparseMemory memory;
+    LaunchMemory memory;
     for (const auto& parameter : description.parameters)
         if (parameter.is_pointer) memory.set_fill(parameter.index, fill_of(parameter.pointee));
     std::vector<std::byte> parameters = question.arguments.bytes;

@@ -120,7 +120,7 @@ std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& questi
             .file = question.file.path});
     const auto program = emulator::load_program(*kernel.module);
     if (!program) return std::unexpected(program.error());
-    SparseMemory memory;
+    LaunchMemory memory;
     for (const auto& parameter : description.parameters)
         if (parameter.is_pointer) memory.set_fill(parameter.index, fill_of(parameter.pointee));
     std::vector<std::byte> parameters = question.arguments.bytes;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <tuple>
 
 #include "base/temporary_folder.h"
 
@@ -22,12 +23,31 @@ bool operator==(const Variable& a, const Variable& b) {
 bool operator==(const Parameter& a, const Parameter& b) {
     return a.offset_bytes == b.offset_bytes && a.size_bytes == b.size_bytes;
 }
+bool equal(const Image& a, const Image& b) {
+    const auto key = [](const Image& image) {
+        return std::tuple(image.host, image.format.kind, image.format.channels, image.format.channel_bytes,
+                          image.width, image.height, image.depth, image.row_bytes, image.slice_bytes);
+    };
+    return key(a) == key(b);
+}
+bool operator==(const TextureObject& a, const TextureObject& b) {
+    const auto key = [](const TextureObject& object) {
+        const Texture& texture = object.texture;
+        return std::tuple(object.handle, texture.address, texture.linear_filter, texture.linear_level_filter,
+                          texture.normalized_coordinates, texture.normalized_values, texture.srgb,
+                          texture.border, texture.level_bias, texture.least_level, texture.greatest_level);
+    };
+    return key(a) == key(b) && std::ranges::equal(a.texture.levels, b.texture.levels, equal);
+}
+bool operator==(const SurfaceObject& a, const SurfaceObject& b) {
+    return a.handle == b.handle && equal(a.surface.image, b.surface.image);
+}
 bool operator==(const Capture& a, const Capture& b) {
     return a.kernel == b.kernel && a.device == b.device && a.grid == b.grid && a.block == b.block &&
            a.cluster == b.cluster && a.dynamic_shared_bytes == b.dynamic_shared_bytes &&
            a.cooperative == b.cooperative && a.parameters == b.parameters &&
            std::ranges::equal(a.arguments, b.arguments) && a.allocations == b.allocations &&
-           a.variables == b.variables &&
+           a.variables == b.variables && a.textures == b.textures && a.surfaces == b.surfaces &&
            std::ranges::equal(a.images, b.images,
                               [](const auto& x, const auto& y) { return std::ranges::equal(x, y); });
 }
@@ -74,6 +94,28 @@ class CaptureFile : public ::testing::Test {
         return out;
     }
 
+    static Image image_at(std::uint64_t address, std::uint32_t width, std::uint32_t height) {
+        return {.host = reinterpret_cast<std::byte*>(address),
+                .format = {.kind = TexelFormat::Kind::signed_integer, .channels = 2, .channel_bytes = 2},
+                .width = width,
+                .height = height,
+                .row_bytes = 4 * width};
+    }
+    // With a texture of two levels, one in a variable, and a surface.
+    Capture made_with_objects() const {
+        Capture out = made();
+        Texture texture;
+        texture.levels = {image_at(0x7f0000001004, 7, 11), image_at(0x5004, 2, 1)};
+        texture.address = {Texture::Address::wrap, Texture::Address::border, Texture::Address::mirror};
+        texture.linear_level_filter = texture.normalized_values = texture.srgb = true;
+        texture.border = {.5f, -1, 0, 2};
+        texture.level_bias = -.25f;
+        texture.greatest_level = 3;
+        out.textures = {{.handle = 3, .texture = texture}};
+        out.surfaces = {{.handle = 1, .surface = {.image = image_at(0x7f0000002000, 17, 1)}}};
+        return out;
+    }
+
     std::string error_of(const Capture& capture) const {
         const auto read = from_bytes(to_bytes(capture).value(), "x.capture");
         return read ? "" : read.error().text();
@@ -89,18 +131,59 @@ TEST_F(CaptureFile, IsReadAsItWasWritten) {
     ASSERT_TRUE(read) << read.error().text();
     EXPECT_EQ(read->capture, made());
     EXPECT_EQ(read->capture.memory_bytes(), 3000u + 70u + 12u);
+    const auto with_objects = to_bytes(made_with_objects());
+    ASSERT_TRUE(with_objects);
+    const auto read_objects = from_bytes(*with_objects, file);
+    ASSERT_TRUE(read_objects) << read_objects.error().text();
+    EXPECT_EQ(read_objects->capture, made_with_objects());
+    // Only what readers of version 1 would misunderstand is of version 2.
+    EXPECT_EQ(to_bytes(made()).value()[8], std::byte{1});
+    EXPECT_EQ((*with_objects)[8], std::byte{2});
+}
+
+TEST_F(CaptureFile, ObjectsWithoutTheirTexelsAreTold) {
+    const auto expect = [&](const std::string& why, const auto& change) {
+        Capture capture = made_with_objects();
+        change(capture);
+        EXPECT_THAT(error_of(capture), HasSubstr(why));
+    };
+    using C = Capture&;
+    for (const std::string kind : {"a texture's", "a surface's"}) {
+        const auto expect_image = [&](const auto& change) {
+            expect(kind + " texels are none, or lie in no memory", [&](C capture) {
+                change(kind == "a surface's" ? capture.surfaces[0].surface.image
+                                             : capture.textures[0].texture.levels[0]);
+            });
+        };
+        expect_image([](Image& image) { image.width = 0; });
+        expect_image([](Image& image) { image.width = 4'000'000'000; });
+        expect_image([](Image& image) { image.height = 4'000'000'000; });
+        expect_image([](Image& image) {
+            image.depth = 2;
+            image.slice_bytes = ~std::uint64_t{0};
+        });
+        expect_image([](Image& image) { image.host += 5000; });
+        expect_image([](Image& image) { image.format.channels = 3; });
+        expect_image([](Image& image) { image.format.channel_bytes = 8; });
+        expect_image([](Image& image) { image.format.kind = static_cast<TexelFormat::Kind>(3); });
+    }
+    expect("a texture's texels", [](C capture) { capture.textures[0].texture.levels.clear(); });
+    expect("a texture's texels", [](C capture) { capture.textures[0].texture.levels[1].width = 3; });
+    expect("no way to address",
+           [](C capture) { capture.textures[0].texture.address[2] = static_cast<Texture::Address>(4); });
+    expect("have one handle", [](C capture) { capture.surfaces[0].handle = 3; });
 }
 
 // Every byte in turn, and random handfuls.
 TEST_F(CaptureFile, ADamagedFileIsToldOrReadsTheSame) {
-    const std::vector<std::byte> whole = to_bytes(made()).value();
+    const std::vector<std::byte> whole = to_bytes(made_with_objects()).value();
     unsigned told = 0, tries = 0;
     const auto look = [&](const std::vector<std::byte>& bytes) {
         ++tries;
         const auto read = from_bytes(bytes, "x.capture");
         if (read) {
             // A bit of the frame that nothing depends on.
-            EXPECT_EQ(read->capture, made());
+            EXPECT_EQ(read->capture, made_with_objects());
             return;
         }
         ++told;
@@ -170,7 +253,7 @@ TEST_F(CaptureFile, AnotherVersionIsNamed) {
     auto bytes = to_bytes(made()).value();
     bytes[8] = std::byte{9};
     EXPECT_EQ(from_bytes(bytes, "x.capture").error().text(),
-              "x.capture: byte 8: it is of version 9 of the format, and this trimtab reads 1");
+              "x.capture: byte 8: it is of version 9 of the format, and this trimtab reads 2 and before");
 }
 
 // It would be 2^60 bytes: told before it is believed.
