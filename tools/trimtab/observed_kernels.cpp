@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -17,6 +18,8 @@
 #include "profiler/emulator_backend.h"
 #include "profiler/observed_profile.h"
 #include "profiler/store.h"
+#include "ptx/binary.h"
+#include "runtime/modules/module_cache.h"
 #include "tools/trimtab/kernel_file.h"
 
 namespace trimtab::tools {
@@ -62,6 +65,7 @@ class Keeper {
                            .points = 0,
                            .planned = {},
                            .is_stored = false,
+                           .is_prepared_again = false,
                            .counted = {},
                            .failure = {}};
         if (kernel.module == nullptr) {
@@ -119,6 +123,28 @@ class Keeper {
     profiler::ProfileStore store_;
 };
 
+// What `trimtab prepare` made of an object's modules with these kernels, without their profiles: whoever wants it next has
+// it made anew. What was made with a file of annotations has another name, and stays.
+void forget_prepared(const std::string& object, std::vector<ObservedKernel*> kernels) {
+    const runtime::ModuleCache cache(runtime::ModuleCache::default_folder());
+    const auto binaries = ptx::is_elf(object) ? ptx::read_fat_binaries(object)
+                                              : std::expected<std::vector<ptx::FatBinary>, Error>();
+    if (!cache.is_there() || !binaries) return;
+    for (const ptx::FatBinary& binary : *binaries) {
+        std::vector<ObservedKernel*> held;
+        for (ObservedKernel* const kernel : kernels)
+            if (std::ranges::any_of(binary.images, [&](const ptx::FatBinaryImage& image) {
+                    const std::string_view text(reinterpret_cast<const char*>(image.bytes.data()),
+                                                image.bytes.size());
+                    return image.kind == ptx::FatBinaryImage::Kind::ptx && text.contains(kernel->name);
+                }))
+                held.push_back(kernel);
+        std::error_code ignored;
+        if (held.empty() || !std::filesystem::remove(cache.library(binary.hash), ignored)) continue;
+        for (ObservedKernel* const kernel : held) kernel->is_prepared_again = true;
+    }
+}
+
 }  // namespace
 
 std::expected<std::vector<ObservedKernel>, Error> observed_kernels(const Bench& bench,
@@ -154,6 +180,12 @@ std::expected<std::vector<ObservedKernel>, Error> observed_kernels(const Bench& 
         }
         out.push_back(keeper.keep(file->second.kernels[*found], own->second));
     }
+    std::map<std::string, std::vector<ObservedKernel*>> stored;
+    for (ObservedKernel& kernel : out)
+        // A program that trimtab++ built has its driver programs with it.
+        if (kernel.is_stored && !files.at(objects[kernel.name]).instrumented)
+            stored[objects[kernel.name]].push_back(&kernel);
+    for (const auto& [object, kernels] : stored) forget_prepared(object, kernels);
     return out;
 }
 
@@ -161,11 +193,9 @@ nlohmann::ordered_json to_json(const std::vector<ObservedKernel>& kernels, const
     using Json = nlohmann::ordered_json;
     Json list = Json::array(), skipped = Json::array();
     for (const ObservedKernel& kernel : kernels) {
-        Json one = {{"kernel", kernel.name},
-                    {"demangled", kernel.demangled},
-                    {"launches", kernel.launches},
-                    {"points", kernel.points},
-                    {"kept", kernel.is_stored}};
+        Json one = {{"kernel", kernel.name},       {"demangled", kernel.demangled},
+                    {"launches", kernel.launches}, {"points", kernel.points},
+                    {"kept", kernel.is_stored},    {"prepared_again", kernel.is_prepared_again}};
         one["planned"] = kernel.planned.empty() ? Json() : Json(kernel.planned);
         if (kernel.counted) one["counters"] = to_json(*kernel.counted);
         if (!kernel.failure.empty()) one["failure"] = kernel.failure;

@@ -21,6 +21,8 @@ struct ObservedKernel {
     std::size_t points = 0;    // of the profile, those of earlier runs among them
     std::string planned;       // what is wrong with the planned profile; empty: nothing
     bool is_stored = false;
+    // Prepared driver programs of its module, which knew another profile, were taken away: they are made again.
+    bool is_prepared_again = false;
     std::optional<CountedKernel> counted;  // where a GPU counted, too
     std::string failure;                   // not empty: there is no profile, and why
 };

@@ -40,9 +40,10 @@ std::string text_of(const ObservedKernel& kernel) {
     out += fmt::format("{} points of {} launches", kernel.points, kernel.launches);
     if (!kernel.planned.empty()) out += "; " + kernel.planned;
     out += kernel.is_stored
-               ? "; kept, for builds and tools to take\n"
-               : "; not kept: the planned profile speaks for all sizes (--replace keeps this one)\n";
-    return out;
+               ? "; kept, for builds and tools to take"
+               : "; not kept: the planned profile speaks for all sizes (--replace keeps this one)";
+    if (kernel.is_prepared_again) out += "; its prepared module is made again when it is wanted";
+    return out + "\n";
 }
 
 // The program's launches, each with several blocks, as trimtab bench has it.

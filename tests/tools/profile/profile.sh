@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# profile.sh BUILD: once `trimtab profile` has seen the program's own launches of a kernel whose work is in its arrays, a
+# profile.sh BUILD CLANG CUDA: once `trimtab profile` has seen the program's own launches of a kernel whose work is in its arrays, a
 # build takes their profile in the place of the planned one, and its driver program is asked.
 set -euo pipefail
 
 # shellcheck source-path=SCRIPTDIR source=../../built_program.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../built_program.sh" "$1" "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/rows.cu"
 trimtab=$build/bin/trimtab
+clang=$2
+cuda=$3
 
 build_as -O3
 mv rows before
@@ -35,6 +37,20 @@ python3 -c '
 import json
 points = [next(k["points"] for k in json.load(open(name))["kernels"] if "multiply_rows" in k["kernel"]) for name in ("profiled.json", "more.json")]
 assert points[1] > 1.5 * points[0], points' || fail "a second run's points do not join the first's: $(cat more.json)"
+# Another compiler's program, whose driver programs are prepared: without the profile, they go; then they have it.
+"$clang" -x cuda "--cuda-path=$cuda" --cuda-gpu-arch=sm_75 --cuda-include-ptx=all -O3 -fPIC -Wno-unknown-cuda-version \
+    -c "$source" -o plain.o
+"$clang" plain.o -o plain "$build/lib/libtrimtab.so" "-Wl,-rpath,$build/lib"
+"$trimtab" prepare --quiet ./plain
+prepared=$(find "$XDG_CACHE_HOME/trimtab/modules" -name '*.so')
+[[ -f $prepared ]] || fail "it is not one module that is prepared: $prepared"
+"$trimtab" profile --device rtx2070super -- ./plain >out.txt 2>log.txt || fail "profile of another compiler's program: $(cat log.txt)"
+grep -q 'multiply_rows.*its prepared module is made again' out.txt || fail "its prepared module is not told: $(cat out.txt)"
+! grep -q 'double_all.*made again' out.txt || fail "a profile that is not kept changes what is prepared: $(cat out.txt)"
+[[ ! -e $prepared ]] || fail "a library that was prepared without the profile stays"
+"$trimtab" prepare --quiet ./plain
+"$trimtab" inspect "$prepared" --kernel multiply_rows >inspected.txt
+grep 'profile.*points by program' inspected.txt >/dev/null || fail "what is prepared has another's profile: $(cat inspected.txt)"
 status=0
 "$trimtab" profile --device gpu,k20c -- ./before 2>log.txt || status=$?
 ((status == 2)) || fail "several devices are taken: $status"
