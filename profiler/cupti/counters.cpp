@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <set>
-
-#include "ptx/opcodes.h"
 
 namespace trimtab::profiler::cupti {
 namespace {
@@ -22,21 +19,6 @@ std::string sectors(std::string_view what) {
     return "l1tex__t_sectors_pipe_lsu_mem_" + std::string(what) + ".sum";
 }
 
-void look_at(const ptx::Function& function, CodeUse& use) {
-    for (const ptx::Instruction& instruction : function.body) {
-        const auto kind = ptx::info(instruction.opcode).opcode_class;
-        const ptx::Space space = instruction.modifiers.space;
-        const bool is_generic = space == ptx::Space::generic;
-        if (kind == ptx::OpcodeClass::atomic) use.atomics = true;
-        if (kind != ptx::OpcodeClass::load && kind != ptx::OpcodeClass::store &&
-            kind != ptx::OpcodeClass::atomic)
-            continue;
-        // A generic address may be of any of them.
-        use.shared = use.shared || space == ptx::Space::shared || is_generic;
-        use.local = use.local || space == ptx::Space::local || is_generic;
-    }
-}
-
 double quantile(const std::vector<double>& sorted, double share) {
     const double place = share * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<std::size_t>(place);
@@ -45,14 +27,6 @@ double quantile(const std::vector<double>& sorted, double share) {
 }
 
 }  // namespace
-
-CodeUse code_use(const ptx::Module& module, std::string_view kernel) {
-    CodeUse use;
-    // What it calls is not looked for: any function of the module may be.
-    for (const ptx::Function& function : module.functions)
-        if (!function.is_entry || function.name == kernel) look_at(function, use);
-    return use;
-}
 
 std::vector<std::string> counters_for(const CodeUse& use) {
     std::vector<std::string> names{std::string(instructions), std::string(lanes)};

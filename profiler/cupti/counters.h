@@ -7,16 +7,14 @@
 #include <vector>
 
 #include "model/metrics.h"
-#include "ptx/module.h"
 
 namespace trimtab::profiler::cupti {
 
-// What a kernel's code can do at all: what it cannot need not be counted, and each group of counters may cost a further
+// What a kernel can do at all: what it cannot need not be counted, and each group of counters may cost a further
 // pass over the launch.
 struct CodeUse {
     bool atomics = false, shared = false, local = false;
 };
-[[nodiscard]] CodeUse code_use(const ptx::Module& module, std::string_view kernel);
 
 // Their names, as CUPTI has them from Volta on. Sums over the whole GPU: ratios would cost passes of their own.
 [[nodiscard]] std::vector<std::string> counters_for(const CodeUse& use);

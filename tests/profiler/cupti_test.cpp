@@ -7,7 +7,6 @@
 
 #include "profiler/cupti/counters.h"
 #include "profiler/cupti/range_counters.h"
-#include "ptx/module.h"
 #include "tests/profiler/stand_in_cupti.h"
 
 namespace trimtab::profiler::cupti {
@@ -20,6 +19,7 @@ using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
@@ -102,52 +102,12 @@ TEST(CuptiLibrary, ThatIsNotThereIsOneLine) {
 
 // --- What is counted of a kernel ---
 
-constexpr const char* kernels = R"(
-.version 6.3
-.target sm_75
-.address_size 64
-.func helper(.param .u64 p) {
-    .reg .u64 %rd<2>;
-    .reg .u32 %r<2>;
-    ld.param.u64 %rd1, [p];
-    red.global.add.u32 [%rd1], 1;
-    ret;
-}
-.visible .entry plain(.param .u64 p) {
-    .reg .u64 %rd<2>;
-    .reg .u32 %r<2>;
-    ld.param.u64 %rd1, [p];
-    ld.global.u32 %r1, [%rd1];
-    st.global.u32 [%rd1], %r1;
-    ret;
-}
-)";
-constexpr const char* shared_kernel = R"(
-.version 6.3
-.target sm_75
-.address_size 64
-.visible .entry tiled(.param .u64 p) {
-    .reg .u64 %rd<2>;
-    .reg .u32 %r<2>;
-    .shared .align 4 .b8 tile[128];
-    ld.param.u64 %rd1, [p];
-    ld.shared.u32 %r1, [tile];
-    st.global.u32 [%rd1], %r1;
-    ret;
-}
-)";
-
 TEST(Counters, AreThoseOfWhatTheCodeCanDo) {
-    const auto one = ptx::parse(kernels, "one"), other = ptx::parse(shared_kernel, "other");
-    ASSERT_TRUE(one && other);
-    const CodeUse plain = code_use(*one, "plain"), tiled = code_use(*other, "tiled");
-    EXPECT_TRUE(plain.atomics);  // a function that it may call
-    EXPECT_FALSE(plain.shared || plain.local);
-    EXPECT_TRUE(tiled.shared);
-    EXPECT_FALSE(tiled.atomics || tiled.local);
+    const std::string of_atomics = "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
+                      of_shared = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
     EXPECT_EQ(counters_for({}).size(), 6u);
-    EXPECT_THAT(counters_for(plain), Contains("l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"));
-    EXPECT_THAT(counters_for(tiled), Contains("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"));
+    EXPECT_THAT(counters_for({.atomics = true}), AllOf(Contains(of_atomics), Not(Contains(of_shared))));
+    EXPECT_THAT(counters_for({.shared = true}), AllOf(Contains(of_shared), Not(Contains(of_atomics))));
 }
 
 TEST(Counters, BecomeMetricsOfAnActiveWarp) {
