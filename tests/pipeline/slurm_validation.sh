@@ -88,6 +88,27 @@ SLURM_ARRAY_TASK_ID=0 bash own/a/job.sbatch || fail "the script of a program"
 [[ $(cat called) == "<bench><--device><gpu><-o><$work/own/a/bench><--><./app><two words><it's>" ]] || fail "it calls $(cat called)"
 rm bin/trimtab
 [[ -e own/a/done/bench ]] || fail "it is not marked as done"
+# And trimtab profile, where that is asked for: what is done already is not done again.
+"$trimtab" validate --slurm --write-only --gpu a --step bench --step profile -o own -- ./app >own.txt || fail "profile: $?"
+grep -qx '#SBATCH --array=0-0%1' own/a/job.sbatch || fail "bench is done again: $(cat own/a/job.sbatch)"
+printf '#!/bin/sh\nprintf "<%%s>" "$@" >called\nexit 3\n' >bin/trimtab
+chmod +x bin/trimtab
+if SLURM_ARRAY_TASK_ID=0 bash own/a/job.sbatch; then fail "a profile that fails"; fi
+rm bin/trimtab
+[[ $(cat called) == "<profile><--device><gpu><--store><$work/own/a/profile><--><./app>" ]] || fail "it calls $(cat called)"
+[[ ! -e own/a/done/profile ]] || fail "what failed is marked as done"
+# What bench left of each kind is read back into one table.
+mkdir -p own/a/bench own/b/bench
+for kind in a b; do
+    printf '{"launches": [{"device": "GPU %s"}, {"device": "GPU %s"}], "skipped": [], "summary": {"as written":
+        {"launches": 2, "mean_share_of_best": 0.9, "least_share_of_best": 0.8}}}' $kind $kind >own/$kind/bench/bench.json
+done
+"$trimtab" validate --read own >own.txt || fail "reading what bench left ends with $?"
+[[ $(grep -Ec '^(a +GPU a|b +GPU b) +2 +0.900 \(least 0.800\) +-$' own.txt) == 2 ]] || fail "$(cat own.txt)"
+echo '{"launches": 4}' >own/b/bench/bench.json
+status=0
+"$trimtab" validate --read own >damaged.txt 2>&1 || status=$?
+((status == 3)) && grep -q 'own/b/bench/bench.json' damaged.txt || fail "damaged: $status $(cat damaged.txt)"
 
 # What is wrong is one line, and nothing is sent.
 refused() {
@@ -102,6 +123,7 @@ refused 2 "--slurm wants --bundle FILE, or a program" --slurm -o x
 refused 2 "a folder for the results" --slurm --bundle bundle
 refused 3 "no such file" --slurm --bundle nowhere -o x
 refused 3 "is no bundle" --slurm --bundle "$trimtab" -o x
+refused 2 "--step" --slurm -o x --step sing -- ./app
 refused 3 "no kind of GPU" --slurm --bundle bundle -o x --gpu 'a b'
 refused 3 "wants an option of sbatch" --slurm --bundle bundle -o x --sbatch-option=4
 refused 3 "takes no folder of that name" --slurm --bundle bundle -o "x y"

@@ -80,11 +80,15 @@ std::string script_text(const SlurmOptions& options, const SlurmJob& job, const 
     for (const std::string& word : options.program) words.push_back(base::shell_word(word));
     std::error_code none;
     return out + fmt::format(
-                     "cd {} || exit 3\n"
-                     "trimtab \"$step\" --device gpu -o {}/\"$step\" -- {} && mkdir -p {}/done && "
-                     ": >{}/done/\"$step\"\n",
+                     "cd {0} || exit 3\n"
+                     "mkdir -p {1}/done\n"
+                     "case $step in\n"
+                     "    bench) results=(-o {1}/bench) ;;\n"
+                     "    profile) mkdir -p {1}/profile && results=(--store {1}/profile) ;;\n"
+                     "esac\n"
+                     "trimtab \"$step\" --device gpu \"${{results[@]}}\" -- {2} && : >{1}/done/\"$step\"\n",
                      base::shell_word(fs::current_path(none).string()), base::shell_word(folder),
-                     fmt::join(words, " "), base::shell_word(folder), base::shell_word(folder));
+                     fmt::join(words, " "));
 }
 
 bool is_under_way(const std::string& id) {
@@ -143,7 +147,8 @@ std::expected<std::vector<SlurmJob>, Error> submit(const SlurmOptions& options) 
         if (error) return std::unexpected(Error{.message = error.message(), .file = own.string()});
         SlurmJob job{.kind = kind, .script = (own / "job.sbatch").string(), .id = {}, .steps = {}};
         if (validate.empty()) {
-            if (!fs::exists(own / "done/bench", error)) job.steps.emplace_back("bench");
+            for (const std::string& step : options.program_steps)
+                if (!fs::exists(own / "done" / step, error)) job.steps.push_back(step);
         } else {
             for (const std::string_view step : validation_steps)
                 if (!fs::exists(own / "done" / step, error)) job.steps.emplace_back(step);

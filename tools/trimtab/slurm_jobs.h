@@ -1,5 +1,5 @@
-// The validation of docs/validating-on-a-gpu.md, or trimtab bench of a program, as jobs of Slurm: an array for each kind
-// of GPU, of the steps that are still to be done. Placing is Slurm's.
+// The validation of docs/validating-on-a-gpu.md, or trimtab bench and trimtab profile of a program, as jobs of Slurm: an
+// array for each kind of GPU, of the steps that are still to be done. Placing is Slurm's.
 #pragma once
 
 #include <expected>
@@ -11,8 +11,9 @@
 namespace trimtab::tools {
 
 struct SlurmOptions {
-    std::string bundle;  // of scripts/gpu_bundle.sh, as it is or unpacked; empty: `program` is timed
+    std::string bundle;  // of scripts/gpu_bundle.sh, as it is or unpacked; empty: `program` is run
     std::vector<std::string> program = {};
+    std::vector<std::string> program_steps = {"bench"};  // "bench", "profile": by that subcommand
     std::vector<std::string> kinds;    // of GPUs, as Slurm names them; "any": whichever there is
     std::vector<std::string> options;  // for each script: "--partition=gpus"
     std::string folder;                // of scripts and results, which all nodes see

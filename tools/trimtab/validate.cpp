@@ -9,6 +9,7 @@
 
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/slurm_jobs.h"
+#include "tools/trimtab/timed_programs.h"
 #include "tools/trimtab/validation_results.h"
 
 namespace trimtab::tools {
@@ -25,12 +26,21 @@ struct Options {
 
 int read(const Options& options) {
     std::vector<std::pair<std::string, ValidationResults>> all;
-    for (const std::string& given : options.folders)
+    std::vector<TimedProgram> timed;
+    for (const std::string& given : options.folders) {
+        const std::vector<std::string> folders = timed_folders(given);
+        for (const std::string& folder : folders) {
+            auto program = read_timed_program(folder);
+            if (!program) return fail(program.error());
+            timed.push_back(std::move(*program));
+        }
+        if (!folders.empty()) continue;
         for (const std::string& folder : result_folders(given)) {
             auto results = read_validation(folder);
             if (!results) return fail(results.error());
             all.emplace_back(folder, std::move(*results));
         }
+    }
     bool disagrees = false;
     Json json = Json::array();
     std::string text;
@@ -41,17 +51,19 @@ int read(const Options& options) {
         text += (text.empty() ? "" : "\n") + (all.size() > 1 ? folder + ":\n" : "") + to_text(results);
     }
     // One folder's results are what they always were.
-    if (all.size() == 1) json = to_json(all.front().second);
+    if (all.size() == 1 && timed.empty()) json = to_json(all.front().second);
+    for (const TimedProgram& program : timed) json.push_back(to_json(program));
     if (options.json)
         fmt::print("{}\n", json.dump(2));
     else
-        fmt::print("{}{}", all.size() > 1 ? to_table(all) + "\n" : "", text);
+        fmt::print("{}{}{}", timed.empty() ? "" : to_table(timed), all.size() > 1 ? to_table(all) + "\n" : "",
+                   text);
     return code(disagrees ? ExitCode::no : ExitCode::ok);
 }
 
 int submit_jobs(Options options) {
     if (options.jobs.bundle.empty() == options.jobs.program.empty())
-        return fail(ExitCode::usage, "--slurm wants --bundle FILE, or a program to time, after --");
+        return fail(ExitCode::usage, "--slurm wants --bundle FILE, or a program to run, after --");
     if (options.jobs.folder.empty())
         return fail(ExitCode::usage, "--slurm wants a folder for the results: -o");
     if (options.jobs.kinds.empty()) options.jobs.kinds.emplace_back("any");
@@ -79,7 +91,8 @@ int submit_jobs(Options options) {
     if (!options.jobs.waits) return code(ExitCode::ok);
     wait_for(*jobs);
     options.folders = {options.jobs.folder};
-    return options.jobs.program.empty() && !options.json ? read(options) : code(ExitCode::ok);
+    const bool has_results = !options.jobs.bundle.empty() || !timed_folders(options.jobs.folder).empty();
+    return has_results && !options.json ? read(options) : code(ExitCode::ok);
 }
 
 int run(const Options& options) {
@@ -110,6 +123,14 @@ void add_validate(CLI::App& app, Action& action) {
                      "A kind of GPU as Slurm names it (default: any); may be repeated")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command
+        ->add_option(
+            "--step", options->jobs.program_steps,
+            "What is run of a program: bench, its launches timed with every block (the default); profile, "
+            "profiles by the GPU's counters; may be repeated")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->check(CLI::IsMember({"bench", "profile"}));
     command->add_option("-o,--output", options->jobs.folder,
                         "The folder for scripts and results, which all nodes see");
     command->add_option("--seconds", options->jobs.seconds, "For each step")
@@ -125,7 +146,7 @@ void add_validate(CLI::App& app, Action& action) {
     command->add_flag("--json", options->json, "Print JSON");
     command
         ->add_option("PROGRAM", options->jobs.program,
-                     "After --: a program and its arguments, which trimtab bench times there")
+                     "After --: a program and its arguments, which trimtab bench times there (or --step)")
         ->expected(-1);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return run(*options); }; });
