@@ -10,7 +10,7 @@ usage: scripts/build_site.sh [--output DIR] [--gallery DIR]
 
 Lays the manual out as a site of MkDocs Material in DIR (default: build/site), which is read from a disk or a server,
 with a search that needs neither. A link that leads nowhere is an error. --gallery adds the pages that
-scripts/build_gallery.py made. Needs PyPI, for mkdocs-material.
+scripts/build_gallery.py made. Needs PyPI, for mkdocs-material and nbconvert.
 END
 }
 
@@ -27,8 +27,8 @@ done
 work=$(mktemp -d "${TMPDIR:-/tmp}/trimtab-site-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
-"$work/venv/bin/python" -m pip --disable-pip-version-check install --quiet mkdocs-material==9.8.1 mkdocs==1.6.1 ||
-    die 3 "MkDocs could not be installed from PyPI"
+"$work/venv/bin/python" -m pip --disable-pip-version-check install --quiet mkdocs-material==9.8.1 mkdocs==1.6.1 nbconvert==7.17.2 ||
+    die 3 "MkDocs and nbconvert could not be installed from PyPI"
 "$work/venv/bin/python" "$root/scripts/site_pages.py" --output "$work/pages" ${gallery:+--gallery "$gallery"}
 "$work/venv/bin/python" - "$root/mkdocs.yml" "$work" <<'END'
 import json, pathlib, sys, yaml

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Lays out the pages of the site (scripts/build_site.sh): Markdown where it lies, what it links to beside it, and the
-order of the pages, which is that of the tables in docs/README.md and docs/maintainers/README.md.
+order of the pages, which is that of the tables in docs/README.md and docs/maintainers/README.md. Notebooks become
+pages with what their cells print, by nbconvert.
 
 usage: site_pages.py --output DIR [--gallery DIR]
 Exit codes: 0 done, 2 usage, 3 bad input.
@@ -22,30 +23,47 @@ PAGES = ["README.md", "LICENSES.md", "docs", "samples/README.md", "bench/README.
 def pages():
     for page in PAGES:
         path = ROOT / page
-        yield from sorted(path.rglob("*.md")) if path.is_dir() else [path] if path.exists() else []
+        yield from sorted(one for one in path.rglob("*") if is_page(one)) if path.is_dir() else [path] if path.exists() else []
+
+
+def is_page(path):
+    return path.suffix in (".md", ".ipynb")
+
+
+def text_of(path):
+    if path.suffix != ".ipynb":
+        return path.read_text()
+    import nbconvert
+    text, _ = nbconvert.MarkdownExporter().from_filename(str(path))
+    return text
 
 
 def title_of(path):
-    return next((line[2:].strip() for line in path.read_text().splitlines() if line.startswith("# ")), path.stem)
+    return next((line[2:].strip() for line in text_of(path).splitlines() if line.startswith("# ")), path.stem)
+
+
+def page_name(path):
+    return str(path.relative_to(ROOT).with_suffix(".md"))
 
 
 def linked(path):
     """Pages in the order of a page's links."""
     for target, _ in LINK.findall(path.read_text()):
         other = (path.parent / target).resolve()
-        if other.suffix == ".md" and other.exists():
+        if is_page(other) and other.exists():
             yield other
 
 
 def lay_out(output, gallery):
     output.mkdir(parents=True)
     for page in pages():
-        place = output / page.relative_to(ROOT)
+        text = text_of(page)
+        place = output / page_name(page)
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(page, place)
-        for target, _ in LINK.findall(re.sub(r"`[^`]*`", "", page.read_text())):
+        place.write_text(text)
+        for target, _ in LINK.findall(re.sub(r"`[^`]*`", "", text)):
             other = pathlib.Path(os.path.normpath(page.parent / target))
-            if re.match(r"[a-z]+:", target) or other.suffix == ".md" or ROOT not in other.parents:
+            if re.match(r"[a-z]+:", target) or is_page(other) or ROOT not in other.parents:
                 continue
             copy = output / other.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -53,9 +71,9 @@ def lay_out(output, gallery):
                 copy.mkdir(parents=True, exist_ok=True)
             elif other.exists():
                 shutil.copyfile(other, copy)
-    # Links to folders lead to their pages.
+    # Links to folders lead to their pages, those to notebooks to what is made of them.
     for page in output.rglob("*.md"):
-        text = page.read_text()
+        text = re.sub(r"(\]\([^)\s:]+)\.ipynb([)#])", r"\1.md\2", page.read_text())
         for target, _ in LINK.findall(text):
             other = pathlib.Path(os.path.normpath(page.parent / target))
             if other.is_dir() and (other / "README.md").exists():
@@ -64,7 +82,7 @@ def lay_out(output, gallery):
 
 
 def navigation(gallery):
-    entry = lambda path: {title_of(path): str(path.relative_to(ROOT))}
+    entry = lambda path: {title_of(path): page_name(path)}
     manual = ROOT / "docs" / "README.md"
     maintainers = ROOT / "docs" / "maintainers" / "README.md"
     taken, use, inside = {manual, maintainers}, [entry(manual)], [entry(maintainers)]

@@ -69,7 +69,9 @@ class Emulation:
 @dataclass(frozen=True)
 class Finding:
     rule: str
-    text: str
+    text: str            # what is seen, and at which line
+    remedy: str          # what to do about it
+    gain: float          # how many times as fast the kernel would be, by the model
     json: dict[str, Any] = field(repr=False)
 
 

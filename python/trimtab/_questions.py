@@ -81,5 +81,9 @@ def advise(file: PathLike | None = None, *, program: Sequence[PathLike] | None =
         command += ["--", *program]
     json = run(command)
     found = [*json["program_findings"], *(one for kernel_json in json["kernels"] for one in kernel_json["findings"])]
-    findings = tuple(Finding(one["rule"], one.get("text", ""), one) for one in found)
-    return Advice(json["device"], json["total_ns"], findings, json)
+    return Advice(json["device"], json["total_ns"], tuple(map(_finding, found)), json)
+
+
+def _finding(json: dict[str, Any]) -> Finding:
+    places = [": ".join(filter(None, (one.get("source"), one["text"]))) for one in json["evidence"]]
+    return Finding(json["rule"], "; ".join([json["title"], *places]), json["remedy"], json["gain"], json)

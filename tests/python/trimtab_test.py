@@ -110,6 +110,15 @@ class Questions(unittest.TestCase):
         with self.assertRaises(ValueError):
             trimtab.advise()
 
+    def test_findings_say_what_is_seen_and_what_to_do(self):
+        # A thread a block: most lanes of each warp are not there.
+        advice = trimtab.advise(self.saxpy, grid=(1 << 20,), block=(1,), device="rtx3090", args=N)
+        finding = advice.findings[0]
+        self.assertRegex(finding.text, "^[a-z].*; .*[0-9]")
+        self.assertTrue(finding.remedy)
+        self.assertGreater(finding.gain, 1)
+        self.assertEqual(finding.rule, advice.json["kernels"][0]["findings"][0]["rule"])
+
     def test_devices_are_listed(self):
         self.assertIn("h100", {device["slug"] for device in trimtab.devices()})
 

@@ -41,4 +41,6 @@ TRIMTAB_LOG=info ./gemm 256 >gemm.out 2>gemm.log
 grep -q '^PASS$' gemm.out || fail "gemm: $(cat gemm.out gemm.log)"
 grep -q 'by driver: predicted fastest' gemm.log || fail "gemm is not tuned: $(cat gemm.log)"
 python "$sources/tests/python/trimtab_test.py" || fail "the module"
+"$work/venv/bin/pip" --disable-pip-version-check install --quiet nbclient==0.11.0 ipykernel==7.4.0
+python "$sources/scripts/run_notebook.py" "$sources/docs/python-notebook.ipynb" || fail "the notebook prints something else"
 echo "wheel: $(du -h --apparent-size "$wheel" | cut -f1)"
