@@ -21,6 +21,7 @@ SAMPLES = ["polybench/gemm", "polybench/2dconv", "polybench/3dconv", "polybench/
            "polybench/fdtd2d", "polybench/gramschm", "more/saxpy", "more/mandelbrot", "more/histogram", "more/tiled_matmul"]
 DEVICES = ["gtx1080ti", "rtx2070super", "rtx3090", "a100-pcie-40gb", "h100"]
 SIZES = [256, 1024]
+RUN_SIZE = 128
 
 
 class Failed(Exception):
@@ -32,13 +33,26 @@ def run(words, **options):
     return done
 
 
-def choice(trimtab, program, kernel, device, size):
-    """What a launch of that size gets: its block, or why none is chosen."""
+def launched(program, folder):
+    """D of each kernel's first launch, by the kernel's name."""
+    report = os.path.join(folder, "report.jsonl")
+    run([program, str(RUN_SIZE)], env=os.environ | {"TRIMTAB_REPORT": report})
+    found = {}
+    with open(report) as lines:
+        for line in lines:
+            launch = json.loads(line)
+            found.setdefault(launch["kernel"], launch["data"])
+    return found
+
+
+def choice(trimtab, program, kernel, data, device, size):
+    """What a launch of that size gets: its block, or why none is chosen. Integers are the size, all else as launched."""
     about = kernel["description"]
     words = [trimtab, "select", program, "--kernel", about["name"], "--device", device, "--json"]
-    for source in about["data_sources"]:
-        if "param" in source and source["type"] in ("s32", "u32", "s64", "u64"):
-            words += ["--arg", f"{source['param']}={size}"]
+    for name, source in zip(about["data"], about["data_sources"]):
+        if "param" in source:
+            value = size if source["type"] in ("s32", "u32", "s64", "u64") else data.get(name, 1)
+            words += ["--arg", f"{source['param']}={value}"]
     done = run(words)
     extents = [source for source in about["data_sources"] if "extent" in source]
     if done.returncode == 3 and extents:  # no guard says how many threads there are: a grid-stride loop
@@ -61,6 +75,7 @@ def page_of(sample, tools, output):
             raise Failed(f"{sample}: does not build: {built.stderr.strip()[-300:]}")
         trimtab = str(tools / "trimtab")
         kernels = json.loads(run([trimtab, "inspect", program, "--json"]).stdout)["kernels"]
+        data = launched(program, folder)
         text = [f"# {name}", "", "```cuda", source.read_text().rstrip(), "```", ""]
         for kernel in kernels:
             about = kernel["description"]
@@ -70,13 +85,13 @@ def page_of(sample, tools, output):
             if about["verdict"] != "fixed":
                 text += ["", "| all sizes | " + " | ".join(DEVICES) + " |", "| --- |" + " --- |" * len(DEVICES)]
                 for size in SIZES:
-                    text.append(f"| {size} | " + " | ".join(choice(trimtab, program, kernel, device, size)
-                                                             for device in DEVICES) + " |")
+                    text.append(f"| {size} | " + " | ".join(choice(trimtab, program, kernel, data.get(about["name"], {}),
+                                                                    device, size) for device in DEVICES) + " |")
             text.append("")
-        ran = run([trimtab, "run", "--report", str(output / f"{name}-report.html"), "--", program, "128"])
+        ran = run([trimtab, "run", "--report", str(output / f"{name}-report.html"), "--", program, str(RUN_SIZE)])
         if ran.returncode != 0:
             raise Failed(f"{sample}: does not run: {ran.stderr.strip()[-300:]}")
-        text += [f"[The report page of a run]({name}-report.html) at size 128.", ""]
+        text += [f"[The report page of a run]({name}-report.html) at size {RUN_SIZE}.", ""]
         (output / f"{name}.md").write_text("\n".join(text))
     return name, ", ".join(sorted({kernel["description"]["verdict"] for kernel in kernels}))
 
