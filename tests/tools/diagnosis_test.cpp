@@ -56,6 +56,20 @@ TEST(Diagnosis, ACacheThatCannotBeMadeIsNoted) {
     std::filesystem::remove(file);
 }
 
+TEST(Diagnosis, ASharedStoreThatCannotBeUsedIsNoted) {
+    EXPECT_THAT(diagnose_surroundings(), Not(Contains(testing::Field(&Finding::subject, "shared store"))));
+    const Variable store("TRIMTAB_STORE", "redis://127.0.0.1:1");  // nobody listens there
+    EXPECT_THAT(diagnose_surroundings(),
+                Contains(finding("shared store", Health::note, "TRIMTAB_STORE_KEY")));
+    const std::string secret = testing::TempDir() + "/diagnosis_test_secret";
+    std::ofstream(secret) << std::string(64, 'a');
+    std::filesystem::permissions(secret,
+                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    const Variable key("TRIMTAB_STORE_KEY", secret);
+    EXPECT_THAT(diagnose_surroundings(), Contains(finding("shared store", Health::note, "127.0.0.1:1")));
+    std::filesystem::remove(secret);
+}
+
 TEST(Diagnosis, AMisspeltVariableIsNoted) {
     const Variable misspelt("TRIMTAB_REPROT", "1");
     const Variable bad("TRIMTAB", "perhaps");

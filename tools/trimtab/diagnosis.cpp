@@ -21,6 +21,7 @@
 #include "base/process.h"
 #include "base/temporary_folder.h"
 #include "model/device.h"
+#include "pipeline/remote/redis_store.h"
 #include "runtime/settings.h"
 #include "runtime/stand_in/libraries.h"
 #include "sass/assemble.h"
@@ -169,6 +170,19 @@ Finding diagnose_folder(std::string subject, const std::string& path, std::strin
     return {std::move(subject), Health::good, text};
 }
 
+// The store that machines share, where one is named: asked for something that nobody has put there.
+std::optional<Finding> diagnose_shared_store() {
+    const char* const named = secure_getenv("TRIMTAB_STORE");
+    if (named == nullptr || *named == '\0') return std::nullopt;
+    std::string warned;
+    {
+        const auto store = remote::store_of_environment([&](const std::string& text) { warned = text; });
+        if (store != nullptr) (void)store->get("doctor", "none");
+    }
+    if (warned.empty()) return Finding{"shared store", Health::good, "TRIMTAB_STORE answers"};
+    return Finding{"shared store", Health::note, std::move(warned), "docs/workers.md; builds do without it"};
+}
+
 std::string text_of(const char* path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -218,6 +232,7 @@ std::vector<Finding> diagnose_surroundings() {
             {"temporary files", Health::good, fs::path(folder->path()).parent_path().string()});
     else
         findings.push_back({"temporary files", Health::missing, folder.error().text(), "set TMPDIR"});
+    if (auto store = diagnose_shared_store()) findings.push_back(std::move(*store));
     auto warnings = runtime::read_settings([](const char* name) { return secure_getenv(name); }).warnings;
     for (std::string& unknown : runtime::unknown_variables(environ)) warnings.push_back(std::move(unknown));
     for (std::string& warning : warnings)
