@@ -25,6 +25,8 @@ struct Architecture {
     Sourced atomic_gap;              // cycles between two atomics of an SM on one address
     Sourced issues_per_cycle;        // of one scheduler
     Sourced integer_multiply_slots;  // passes of the integer unit that a 32-bit multiplication takes
+    // Between two segments of 64 bytes, used whole or in part, that L2 sends to one SM.
+    Sourced port_gap;
     // Slots of L2 that a store takes for each whole sector outside whole segments of 64 bytes, each sector that
     // it writes in part, and each (quad of lanes, sector) pair outside whole segments.
     Sourced store_whole_sector, store_partial_sector, store_fragment;

@@ -79,6 +79,8 @@ class Estimation {
             totals.warp_instructions *= scale;
             for (double& cycles : totals.admitted_cycles) cycles *= scale;
         }
+        // What leaves L2 is written while DRAM has nothing to read: not before all reads and writes are done.
+        totals.cycles = std::max(totals.cycles, totals.admitted_cycles[index(Resource::dram)]);
         Estimate out;
         const double ratio = launch_.work_ratio;
         out.cycles = totals.cycles * ratio;

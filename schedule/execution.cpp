@@ -106,7 +106,8 @@ double Execution::end_of(WarpState& w, const Instruction& i, double at) {
     return end + i.extra_latency_cycles;
 }
 
-Execution::Missing Execution::look_up(const WarpState& w, const Request& request, bool through_l1) {
+Execution::Missing Execution::look_up(const WarpState& w, const Request& request, bool through_l1,
+                                      LineCache::Use use) {
     Missing missing;
     filled_.clear();
     fetched_.clear();
@@ -117,7 +118,7 @@ Execution::Missing Execution::look_up(const WarpState& w, const Request& request
     for (unsigned n = 0; n < request.lines; ++n) {
         std::uint8_t wanted = lines[n].sectors;
         if (through_l1 && l1_.is_there()) {
-            const auto found = l1_.find(lines[n].number ^ w.salt, wanted, w.cut_loop, brought_outside);
+            const auto found = l1_.find(lines[n].number ^ w.salt, wanted, use, w.cut_loop, brought_outside);
             missing.there_cycles = std::max(missing.there_cycles, *found.there_cycles);
             wanted = found.missing;
             if (wanted != 0) filled_.push_back(found.there_cycles);
@@ -125,10 +126,13 @@ Execution::Missing Execution::look_up(const WarpState& w, const Request& request
         if (wanted == 0) continue;
         missing.segments_in_l1 += static_cast<unsigned>(std::popcount((wanted | wanted >> 1) & 5u));
         if (l2_.is_there()) {
-            const auto found = l2_.find(lines[n].number ^ own, wanted, w.cut_loop, brought_outside);
+            const auto found = l2_.find(lines[n].number ^ own, wanted, use, w.cut_loop, brought_outside);
             missing.in_l2_cycles = std::max(missing.in_l2_cycles, *found.there_cycles);
+            missing.dirtied_in_l2 += static_cast<unsigned>(std::popcount(found.dirtied));
             wanted = found.missing;
             if (wanted != 0) fetched_.push_back(found.there_cycles);
+        } else if (use == LineCache::Use::writes) {
+            missing.dirtied_in_l2 += static_cast<unsigned>(std::popcount(wanted));
         }
         missing.in_l2 += static_cast<unsigned>(std::popcount(wanted));
     }
@@ -150,7 +154,7 @@ double Execution::load(WarpState& w, const Instruction& i, const Request& reques
     const Admitted tags =
         admit(Resource::l1, entered,
               std::max<double>(tag_slots(request), request.sectors / machine_.l1_sectors_a_slot));
-    const Missing missing = look_up(w, request, i.caches_in_l1);
+    const Missing missing = look_up(w, request, i.caches_in_l1, LineCache::Use::reads);
     double end = std::max(tags.last_cycles + latency(Resource::l1), missing.there_cycles);
     if (missing.segments_in_l1 > 0) {
         const Admitted l2 = admit(Resource::l2, tags.first_cycles, missing.segments_in_l1);
@@ -176,9 +180,12 @@ double Execution::store(WarpState& w, const Instruction& i, const Request& reque
     const Admitted entered = admit(Resource::load_store, at, i.slots);
     const Admitted tags = admit(Resource::l1, entered.first_cycles, tag_slots(request));
     const Admitted l2 = admit(Resource::l2, tags.first_cycles, request.store_slots);
-    const Missing missing = look_up(w, request, i.kind == Kind::local);
+    // What is written goes to DRAM when it leaves L2, once however often it was written, and whether it was read before
+    // or not. Nothing waits for that, but all of it has to be done: as much as is dirtied now has to go.
+    const Missing missing = look_up(w, request, i.kind == Kind::local, LineCache::Use::writes);
     if (i.access != none || i.kind == Kind::local)
-        admit(Resource::dram, l2.first_cycles, missing.in_l2 * access_of(i).dram_sectors);
+        taken_cycles_[index(Resource::dram) * machine_.schedulers] +=
+            missing.dirtied_in_l2 * access_of(i).dram_sectors * set_[index(Resource::dram)].gap_cycles;
     // The launch ends when it has arrived; its block does not wait for it.
     arrived_cycles_ = std::max(arrived_cycles_, l2.last_cycles + latency(Resource::l2));
     return entered.last_cycles;

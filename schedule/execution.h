@@ -36,6 +36,7 @@ class Execution {
     // Of a request's sectors those that the caches lack, which hold them from now on.
     struct Missing {
         unsigned segments_in_l1 = 0, in_l2 = 0;
+        unsigned dirtied_in_l2 = 0;                 // sectors that are written, and were clean before
         double there_cycles = 0, in_l2_cycles = 0;  // when what others wait for is there
     };
 
@@ -44,7 +45,8 @@ class Execution {
         return machine_.has_banked_l1 ? request.in_one_bank : request.lines;
     }
     Admitted admit(Resource resource, double at, double slots);
-    [[nodiscard]] Missing look_up(const WarpState& w, const Request& request, bool through_l1);
+    [[nodiscard]] Missing look_up(const WarpState& w, const Request& request, bool through_l1,
+                                  LineCache::Use use);
     [[nodiscard]] Access access_of(const Instruction& i) const;
     [[nodiscard]] double end_of(WarpState& w, const Instruction& i, double at);
     [[nodiscard]] double load(WarpState& w, const Instruction& i, const Request& request, double at);

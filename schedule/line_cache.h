@@ -1,5 +1,5 @@
-// L1 and L2 as the scheduler keeps them: lines of 128 bytes with their sectors of 32, the least recently used goes
-// first. Sets of eight lines, chosen by a hash, stand for the real caches' placement, which is not published.
+// L1 and L2 as the scheduler keeps them: lines of 128 bytes with their sectors of 32, written back when they go, the
+// least recently used first. Sets of eight lines, chosen by a hash, stand for the real caches' placement, which is not published.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,18 @@ class LineCache {
 
     [[nodiscard]] bool is_there() const { return !sets_.empty(); }
 
+    enum class Use : std::uint8_t { reads, writes };
     struct Found {
         std::uint8_t missing = 0;        // those of the wanted sectors that are not there
+        std::uint8_t dirtied = 0;        // those that are written, and were clean or not there
         double* there_cycles = nullptr;  // when what is under way arrives; to be set for what is missing
     };
     // The wanted sectors are there, or under way, from now on, and `reader` (a loop, or no_loop) has read their line
     // last. What another reader has brought counts as not there if `distrusts(that reader)`.
     template <class Distrusts>
-    [[nodiscard]] Found find(std::uint64_t line, std::uint8_t wanted, std::uint16_t reader,
+    [[nodiscard]] Found find(std::uint64_t line, std::uint8_t wanted, Use use, std::uint16_t reader,
                              Distrusts&& distrusts) {
+        const std::uint8_t written = use == Use::writes ? wanted : 0;
         std::uint64_t hash = line * 0x9e3779b97f4a7c15u;
         hash = (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9u;
         // Short, so that a look reads little of the host's memory; two lines of a set have one in a launch of billions.
@@ -36,13 +39,15 @@ class LineCache {
         for (unsigned i = 0; i < ways; ++i) {
             if (set.tag[i] == tag) {
                 if (set.reader[i] != reader) {
-                    if (distrusts(set.reader[i])) set.sectors[i] = 0;
+                    if (distrusts(set.reader[i])) set.sectors[i] = set.dirty[i] = 0;
                     set.reader[i] = reader;
                 }
                 const auto missing = static_cast<std::uint8_t>(wanted & ~set.sectors[i]);
+                const auto dirtied = static_cast<std::uint8_t>(written & ~set.dirty[i]);
                 set.sectors[i] |= wanted;
+                set.dirty[i] |= written;
                 set.used[i] = clock_;
-                return {missing, &set.there_cycles[i]};
+                return {missing, dirtied, &set.there_cycles[i]};
             }
             if (set.used[i] < set.used[oldest]) oldest = i;
         }
@@ -50,11 +55,12 @@ class LineCache {
         set.used[oldest] = clock_;
         set.there_cycles[oldest] = 0;
         set.sectors[oldest] = wanted;
+        set.dirty[oldest] = written;
         set.reader[oldest] = reader;
-        return {wanted, &set.there_cycles[oldest]};
+        return {wanted, written, &set.there_cycles[oldest]};
     }
-    [[nodiscard]] Found find(std::uint64_t line, std::uint8_t wanted) {
-        return find(line, wanted, no_loop, [](std::uint16_t) { return false; });
+    [[nodiscard]] Found find(std::uint64_t line, std::uint8_t wanted, Use use = Use::reads) {
+        return find(line, wanted, use, no_loop, [](std::uint16_t) { return false; });
     }
 
   private:
@@ -65,7 +71,7 @@ class LineCache {
         std::array<std::uint32_t, ways> used{};
         std::array<double, ways> there_cycles{};
         std::array<std::uint16_t, ways> reader{};
-        std::array<std::uint8_t, ways> sectors{};
+        std::array<std::uint8_t, ways> sectors{}, dirty{};
     };
     std::vector<Set> sets_;
     std::uint32_t clock_ = 0;

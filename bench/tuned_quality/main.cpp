@@ -26,8 +26,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 using tools::ExitCode;
 
+// What the programs of published tables were made with, where it is there.
+std::string default_compiler() {
+    std::error_code ignored;
+    std::string nvcc = TRIMTAB_CUDA_PATH "/bin/nvcc";
+    return std::filesystem::exists(nvcc, ignored) ? nvcc : TRIMTAB_BENCH_CLANG;
+}
+
 struct Options {
-    std::string table, device, kernel, compiler = TRIMTAB_BENCH_CLANG, results;
+    std::string table, device, kernel, compiler = default_compiler(), results;
     std::string model{model::default_model};
     std::size_t slices = 0, first = 0, least = 2, blocks = 0;
     double seconds = 0;
@@ -261,8 +268,10 @@ int main(int argc, char** argv) {
         "--seconds", options.seconds,
         "Start no configuration after so long; the rest is for another run with the same --results");
     app.add_option("--model", options.model, "Performance model")->capture_default_str();
-    app.add_option("--compiler", options.compiler,
-                   "clang++ 22, or nvcc, which the tables' programs were made with")
+    app.add_option(
+           "--compiler", options.compiler,
+           "nvcc, which the tables' programs were made with and which is the default where it is there, or "
+           "clang++ 22")
         ->capture_default_str();
     app.add_flag("--from-ptx", options.from_ptx, "Emulate the PTX, though ptxas's machine code could be had");
     app.add_flag("--fresh", options.fresh, "Measure again what is remembered");

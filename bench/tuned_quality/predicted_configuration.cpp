@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
 #include "analysis/legal_blocks.h"
 #include "base/cache_path.h"
 #include "base/kept_file.h"
 #include "base/process.h"
+#include "base/read_text.h"
 #include "base/temporary_folder.h"
 #include "emulator/exec/memory.h"
 #include "model/occupancy.h"
@@ -35,11 +35,6 @@ constexpr std::uint64_t counting_budget = tools::default_instruction_budget;
 std::string hash_of(std::string_view text) {
     const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
     return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-}
-
-std::string contents_of(const std::string& path) {
-    std::ifstream stream(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 bool is_nvcc(const std::string& compiler) {
@@ -71,7 +66,7 @@ PredictedConfigurations::PredictedConfigurations(PredictorOptions options, const
     memory_.forget(options_.fresh);
     source_key_ =
         hash_of(fmt::format("{} {}", fmt::join(compiler_flags(options_.kernel, options_.compiler), " "),
-                            contents_of(options_.kernel.source)));
+                            base::read_text(options_.kernel.source)));
 }
 
 std::expected<PredictedConfigurations::Compiled, Error> PredictedConfigurations::compile(
@@ -94,13 +89,13 @@ std::expected<PredictedConfigurations::Compiled, Error> PredictedConfigurations:
         if (const auto built = base::run_to_success({.words = command}); !built)
             return std::unexpected(Error{.message = built.error().text(), .file = options_.kernel.source});
         if (const auto made = base::make_private_folder(folder); !made) return std::unexpected(made.error());
-        const std::string text = contents_of(ptx);
+        const std::string text = base::read_text(ptx);
         if (const auto kept = base::write_whole(out.ptx_path, std::as_bytes(std::span(text))); !kept)
             return std::unexpected(kept.error());
     }
     // Configurations that the compiler makes one of are one: a flag that changes nothing.
     const auto& [grid, block, defines, arguments] = out.launch;
-    out.key = hash_of(fmt::format("{} {} {}x{}x{} {}x{}x{} {} {}", contents_of(out.ptx_path),
+    out.key = hash_of(fmt::format("{} {} {}x{}x{} {}x{}x{} {} {}", base::read_text(out.ptx_path),
                                   options_.device.slug, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                   fmt::join(arguments, " "), counting_budget));
     return out;

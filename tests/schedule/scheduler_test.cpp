@@ -230,12 +230,25 @@ TEST(LineCache, WhatIsDistrustedIsReadAgainOnce) {
     LineCache cache(1024);
     const auto trusts = [](std::uint16_t) { return false; };
     const auto distrusts_none = [](std::uint16_t reader) { return reader == no_loop; };
-    EXPECT_EQ(cache.find(1, 15, no_loop, trusts).missing, 15);
-    EXPECT_EQ(cache.find(1, 3, 0, distrusts_none).missing, 3);
-    EXPECT_EQ(cache.find(1, 3, 0, distrusts_none).missing, 0);
-    EXPECT_EQ(cache.find(2, 15, no_loop, trusts).missing, 15);
-    EXPECT_EQ(cache.find(2, 15, 0, trusts).missing, 0);  // the loop has read it since
-    EXPECT_EQ(cache.find(2, 15, 0, distrusts_none).missing, 0);
+    EXPECT_EQ(cache.find(1, 15, LineCache::Use::reads, no_loop, trusts).missing, 15);
+    EXPECT_EQ(cache.find(1, 3, LineCache::Use::reads, 0, distrusts_none).missing, 3);
+    EXPECT_EQ(cache.find(1, 3, LineCache::Use::reads, 0, distrusts_none).missing, 0);
+    EXPECT_EQ(cache.find(2, 15, LineCache::Use::reads, no_loop, trusts).missing, 15);
+    EXPECT_EQ(cache.find(2, 15, LineCache::Use::reads, 0, trusts).missing, 0);  // the loop has read it since
+    EXPECT_EQ(cache.find(2, 15, LineCache::Use::reads, 0, distrusts_none).missing, 0);
+}
+
+// A sector that is read, then written five times, goes to DRAM once: it is dirtied once until it has left.
+TEST(LineCache, SectorsAreDirtiedOnceUntilTheyLeave) {
+    LineCache cache(1024);  // one set of eight lines
+    constexpr auto writes = LineCache::Use::writes;
+    EXPECT_EQ(cache.find(1, 15).dirtied, 0);
+    EXPECT_EQ(cache.find(1, 3, writes).dirtied, 3);
+    EXPECT_EQ(cache.find(1, 7, writes).dirtied, 4);
+    EXPECT_EQ(cache.find(1, 7, writes).dirtied, 0);
+    for (std::uint64_t line = 2; line < 10; ++line) EXPECT_EQ(cache.find(line, 1, writes).dirtied, 1);
+    EXPECT_EQ(cache.find(1, 3).missing, 3);
+    EXPECT_EQ(cache.find(1, 3, writes).dirtied, 3);
 }
 
 TEST(LineCache, KeepsTheLinesUsedLast) {
