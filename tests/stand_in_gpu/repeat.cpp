@@ -1,7 +1,9 @@
-// Preloaded by tests: each launch that the program makes through Trimtab is made REPEAT_LAUNCHES times.
+// Preloaded by tests: each launch that the program makes through Trimtab is made REPEAT_LAUNCHES times; with REPEAT_ONLY=n
+// the n-th alone, from 1.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 
 namespace {
@@ -11,9 +13,12 @@ using Launch = cudaError_t (*)(const void*, dim3, dim3, void**, size_t, cudaStre
 cudaError_t repeat(const char* name, const void* func, dim3 grid, dim3 block, void** args,
                    size_t shared_bytes, cudaStream_t stream) {
     const auto next = reinterpret_cast<Launch>(dlsym(RTLD_NEXT, name));
-    const char* times = std::getenv("REPEAT_LAUNCHES");
+    static std::atomic<int> launches = 0;
+    const char *const times = std::getenv("REPEAT_LAUNCHES"), *const only = std::getenv("REPEAT_ONLY");
+    const int number = ++launches;
+    const bool repeats = times != nullptr && (only == nullptr || std::atoi(only) == number);
     cudaError_t status = next(func, grid, block, args, shared_bytes, stream);
-    for (int i = 1; times != nullptr && i < std::atoi(times) && status == cudaSuccess; ++i)
+    for (int i = 1; repeats && i < std::atoi(times) && status == cudaSuccess; ++i)
         status = next(func, grid, block, args, shared_bytes, stream);
     return status;
 }
