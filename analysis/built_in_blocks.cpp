@@ -20,14 +20,24 @@ bool has_built_in_block_of(const KernelDescription& body, const KernelDescriptio
            take_the_same(body, kernel);
 }
 
+bool keeps_its_block(const KernelDescription& kernel) {
+    return kernel.verdict == Verdict::fixed || (kernel.verdict != Verdict::annotated && !kernel.varies(0) &&
+                                                !kernel.varies(1) && !kernel.varies(2));
+}
+
 std::string built_in_block_mismatch(const KernelDescription& body,
                                     const std::array<std::uint64_t, 3>& block) {
     const auto built_in = built_in_block(body);
     if (!built_in) return {};
     for (std::size_t d = 0; d < 3; d++)
         if ((*built_in)[d] != 0 && (*built_in)[d] != block[d])
-            return fmt::format("a block of {} threads in {} is built in, and the launch has {}",
-                               (*built_in)[d], "xyz"[d], block[d]);
+            return (*built_in)[d] == 1
+                       ? fmt::format(
+                             "blocks of one thread in {0} are built in, for threadIdx.{0} is not read, "
+                             "and the launch has {1}",
+                             "xyz"[d], block[d])
+                       : fmt::format("a block of {} threads in {} is built in, and the launch has {}",
+                                     (*built_in)[d], "xyz"[d], block[d]);
     return {};
 }
 

@@ -18,6 +18,9 @@ namespace trimtab::analysis {
 // Is a launch of the kernel one of the body, if its block has the built-in size?
 [[nodiscard]] bool has_built_in_block_of(const KernelDescription& body, const KernelDescription& kernel);
 
+// May no launch of it have another block, so that its launches may as well be those of such a body?
+[[nodiscard]] bool keeps_its_block(const KernelDescription& kernel);
+
 // Why a launch with this block is none of the body's; empty: it is one.
 [[nodiscard]] std::string built_in_block_mismatch(const KernelDescription& body,
                                                   const std::array<std::uint64_t, 3>& block);

@@ -253,6 +253,41 @@ void add_instead_of_or(llvm::Function& kernel) {
     }
 }
 
+// A kernel that asks for the numbers of its block and never of its thread is one of blocks of one thread, in the
+// dimensions that it asks for.
+std::array<std::uint32_t, 3> one_thread_a_block(llvm::Function& kernel) {
+    std::array<std::uint32_t, 3> block{};
+    for (const llvm::Instruction& instruction : llvm::instructions(kernel)) {
+        const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+        if (call == nullptr) continue;
+        const llvm::Intrinsic::ID asked = call->getIntrinsicID();
+        for (std::size_t d = 0; d < dimensions.size(); d++) {
+            if (asked == dimensions[d].thread_index || asked == dimensions[d].block_size) return {};
+            if (asked == dimensions[d].block_index || asked == dimensions[d].grid_size) block[d] = 1;
+        }
+    }
+    return block;
+}
+// In a launch of such blocks, blockIdx is the global index and gridDim the number of threads: nothing changes.
+void put_global_index(llvm::Function& kernel, const Dimension& dimension) {
+    std::vector<llvm::IntrinsicInst*> calls;
+    for (llvm::Instruction& instruction : llvm::instructions(kernel))
+        if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+            call != nullptr && (call->getIntrinsicID() == dimension.block_index ||
+                                call->getIntrinsicID() == dimension.grid_size))
+            calls.push_back(call);
+    for (llvm::IntrinsicInst* call : calls) {
+        llvm::IRBuilder<> builder(call->getNextNode());
+        llvm::Type* type = builder.getInt32Ty();
+        llvm::Value* size = builder.CreateIntrinsic(type, dimension.block_size, {});
+        auto* product = llvm::cast<llvm::Instruction>(builder.CreateMul(call, size));
+        llvm::Value* value = product;
+        if (call->getIntrinsicID() == dimension.block_index)
+            value = builder.CreateAdd(product, builder.CreateIntrinsic(type, dimension.thread_index, {}));
+        call->replaceUsesWithIf(value, [&](const llvm::Use& use) { return use.getUser() != product; });
+    }
+}
+
 bool is_kernel(const llvm::Function& function) {
     return !function.isDeclaration() && function.getCallingConv() == llvm::CallingConv::PTX_Kernel;
 }
@@ -274,12 +309,20 @@ bool add_built_in_bodies(llvm::Module& module, const std::string& kernel_sources
             block[d] = static_cast<std::uint32_t>(Sizes(*kernel, dimensions[d]).size());
             threads *= std::max<std::uint64_t>(block[d], 1);
         }
-        if (threads < least_threads || threads > most_threads) continue;
+        const bool is_of_one = threads == 1;
+        if (is_of_one) block = one_thread_a_block(*kernel);
+        if (is_of_one ? block == std::array<std::uint32_t, 3>{}
+                      : threads < least_threads || threads > most_threads)
+            continue;
         llvm::ValueToValueMapTy copies;
         llvm::Function* body = llvm::CloneFunction(kernel, copies);
         body->setName(built_in_body_name(kernel->getName().str(), block));
         for (std::size_t d = 0; d < dimensions.size(); d++) {
             if (block[d] == 0) continue;
+            if (is_of_one) {
+                put_global_index(*body, dimensions[d]);
+                continue;
+            }
             for (const Place& place : Sizes(*body, dimensions[d]).places(block[d]))
                 put_block_size(place, block[d], dimensions[d]);
         }

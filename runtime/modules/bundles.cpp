@@ -102,7 +102,11 @@ void Bundles::parse(Entry& entry) {
         bundled->description = std::move(*description);
         bundled->driver = driver_of(*entry.bundle, bundled->description.id);
         if (bundled->driver == nullptr) {
-            bundled->no_driver = "it has no driver program";
+            const bool keeps_one_thread = bundled->description.verdict != analysis::Verdict::fixed &&
+                                          analysis::keeps_its_block(bundled->description);
+            bundled->no_driver = keeps_one_thread
+                                     ? "the kernel does not read threadIdx, so that no other block is of use"
+                                     : "it has no driver program";
         } else if (bundled->no_driver = mismatch(*bundled->driver, bundled->description);
                    !bundled->no_driver.empty()) {
             bundled->driver = nullptr;
@@ -146,7 +150,7 @@ std::vector<std::shared_ptr<const BundledKernel>> Bundles::bodies_of(const Bundl
 
 std::shared_ptr<const BundledKernel> Bundles::stand_in_of(const BundledKernel& kernel,
                                                           const Kernels& kernels) {
-    if (kernel.description.verdict != analysis::Verdict::fixed) return nullptr;
+    if (!analysis::keeps_its_block(kernel.description)) return nullptr;
     for (const auto& [name, other] : kernels)
         if (other->driver != nullptr &&
             analysis::has_built_in_block_of(other->description, kernel.description))

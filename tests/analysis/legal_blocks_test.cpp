@@ -172,6 +172,17 @@ TEST(LegalBlocks, ABodyWithABuiltInBlockHasLaunchesOfThatBlock) {
     kernel.name = "_Z5planeii";
     kernel.parameters.pop_back();
     EXPECT_FALSE(has_built_in_block_of(body, kernel)) << "it takes other parameters";
+    // One thread a block, which a kernel without threadIdx keeps.
+    EXPECT_FALSE(keeps_its_block(plane()));
+    kernel = plane();
+    kernel.dimensions = {DimensionUse{Index::global, BlockWidth::one}, {}, {}};
+    EXPECT_TRUE(keeps_its_block(kernel));
+    kernel.verdict = Verdict::annotated;
+    EXPECT_FALSE(keeps_its_block(kernel));
+    body.name = built_in_body_name("_Z5planeii", {1, 1, 0});
+    EXPECT_TRUE(legal(body, 100, 90, {100, 90, 1}, {1, 1, 1}).has_value());
+    EXPECT_THAT(legal(body, 100, 90, {100, 90, 1}, {1, 32, 1}).error(),
+                HasSubstr("blocks of one thread in y are built in"));
     // A macro's value is no block.
     EXPECT_FALSE(read_built_in_body("_Z5planeii$BLOCK$256"));
     EXPECT_FALSE(read_built_in_body("_Z5planeii$32x8$256"));

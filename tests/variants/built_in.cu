@@ -72,6 +72,29 @@ __global__ void moved_bytes(char* x, unsigned n) {
     if (blockIdx.x * 128 + threadIdx.x < n) mine[threadIdx.x] += 3;
 }
 
+// One thread a block: the CUDA books' first kernels.
+__global__ void add_by_blocks(const int* a, const int* b, int* c, int n) {
+    const int i = blockIdx.x;
+    if (i < n) c[i] = 2 * a[i] + b[i];
+}
+__global__ void add_in_turns(const int* a, int* c, int n) {
+    for (int i = blockIdx.x; i < n; i += gridDim.x) c[i] += a[i];
+}
+__global__ void plane_of_blocks(int* c, int rows, int columns) {
+    const int column = blockIdx.x, row = blockIdx.y, at = column + row * gridDim.x;
+    if (row < rows && column < columns) c[at] = c[at] * 3 + row;
+}
+// ... and some whose blocks do what threads cannot.
+__global__ void by_blocks_in_order(int* c, int n) {
+    __shared__ int kept[4];
+    kept[blockIdx.x % 4] = c[blockIdx.x];
+    __syncthreads();
+    if (blockIdx.x < n) c[blockIdx.x] = kept[blockIdx.x % 4] + 1;
+}
+__global__ void number_of_blocks(int* c, int n) {
+    if (blockIdx.x < n) c[blockIdx.x] += gridDim.x / 3;
+}
+
 // Constants that are no block's, and what the block reaches beside the constant: none may get another block.
 __global__ void place(int* x, int n) {
     const int i = blockIdx.x * 128 + threadIdx.x;
@@ -172,6 +195,14 @@ int main(int argc, char** argv) {
     moved<<<(n + 255) / 256, 256>>>(c.data, a.data, n);
     moved_bytes<<<(n + 127) / 128, 128>>>(reinterpret_cast<char*>(c.data), n);
     c.print("moved");
+    add_by_blocks<<<n, 1>>>(a.data, b.data, c.data, n);
+    c.print("blocks of one");
+    add_by_blocks<<<n, 32>>>(a.data, b.data, c.data, n);  // 32 threads do the same
+    add_in_turns<<<96, 1>>>(a.data, c.data, n);
+    plane_of_blocks<<<dim3(n / 100, 50), 1>>>(c.data, 50, n / 100);
+    by_blocks_in_order<<<96, 1>>>(c.data, 96);
+    number_of_blocks<<<96, 1>>>(c.data, 100);
+    c.print("blocks of one again");
     const unsigned small = (n + 127) / 128;
     place<<<small, 128>>>(c.data, n);
     first_hundred<<<small, 128>>>(c.data, n);

@@ -45,7 +45,14 @@ assert any("kernel" in launch["chosen"] for launch in of["_Z9transpose"]), of["_
 assert decided("_Z6stride") == [True, False] and decided("_Z4rows") == [True, False]
 assert decided("_Z5quads") == [True] and decided("_Z9warp_rows") == [True, False], (of["_Z5quads"], of["_Z9warp_rows"])
 assert decided("_Z5moved") == [True] and decided("_Z11moved_bytes") == [True], (of["_Z5moved"], of["_Z11moved_bytes"])
-for name in ("5place", "13first_hundred", "10neighbours", "4both", "9blocks_of", "13warp_of_block", "12bits_of_both",
+assert decided("_Z13add_by_blocks") == [True, False] and decided("_Z12add_in_turns") == [True], of["_Z13add_by_blocks"]
+assert of["_Z13add_by_blocks"][0]["chosen"]["block"][0] >= 32, of["_Z13add_by_blocks"]
+assert "blocks of one thread in x are built in" in of["_Z13add_by_blocks"][1]["reason"], of["_Z13add_by_blocks"]
+assert decided("_Z15plane_of_blocks") == [True] and decided("_Z16number_of_blocks") == [True], of["_Z15plane_of_blocks"]
+for launch in of["_Z16number_of_blocks"]:  # the number of threads stays
+    threads = [launch[of]["grid"][0] * launch[of]["block"][0] for of in ("written", "chosen")]
+    assert threads[0] == threads[1], launch
+for name in ("18by_blocks_in_order", "5place", "13first_hundred", "10neighbours", "4both", "9blocks_of", "13warp_of_block", "12bits_of_both",
              "24moved_by_bytes_that_wrap", "11moved_apart"):
     assert decided("_Z" + name) == [False], of["_Z" + name]
 END
@@ -58,13 +65,13 @@ run_both_ways 100000 TRIMTAB_CROSSCHECK=top:3
 run_both_ways 100000 TRIMTAB_LEARN=1
 
 "$build/bin/trimtab" verify --blocks all -- ./built_in 20000 >out.txt 2>log.txt || fail "verify is not clean: $(cat out.txt log.txt)"
-for kernel in scale 'void add<256>' bounded transpose stride rows quads warp_rows moved moved_bytes; do
+for kernel in scale 'void add<256>' bounded transpose stride rows quads warp_rows moved moved_bytes add_by_blocks add_in_turns plane_of_blocks; do
     grep -q "^$kernel(.*the same bytes" out.txt || fail "$kernel was not verified: $(cat out.txt)"
 done
 "$build/bin/trimtab" inspect built_in >out.txt
-[[ $(grep -c 'fixed: .* but for those with the block that is built in' out.txt) == $(grep -c '^  built in  ' out.txt) ]] ||
+[[ $(grep -c 'launches go out as written, but for those with' out.txt) == $(grep -c '^  built in  ' out.txt) ]] ||
     fail "inspect does not say which kernels have such a body: $(grep -v '^    ' out.txt)"
-[[ $(grep -c '^  built in  ' out.txt) -ge 10 ]] || fail "inspect does not show the bodies: $(grep -v '^    ' out.txt)"
+[[ $(grep -c '^  built in  ' out.txt) -ge 14 ]] || fail "inspect does not show the bodies: $(grep -v '^    ' out.txt)"
 grep -q '^place.*blockDim' out.txt && fail "a body that is of no use is kept"
 "$build/bin/trimtab" select built_in --kernel transpose --arg rows=100 --arg columns=1000 --grid 63,7 --block 16,16 --json >out.txt ||
     fail "select does not answer: $(cat out.txt)"

@@ -166,8 +166,9 @@ int run(const Options& options) {
             const auto stands_in = [&](const FileKernel& other) {
                 return analysis::has_built_in_block_of(other.record.description, kernel->record.description);
             };
-            out +=
-                (out.empty() ? "" : "\n") + to_text(*kernel, std::ranges::any_of(file->kernels, stands_in));
+            out += (out.empty() ? "" : "\n") +
+                   to_text(*kernel, analysis::keeps_its_block(kernel->record.description) &&
+                                        std::ranges::any_of(file->kernels, stands_in));
             continue;
         }
         out += kernel->record.description.demangled + ": ";

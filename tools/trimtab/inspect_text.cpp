@@ -15,6 +15,11 @@ namespace {
 using analysis::KernelDescription;
 
 std::string verdict_text(const KernelDescription& kernel, bool has_stand_in) {
+    if (has_stand_in && kernel.verdict != analysis::Verdict::fixed)
+        return fmt::format(
+            "{}: launches go out as written, but for those with one thread a block (its other "
+            "body, below)",
+            analysis::name(kernel.verdict));
     switch (kernel.verdict) {
         case analysis::Verdict::covering:
             if (kernel.keeps_grid())
@@ -60,8 +65,8 @@ void add_proof(std::string& out, const KernelDescription& kernel, bool has_stand
         std::string sizes;
         for (std::size_t d = 0; d < 3; d++)
             if ((*block)[d] != 0)
-                sizes +=
-                    fmt::format("{}{} threads in {}", sizes.empty() ? "" : " and ", (*block)[d], "xyz"[d]);
+                sizes += fmt::format("{}{} thread{} in {}", sizes.empty() ? "" : " and ", (*block)[d],
+                                     (*block)[d] == 1 ? "" : "s", "xyz"[d]);
         out += fmt::format(
             "  built in   {}: launches of the kernel with such blocks are launches of this body\n", sizes);
     } else if (kernel.variant)

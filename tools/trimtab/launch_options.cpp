@@ -69,7 +69,7 @@ std::expected<LaunchQuestion, Error> look_up(const LaunchOptions& options) {
     }
     // As in a program, where its launches are the other body's.
     if (const auto& own = file->kernels[kernel].record.description;
-        options.is_launch && own.verdict == analysis::Verdict::fixed)
+        options.is_launch && analysis::keeps_its_block(own))
         for (std::size_t i = 0; i < file->kernels.size(); ++i)
             if (analysis::has_built_in_block_of(file->kernels[i].record.description, own)) {
                 kernel = i;

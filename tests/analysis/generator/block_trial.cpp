@@ -192,7 +192,7 @@ class BlockTrial {
     void draw_shape() {
         draw_any_shape();
         if (built_in_x_ == 0) return;
-        written_.block = {built_in_x_, std::min(written_.block.y, 2u), 1};
+        written_.block = {built_in_x_, std::min(written_.block.y, built_in_x_ == 1 ? 1u : 2u), 1};
     }
     void draw_any_shape() {
         written_ = {};
