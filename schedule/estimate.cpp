@@ -74,7 +74,8 @@ class Estimation {
                 instructions_of_wave() <= small_wave ? waves_of_small : waves_of_large;
             const std::uint64_t some = waves * resident + blocks % resident;
             totals = of_blocks(static_cast<std::uint32_t>(some));
-            totals.cycles += static_cast<double>(blocks / resident - waves) * totals.wave_cycles;
+            const std::uint64_t further_waves = blocks / resident - waves;
+            totals.cycles += static_cast<double>(further_waves) * totals.wave_cycles;
             const double scale = static_cast<double>(blocks) / static_cast<double>(some);
             totals.warp_instructions *= scale;
             for (double& cycles : totals.admitted_cycles) cycles *= scale;

@@ -75,8 +75,8 @@ rm -f "$unsteady"
 unit_tests=(--label-exclude 'end_to_end|slow|exhaustive')
 
 # Of those, g++ leaves out the tests of compiled code, where most of the time is LLVM's: the emulator's tests run on the
-# interpreter, whose code is g++'s.
-not_for_gcc='^Compiled'
+# interpreter, whose code is g++'s. The corpus under every legal block, most of a stage's time, the sanitizers run, too.
+not_for_gcc='^Compiled|LegalBlocksLeaveTheSameBytes'
 # The sanitizers watch the proof and the emulator, which meet every kernel as clang compiles it: launches of the same
 # kernels as nvcc compiles them are left to the default build.
 not_for_sanitizers='LegalBlocksLeaveTheSameBytes/[a-z_]*_nvcc'
