@@ -38,7 +38,8 @@ constexpr std::string_view sweeps_turing =
     "estimated: saturated matrix products in the block sweeps published with KLARAPTOR, RTX 2070 SUPER";
 
 // Sums of rows, a row a thread, where few SMs have a block of many warps: of a turn's 37 segments a warp (32 rows, the
-// vector's, the sums') 0.86 cycles each on the GTX 1080 Ti and 1.38 on the RTX 2070 SUPER.
+// vector's, the sums') 0.86 cycles each on the GTX 1080 Ti and 1.38 on the RTX 2070 SUPER; 4.8 a line on the C2075, of
+// which a segment of 64 bytes is half.
 constexpr std::string_view rows_on_few_sms =
     "estimated: sums of rows on one to sixteen SMs in the block sweeps published with KLARAPTOR";
 constexpr std::string_view port_of_64_bytes = "estimated: 64 bytes a cycle between an SM and L2";
@@ -61,7 +62,7 @@ constexpr Architecture architectures[] = {
      .atomic_gap = {9, judgement},
      .issues_per_cycle = {1, guide},
      .integer_multiply_slots = {2, guide},
-     .port_gap = {1, port_of_64_bytes},
+     .port_gap = {2.4, rows_on_few_sms},
      .store_whole_sector = {0, sweeps_pascal},
      .store_partial_sector = {0, sweeps_pascal},
      .store_fragment = {1, sweeps_pascal},
