@@ -40,7 +40,7 @@ struct Options {
     std::vector<std::string> devices{"k600", "gtx645", "k620", "940m"}, only;
     unsigned repeats = 3;
     std::size_t sample = 0;
-    bool closed_form = false, emulated = false, scales_latency = false;
+    bool closed_form = false, emulated = false, scales_latency = false, brief = false;
 };
 
 // Of this thread: on a machine that others use, nothing else says anything.
@@ -102,12 +102,8 @@ class Study {
     std::expected<Json, Error> run() {
         const auto screened = timed(Method::screened, pruning::BoundKind::proved, options_.repeats);
         if (!screened) return std::unexpected(screened.error());
-        const auto ordered = timed(Method::ordered, pruning::BoundKind::proved, 1);
         const auto exhaustive = timed(Method::exhaustive, pruning::BoundKind::proved, 1);
-        const auto paper = timed(Method::algorithm_4, pruning::BoundKind::paper, 1);
-        const auto proved = timed(Method::algorithm_4, pruning::BoundKind::proved, 1);
-        if (!ordered || !exhaustive || !paper || !proved)
-            return std::unexpected(Error{.message = "cannot be pruned"});
+        if (!exhaustive) return std::unexpected(exhaustive.error());
         const pruning::PruneResult& all = exhaustive->result;
         if (all.best == all.sizes.size()) return std::unexpected(Error{.message = "no size can be launched"});
         best_ns_ = all.sizes[all.best].ns;
@@ -116,23 +112,32 @@ class Study {
                  {"registers", question_.image.registers_per_thread},
                  {"registers_from", question_.registers_from},
                  {"launchable", all.launchable},
-                 {"batches", ordered->result.batches},
                  {"best", text(all.sizes[all.best].size)},
                  {"best_ns", best_ns_},
                  {"exhaustive_ms", exhaustive->ms}};
-        for (const auto& [name, one] : {std::pair("screened", &*screened), std::pair("ordered", &*ordered),
-                                        std::pair("algorithm-4, paper's bounds", &*paper),
-                                        std::pair("algorithm-4, proved bounds", &*proved)})
-            out[name] = {{"simulated", one->result.simulated},
-                         {"traced", one->result.traced},
-                         {"pruned", one->result.pruned_share()},
-                         {"ms", one->ms},
-                         {"trace_ms", one->result.trace_seconds * 1e3},
-                         {"part_of_exhaustive", one->ms / exhaustive->ms},
-                         {"chosen", text(one->result.sizes[one->result.best].size)},
-                         {"lost", one->result.sizes[one->result.best].ns / best_ns_ - 1}};
+        const auto add = [&](const char* method, const Timed& one) {
+            out[method] = {{"simulated", one.result.simulated},
+                           {"traced", one.result.traced},
+                           {"pruned", one.result.pruned_share()},
+                           {"ms", one.ms},
+                           {"trace_ms", one.result.trace_seconds * 1e3},
+                           {"part_of_exhaustive", one.ms / exhaustive->ms},
+                           {"chosen", text(one.result.sizes[one.result.best].size)},
+                           {"lost", one.result.sizes[one.result.best].ns / best_ns_ - 1}};
+        };
+        add("screened", *screened);
         rules_["screened"] = screened->result.sizes[screened->result.best].size;
-        rules_["paper"] = paper->result.sizes[paper->result.best].size;
+        if (!options_.brief) {
+            const auto ordered = timed(Method::ordered, pruning::BoundKind::proved, 1);
+            const auto paper = timed(Method::algorithm_4, pruning::BoundKind::paper, 1);
+            const auto proved = timed(Method::algorithm_4, pruning::BoundKind::proved, 1);
+            if (!ordered || !paper || !proved) return std::unexpected(Error{.message = "cannot be pruned"});
+            out["batches"] = ordered->result.batches;
+            add("ordered", *ordered);
+            add("algorithm-4, paper's bounds", *paper);
+            add("algorithm-4, proved bounds", *proved);
+            rules_["paper"] = paper->result.sizes[paper->result.best].size;
+        }
         if (options_.emulated) {
             asked_.metrics = tools::TraceMetrics::emulated;
             const auto by_runs = timed(Method::ordered, pruning::BoundKind::proved, 1);
@@ -321,13 +326,14 @@ void print_summary(const Json& results) {
         std::vector<double> pruned, part, ms;
         double lost = 0, kept = 0;
         for (const Json& one : results) {
+            if (!one.contains(method)) continue;
             pruned.push_back(one[method]["pruned"]);
             part.push_back(one[method]["part_of_exhaustive"]);
             ms.push_back(one[method]["ms"]);
             lost = std::max(lost, one[method]["lost"].get<double>());
             kept += one[method]["lost"].get<double>() <= 1e-9 ? 1 : 0;
         }
-        if (pruned.empty()) return;
+        if (pruned.empty()) continue;
         fmt::print(
             "{}: pruned {:.2f} %, time {:.2f} % of exhaustive, {:.1f} ms a case (most {:.1f}), best kept in "
             "{} of {} (most lost {:.2f} %)\n",
@@ -405,6 +411,7 @@ int main(int argc, char** argv) {
     app.add_option("--sample", options.sample, "Sizes of each case that abstract emulation is asked about");
     app.add_flag("--closed-form", options.closed_form, "Ask the closed form, too (profiles each kernel)");
     app.add_flag("--emulated", options.emulated, "Prune by the emulator's counts, too (minutes)");
+    app.add_flag("--brief", options.brief, "Only the search as trimtab prune has it, and the exhaustive one");
     app.add_flag("--scale-latency", options.scales_latency, "As the paper scales memory latencies");
     app.add_option("--output", options.output, "Write every result as JSON");
     CLI11_PARSE(app, argc, argv);

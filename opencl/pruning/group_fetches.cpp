@@ -81,10 +81,12 @@ const std::vector<std::optional<double>>& GroupFetches::sectors_per_warp(
         return std::pair(lines_of_first, lines_of_second);
     };
     const auto [of_first, of_second] = meet(std::numeric_limits<std::uint64_t>::max());
-    // What all groups touch is there once, what each has to itself as often as there are groups.
+    // What all groups touch is there once, what each has to itself as often as there are groups. Two groups tell the lines of
+    // all to some percent, as rows begin anywhere in a line: what nearly fits is taken to fit, for an estimate may be too low.
+    constexpr double nearly = 1.05;
     const double own = static_cast<double>(second != nullptr ? of_second : of_first),
                  shared = std::max(0.0, static_cast<double>(of_first) - own),
-                 capacity = static_cast<double>(l2_lines_);
+                 capacity = nearly * static_cast<double>(l2_lines_);
     if (shared + own * groups > capacity) {
         const double share = std::min(1.0, (second != nullptr ? 2 : 1) / groups);
         static_cast<void>(meet(static_cast<std::uint64_t>(std::min(shared, capacity) +

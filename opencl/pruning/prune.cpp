@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "opencl/pruning/active_groups.h"
+#include "opencl/pruning/estimate_queue.h"
 #include "opencl/pruning/pipeline.h"
 
 namespace trimtab::pruning {
@@ -157,6 +158,8 @@ class Pruner {
             if (other.fate == Fate::simulated) {
                 // The same round, which need not be simulated again.
                 own.ns = other.ns * own.rounds / other.rounds;
+                own.best_ns = other.best_ns * own.rounds / other.rounds;
+                own.worst_ns = other.worst_ns * own.rounds / other.rounds;
                 own.fate = Fate::simulated;
             }
             other.fate = Fate::duplicate;
@@ -210,50 +213,84 @@ class Pruner {
         return at_best_ns * (1 + request_.settings.least_gain) <= found_ns;
     }
 
+    // What of a size is left to be found out, in the order of estimates.
+    [[nodiscard]] EstimateQueue estimates() {
+        std::vector<SizeToEstimate> sizes;
+        for (std::size_t i = 0; i < out_.sizes.size(); ++i)
+            if (const SizeResult& one = out_.sizes[i]; one.fate != Fate::refused)
+                sizes.push_back({.index = i,
+                                 .size = one.size,
+                                 .groups_at_once = one.groups_at_once,
+                                 .warps_at_once = one.warps_at_once,
+                                 .rounds = one.rounds});
+        return {sizes, [this](std::size_t i) {
+                    const auto start = Clock::now();
+                    const RoundSums sums = request_.estimate(placed_[i].placement, placed_[i].latency_factor);
+                    out_.trace_seconds += seconds_since(start);
+                    return ns(sums.best_cycles(), 1);
+                }};
+    }
+
+    // Sizes are traced in the order of their estimates, and simulated where their bounds say that they may gain. Components that
+    // wait for each other are in neither: what the simulation has added to those of all sizes so far, the least, is added to
+    // the rest, once as many as the root of the space tell it: thirty of a thousand, ninety of seven thousand.
     void screen() {
-        const auto start = Clock::now();
-        std::vector<std::size_t> order;
-        for (std::size_t i = 0; i < out_.sizes.size(); ++i) {
-            if (out_.sizes[i].fate == Fate::refused) continue;
-            const RoundSums sums = request_.estimate(placed_[i].placement, placed_[i].latency_factor);
-            out_.sizes[i].estimate_ns = ns(sums.best_cycles(), out_.sizes[i].rounds);
-            order.push_back(i);
-        }
-        // Of equal estimates sizes from all over the space come first, for what is found of the first ones is taken for the
-        // rest.
-        std::ranges::sort(order, {}, [&](std::size_t i) {
-            return std::pair(out_.sizes[i].estimate_ns, XXH3_64bits(&i, sizeof i));
-        });
-        out_.trace_seconds += seconds_since(start);
+        EstimateQueue queue = estimates();
         double best = std::numeric_limits<double>::infinity();
-        // What traces added to estimates, and the simulation to bounds, the least of all sizes so far: components that wait for
-        // each other are in neither. As many sizes as the root of the space tell it: thirty of a thousand, ninety of seven
-        // thousand. Waiting adds up to a third as a rule (bench/pruning): where the first sizes have more than that added,
-        // their estimates saw less of them than of others.
-        const double enough = std::sqrt(static_cast<double>(order.size()));
-        constexpr double most_raised = 1.3;
+        const double enough = std::sqrt(static_cast<double>(queue.size()));
         double over_estimate = std::numeric_limits<double>::infinity(), over_bound = over_estimate;
         const auto raised = [&](double ratio, std::size_t known) {
-            return static_cast<double>(known) < enough ? 1.0 : std::clamp(ratio, 1.0, most_raised);
+            return static_cast<double>(known) < enough ? 1.0 : std::max(ratio, 1.0);
         };
-        for (std::size_t at = 0; at < order.size(); ++at) {
-            SizeResult& one = out_.sizes[order[at]];
-            if (!can_gain(one.estimate_ns * raised(over_estimate, out_.traced), best)) break;
-            make_trace(order[at]);
-            if (one.fate == Fate::refused) continue;
-            join_batch(order[at]);
-            if (one.fate == Fate::inferior) {
-                bound(order[at]);
-                const bool is_left = can_gain(one.best_ns * raised(over_bound, out_.simulated), best);
-                if (is_left) {
-                    simulate(order[at]);
+        // By how much a size's time is above its estimate, at least.
+        const auto look_at = [&](std::size_t i, bool as_proved) {
+            SizeResult& one = out_.sizes[i];
+            one.estimate_ns = queue.estimate(i);
+            make_trace(i);
+            if (one.fate == Fate::refused) return std::numeric_limits<double>::infinity();
+            join_batch(i);
+            if (request_.progress) request_.progress(out_.sizes.size() - queue.size(), out_.sizes.size());
+            double at_least = one.ns;
+            if (one.fate == Fate::duplicate) {
+                const SizeResult& same = out_.sizes[one.representative];
+                at_least = std::max(same.ns, same.best_ns) * one.rounds / same.rounds;
+            } else if (one.fate == Fate::inferior) {
+                bound(i);
+                at_least = one.best_ns * raised(over_bound, out_.simulated);
+                if (can_gain(as_proved ? one.best_ns : at_least, best)) {
+                    simulate(i);
                     over_bound = std::min(over_bound, one.ns / one.best_ns);
+                    at_least = one.ns;
                 }
-                over_estimate = std::min(over_estimate, (is_left ? one.ns : one.best_ns) / one.estimate_ns);
             }
             if (one.fate == Fate::simulated) best = std::min(best, one.ns);
-            if (request_.progress) request_.progress(at + 1, order.size());
+            return at_least / one.estimate_ns;
+        };
+        // As long as sizes of estimates in [from, to] can gain when so much is added.
+        const auto look_at_all = [&](double from, double to, const std::function<double()>& added) {
+            for (auto i = queue.first_between(from, to); i && can_gain(queue.estimate(*i) * added(), best);
+                 i = queue.first_between(from, to)) {
+                queue.take(*i);
+                over_estimate = std::min(over_estimate, look_at(*i, false));
+            }
+        };
+        const double all = std::numeric_limits<double>::infinity();
+        look_at_all(0, all, [&] { return raised(over_estimate, out_.traced); });
+        // The first ones are those of which the estimates saw least. Of all that only what was added to those leaves out a few
+        // have their say: what is added to others is the least that the nearest of them have, on either side.
+        constexpr std::size_t others = 16, on_a_side = 4;
+        const double first_added = raised(over_estimate, out_.traced);
+        const std::vector<std::size_t> few =
+            queue.take_spread(others, best / (1 + request_.settings.least_gain));
+        std::vector<double> added(on_a_side, first_added);
+        for (const std::size_t i : few) added.push_back(std::max(1.0, look_at(i, true)));
+        for (std::size_t i = 0; i < few.size(); ++i) {
+            const auto near = std::span(added).subspan(i, std::min(2 * on_a_side, added.size() - i));
+            look_at_all(i == 0 ? 0 : queue.estimate(few[i - 1]), queue.estimate(few[i]),
+                        [least = std::ranges::min(near)] { return least; });
         }
+        for (std::size_t i = 0; i < out_.sizes.size(); ++i)
+            if (out_.sizes[i].fate != Fate::refused) out_.sizes[i].estimate_ns = queue.estimate(i);
     }
 
     void eliminate() {

@@ -212,23 +212,38 @@ RoundSums StaticTraces::estimate(const GroupPlacement& placement, std::uint32_t 
     for (std::size_t s = 0; s < samples.size(); ++s) {
         const double count = samples[s].count;
         if (count > 0)
-            out.add(with_fetches(sums_of(cached_.trace(walked[s], s, latency_factor)), walked[s], s, fetches),
+            out.add(with_fetches(sums_of(cached_.trace(walked[s], s, latency_factor)), walked[s], s, fetches,
+                                 latency_factor),
                     count);
     }
     return out;
 }
 
 TraceSums StaticTraces::with_fetches(TraceSums sums, const WalkedWarp& warp, std::size_t w,
-                                     const std::vector<std::optional<double>>& fetches) const {
+                                     const std::vector<std::optional<double>>& fetches,
+                                     double latency_factor) const {
     if (warp.accesses.size() != fetches.size()) return sums;  // it goes another way
-    double more = 0;
-    for (std::size_t a = 0; a < fetches.size(); ++a)
-        if (fetches[a])
-            more += warp.operations[warp.accesses[a].operation].weight *
-                    (*fetches[a] - cached_.found(w, a).misses);
+    const auto wait = [&](Component c) {
+        return std::max(0.0, latencies_.latency(c) * latency_factor - latencies_.delay(c));
+    };
+    const double miss_delay = latencies_.delay(Component::gm), hit_delay = latencies_.delay(Component::gc),
+                 miss_wait = wait(Component::gm), hit_wait = wait(Component::gc);
+    double more = 0, more_waiting = 0;
+    for (std::size_t a = 0; a < fetches.size(); ++a) {
+        if (!fetches[a]) continue;
+        const double weight = warp.operations[warp.accesses[a].operation].weight;
+        const CachedRound::Found own = cached_.found(w, a);
+        more += weight * (*fetches[a] - own.misses);
+        // As many of the round's warps wait for a miss as fetch: no warp is longer than the longest, so neither is their mean.
+        const double sectors = own.hits + own.misses,
+                     missing = sectors > 0 ? std::min(1.0, *fetches[a] / sectors) : 0;
+        more_waiting += weight * (missing - (own.misses > 0 ? 1 : 0)) * (miss_wait - hit_wait);
+    }
     double &missing = sums.busy_cycles[index(Component::gm)], &found = sums.busy_cycles[index(Component::gc)];
-    missing = std::max(0.0, missing + more * latencies_.delay(Component::gm));
-    found = std::max(0.0, found - more * latencies_.delay(Component::gc));
+    missing = std::max(0.0, missing + more * miss_delay);
+    found = std::max(0.0, found - more * hit_delay);
+    sums.serial_cycles =
+        std::max(sums.serial_cycles, sums.serial_cycles + more * (miss_delay - hit_delay) + more_waiting);
     // Heads and tails are those of the walked warp's own accesses, none where it has none.
     for (const Component c : {Component::gm, Component::gc})
         if (sums.busy_cycles[index(c)] > 0) sums.accesses[index(c)] = std::max(1.0, sums.accesses[index(c)]);

@@ -85,7 +85,8 @@ class StaticTraces {
 
     // A warp's sums with what its group fetches of each access.
     [[nodiscard]] TraceSums with_fetches(TraceSums sums, const WalkedWarp& warp, std::size_t w,
-                                         const std::vector<std::optional<double>>& fetches) const;
+                                         const std::vector<std::optional<double>>& fetches,
+                                         double latency_factor) const;
 
     const Latencies& latencies_;
     WarpWalk walk_;

@@ -366,6 +366,45 @@ END:
     }
 }
 
+// Columns are walked again and again: all warps' lines together are put out before they are met again, a few warps' are not.
+// A warp waits as long as it does among all.
+TEST(StaticTraces, AreEstimatedWithTheWaitsOfAllWarps) {
+    const Kernel kernel(R"(
+    mov.u32 %r11, 0;
+AGAIN:
+    mov.u32 %r12, 0;
+LOOP:
+    mad.lo.s32 %r13, %r12, %r1, %r3;
+    mul.wide.s32 %rd2, %r13, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.f32 %f1, [%rd3];
+    add.s32 %r12, %r12, 1;
+    setp.lt.s32 %p1, %r12, 16;
+    @%p1 bra LOOP;
+    add.s32 %r11, %r11, 1;
+    setp.lt.s32 %p2, %r11, 4;
+    @%p2 bra AGAIN;
+    ret;
+)");
+    const auto bytes = arguments(65536, 0);
+    const GroupPlacement placement = GroupPlacement::of({65536, 1, 1}, {128, 1, 1}, 3, 8);
+    double fits = 0;
+    for (const std::uint64_t l2_bytes : {std::uint64_t{1} << 20, std::uint64_t{32} << 10}) {
+        Latencies latencies = kernel.latencies;
+        latencies.l2_bytes = l2_bytes;
+        TracePool pool;
+        StaticTraces traces(kernel.code, bytes, {}, latencies, pool);
+        const RoundSums estimate = traces.estimate(placement, 3, 1);
+        RoundSums whole;
+        for (const TraceIndex warp : traces.round(placement, 3, 1).warps) whole.add(pool.sums(warp), 1);
+        EXPECT_NEAR(estimate.longest_cycles, whole.longest_cycles, 0.02 * whole.longest_cycles) << l2_bytes;
+        if (fits == 0)
+            fits = whole.longest_cycles;
+        else
+            EXPECT_GT(whole.longest_cycles, 1.2 * fits);
+    }
+}
+
 // Groups that reach beyond the launch, or lie at its edge, stand for others only where there are no others.
 TEST(GroupPlacements, AreOfInnerGroups) {
     for (const trimtab_dim3 size :
