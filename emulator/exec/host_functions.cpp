@@ -32,9 +32,11 @@ std::optional<std::string> read_string(Warp& w, unsigned lane, std::uint64_t add
 class Arguments {
   public:
     Arguments(Warp& w, unsigned lane, std::uint64_t address) : w_(w), lane_(lane), address_(address) {}
+    void align(std::size_t bytes) { offset_ = (offset_ + bytes - 1) / bytes * bytes; }
+    void skip(std::size_t bytes) { offset_ += bytes; }
     template <class T>
     T next() {
-        offset_ = (offset_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+        align(sizeof(T));
         const std::byte* host = w_.worker->host_address(w_, lane_, address_ + offset_, sizeof(T));
         offset_ += sizeof(T);
         T value{};
@@ -121,6 +123,47 @@ bool convert(std::string& out, const std::string& specification, const std::stri
     }
 }
 
+// OpenCL C's "%v4hlf": `count` elements of as many bytes as `length` says, in place and without promotion, with commas between.
+void convert_vector(std::string& out, const std::string& specification, std::size_t count,
+                    const std::string& length, char letter, Arguments& arguments) {
+    const std::size_t bytes = length == "hh" ? 1 : length == "h" ? 2 : length == "l" ? 8 : 4;
+    const std::size_t places = count == 3 ? 4 : count;
+    const bool is_signed = letter == 'd' || letter == 'i',
+               is_integer = is_signed || std::strchr("ouxX", letter);
+    if (!is_integer && std::strchr("fFeEgGaA", letter) == nullptr) return;
+    arguments.align(bytes * places);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i != 0) out += ',';
+        if (!is_integer) {
+            append(out, specification + letter,
+                   bytes == 8 ? arguments.next<double>() : double{arguments.next<float>()});
+            continue;
+        }
+        std::uint64_t bits = 0;
+        switch (bytes) {
+            case 1:
+                bits = arguments.next<std::uint8_t>();
+                break;
+            case 2:
+                bits = arguments.next<std::uint16_t>();
+                break;
+            case 4:
+                bits = arguments.next<std::uint32_t>();
+                break;
+            default:
+                bits = arguments.next<std::uint64_t>();
+                break;
+        }
+        const auto spare = static_cast<int>(64 - 8 * bytes);
+        if (is_signed)
+            append(out, specification + "lld",
+                   static_cast<long long>(static_cast<std::int64_t>(bits << spare) >> spare));
+        else
+            append(out, specification + "ll" + letter, static_cast<unsigned long long>(bits));
+    }
+    arguments.skip(bytes * (places - count));
+}
+
 bool format(std::string& out, const std::string& text, Warp& w, unsigned lane, Arguments& arguments,
             int& count) {
     for (std::size_t i = 0; i < text.size(); i++) {
@@ -140,6 +183,10 @@ bool format(std::string& out, const std::string& text, Warp& w, unsigned lane, A
             }
             i++;
         }
+        std::size_t elements = 0;
+        if (i < text.size() && text[i] == 'v')
+            for (++i; i < text.size() && text[i] >= '0' && text[i] <= '9' && elements < 100; ++i)
+                elements = elements * 10 + static_cast<std::size_t>(text[i] - '0');
         while (i < text.size() && std::strchr("hlLzjt", text[i]) != nullptr) length += text[i++];
         if (i >= text.size()) break;
         if (text[i] == '%') {
@@ -147,6 +194,11 @@ bool format(std::string& out, const std::string& text, Warp& w, unsigned lane, A
             continue;
         }
         count++;
+        if (elements == 2 || elements == 3 || elements == 4 || elements == 8 || elements == 16) {
+            convert_vector(out, specification, elements, length, text[i], arguments);
+            if (!arguments.ok()) return false;
+            continue;
+        }
         if (!convert(out, specification, length, text[i], w, lane, arguments) || !arguments.ok())
             return false;
     }

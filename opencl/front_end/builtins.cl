@@ -24,6 +24,23 @@ PER_ELEMENT(native_log2)
 PER_ELEMENT(native_log)
 PER_ELEMENT(native_log10)
 
+// libclc's read beside their tables where they are given a NaN, or are farther off than OpenCL allows; libdevice's are not.
+#define OF_LIBDEVICE(F, NARROW, WIDE)                                                \
+    float NARROW(float x);                                                           \
+    double WIDE(double x);                                                           \
+    float OVERLOAD F(float x) { return NARROW(x); }                                  \
+    double OVERLOAD F(double x) { return WIDE(x); }                                  \
+    PER_ELEMENT(F)                                                                   \
+    double2 OVERLOAD F(double2 x) { return (double2)(F(x.x), F(x.y)); }              \
+    double3 OVERLOAD F(double3 x) { return (double3)(F(x.x), F(x.y), F(x.z)); }      \
+    double4 OVERLOAD F(double4 x) { return (double4)(F(x.lo), F(x.hi)); }            \
+    double8 OVERLOAD F(double8 x) { return (double8)(F(x.lo), F(x.hi)); }            \
+    double16 OVERLOAD F(double16 x) { return (double16)(F(x.lo), F(x.hi)); }
+OF_LIBDEVICE(cosh, __nv_coshf, __nv_cosh)
+OF_LIBDEVICE(sinh, __nv_sinhf, __nv_sinh)
+OF_LIBDEVICE(lgamma, __nv_lgammaf, __nv_lgamma)
+OF_LIBDEVICE(tgamma, __nv_tgammaf, __nv_tgamma)
+
 uint OVERLOAD get_work_dim(void) { return WORK_DIMENSIONS; }
 #ifdef GLOBAL_OFFSET
 size_t trimtab_offset_of(uint dimension);  // device.c

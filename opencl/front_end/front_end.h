@@ -28,6 +28,7 @@ struct KernelInfo {
     std::vector<KernelParameter> parameters;
     std::array<std::uint32_t, 3> required_size{};  // reqd_work_group_size; zeros: it has none
     std::array<std::uint32_t, 3> size_hint{};      // work_group_size_hint; zeros: it has none
+    std::string vector_hint = {};                  // vec_type_hint: "float4"; empty: it has none
 };
 
 // What compiles.

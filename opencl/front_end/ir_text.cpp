@@ -92,12 +92,18 @@ class Definition {
 
     // Empty where the function has no such metadata; nullopt where it cannot be read.
     [[nodiscard]] std::optional<std::vector<std::string>> metadata(std::string_view kind) const {
+        const auto node = text(kind);
+        if (!node) return std::nullopt;
+        return node->empty() ? std::vector<std::string>{} : elements(*node);
+    }
+    // As it stands in the IR: "!{i32 8, i32 4, i32 1}".
+    [[nodiscard]] std::optional<std::string_view> text(std::string_view kind) const {
         const std::string mark = fmt::format(" !{} !", kind);
         const std::size_t at = line_.find(mark);
-        if (at == std::string_view::npos) return std::vector<std::string>{};
+        if (at == std::string_view::npos) return "";
         const std::string_view number = line_.substr(at + mark.size() - 1);
         const auto node = nodes_->find(number.substr(0, number.find(' ')));
-        return node == nodes_->end() ? std::nullopt : elements(node->second);
+        return node == nodes_->end() ? std::nullopt : std::optional(node->second);
     }
 
   private:
@@ -112,6 +118,26 @@ bool read_size(const std::optional<std::vector<std::string>>& words, std::array<
         if (std::from_chars(word.data(), word.data() + word.size(), size[d]).ec != std::errc()) return false;
     }
     return true;
+}
+
+// "!{<4 x float> poison, i32 0}", whose second number tells int from uint: "float4". Empty where it is nothing of the kind.
+std::string vector_type(std::string_view node) {
+    if (!node.starts_with("!{")) return {};
+    node.remove_prefix(2);
+    std::string_view count;
+    if (node.starts_with("<")) {
+        const std::size_t by = node.find(" x ");
+        if (by == std::string_view::npos) return {};
+        count = node.substr(1, by - 1);
+        node.remove_prefix(by + 3);
+    }
+    const std::string_view element = node.substr(0, node.find_first_of(" >"));
+    constexpr std::array<std::array<std::string_view, 2>, 4> integers{
+        {{"i8", "char"}, {"i16", "short"}, {"i32", "int"}, {"i64", "long"}}};
+    for (const auto& [ir, name] : integers)
+        if (element == ir) return fmt::format("{}{}{}", node.ends_with("i32 1}") ? "" : "u", name, count);
+    const bool is_real = element == "float" || element == "double" || element == "half";
+    return is_real ? fmt::format("{}{}", element, count) : std::string();
 }
 
 // clang numbers them as SPIR does.
@@ -145,6 +171,7 @@ std::optional<KernelInfo> read_kernel(std::string_view line, const Nodes& nodes)
     if (!read_size(definition.metadata("reqd_work_group_size"), kernel.required_size) ||
         !read_size(definition.metadata("work_group_size_hint"), kernel.size_hint))
         return std::nullopt;
+    kernel.vector_hint = vector_type(definition.text("vec_type_hint").value_or(""));
     return kernel;
 }
 

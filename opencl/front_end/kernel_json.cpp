@@ -22,7 +22,8 @@ Json to_json(const KernelInfo& kernel) {
     return {{"name", kernel.name},
             {"parameters", std::move(parameters)},
             {"required_size", kernel.required_size},
-            {"size_hint", kernel.size_hint}};
+            {"size_hint", kernel.size_hint},
+            {"vector_hint", kernel.vector_hint}};
 }
 
 KernelInfo kernel_from_json(const Json& json) {
@@ -35,6 +36,7 @@ KernelInfo kernel_from_json(const Json& json) {
                                      .space = space_of(p.at(4).get<int>())});
     json.at("required_size").get_to(kernel.required_size);
     json.at("size_hint").get_to(kernel.size_hint);
+    json.at("vector_hint").get_to(kernel.vector_hint);
     return kernel;
 }
 

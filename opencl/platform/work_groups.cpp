@@ -26,6 +26,8 @@ std::string attributes_of(const KernelInfo& kernel) {
     };
     add("reqd_work_group_size", kernel.required_size);
     add("work_group_size_hint", kernel.size_hint);
+    if (!kernel.vector_hint.empty())
+        out += fmt::format("{}vec_type_hint({})", out.empty() ? "" : " ", kernel.vector_hint);
     return out;
 }
 

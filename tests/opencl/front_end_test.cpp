@@ -230,13 +230,66 @@ TEST_F(FrontEnd, PrintsThroughTheDevice) {
     EXPECT_EQ(printed, "7 of text, 1.75\n");
 }
 
+TEST_F(FrontEnd, PrintsVectorsElementByElement) {
+    const auto program = load(R"(kernel void say(float4 v) {
+        printf("%.1v4hlf|%v2hld|%v3hlx|%v4hhd|%v8hu|%v2ld|%4v2hld|%d\n", v, (int2)(1, -2), (int3)(10, 11, 12),
+               (char4)(1, 2, 3, -4), (ushort8)(65535), (long2)(5, -6), (int2)(7, 8), 9);
+        printf("%v2lf %v2hle\n", (double2)(0.5, 2), (float2)(1, 2)); })");
+    ASSERT_NE(program, nullptr);
+    HostMemory memory;
+    const Parameters parameters(std::array<float, 4>{1, 2.5f, -3, 4});
+    std::string printed;
+    const auto result = emulator::launch(*program, memory,
+                                         {.kernel = "say",
+                                          .parameters = parameters.bytes(),
+                                          .blocks = {},
+                                          .counting = {},
+                                          .threads = 1,
+                                          .print = [&](std::string_view text) { printed += text; },
+                                          .written = {}});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(printed,
+              "1.0,2.5,-3.0,4.0|1,-2|a,b,c|1,2,3,-4|65535,65535,65535,65535,65535,65535,65535,65535|5,-6|"
+              "   7,   8|9\n0.500000,2.000000 1.000000e+00,2.000000e+00\n");
+}
+
+// Libraries' own answers at the ends of what they take.
+TEST_F(FrontEnd, HasFunctionsOfEveryArgument) {
+    const auto program =
+        load(R"(kernel void f(global const float* x, global float* out, global double* wide) {
+        const size_t i = get_global_id(0);
+        out[2 * i] = tgamma(x[i]), out[2 * i + 1] = lgamma(x[i]);
+        const double2 v = cosh((double2)(x[i], 0)) + sinh((double2)(x[i], 0));
+        wide[2 * i] = v.x, wide[2 * i + 1] = tgamma((double)x[i]); })");
+    ASSERT_NE(program, nullptr);
+    std::vector<float> x{NAN, -1.2e-21f, 1.2e-38f, -2.5f, 0.5f, 3, 30, -0.0f}, out(2 * x.size());
+    std::vector<double> wide(2 * x.size());
+    HostMemory memory;
+    emulator::test::run(*program, memory, "f", {.grid = {1, 1, 1}, .block = {8, 1, 1}},
+                        Parameters(memory.add(x), memory.add(out), memory.add(wide)));
+    const auto expect = [&](double found, double value, std::size_t i) {
+        if (std::isnan(value))
+            EXPECT_TRUE(std::isnan(found)) << x[i];
+        else if (std::isinf(value))
+            EXPECT_EQ(found, value) << x[i];
+        else
+            EXPECT_NEAR(found, value, 2e-6 * std::abs(value)) << x[i];
+    };
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        expect(out[2 * i], std::tgamma(x[i]), i);
+        expect(out[2 * i + 1], std::lgamma(x[i]), i);
+        expect(wide[2 * i], std::exp(double{x[i]}), i);
+        expect(wide[2 * i + 1], std::tgamma(double{x[i]}), i);
+    }
+}
+
 TEST_F(FrontEnd, ReadsWhatPtxLacks) {
     const auto program = compile(R"(
         kernel __attribute__((reqd_work_group_size(8, 4, 2)))
         void first(global const float* restrict in, constant int* table, local uint4* part, unsigned n) {
             part[0] = (uint4)(n + table[0] + (int)in[0]);
         }
-        kernel __attribute__((work_group_size_hint(64, 1, 1))) void second(global volatile int* out) { out[0] = 1; }
+        kernel __attribute__((work_group_size_hint(64, 1, 1), vec_type_hint(uint3))) void second(global volatile int* out) { out[0] = 1; }
         kernel void third(global int* out) { second(out); })");
     ASSERT_TRUE(program) << program.error().log;
     ASSERT_EQ(program->kernels.size(), 3u);
@@ -255,6 +308,8 @@ TEST_F(FrontEnd, ReadsWhatPtxLacks) {
     EXPECT_EQ(first.parameters[3].type, "uint");
     EXPECT_EQ(first.parameters[3].space, AddressSpace::none);
     EXPECT_THAT(program->kernels[1].size_hint, ElementsAre(64, 1, 1));
+    EXPECT_EQ(program->kernels[1].vector_hint, "uint3");
+    EXPECT_EQ(first.vector_hint, "");
     EXPECT_EQ(program->kernels[1].parameters[0].qualifiers, "volatile");
     EXPECT_EQ(program->ptx.find("__clang_ocl_kern_imp_"), std::string::npos);
     EXPECT_THAT(program->ir, HasSubstr("define dso_local ptx_kernel void @third("));
