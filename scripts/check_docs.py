@@ -4,7 +4,7 @@
 usage: scripts/check_docs.py [--root DIR]
 
 Of every Markdown file: links resolve, headings they name too; a path of the repository between backticks exists; lines
-have 120 columns at most, tables and code aside. A document that a source file cites (docs/NAME.md) exists.
+have 120 columns at most, tables, code and what check_examples.py reads aside. A document that a source file cites (docs/NAME.md) exists.
 Exit codes: 0 in order, 1 not (one line a finding, file:line: text), 2 usage.
 """
 
@@ -51,7 +51,7 @@ def prose(lines):
             in_list = False
         in_code = line.startswith("    ") and not in_list and (after_blank or in_code)
         after_blank = not line.strip()
-        if not fenced and not in_code and not line.startswith("|"):
+        if not fenced and not in_code and not line.startswith(("|", "<!-- checked")):
             yield number, line
 
 

@@ -14,6 +14,7 @@ folder of the page's own in which `samples` is the repository's; the lines below
 on stdout or stderr. "..." stands for anything, over several lines where it stands alone. Numbers may differ by 2 %, or
 by as much as the comment says; seconds that something took here, and hashes of 16 digits, by anything.
 Blocks that are "modelled" hold times and choices that change with the model: they are run with --modelled alone.
+Commands of Trimtab's in any block of code, checked or not, must be subcommands that there are, with options that they have.
 Exit codes: 0 all is as the manual says, 1 not (one line a finding, page:line: text), 2 usage.
 """
 
@@ -26,6 +27,8 @@ import sys
 import tempfile
 
 MARK = re.compile(r"<!-- checked(?: within (\d+) %)?(,? modelled)?(?: after: (.*?))? -->")
+# Behind a prompt, variables, and what starts it elsewhere.
+COMMAND = re.compile(r"\s*(?:- )?(?:\$ )?(?:[A-Z_]+=\S* )*(?:salloc (?:-\S+ \S+ )*)?(trimtab(?:\+\+)?)(?![\w.+:-])(.*)")
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 # Of this machine and moment: how long something took, what is hashed of sources.
 MOMENT = re.compile(r"\b\d+(?:\.\d+)? s\b|\b[0-9a-f]{16}\b|\b[0-9a-f]{8}\b(?=$|\s)")
@@ -57,6 +60,45 @@ def commands(lines):
         elif found:
             found[-1][2].append(line)
     return [(offset, "\n".join(words), [line for line in said if line.strip()]) for offset, words, said in found]
+
+
+def shown_commands(text):
+    """(line number, the tool, subcommands, options) of each command of Trimtab's in the blocks of code."""
+    lines, fenced, before_blank = text.splitlines(), False, True
+    for number, line in enumerate(lines, 1):
+        if line.startswith("```"):
+            fenced = not fenced
+        is_code = fenced or line.startswith("    ")
+        if not is_code:
+            continue
+        following = number
+        while line.endswith("\\") and following < len(lines):
+            line = line.rstrip("\\") + lines[following]
+            following += 1
+        line = re.sub(r"'[^']*'|\"[^\"]*\"", " ", line.split("  #")[0])
+        found = COMMAND.match(line)
+        if not found:
+            continue
+        tool, rest = found.group(1), found.group(2)
+        if "[" not in rest:  # what is the program's own; a synopsis may go on behind it
+            rest = re.split(r" -- ", rest)[0]
+        options = re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", rest)
+        if tool == "trimtab++":
+            yield number, tool, [], [option for option in options if option.startswith("--trimtab-") and option[-1] != "-"]
+        elif re.match(r" +[a-z]", rest):
+            yield number, tool, rest.split()[0].split("|"), options
+
+
+def unknown(text, help_of):
+    """(line number, what is wrong) of such commands; `help_of`: a tool's help, and a subcommand's; empty where there is none."""
+    for number, tool, subcommands, options in shown_commands(text):
+        texts = [help_of(tool, name) for name in subcommands] or [help_of(tool, None)]
+        if missing := [name for name, text in zip(subcommands, texts) if not text]:
+            yield number, f"there is no {tool} {missing[0]}"
+            continue
+        for option in options:
+            if not any(re.search(rf"(?<![\w-]){option}(?![\w-])", text) for text in texts):
+                yield number, f"{' '.join([tool, *subcommands])} has no {option}"
 
 
 def is_as(expected, actual, share):
@@ -122,7 +164,17 @@ def main():
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TRIMTAB")}
     environment["PATH"] = os.path.abspath(options.bin) + os.pathsep + environment["PATH"]
     findings, count = 0, 0
+    helps = {}
+    def help_of(tool, subcommand):
+        if (tool, subcommand) not in helps:
+            words = [tool, *([subcommand] if subcommand else []), "--help"]
+            done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+            helps[tool, subcommand] = done.stdout if done.returncode == 0 else ""
+        return helps[tool, subcommand]
     for page in pages:
+        for line, text in unknown(page.read_text(), help_of):
+            findings += 1
+            print(f"{os.path.relpath(page, root)}:{line}: {text}")
         count += sum(len(commands(lines)) for *_, lines in blocks(page.read_text(), options.modelled))
         for line, text in check(page, root, environment, options.modelled):
             findings += 1

@@ -5,7 +5,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
-from check_examples import blocks, commands, first_missing, is_as  # noqa: E402
+from check_examples import blocks, commands, first_missing, is_as, unknown  # noqa: E402
 
 
 class Examples(unittest.TestCase):
@@ -33,6 +33,21 @@ class Examples(unittest.TestCase):
         self.assertEqual(len(list(blocks(page.replace("30 %", "30 %, modelled")))), 1)
         self.assertEqual(list(blocks(page.replace("30 %", "30 %, modelled"), modelled=False)), [])
         self.assertEqual(commands(lines), [(0, "one \\\n    more", ["said"]), (4, "two", [])])
+
+    def test_commands_are_held_against_the_tools_help(self):
+        helps = {("trimtab", "run"): "  --device TEXT\n  -o,--output TEXT", ("trimtab", "bench"): "--device",
+                 ("trimtab++", None): "--trimtab-keep=DIR"}
+        def wrong(line):
+            return [text for _, text in unknown(line, lambda *which: helps.get(which, ""))]
+        self.assertEqual(wrong("    $ A=b trimtab run --device h100 -o x -- ./program --mine  # --not"), [])
+        self.assertEqual(wrong("    trimtab run --devise h100"), ["trimtab run has no --devise"])
+        self.assertEqual(wrong("    trimtab run --dev"), ["trimtab run has no --dev"])
+        self.assertEqual(wrong("    trimtab ruin --device"), ["there is no trimtab ruin"])
+        self.assertEqual(wrong("    trimtab run|bench [--device D] (-- PROGRAM...) [--seed S]"), ["trimtab run bench has no --seed"])
+        self.assertEqual(wrong("    trimtab run \\\n        --seed 1"), ["trimtab run has no --seed"])
+        self.assertEqual(wrong("    trimtab run --device='x --quoted'"), [])
+        self.assertEqual(wrong("    trimtab++ -O3 --cuda-path=x --trimtab-kept=x"), ["trimtab++ has no --trimtab-kept"])
+        self.assertEqual(wrong("    trimtab: gemm --seed\ntrimtab run --seed"), [])
 
 
 if __name__ == "__main__":
