@@ -125,10 +125,11 @@ class Tracer {
         const std::uint64_t sms = sm_count();
         const std::uint64_t at_once =
             std::min<std::uint64_t>({out_.resident, most_traced_blocks, out_.blocks_on_sm});
-        const std::uint64_t first = (out_.blocks_on_sm - at_once) / 2;
+        const std::uint64_t last_first = out_.blocks_on_sm - at_once;
+        const std::uint64_t first = std::min(last_first, request_.first_block.value_or(last_first / 2));
         std::vector<std::uint64_t> chosen;
         for (std::uint64_t i = 0; i < at_once; ++i) chosen.push_back((first + i) * sms);
-        if (out_.blocks_on_sm > out_.resident || blocks_ == 1) return chosen;
+        if (request_.first_block || out_.blocks_on_sm > out_.resident || blocks_ == 1) return chosen;
         // Everything is resident at once, and the busiest SM decides: one in the middle, the first or the last. Of equals
         // the one in the middle, for blocks at a border, the first above all, may find what only they would.
         std::uint64_t most = 0;

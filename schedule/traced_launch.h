@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,8 @@ struct TraceRequest {
     const sass::Assembly* code =
         nullptr;                    // what ptxas makes of the kernel for the device; nullptr: PTX must do
     std::span<const Edit> edits{};  // of the PTX: there is no machine code of what was not compiled
+    std::optional<std::uint64_t>
+        first_block{};  // of an SM's blocks, where those traced begin; else the launch decides
 };
 
 struct TracedLaunch {

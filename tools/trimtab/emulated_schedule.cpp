@@ -56,7 +56,8 @@ std::expected<schedule::TracedLaunch, Error> trace_launch(
          .instruction_budget = options.instruction_budget,
          .loads_bypass_l1 = options.loads_bypass_l1,
          .policy = options.policy,
-         .code = code ? &*code : nullptr});
+         .code = code ? &*code : nullptr,
+         .first_block = options.first_block});
     if (!traced) return std::unexpected(Error{.message = traced.error().message, .file = question.file.path});
     if (!code) traced->no_machine_code = code.error().text();
     return traced;

@@ -15,8 +15,9 @@ struct ScheduleOptions {
     schedule::Policy policy = schedule::Policy::greedy_then_oldest;
     bool loads_bypass_l1 = false;
     std::uint64_t instruction_budget =
-        400'000'000;        // warp instructions of functional emulation: half a minute
-    bool from_ptx = false;  // though machine code could be had
+        400'000'000;                             // warp instructions of functional emulation: half a minute
+    bool from_ptx = false;                       // though machine code could be had
+    std::optional<std::uint64_t> first_block{};  // as schedule::TraceRequest's
 };
 
 // Arrays are where the command line says, else in regions of their own, filled deterministically. `resident`:

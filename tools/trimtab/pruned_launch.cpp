@@ -78,8 +78,9 @@ std::expected<PrunedLaunch, Error> prune_launch(const LaunchQuestion& question, 
     }
     const auto emulated = [&](const pruning::GroupPlacement& placement, std::uint32_t local_bytes,
                               double factor) -> std::optional<pruning::Round> {
-        const auto launch = trace_launch(question, *program, placement.groups, placement.group, local_bytes,
-                                         placement.at_once, {.from_ptx = true});
+        const auto launch =
+            trace_launch(question, *program, placement.groups, placement.group, local_bytes,
+                         placement.at_once, {.from_ptx = true, .first_block = placement.first});
         if (!launch) {
             if (!failed) failed = launch.error();
             return std::nullopt;

@@ -279,9 +279,7 @@ LOOP:
         for (const trimtab_dim3 size :
              {trimtab_dim3{32, 1, 1}, trimtab_dim3{64, 2, 1}, trimtab_dim3{7, 9, 1}, trimtab_dim3{1, 33, 1},
               trimtab_dim3{100, 3, 1}, trimtab_dim3{33, 1, 1}}) {
-            GroupPlacement placement = GroupPlacement::of(global, size, 3, 4);
-            placement.first =
-                (placement.groups_on_sm - placement.at_once) / 2;  // as abstract emulation has it
+            const GroupPlacement placement = GroupPlacement::of(global, size, 3, 4);
             if (body.contains("setp.le") && placement.groups.x * size.x > 64) continue;
             TracePool pool;
             StaticTraces traces(kernel.code, bytes, all_turns, kernel.latencies, pool);
@@ -297,7 +295,8 @@ LOOP:
                                                         .parameters = bytes,
                                                         .device = &kernel.device,
                                                         .resident = placement.at_once,
-                                                        .instruction_budget = 10'000'000});
+                                                        .instruction_budget = 10'000'000,
+                                                        .first_block = placement.first});
             ASSERT_TRUE(launch) << launch.error().text();
             CachedRound cached(kernel.latencies, pool);
             const Totals run =
