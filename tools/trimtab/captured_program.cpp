@@ -53,6 +53,8 @@ std::optional<int> take_capture(std::string_view subcommand, std::string_view wh
     auto words = captured_program(capture, is_device_given ? device : std::string());
     if (!words) return fail(words.error());
     program = std::move(*words);
+    // The one launch is of a module that is loaded at run time: it cannot wait for the next.
+    setenv("TRIMTAB_MODULES", "wait", 0);
     if (!is_device_given) device = std::getenv("TRIMTAB_DEVICE");
     return std::nullopt;
 }

@@ -12,6 +12,7 @@
 
 #include "base/json_value.h"
 #include "driver_gen/fit_kernel.h"
+#include "emulator/capture/capture.h"
 #include "emulator/exec/launch.h"
 #include "emulator/metrics/launch_profile.h"
 #include "pipeline/remote/redis_store.h"
@@ -123,6 +124,12 @@ class Keeper {
     profiler::ProfileStore store_;
 };
 
+std::expected<KernelFile, Error> captured_kernels(const std::string& path) {
+    const auto read = emulator::capture::read(path);
+    if (!read) return std::unexpected(read.error());
+    return load_images(read->capture.images, path);
+}
+
 // What `trimtab prepare` made of an object's modules with these kernels, without their profiles: whoever wants it next has
 // it made anew. What was made with a file of annotations has another name, and stays.
 void forget_prepared(const std::string& object, std::vector<ObservedKernel*> kernels) {
@@ -167,7 +174,8 @@ std::expected<std::vector<ObservedKernel>, Error> observed_kernels(const Bench& 
         if (own == launches.end()) continue;
         auto file = files.find(object);
         if (file == files.end()) {
-            auto loaded = load_kernels(object);
+            auto loaded =
+                settings.capture.empty() ? load_kernels(object) : captured_kernels(settings.capture);
             if (!loaded) return std::unexpected(loaded.error());
             file = files.emplace(object, std::move(*loaded)).first;
         }

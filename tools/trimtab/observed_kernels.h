@@ -29,6 +29,7 @@ struct ObservedKernel {
 
 struct ObservedSettings {
     std::string program;  // whose launches they are
+    std::string capture;  // not empty: the file that holds the one launch, which has the kernel, too
     std::string store;    // a folder or file; empty: the cache
     bool replace = false;
     const Bench* counted = nullptr;  // the same launches on a GPU, whose counters go before the emulator's

@@ -68,6 +68,7 @@ std::expected<Run, Error> run(const Options& options, const std::string& program
         setenv("TRIMTAB_PROFILES_BY", "arguments", 1);
     }
     setenv("TRIMTAB", "on", 1);
+    setenv("TRIMTAB_MODULES", "wait", 0);  // a program of another compiler has no driver programs yet
     std::vector<std::string> command = options.program;
     command.front() = program;
     std::expected<base::Outcome, Error> outcome;
@@ -142,6 +143,7 @@ int profile(Options options) {
     if (!emulated) return fail(emulated.error());
     const auto kernels = observed_kernels(emulated->launches, emulated->records,
                                           {.program = *program,
+                                           .capture = options.capture,
                                            .store = options.store,
                                            .replace = options.replace,
                                            .counted = counted ? &*counted : nullptr});

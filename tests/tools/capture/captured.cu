@@ -1,7 +1,7 @@
 // Launches `step` as often as its first argument says, with pointers in memory, a variable's address as an argument,
 // __constant__, __device__ and managed memory, and dynamic shared memory; then prints the bytes of all that, "address
 // hexadecimal" each. With "texture", `look` instead, which reads textures of every kind, in an argument and in memory, and
-// writes a surface; with "heap", a kernel that allocates.
+// writes a surface; with "heap", a kernel that allocates; with "scale", one that may have any block.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -161,6 +161,18 @@ static int look_at_textures() {
     return 0;
 }
 
+__global__ void scale(float* values, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) values[i] = values[i] * factor + 1;
+}
+
+static int scale_values() {
+    float* values = nullptr;
+    cudaMalloc(&values, 1000 * sizeof *values);
+    scale<<<8, 128>>>(values, 1000);
+    return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+}
+
 static int allocate_on_device() {
     int** out = nullptr;
     cudaMalloc(&out, sizeof *out);
@@ -171,6 +183,7 @@ static int allocate_on_device() {
 int run_captured(int argc, char** argv) {
     if (argc > 1 && strcmp(argv[1], "texture") == 0) return look_at_textures();
     if (argc > 1 && strcmp(argv[1], "heap") == 0) return allocate_on_device();
+    if (argc > 1 && strcmp(argv[1], "scale") == 0) return scale_values();
     constexpr int row_count = 5, longest = 40;
     Row rows[row_count];
     for (int r = 0; r < row_count; ++r) {

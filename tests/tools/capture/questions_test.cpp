@@ -80,4 +80,21 @@ TEST_F(Replay, StandsForAProgramInVerifyAndSuggest) {
     }
 }
 
+// Its kernel may have other blocks: they are tried, though nothing was prepared.
+TEST_F(Replay, OtherBlocksAreTriedWithItsMemory) {
+    ASSERT_EQ(captured("scale", "scale").status, 0);
+    const auto ask = [&](const std::string& command) {
+        return trimtab::test::run("-u TRIMTAB_DEVICE",
+                                  "env -u TRIMTAB_MODULES XDG_CACHE_HOME=" + file("cache") + " " + trimtab +
+                                      command + " --capture " + file("a.capture"));
+    };
+    const Outcome verified = ask(" verify"), profiled = ask(" profile --quiet --replace"),
+                  benched = ask(" bench --quiet --seconds 5 -o " + file("bench"));
+    EXPECT_EQ(verified.status, 0) << verified.output;
+    EXPECT_THAT(verified.output, HasSubstr("1 launch checked in"));
+    EXPECT_EQ(profiled.status, 0) << profiled.output;
+    EXPECT_THAT(profiled.output, HasSubstr("kept, for builds and tools to take"));
+    EXPECT_EQ(benched.status, 0) << benched.output;
+}
+
 }  // namespace
