@@ -148,7 +148,7 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_m
                                        const cl_event* wait_list, cl_event* event) {
     return guarded([&]() -> cl_int {
         if (!is_a(queue, Kind::queue)) return CL_INVALID_COMMAND_QUEUE;
-        for (const cl_mem memory : {from, to})
+        for (cl_mem memory : {from, to})
             if (const cl_int status = check_buffer(*queue, memory); status != CL_SUCCESS) return status;
         if (size == 0 || !lies_within(from_offset, size, from->size_bytes) ||
             !lies_within(to_offset, size, to->size_bytes))
@@ -169,7 +169,7 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, 
                                            const cl_event* wait_list, cl_event* event) {
     return guarded([&]() -> cl_int {
         if (!is_a(queue, Kind::queue)) return CL_INVALID_COMMAND_QUEUE;
-        for (const cl_mem memory : {from, to})
+        for (cl_mem memory : {from, to})
             if (const cl_int status = check_buffer(*queue, memory); status != CL_SUCCESS) return status;
         if (from_origin == nullptr || to_origin == nullptr || region == nullptr || region[0] == 0 ||
             region[1] == 0 || region[2] == 0)
@@ -219,7 +219,7 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint co
         constexpr cl_mem_migration_flags known =
             CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
         if (count == 0 || memory == nullptr || (flags & ~known) != 0) return CL_INVALID_VALUE;
-        for (const cl_mem one : std::span(memory, count)) {
+        for (cl_mem one : std::span(memory, count)) {
             if (!is_a(one, Kind::memory)) return CL_INVALID_MEM_OBJECT;
             if (one->context.get() != queue->context.get()) return CL_INVALID_CONTEXT;
         }

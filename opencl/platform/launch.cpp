@@ -169,9 +169,10 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
         return CL_OUT_OF_RESOURCES;
     const std::size_t dynamic_bytes = parameters.shared_bytes - (*loaded)->info->static_shared_bytes;
     const double most_groups[3] = {values.max_grid_x, values.max_grid_y, values.max_grid_z};
-    for (std::size_t d = 0; d < 3; ++d)
-        if (static_cast<double>(range->global[d] / range->local[d]) > most_groups[d])
-            return CL_INVALID_GLOBAL_WORK_SIZE;
+    for (std::size_t d = 0; d < 3; ++d) {
+        const std::size_t groups = range->global[d] / range->local[d];
+        if (static_cast<double>(groups) > most_groups[d]) return CL_INVALID_GLOBAL_WORK_SIZE;
+    }
     runtime::LaunchShape shape;
     shape.block = to_dim3(range->local);
     shape.grid = to_dim3({range->global[0] / range->local[0], range->global[1] / range->local[1],
