@@ -93,8 +93,9 @@ std::expected<EmulatedTime, std::string> emulated_time(const Device& device, Glo
     if (!(estimate.time_ns > 0)) return std::unexpected("the emulated time is none");
     const double blocks_at_once = std::max(1u, traced->resident);
     const double waves = std::max(1.0, static_cast<double>(traced->blocks_on_sm) / blocks_at_once);
-    const double warps = static_cast<double>((threads + static_cast<std::uint64_t>(values.warp_size) - 1) /
-                                             static_cast<std::uint64_t>(values.warp_size));
+    const auto warp_size = static_cast<std::uint64_t>(values.warp_size);
+    const std::uint64_t warp_count = (threads + warp_size - 1) / warp_size;
+    const auto warps = static_cast<double>(warp_count);
     const double of_warp = traced->block_warp_instructions * traced->work_ratio / warps;
     return EmulatedTime{.duration_ns = estimate.time_ns,
                         .cycles_per_instruction = of_warp > 0 ? estimate.cycles / waves / of_warp : 0};

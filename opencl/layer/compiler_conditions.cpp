@@ -29,7 +29,7 @@ std::string without_comments(std::string_view source) {
             out += ' ';
         } else if (source[i] == '"') {
             out += source[i];
-            while (++i < source.size() && source[i] != '"' && source[i] != '\n') {
+            for (++i; i < source.size() && source[i] != '"' && source[i] != '\n'; ++i) {
                 if (source[i] == '\\' && i + 1 < source.size()) out += source[i++];
                 out += source[i];
             }

@@ -50,8 +50,8 @@ const std::vector<std::optional<double>>& GroupFetches::sectors_per_warp(
     const WalkedWarp& first, const WalkedWarp* second, const std::array<std::uint32_t, 3>& group,
     std::uint32_t groups_at_once) {
     const std::size_t count = first.accesses.size();
-    const double groups = groups_at_once,
-                 warps = groups * ((group[0] * group[1] * group[2] + warp_lanes - 1) / warp_lanes);
+    const auto warps_of_group = (group[0] * group[1] * group[2] + warp_lanes - 1) / warp_lanes;
+    const double groups = groups_at_once, warps = groups * static_cast<double>(warps_of_group);
     const auto is_told = [&](std::size_t a) {
         return first.accesses[a].space == Space::global && first.addresses[a].is_of_all &&
                (second == nullptr || second->addresses[a].is_of_all);

@@ -117,13 +117,13 @@ std::expected<KernelResult, Error> read_kernel_result(const json& answer,
     return result;
 }
 
-void KernelHand::take(const json& head, std::string body) {
+void KernelHand::take(const json& head, std::string_view body) {
     backend_.reset();
     trouble_.clear();
     id_ = head.at("shared").get<std::string>();
     const std::string origin = head.at("origin").get<std::string>();
     ptx::FatBinary binary{.images = {}, .hash = id_};
-    std::string_view rest(body);
+    std::string_view rest = body;
     for (const json& length : head.at("texts")) {
         const std::string_view text = rest.substr(0, length.get<std::size_t>());
         rest.remove_prefix(text.size());

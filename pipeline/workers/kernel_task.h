@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "analysis/description.h"
 #include "driver_gen/fits.h"
@@ -58,7 +59,7 @@ class KernelHand {
   public:
     explicit KernelHand(unsigned threads) : threads_(threads) {}
     // What was sent as shared_program().
-    void take(const nlohmann::json& head, std::string body);
+    void take(const nlohmann::json& head, std::string_view body);
     // The answer without the task's number. The error: the task cannot be read.
     [[nodiscard]] std::expected<nlohmann::json, Error> work(const nlohmann::json& head,
                                                             const profiler::Progress& progress);

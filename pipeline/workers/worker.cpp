@@ -72,7 +72,7 @@ class Worker {
     }
 
     void understand(Message message) {
-        if (message.head.contains("shared")) return hand_.take(message.head, std::move(message.body));
+        if (message.head.contains("shared")) return hand_.take(message.head, message.body);
         if (!message.head.contains("task")) end("a message that is neither a task nor what tasks need");
         part_ = 0;
         auto answer = message.head.value("do", "") == ProgramHand::task_name

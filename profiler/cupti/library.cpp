@@ -47,7 +47,7 @@ std::string_view advice(CUptiResult result) {
 }  // namespace
 
 std::expected<std::shared_ptr<const Library>, Error> Library::open(const std::string& path) {
-    const std::shared_ptr<Library> library(new Library);
+    std::shared_ptr<Library> library(new Library);
     for (const std::string& place : path.empty() ? places() : std::vector{path}) {
         library->handle_ = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (library->handle_ != nullptr) break;

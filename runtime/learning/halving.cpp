@@ -42,7 +42,7 @@ double mean_of(const std::vector<double>& times) {
 
 }  // namespace
 
-Halving::Halving(std::vector<double> predicted_ns, double share, double least_gain)
+Halving::Halving(const std::vector<double>& predicted_ns, double share, double least_gain)
     : share_(share), least_gain_(least_gain) {
     for (const double predicted : predicted_ns)
         launches_.push_back({.predicted_ns = predicted, .times_ns = {}, .under_way = 0, .is_in = true});

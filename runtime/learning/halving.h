@@ -21,7 +21,7 @@ class Halving {
 
     // `predicted_ns`: of each launch, the one to begin with first. `share`: what trying may cost, of the time that the
     // launches take, 0 to 1. `least_gain`: a share of the time that is not worth a change.
-    Halving(std::vector<double> predicted_ns, double share, double least_gain);
+    Halving(const std::vector<double>& predicted_ns, double share, double least_gain);
 
     struct Turn {
         std::size_t launch = 0;

@@ -44,7 +44,9 @@ void __cudaRegisterVar(void** handle, char* hostVar, char* deviceAddress, const 
 void __cudaRegisterManagedVar(void** handle, void** hostVarPtrAddress, char* deviceAddress,
                               const char* deviceName, int ext, size_t size, int constant, int global) {
     auto& registrations = Process::instance().registrations();
-    registrations.add_variable(handle, {.host = hostVarPtrAddress, .size_bytes = size, .is_managed = true});
+    registrations.add_variable(
+        handle,
+        {.host = static_cast<const void*>(hostVarPtrAddress), .size_bytes = size, .is_managed = true});
     registrations.add_step(handle, [=](const RegistrationCalls& calls, void** backend) {
         calls.register_managed_var(backend, hostVarPtrAddress, deviceAddress, deviceName, ext, size, constant,
                                    global);

@@ -51,7 +51,8 @@ std::optional<std::uint64_t> count_of(const std::string& text) {
 
 // The file of times, begun or taken up again.
 std::expected<fs::path, Error> times_file(const Options& options, const std::vector<std::string>& program) {
-    const fs::path folder = fs::absolute(options.output), file = folder / "times.jsonl";
+    const fs::path folder = fs::absolute(options.output);
+    fs::path file = folder / "times.jsonl";
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) return std::unexpected(Error{.message = error.message(), .file = folder.string()});
