@@ -65,8 +65,8 @@ void set_value(KernelRecord& kernel, std::size_t index) {
     if (argument.is_memory) {
         cl_mem memory = nullptr;
         std::uint64_t address = 0;
-        if (argument.given.size() == sizeof memory) {
-            std::memcpy(static_cast<void*>(&memory), argument.given.data(), sizeof memory);
+        if (argument.given.size() == sizeof(cl_mem)) {
+            std::memcpy(static_cast<void*>(&memory), argument.given.data(), sizeof(cl_mem));
             address = Records::instance().address_of(memory);
         }
         std::memcpy(argument.value.data(), &address, sizeof address);

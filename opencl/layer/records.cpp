@@ -14,7 +14,7 @@ constexpr std::uint64_t gap_bytes = 4096;
 template <class T>
 T ask(const cl_icd_dispatch& next, cl_device_id device, cl_device_info what, T otherwise) {
     T value{};
-    return next.clGetDeviceInfo(device, what, sizeof value, static_cast<void*>(&value), nullptr) == CL_SUCCESS
+    return next.clGetDeviceInfo(device, what, sizeof(T), static_cast<void*>(&value), nullptr) == CL_SUCCESS
                ? value
                : otherwise;
 }

@@ -71,7 +71,7 @@ Made<cl_mem> make_buffer(cl_context context, const cl_mem_properties* properties
     if (properties != nullptr && *properties != 0) return std::unexpected(CL_INVALID_PROPERTY);
     if (!are_memory_flags(flags)) return std::unexpected(CL_INVALID_VALUE);
     if (size == 0) return std::unexpected(CL_INVALID_BUFFER_SIZE);
-    for (const cl_device_id device : context->devices)
+    for (cl_device_id device : context->devices)
         if (size > largest_allocation_bytes(*device)) return std::unexpected(CL_INVALID_BUFFER_SIZE);
     const bool wants_host = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
     if (wants_host != (host != nullptr)) return std::unexpected(CL_INVALID_HOST_PTR);

@@ -20,7 +20,7 @@ Made<std::vector<cl_device_id>> devices_of(const std::vector<cl_device_id>& all,
                                            const cl_device_id* devices) {
     if ((count == 0) != (devices == nullptr)) return std::unexpected(CL_INVALID_VALUE);
     if (count == 0) return all;
-    for (const cl_device_id device : std::span(devices, count))
+    for (cl_device_id device : std::span(devices, count))
         if (!is_a(device, Kind::device) || std::ranges::find(all, device) == all.end())
             return std::unexpected(CL_INVALID_DEVICE);
     return std::vector<cl_device_id>(devices, devices + count);
@@ -86,7 +86,7 @@ cl_int compile(_cl_program& program, const std::vector<cl_device_id>& devices, c
         }
     }
     const std::lock_guard lock(program.mutex);
-    for (const cl_device_id device : devices) {
+    for (cl_device_id device : devices) {
         DeviceBuild& of_device = program.builds[device] = build;
         if (!is_part && build.status == CL_BUILD_SUCCESS)
             of_device.executable = std::make_shared<Executable>(build.units);
@@ -97,7 +97,7 @@ cl_int compile(_cl_program& program, const std::vector<cl_device_id>& devices, c
 // Of a program made of binaries.
 cl_int build_binary(_cl_program& program, const std::vector<cl_device_id>& devices, const char* options) {
     const std::lock_guard lock(program.mutex);
-    for (const cl_device_id device : devices) {
+    for (cl_device_id device : devices) {
         DeviceBuild& build = program.builds[device];
         if (build.type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE) return CL_INVALID_BINARY;
         build.options = options == nullptr ? "" : options;
@@ -177,7 +177,7 @@ cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint count, const cl
         auto linked = std::make_unique<_cl_program>();
         linked->context = context;
         linked->devices = *wanted;
-        for (const cl_device_id device : *wanted) {
+        for (cl_device_id device : *wanted) {
             DeviceBuild build{.status = CL_BUILD_SUCCESS,
                               .type = is_library ? cl_program_binary_type{CL_PROGRAM_BINARY_TYPE_LIBRARY}
                                                  : cl_program_binary_type{CL_PROGRAM_BINARY_TYPE_EXECUTABLE},
@@ -185,7 +185,7 @@ cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint count, const cl
                               .log = {},
                               .units = {},
                               .executable = nullptr};
-            for (const cl_program program : std::span(programs, program_count)) {
+            for (cl_program program : std::span(programs, program_count)) {
                 if (!is_a(program, Kind::program)) return std::unexpected(CL_INVALID_PROGRAM);
                 const std::lock_guard lock(program->mutex);
                 const DeviceBuild& part = program->builds[device];

@@ -44,7 +44,7 @@ cl_context CL_API_CALL clCreateContext(const cl_context_properties* properties, 
         auto context = std::make_unique<_cl_context>();
         if (const cl_int status = read_properties(properties, context->properties); status != CL_SUCCESS)
             return std::unexpected(status);
-        for (const cl_device_id device : std::span(devices, count)) {
+        for (cl_device_id device : std::span(devices, count)) {
             if (!is_a(device, Kind::device)) return std::unexpected(CL_INVALID_DEVICE);
             if (!context->has(device)) context->devices.push_back(device);
         }

@@ -8,7 +8,7 @@ cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* events) {
     return guarded([&]() -> cl_int {
         if (count == 0 || events == nullptr) return CL_INVALID_VALUE;
         const std::span<const cl_event> list(events, count);
-        for (const cl_event event : list) {
+        for (cl_event event : list) {
             if (!is_a(event, Kind::event)) return CL_INVALID_EVENT;
             if (event->context.get() != list[0]->context.get()) return CL_INVALID_CONTEXT;
         }

@@ -136,7 +136,7 @@ cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_me
                                       cl_event* event) {
     return guarded([&]() -> cl_int {
         if (!is_a(queue, Kind::queue)) return CL_INVALID_COMMAND_QUEUE;
-        for (const cl_mem image : {from, to})
+        for (cl_mem image : {from, to})
             if (const cl_int status = check_image(*queue, image); status != CL_SUCCESS) return status;
         if (!same_format(*from, *to)) return CL_IMAGE_FORMAT_MISMATCH;
         const auto box = image_box(*from, from_origin, region);

@@ -69,7 +69,7 @@ bool is_of_type(const _cl_mem& image, const std::string& type) {
 cl_int set_memory(KernelArgument& argument, const KernelParameter& parameter, bool is_image,
                   const void* value, const _cl_context& context) {
     cl_mem memory = nullptr;
-    if (value != nullptr) std::memcpy(static_cast<void*>(&memory), value, sizeof memory);
+    if (value != nullptr) std::memcpy(static_cast<void*>(&memory), value, sizeof(cl_mem));
     if (memory == nullptr) {
         if (is_image) return CL_INVALID_MEM_OBJECT;
         argument = {.is_set = true, .bytes = bytes_of(std::uint64_t{0}), .memory = {}, .local_bytes = 0};
@@ -174,7 +174,7 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, 
             case ParameterKind::sampler: {
                 if (size != sizeof(cl_sampler)) return CL_INVALID_ARG_SIZE;
                 cl_sampler sampler = nullptr;
-                if (value != nullptr) std::memcpy(static_cast<void*>(&sampler), value, sizeof sampler);
+                if (value != nullptr) std::memcpy(static_cast<void*>(&sampler), value, sizeof(cl_sampler));
                 if (!is_live(sampler, Kind::sampler)) return CL_INVALID_SAMPLER;
                 argument = {.is_set = true,
                             .bytes = bytes_of(std::uint64_t{sampler->bits()}),

@@ -9,7 +9,7 @@ using namespace trimtab::opencl;
 
 std::shared_ptr<Executable> _cl_program::any_executable() {
     const std::lock_guard lock(mutex);
-    for (const cl_device_id device : devices)
+    for (cl_device_id device : devices)
         if (auto executable = builds[device].executable) return executable;
     return nullptr;
 }
@@ -68,7 +68,7 @@ bool read_binary(std::string_view binary, DeviceBuild& build) {
 
 cl_int binaries(_cl_program& program, const Answer& answer, bool sizes) {
     std::vector<std::string> all;
-    for (const cl_device_id device : program.devices) all.push_back(binary_of(program, device));
+    for (cl_device_id device : program.devices) all.push_back(binary_of(program, device));
     if (sizes) {
         std::vector<size_t> lengths;
         for (const std::string& binary : all) lengths.push_back(binary.size());
@@ -141,7 +141,7 @@ cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_
     return made<cl_program>(error, [&]() -> Made<cl_program> {
         if (!is_a(context, Kind::context)) return std::unexpected(CL_INVALID_CONTEXT);
         if (count == 0 || devices == nullptr) return std::unexpected(CL_INVALID_VALUE);
-        for (const cl_device_id device : std::span(devices, count))
+        for (cl_device_id device : std::span(devices, count))
             if (!is_a(device, Kind::device) || !context->has(device))
                 return std::unexpected(CL_INVALID_DEVICE);
         static_cast<void>(names);

@@ -14,7 +14,7 @@ Scheduler& Scheduler::instance() {
 std::expected<std::span<const cl_event>, cl_int> wait_list_of(cl_uint count, const cl_event* events) {
     if ((count == 0) != (events == nullptr)) return std::unexpected(CL_INVALID_EVENT_WAIT_LIST);
     const std::span<const cl_event> list(events, count);
-    for (const cl_event event : list)
+    for (cl_event event : list)
         if (!is_a(event, Kind::event)) return std::unexpected(CL_INVALID_EVENT_WAIT_LIST);
     return list;
 }
@@ -33,7 +33,7 @@ cl_int Scheduler::submit(const Submission& submission, Run run) {
     const auto list = wait_list_of(submission.wait_count, submission.wait_list);
     if (!list) return list.error();
     _cl_command_queue& queue = *submission.queue;
-    for (const cl_event event : *list)
+    for (cl_event event : *list)
         if (event->context.get() != queue.context.get()) return CL_INVALID_CONTEXT;
     auto* event = new _cl_event;  // the program's, if it wants it
     const Ref<_cl_event> held(event);
@@ -47,7 +47,7 @@ cl_int Scheduler::submit(const Submission& submission, Run run) {
     {
         const std::lock_guard lock(mutex_);
         event->queued_ns = event->earliest_ns = host_ns_;
-        for (const cl_event other : *list) wait_for(*event, *other, true);
+        for (cl_event other : *list) wait_for(*event, *other, true);
         if (!queue.is_out_of_order()) {
             event->earliest_ns = std::max(event->earliest_ns, queue.ready_ns);
             if (!queue.unfinished.empty()) wait_for(*event, *queue.unfinished.back(), false);
@@ -152,7 +152,7 @@ cl_int Scheduler::wait_for_end(std::unique_lock<std::mutex>& lock, _cl_event& ev
 cl_int Scheduler::wait(std::span<const cl_event> events) {
     std::unique_lock lock(mutex_);
     cl_int status = CL_SUCCESS;
-    for (const cl_event event : events)
+    for (cl_event event : events)
         if (wait_for_end(lock, *event) < 0) status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     return status;
 }

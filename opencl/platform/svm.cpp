@@ -34,7 +34,7 @@ void* CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t 
             return nullptr;  // fine grain, atomics
         if (alignment != 0 && (!std::has_single_bit(alignment) || alignment > address_alignment_bytes))
             return nullptr;
-        for (const cl_device_id device : context->devices)
+        for (cl_device_id device : context->devices)
             if (size > largest_allocation_bytes(*device)) return nullptr;
         return Platform::instance().heap().allocate(size, trimtab::emulator::MemoryKind::managed, 0, 0);
     } catch (...) {

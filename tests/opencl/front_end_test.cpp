@@ -211,14 +211,11 @@ TEST_F(FrontEnd, HasTheAtomicsOfOpenCl2) {
     EXPECT_EQ(most[0], 100);
 }
 
-TEST_F(FrontEnd, PrintsThroughTheDevice) {
-    const auto program = load(
-        R"(kernel void say(int n) { if (printf("%d of %s, %.2f\n", n, "text", n / 4.0f) != 0) printf("no\n"); })");
-    ASSERT_NE(program, nullptr);
+// What a launch of its kernel `say` by one thread prints.
+std::string printed_by(emulator::Program& program, const Parameters& parameters) {
     HostMemory memory;
-    const Parameters parameters(7);
     std::string printed;
-    const auto result = emulator::launch(*program, memory,
+    const auto result = emulator::launch(program, memory,
                                          {.kernel = "say",
                                           .parameters = parameters.bytes(),
                                           .blocks = {},
@@ -226,7 +223,15 @@ TEST_F(FrontEnd, PrintsThroughTheDevice) {
                                           .threads = 1,
                                           .print = [&](std::string_view text) { printed += text; },
                                           .written = {}});
-    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_TRUE(result) << result.error().message;
+    return printed;
+}
+
+TEST_F(FrontEnd, PrintsThroughTheDevice) {
+    const auto program = load(
+        R"(kernel void say(int n) { if (printf("%d of %s, %.2f\n", n, "text", n / 4.0f) != 0) printf("no\n"); })");
+    ASSERT_NE(program, nullptr);
+    const std::string printed = printed_by(*program, Parameters(7));
     EXPECT_EQ(printed, "7 of text, 1.75\n");
 }
 
@@ -236,18 +241,7 @@ TEST_F(FrontEnd, PrintsVectorsElementByElement) {
                (char4)(1, 2, 3, -4), (ushort8)(65535), (long2)(5, -6), (int2)(7, 8), 9);
         printf("%v2lf %v2hle\n", (double2)(0.5, 2), (float2)(1, 2)); })");
     ASSERT_NE(program, nullptr);
-    HostMemory memory;
-    const Parameters parameters(std::array<float, 4>{1, 2.5f, -3, 4});
-    std::string printed;
-    const auto result = emulator::launch(*program, memory,
-                                         {.kernel = "say",
-                                          .parameters = parameters.bytes(),
-                                          .blocks = {},
-                                          .counting = {},
-                                          .threads = 1,
-                                          .print = [&](std::string_view text) { printed += text; },
-                                          .written = {}});
-    ASSERT_TRUE(result) << result.error().message;
+    const std::string printed = printed_by(*program, Parameters(std::array<float, 4>{1, 2.5f, -3, 4}));
     EXPECT_EQ(printed,
               "1.0,2.5,-3.0,4.0|1,-2|a,b,c|1,2,3,-4|65535,65535,65535,65535,65535,65535,65535,65535|5,-6|"
               "   7,   8|9\n0.500000,2.000000 1.000000e+00,2.000000e+00\n");
