@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "analysis/exchange_run.h"
 #include "analysis/first_thread.h"
@@ -218,7 +219,7 @@ bool leads_past(const ptx::ControlFlow& flow, BlockIndex from, BlockIndex past, 
 
 }  // namespace
 
-std::optional<Fault> ExchangeFinder::next(const TurnValues& turns, const TurnParts& parts) {
+std::optional<Fault> ExchangeFinder::next(const Labels& all_labels, const TurnParts& parts) {
     if (fault_) return fault_;
     Place& place = *places_[next_++];
     const ptx::ControlFlow& flow = kernel_.flow();
@@ -231,14 +232,16 @@ std::optional<Fault> ExchangeFinder::next(const TurnValues& turns, const TurnPar
     };
     if (!piece) return refused("is not one piece of code");
     place.piece = *piece;
-    bool is_met = turns.home(piece->from) == TurnValues::outside;
+    const LabelsInDimension labels(all_labels, dimension());
+    bool is_met = labels.home(piece->from) == Labels::outside;
     for (const auto& [branch, ways] : control_.deciding(piece->from))
-        is_met &= turns.uses(flow.blocks[branch].last - 1) == Dependence{};
+        is_met &= labels.uses(flow.blocks[branch].last - 1).is_exactly_same();
     if (!is_met) return refused("not all threads are shown to come by");
 
     Tokens tokens;
     std::map<ValueIndex, std::optional<TurnSum>> sums;
-    const ExchangeContext context{table_, module_, kernel_, turns, parts, indices_, variables_, tokens, sums};
+    const ExchangeContext context{table_,   module_,    kernel_, labels, parts,
+                                  indices_, variables_, tokens,  sums};
     std::string why;
     unsigned most = 0;
     for (unsigned threads = warp_size; threads <= most_block_threads;
@@ -258,6 +261,7 @@ std::optional<Fault> ExchangeFinder::next(const TurnValues& turns, const TurnPar
     if (most < most_block_threads)
         found_.most_threads = found_.most_threads == 0 ? most : std::min(found_.most_threads, most);
     found_.agreed.rounded.resize(kernel_.ssa().values.size());
+    end_agreements(place);
     for (const auto& [value, token] : common(place.outcomes, tokens, &ExchangeOutcome::by_all)) {
         found_.agreed.by_all[value] = true;
         if (tokens.is_rounded(token)) found_.agreed.rounded[value] = true;
@@ -319,6 +323,32 @@ std::optional<Fault> ExchangeFinder::next(const TurnValues& turns, const TurnPar
     return fault_;
 }
 
+// What was agreed of a load behind an earlier piece is of what that piece left in memory. It ends where this piece
+// has stored to the variable: what is then read, its own run tells.
+void ExchangeFinder::end_agreements(const Place& place) {
+    const auto is_overwritten = [&](std::uint32_t load) {
+        const ptx::Variable* variable = shared_place(table_, kernel_, module_, indices_, load).variable;
+        return std::ranges::any_of(place.operations, [&](std::uint32_t operation) {
+            return is_store(kernel_.function().body[operation]) &&
+                   shared_place(table_, kernel_, module_, indices_, operation).variable == variable &&
+                   kernel_.flow().leads(operation, load);
+        });
+    };
+    for (const std::uint32_t i : found_.instructions) {
+        const BlockIndex block = kernel_.flow().block_of[i];
+        const ValueIndex value = kernel_.ssa().definition(i);
+        const auto earlier = std::span(places_).first(next_ - 1);
+        const bool was_run =
+            std::ranges::any_of(earlier, [&](const auto& before) { return before->piece.blocks[block]; });
+        if (!place.piece.blocks[block] || was_run || value == no_index ||
+            !ptx::is_load(kernel_.function().body[i]) || !is_overwritten(i))
+            continue;
+        found_.agreed.by_all[value] = found_.agreed.by_first[value] = found_.agreed.rounded[value] = false;
+        for (const auto& before : earlier)
+            std::erase_if(before->later, [&](const auto& touch) { return touch.first.instruction == i; });
+    }
+}
+
 // A line through the first two sizes, raised to lie above all others.
 void ExchangeFinder::add_dynamic_shared(const Place& place) {
     const auto warps = [&](std::size_t at) { return std::uint64_t{place.threads[at] / warp_size}; };
@@ -371,7 +401,11 @@ std::optional<Fault> ExchangeFinder::finish() const {
         const ptx::Variable* variable = shared_place(table_, kernel_, module_, indices_, i).variable;
         if (!is_shared_access(kernel_.function().body[i])) variable = nullptr;
         const auto holds = [&](const auto& place) { return place->piece.blocks[block]; };
-        if (std::ranges::any_of(places_, holds)) continue;
+        const auto leaves = [&](const auto& place) {
+            return std::ranges::any_of(place->later,
+                                       [&](const auto& touch) { return touch.first.instruction == i; });
+        };
+        if (std::ranges::any_of(places_, holds) && std::ranges::none_of(places_, leaves)) continue;
         const Place* last = nullptr;
         for (const auto& place : places_)
             if (place->variables.contains(variable) && flow.dominates(place->piece.to, block))

@@ -9,9 +9,9 @@
 #include <optional>
 #include <set>
 
+#include "analysis/labels.h"
 #include "analysis/phases.h"
 #include "analysis/turn_sums.h"
-#include "analysis/turn_values.h"
 #include "analysis/warp_bytes.h"
 
 namespace trimtab::analysis {
@@ -38,7 +38,7 @@ class ExchangeFinder {
     [[nodiscard]] Dimension dimension() const { return Dimension::x; }
     [[nodiscard]] const BlockExchange& found() const { return found_; }
     // With what is known of the kernel's values, those agreed before among them.
-    [[nodiscard]] std::optional<Fault> next(const TurnValues& turns, const TurnParts& parts);
+    [[nodiscard]] std::optional<Fault> next(const Labels& labels, const TurnParts& parts);
     // Does one place's last use of a variable come before another one's first, for all threads?
     [[nodiscard]] std::optional<Fault> finish() const;
 
@@ -46,6 +46,7 @@ class ExchangeFinder {
     struct Place;
     void find_variables();
     void find_places();
+    void end_agreements(const Place& place);
     void add_dynamic_shared(const Place& place);
 
     SymbolTable& table_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/function_values.h"
-#include "analysis/turn_values.h"
+#include "analysis/loop_indices.h"
 #include "ptx/control_dependence.h"
 
 namespace trimtab::analysis {

@@ -8,6 +8,7 @@
 #include "analysis/block_sweep.h"
 #include "analysis/guards.h"
 #include "analysis/instruction_rules.h"
+#include "analysis/labels.h"
 #include "analysis/left_out.h"
 #include "analysis/no_instruction.h"
 #include "analysis/phases.h"
@@ -46,6 +47,7 @@ class TableFinder {
           values_(values),
           control_(function, values.flow()),
           indices_(table, values, {true, false, false}),
+          labels_(table, values, indices_, control_),
           sweeps_(table, values, indices_, control_),
           phases_(values),
           left_(values) {}
@@ -155,29 +157,24 @@ class TableFinder {
 
     // A store of a fill.
     struct Filling {
-        const BlockSweep& sweep;
         std::uint32_t loop = no_index;
         std::uint64_t bound = 0;  // of k
         std::set<ValueIndex> visited;
     };
     std::uint32_t loop_of(BlockIndex block) const { return values_.flow().innermost_loop[block]; }
-    // Is the value made of the sweep's index, of arguments and of memory that the kernel leaves alone? What of
-    // it is read goes to `result`.
-    bool is_same_in_blocks(ValueIndex value, Filling& filling, BlockTables& result) {
+    // Is the value, of the right label, made of memory that the kernel leaves alone? What of it is read goes to
+    // `result`.
+    bool is_made_of_constants(ValueIndex value, Filling& filling, BlockTables& result) {
         if (value == no_index) return false;
         if (!filling.visited.insert(value).second) return true;
         const ptx::Value& made_value = values_.ssa().values[value];
         // What a loop over the block's threads carries is a function of its index, in that loop.
         if (made_value.kind == ptx::Value::Kind::phi)
-            return filling.loop != no_index &&
-                   made_value.block == values_.flow().loops[filling.loop].header && follows_index(value);
+            return filling.loop != no_index && made_value.block == values_.flow().loops[filling.loop].header;
         if (made_value.kind != ptx::Value::Kind::instruction || made_value.previous != no_index) return false;
         const std::uint32_t i = made_value.instruction, loop = loop_of(block_of(i));
         const ptx::Instruction& made = function_.body[i];
-        if (made.guard != no_index || (loop != no_index && loop != filling.loop) ||
-            std::ranges::any_of(made.operands,
-                                [&](const Operand& operand) { return is_of_thread(operand, filling.sweep); }))
-            return false;
+        if (made.guard != no_index || (loop != no_index && loop != filling.loop)) return false;
         if (!is_pure(made) && !values_.parameter_load(i)) {
             if (made.opcode != Opcode::ld || made.modifiers.semantics != ptx::MemorySemantics::weak)
                 return false;
@@ -194,23 +191,16 @@ class TableFinder {
             return false;
         }
         return std::ranges::all_of(values_.ssa().uses[i], [&](const ptx::Ssa::Use& use) {
-            return is_same_in_blocks(use.value, filling, result);
+            return is_made_of_constants(use.value, filling, result);
         });
     }
-    bool follows_index(ValueIndex phi) const {
-        return std::ranges::any_of(values_.value(phi).terms, [&](const Term& term) {
-            return term.atoms.size() == 1 && values_.phi_of(table_.atom(term.atoms[0])) == phi &&
-                   indices_.as_function(term.atoms[0]) != nullptr;
-        });
+    // Is it the same in every thread block and launch? It may be of the fill's index: of a loop's, or of the number
+    // of one of the block's first threads.
+    bool is_alike_in_blocks(ValueIndex value, std::uint32_t store, bool by_loop) const {
+        if (value == no_index) return true;
+        const Label label = labels_.at(value, block_of(store));
+        return label.without(by_loop ? Label::iteration : Label::index, Dimension::x) == Label();
     }
-    // Of the launch's registers only threadIdx.x is k, where the first threads do it.
-    static bool is_of_thread(const Operand& operand, const BlockSweep& sweep) {
-        return (operand.kind == Operand::Kind::special &&
-                (sweep.is_loop || operand.special != ptx::SpecialRegister::tid_x)) ||
-               std::ranges::any_of(operand.elements,
-                                   [&](const Operand& element) { return is_of_thread(element, sweep); });
-    }
-
     void needs(const BlockSweep& sweep, BlockTables& result) const {
         if (!sweep.is_loop) result.least_threads = std::max(result.least_threads, *sweep.bound);
     }
@@ -222,9 +212,10 @@ class TableFinder {
     // A barrier with all of `before` ahead of it alone, and all of `behind` behind it alone.
     bool are_parted(const std::vector<SharedAccess>& before, const std::vector<SharedAccess>& behind) const {
         return std::ranges::any_of(phases_.barriers(), [&](std::uint32_t barrier) {
-            return std::ranges::none_of(
-                       before,
-                       [&](const SharedAccess& access) { return is_reached(barrier, access.instruction); }) &&
+            return std::ranges::none_of(before,
+                                        [&](const SharedAccess& access) {
+                                            return values_.flow().leads(barrier, access.instruction);
+                                        }) &&
                    std::ranges::all_of(behind, [&](const SharedAccess& access) {
                        return is_dominated(barrier, access.instruction);
                    });
@@ -234,24 +225,6 @@ class TableFinder {
         const BlockIndex a = block_of(by), b = block_of(instruction);
         return a == b ? by < instruction : values_.flow().dominates(a, b);
     }
-    // By any way from behind the one. Barriers are in no loop.
-    bool is_reached(std::uint32_t from, std::uint32_t instruction) const {
-        if (block_of(from) == block_of(instruction)) return from < instruction;
-        std::vector<bool> seen(values_.flow().blocks.size());
-        std::vector<BlockIndex> work{block_of(from)};
-        while (!work.empty()) {
-            const BlockIndex at = work.back();
-            work.pop_back();
-            for (const BlockIndex to : values_.flow().blocks[at].successors) {
-                if (to == block_of(instruction)) return true;
-                if (seen[to]) continue;
-                seen[to] = true;
-                work.push_back(to);
-            }
-        }
-        return false;
-    }
-
     // --- tables ---
 
     bool take_table(const ptx::Variable& variable, const SharedVariable& accesses, BlockTables& result) {
@@ -265,13 +238,13 @@ class TableFinder {
             stride = place->stride;
             slots.emplace_back(place->first, place->first + store.bytes);
             // Behind its end there is no shared memory.
-            Filling filling{*sweep,
-                            loop_of(block_of(store.instruction)),
+            Filling filling{loop_of(block_of(store.instruction)),
                             sweep->bound.value_or(variable.size_bytes / *stride + 1),
                             {}};
             for (const ptx::Ssa::Use& use : values_.ssa().uses[store.instruction])
-                if (function_.body[store.instruction].operands[use.operand].kind != Operand::Kind::address &&
-                    !is_same_in_blocks(use.value, filling, result))
+                if (!is_alike_in_blocks(use.value, store.instruction, sweep->is_loop) ||
+                    (function_.body[store.instruction].operands[use.operand].kind != Operand::Kind::address &&
+                     !is_made_of_constants(use.value, filling, result)))
                     return false;
             needs(*sweep, result);
             skip(*sweep);
@@ -463,6 +436,7 @@ class TableFinder {
     const FunctionValues& values_;
     ptx::ControlDependence control_;
     LoopIndices indices_;
+    Labels labels_;
     BlockSweeps sweeps_;
     Phases phases_;
     LeftOut left_;

@@ -150,7 +150,7 @@ class Run {
             return;
         }
         if (!piece_.blocks[to] || to == piece_.from) return fail("leaves by another way");
-        if (c_.turns.home(to) != TurnValues::outside) return fail("has a loop over its elements in between");
+        if (c_.labels.home(to) != Labels::outside) return fail("has a loop over its elements in between");
         const auto& predecessors = flow_.blocks[to].predecessors;
         if (std::ranges::count(predecessors, from) != 1) return fail("has two ways between two places");
         const auto edge =

@@ -50,15 +50,15 @@ Token ExchangeValues::value(ValueIndex index, unsigned t) {
 
 Token ExchangeValues::from_outside(ValueIndex index, unsigned t) {
     if (const auto bits = number(c_.kernel.value(index), t)) return tokens_.number(*bits);
-    const Dependence dependence = c_.turns.read(index, piece_.from);
-    if (dependence.is_same()) return tokens_.same_for_all(index, dependence.on_rounding);
+    const Label label = c_.labels.at(index, piece_.from);
+    if (label.is_same()) return tokens_.same_for_all(index, label.is_rounded());
     auto at = c_.sums.find(index);
     if (at == c_.sums.end())
-        at = c_.sums.emplace(index, sum_of_turns(c_.kernel, c_.turns, c_.parts, index)).first;
+        at = c_.sums.emplace(index, sum_of_turns(c_.kernel, c_.labels, c_.parts, index)).first;
     if (!at->second) return Tokens::unknown;
     // How many are above a mean, say: that jumps where the mean is rounded otherwise.
-    if (dependence.on_rounding && at->second->float_type == ptx::Type::none) return Tokens::unknown;
-    return tokens_.own_part(index, t, at->second->is_rounded() || dependence.on_rounding);
+    if (label.is_rounded() && at->second->float_type == ptx::Type::none) return Tokens::unknown;
+    return tokens_.own_part(index, t, at->second->is_rounded() || label.is_rounded());
 }
 
 std::optional<std::uint64_t> ExchangeValues::number(const Symbolic& value, unsigned t) const {
@@ -180,9 +180,8 @@ Token ExchangeValues::computed(std::uint32_t i, ValueIndex result, unsigned t) {
     }
     // The same for all threads, and made once in each run of the piece.
     const BlockIndex block = flow_.block_of[i];
-    const Dependence dependence = c_.turns.read(result, block);
-    if (dependence.is_same() && !is_in_inner_loop(block))
-        return tokens_.same_for_all(result, dependence.on_rounding);
+    const Label label = c_.labels.at(result, block);
+    if (label.is_same() && !is_in_inner_loop(block)) return tokens_.same_for_all(result, label.is_rounded());
     return Tokens::unknown;
 }
 

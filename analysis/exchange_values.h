@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/exchange_tokens.h"
-#include "analysis/turn_values.h"
+#include "analysis/labels.h"
 
 namespace trimtab::analysis {
 
@@ -25,7 +25,7 @@ struct ExchangeContext {
     SymbolTable& table;
     const ptx::Module& module;
     const FunctionValues& kernel;
-    const TurnValues& turns;
+    LabelsInDimension labels;
     const TurnParts& parts;
     const LoopIndices& indices;
     const std::set<const ptx::Variable*>& variables;

@@ -8,11 +8,11 @@
 #include "analysis/first_thread.h"
 #include "analysis/guards.h"
 #include "analysis/instruction_rules.h"
+#include "analysis/labels.h"
 #include "analysis/phases.h"
 #include "analysis/row_loops.h"
 #include "analysis/strided_accesses.h"
 #include "analysis/turn_sums.h"
-#include "analysis/turn_values.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -34,8 +34,8 @@ std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to
 class DimensionProof {
   public:
     DimensionProof(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices,
-                   const ptx::ControlDependence& control, Dimension dimension, bool may_reassociate,
-                   const BlockExchange* exchange = nullptr)
+                   const ptx::ControlDependence& control, const Labels& labels, Dimension dimension,
+                   bool may_reassociate, const BlockExchange* exchange = nullptr)
         : table_(table),
           kernel_(kernel),
           flow_(kernel.flow()),
@@ -43,15 +43,13 @@ class DimensionProof {
           control_(control),
           dimension_(dimension),
           exchange_(exchange),
-          values_(table, kernel, indices, control, dimension,
-                  exchange != nullptr ? exchange->agreed : AgreedValues{}),
+          labels_(labels, dimension),
           first_(table, kernel, control, dimension) {
         parts_.may_reassociate = may_reassociate;
         for (const LoopIndices::Strided& strided : indices_.loops())
             if (strided.dimension == dimension_) check_loop(strided.loop);
     }
 
-    const TurnValues& values() const { return values_; }
     const TurnParts& parts() const { return parts_; }
 
     std::optional<Fault> run(std::vector<StridedLoop>& loops, Once& once) {
@@ -116,9 +114,9 @@ class DimensionProof {
         if (!leaves && !goes_out) {
             const bool decides =
                 made.opcode == Opcode::brx || (made.opcode == Opcode::bra && made.guard != no_index);
-            if (decides && values_.uses(last).on_launch)
+            if (decides && labels_.uses(last).is_of_thread())
                 refuse(last, "has a branch in the loop that depends on more than the loop's index");
-            else if (decides && values_.uses(last).on_rounding)
+            else if (decides && labels_.uses(last).is_rounded())
                 refuse(last, std::string(decides_by_sum));
             return;
         }
@@ -175,7 +173,8 @@ class DimensionProof {
         bool counts = false;
         table_.for_each_atom(test, [&](AtomIndex at) {
             const auto phi = kernel_.phi_of(table_.atom(at));
-            if (!phi || kernel_.ssa().values[*phi].block != header || indices_.as_function(at) != nullptr)
+            if (!phi || kernel_.ssa().values[*phi].block != header ||
+                indices_.function_at(at, header) != nullptr)
                 return;
             for (std::size_t p = 0; p < predecessors.size(); p++) {
                 const ptx::ValueIndex incoming = kernel_.ssa().values[*phi].incoming[p];
@@ -225,7 +224,7 @@ class DimensionProof {
         if (is_same_for_all(branch)) return;
         constexpr const char* no_test =
             "reaches the loop by a branch that depends on the thread otherwise than by the loop's bound";
-        if (values_.home(branch) != TurnValues::outside || (ways != ptx::taken && ways != ptx::falls_through))
+        if (labels_.home(branch) != Labels::outside || (ways != ptx::taken && ways != ptx::falls_through))
             return refuse(last, no_test);
         Symbolic way = kernel_.guard(last);
         if (way.width != 1 || !table_.is_small(way)) return refuse(last, no_test);
@@ -235,14 +234,17 @@ class DimensionProof {
         checked.tests_first |= flow_.dominates(branch, flow_.loops[l].header);
         entries_[branch] = ways;
     }
-    bool is_same_for_all(BlockIndex branch) const { return values_.uses(last_of(branch)) == Dependence{}; }
-    // Of what the thread of index 0 decides there.
+    bool is_same_for_all(BlockIndex branch) const { return labels_.uses(last_of(branch)).is_exactly_same(); }
+    // Of what the thread of index 0 decides there. Which way a jump table goes is no guard's to say.
     bool is_same_for_first(BlockIndex branch) const {
         const Symbolic taken = kernel_.guard(last_of(branch));
-        if (taken.width != 1 || !table_.is_small(taken)) return false;
+        if (kernel_.function().body[last_of(branch)].opcode == Opcode::brx || taken.width != 1 ||
+            !table_.is_small(taken))
+            return false;
         const auto zero = SymbolTable::constant(0, 64);
-        return values_.of(table_.substitute(taken, replacing(table_.global_index(dimension_, 64), zero))) ==
-               Dependence{};
+        return labels_
+            .of(table_.substitute(taken, replacing(table_.global_index(dimension_, 64), zero)), branch)
+            .is_exactly_same();
     }
     bool mentions_index(const Symbolic& value) const {
         bool found = false;
@@ -260,7 +262,7 @@ class DimensionProof {
     // Threads meet there as often as each other.
     void check_barrier(std::uint32_t instruction) {
         const BlockIndex block = flow_.block_of[instruction];
-        bool is_met = values_.home(block) == TurnValues::outside;
+        bool is_met = labels_.home(block) == Labels::outside;
         for (const auto& [branch, ways] : control_.deciding(block)) is_met &= is_same_for_all(branch);
         if (!is_met) refuse(instruction, "has a barrier that not all threads are shown to come by");
     }
@@ -276,47 +278,46 @@ class DimensionProof {
                             "to be the same in other blocks",
                             kernel_.function().body[instruction].mnemonic));
         const BlockIndex block = flow_.block_of[instruction];
-        const std::uint32_t l = values_.home(block);
+        const std::uint32_t l = labels_.home(block);
         const ptx::Instruction& made = kernel_.function().body[instruction];
         for (std::size_t o = 0; o < made.operands.size(); ++o)
             if (const ptx::ValueIndex at = made.operands[o].kind == ptx::Operand::Kind::address
                                                ? kernel_.ssa().use(instruction, static_cast<std::uint16_t>(o))
                                                : no_index;
-                at != no_index && values_.read(at, block).on_rounding)
+                at != no_index && labels_.at(at, block).is_rounded())
                 return refuse(instruction, std::string(decides_by_sum));
-        const bool is_once = l == TurnValues::outside && first_.has_alone(block);
+        const bool is_once = l == Labels::outside && first_.has_alone(block);
         if (is_once) (*once_)[instruction][static_cast<std::size_t>(dimension_)] = true;
-        const bool is_sum =
-            l == TurnValues::outside && is_sum_of_turns(kernel_, values_, parts_, instruction);
-        if (l == TurnValues::outside && made.opcode != Opcode::ld && !is_once && !is_sum)
+        const bool is_sum = l == Labels::outside && is_sum_of_turns(kernel_, labels_, parts_, instruction);
+        if (l == Labels::outside && made.opcode != Opcode::ld && !is_once && !is_sum)
             return refuse(instruction, fmt::format("has {} outside the loop, once a thread", made.mnemonic));
-        if (values_.uses(instruction).on_launch && !is_sum)
+        if (labels_.uses(instruction).is_of_thread() && !is_sum)
             return refuse(
                 instruction,
                 fmt::format("has {} with values that depend on more than the loop's index", made.mnemonic));
         for (const auto& [branch, ways] : control_.deciding(block)) {
-            if (l != TurnValues::outside && is_in(l, branch)) continue;  // checked with the loop
+            if (l != Labels::outside && is_in(l, branch)) continue;  // checked with the loop
             const auto entry = entries_.find(branch);
             // Who makes no turn of the one loop has no sum either.
             const bool may_skip = !is_sum || loops_.size() == 1;
             if (is_same_for_all(branch) || (may_skip && entry != entries_.end() && entry->second == ways))
                 continue;
-            if (is_once && (first_.goes_to(branch, block) || is_same_for_first(branch))) continue;
-            return refuse(last_of(branch), values_.uses(last_of(branch)).is_same()
+            if (is_once && is_same_for_first(branch)) continue;
+            return refuse(last_of(branch), labels_.uses(last_of(branch)).is_same()
                                                ? std::string(decides_by_sum)
                                                : "decides by the thread whether it works");
         }
-        if (l == TurnValues::outside) return;
+        if (l == Labels::outside) return;
         if (!is_below_the_bound(block)) refuse(instruction, "works before it tests the loop's index");
         if (is_of_last_part(block))
             refuse(instruction, "works only in turns after which there is another one");
     }
     bool is_of_last_part(BlockIndex block) const {
-        const auto& blocks = loops_.at(values_.home(block)).last_parts;
+        const auto& blocks = loops_.at(labels_.home(block)).last_parts;
         return std::ranges::find(blocks, block) != blocks.end();
     }
     bool is_below_the_bound(BlockIndex block) const {
-        const Checked& checked = loops_.at(values_.home(block));
+        const Checked& checked = loops_.at(labels_.home(block));
         return (checked.tests_first && checked.tests_next) ||
                std::ranges::any_of(checked.tested_heads,
                                    [&](BlockIndex head) { return flow_.dominates(head, block); });
@@ -329,17 +330,17 @@ class DimensionProof {
     const ptx::ControlDependence& control_;
     Dimension dimension_;
     const BlockExchange* exchange_;
-    TurnValues values_;
+    LabelsInDimension labels_;
     FirstThread first_;
     std::map<std::uint32_t, Checked> loops_;
     std::map<BlockIndex, std::uint8_t> entries_;
     TurnParts parts_{.counts =
                          [this](BlockIndex block) {
-                             return values_.home(block) != TurnValues::outside && is_below_the_bound(block) &&
+                             return labels_.home(block) != Labels::outside && is_below_the_bound(block) &&
                                     !is_of_last_part(block);
                          },
                      .turn_is_done = [this](BlockIndex block) -> std::optional<bool> {
-                         const auto& exits = loops_.at(values_.home(block)).exits;
+                         const auto& exits = loops_.at(labels_.home(block)).exits;
                          const auto at = exits.find(block);
                          return at == exits.end() ? std::nullopt : std::optional(at->second);
                      }};
@@ -371,9 +372,10 @@ std::expected<GridStrides, Fault> with_exchange(const Kernel& kernel, const Loop
                                                 const BlockExchange& exchange) {
     GridStrides result;
     Once once;
+    const Labels labels(kernel.table, kernel.values, indices, control, exchange.agreed);
     for (std::size_t d = 0; d < 3; d++) {
         if (!kernel.reads_total[d]) continue;
-        DimensionProof proof(kernel.table, kernel.values, indices, control, static_cast<Dimension>(d),
+        DimensionProof proof(kernel.table, kernel.values, indices, control, labels, static_cast<Dimension>(d),
                              kernel.may_reassociate, &exchange);
         if (auto fault = proof.run(result.loops, once)) return std::unexpected(std::move(*fault));
     }
@@ -406,10 +408,10 @@ std::expected<BlockExchange, Fault> exchanged(const Kernel& kernel, const LoopIn
                                               const ptx::ControlDependence& control, BlockWidth block) {
     ExchangeFinder finder(kernel.table, kernel.module, kernel.values, control, indices, block);
     while (finder.has_more()) {
-        const DimensionProof proof(kernel.table, kernel.values, indices, control, finder.dimension(),
+        const Labels labels(kernel.table, kernel.values, indices, control, finder.found().agreed);
+        const DimensionProof proof(kernel.table, kernel.values, indices, control, labels, finder.dimension(),
                                    kernel.may_reassociate, &finder.found());
-        if (auto fault = finder.next(proof.values(), proof.parts()))
-            return std::unexpected(std::move(*fault));
+        if (auto fault = finder.next(labels, proof.parts())) return std::unexpected(std::move(*fault));
     }
     if (auto fault = finder.finish()) return std::unexpected(std::move(*fault));
     return finder.found();

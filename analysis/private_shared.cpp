@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "analysis/instruction_rules.h"
+#include "analysis/labels.h"
 #include "analysis/no_instruction.h"
 #include "analysis/shared_addresses.h"
-#include "analysis/turn_values.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -245,13 +245,8 @@ class PrivateSharedFinder {
         return true;
     }
     bool is_same_for_all(BlockIndex branch) {
-        const std::uint32_t last = values_.flow().blocks[branch].last - 1;
-        for (const Dimension dimension : {Dimension::x, Dimension::y, Dimension::z}) {
-            auto& turns = turns_[dimension];
-            if (!turns) turns.emplace(table_, values_, no_loops_, control_, dimension);
-            if (turns->uses(last) != Dependence{}) return false;
-        }
-        return true;
+        if (!labels_) labels_.emplace(table_, values_, no_loops_, control_);
+        return labels_->uses(values_.flow().blocks[branch].last - 1).is_exactly_same();
     }
     // Without an effect, and without a loop that might not end.
     bool only_ends(BlockIndex from) const {
@@ -315,7 +310,7 @@ class PrivateSharedFinder {
     ptx::ControlDependence control_;
     SharedAddresses addresses_;
     LoopIndices no_loops_{table_, values_, {}};
-    std::map<Dimension, std::optional<TurnValues>> turns_;
+    std::optional<Labels> labels_;
     std::vector<std::uint32_t> barriers_;
     std::vector<SlotAccess> accesses_;
 };

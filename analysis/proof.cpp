@@ -10,13 +10,13 @@
 #include "analysis/grid_stride.h"
 #include "analysis/inlined_calls.h"
 #include "analysis/instruction_rules.h"
+#include "analysis/loop_indices.h"
 #include "analysis/parameters.h"
 #include "analysis/private_shared.h"
 #include "analysis/promoted_stack.h"
 #include "analysis/races.h"
 #include "analysis/spinning.h"
 #include "analysis/total_use.h"
-#include "analysis/turn_values.h"
 
 namespace trimtab::analysis {
 namespace {

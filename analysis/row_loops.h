@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/grid_stride.h"
-#include "analysis/turn_values.h"
+#include "analysis/loop_indices.h"
 
 namespace trimtab::analysis {
 

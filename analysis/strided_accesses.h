@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "analysis/grid_stride.h"
+#include "analysis/loop_indices.h"
 #include "analysis/phases.h"
-#include "analysis/turn_values.h"
 
 namespace trimtab::analysis {
 

@@ -7,6 +7,6 @@
 namespace trimtab::analysis {
 
 // Does the number of blocks or threads of the dimension reach a branch, memory, or a value that is not followed?
-[[nodiscard]] bool total_matters(const SymbolTable& table, const FunctionValues& kernel, Dimension dimension);
+[[nodiscard]] bool total_matters(SymbolTable& table, const FunctionValues& kernel, Dimension dimension);
 
 }  // namespace trimtab::analysis

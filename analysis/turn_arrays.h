@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/turn_values.h"
+#include "analysis/loop_indices.h"
 
 namespace trimtab::analysis {
 

@@ -72,11 +72,11 @@ bool rounds_as(const ptx::Instruction& made, const TurnSum& sum) {
 
 class Sums {
   public:
-    Sums(const FunctionValues& kernel, const TurnValues& turns, const TurnParts& parts,
+    Sums(const FunctionValues& kernel, LabelsInDimension labels, const TurnParts& parts,
          const TurnSum& reduction, bool any_start = false)
         : kernel_(kernel),
           flow_(kernel.flow()),
-          turns_(turns),
+          labels_(labels),
           parts_(parts),
           reduction_(reduction),
           any_start_(any_start),
@@ -92,12 +92,11 @@ class Sums {
         if (visited_[index]) return false;
         visited_[index] = true;
         const ptx::Value& value = value_of(index);
-        if (any_start_ && home(index) == TurnValues::outside &&
-            turns_.read(index, block_of(index)).is_same()) {
+        if (any_start_ && home(index) == Labels::outside && labels_.at(index, block_of(index)).is_same()) {
             start_ = constant(index);
             return true;
         }
-        if (home(index) != TurnValues::outside) {
+        if (home(index) != Labels::outside) {
             const auto from = carried(index, only_exit(home(index)));
             return from && is_sum(*from);
         }
@@ -117,7 +116,7 @@ class Sums {
         if (value.kind == ptx::Value::Kind::phi) return value.block;
         return value.kind == ptx::Value::Kind::instruction ? flow_.block_of[value.instruction] : 0;
     }
-    std::uint32_t home(ValueIndex index) const { return turns_.home(block_of(index)); }
+    std::uint32_t home(ValueIndex index) const { return labels_.home(block_of(index)); }
     bool is_identity(ValueIndex index) const {
         if (reduction_.is_rounded()) {
             const auto bits = constant(index);
@@ -147,8 +146,7 @@ class Sums {
         if (a == no_index || b == no_index) return false;
         if (!any_start_) return is_identity(a) && is_identity(b);
         const auto left = constant(a);
-        return left && left == constant(b) && home(a) == TurnValues::outside &&
-               home(b) == TurnValues::outside;
+        return left && left == constant(b) && home(a) == Labels::outside && home(b) == Labels::outside;
     }
 
     // Ways from one loop, and past it: a thread that goes past it has what the loop would have begun with.
@@ -160,8 +158,8 @@ class Sums {
             const ValueIndex incoming = phi.incoming[i];
             if (incoming == no_index) return false;
             const BlockIndex near = near_end(predecessors[i]);
-            const std::uint32_t from = turns_.home(near);
-            if (from == TurnValues::outside) {
+            const std::uint32_t from = labels_.home(near);
+            if (from == Labels::outside) {
                 if (other && !is_same(*other, incoming)) return false;
                 other = incoming;
                 continue;
@@ -179,10 +177,10 @@ class Sums {
     // The loop's block that the way comes from, if nothing but it leads there and on.
     BlockIndex near_end(BlockIndex block) const {
         for (BlockIndex at = block; flow_.blocks[at].successors.size() == 1;) {
-            if (turns_.home(at) != TurnValues::outside) return at;
+            if (labels_.home(at) != Labels::outside) return at;
             if (flow_.blocks[at].predecessors.size() != 1) break;
             at = flow_.blocks[at].predecessors[0];
-            if (turns_.home(at) != TurnValues::outside) return at;
+            if (labels_.home(at) != Labels::outside) return at;
         }
         return block;
     }
@@ -190,7 +188,7 @@ class Sums {
         BlockIndex found = no_index;
         for (const BlockIndex block : flow_.loops[loop].blocks)
             for (const BlockIndex to : flow_.blocks[block].successors)
-                if (turns_.home(to) != loop && found != block) {
+                if (labels_.home(to) != loop && found != block) {
                     if (found != no_index) return no_index;
                     found = block;
                 }
@@ -203,7 +201,7 @@ class Sums {
         if (exit == no_index) return std::nullopt;
         const auto is_done = parts_.turn_is_done(exit);
         if (!is_done) return std::nullopt;
-        const std::uint32_t l = turns_.home(exit);
+        const std::uint32_t l = labels_.home(exit);
         const BlockIndex header = flow_.loops[l].header;
         const auto& predecessors = flow_.blocks[header].predecessors;
         for (const ValueIndex phi : kernel_.phis(header)) {
@@ -211,7 +209,7 @@ class Sums {
             std::optional<ValueIndex> before, after;
             bool good = true;
             for (std::size_t p = 0; p < predecessors.size() && good; p++) {
-                auto& found = turns_.home(predecessors[p]) == l ? after : before;
+                auto& found = labels_.home(predecessors[p]) == l ? after : before;
                 const ValueIndex incoming = value_of(phi).incoming[p];
                 good = incoming != no_index && (!found || is_same(*found, incoming));
                 found = incoming;
@@ -304,7 +302,7 @@ class Sums {
     }
     bool is_turns_own(ValueIndex value, std::uint32_t instruction) const {
         const BlockIndex block = flow_.block_of[instruction];
-        return value != no_index && parts_.counts(block) && !turns_.read(value, block).on_launch;
+        return value != no_index && parts_.counts(block) && !labels_.at(value, block).is_of_thread();
     }
     bool is_of_turn(std::uint32_t instruction, std::uint16_t operand) const {
         if (kernel_.function().body[instruction].operands[operand].kind == ptx::Operand::Kind::immediate)
@@ -314,7 +312,7 @@ class Sums {
 
     const FunctionValues& kernel_;
     const ptx::ControlFlow& flow_;
-    const TurnValues& turns_;
+    LabelsInDimension labels_;
     const TurnParts& parts_;
     const TurnSum& reduction_;
     bool any_start_ = false;
@@ -346,10 +344,10 @@ bool does(const ptx::Instruction& made, const TurnSum& sum) {
            is_signed_type(operation->type) == sum.is_signed;
 }
 
-std::optional<TurnSum> sum_of_turns(const FunctionValues& kernel, const TurnValues& turns,
+std::optional<TurnSum> sum_of_turns(const FunctionValues& kernel, LabelsInDimension labels,
                                     const TurnParts& parts, ValueIndex value) {
     const auto is_one = [&](TurnSum& sum) {
-        Sums sums(kernel, turns, parts, sum, sum.is_idempotent());
+        Sums sums(kernel, labels, parts, sum, sum.is_idempotent());
         if (!sums.is_sum(value)) return false;
         sum.start = sums.start();
         return true;
@@ -390,12 +388,12 @@ std::optional<TurnSum> sum_of_turns(const FunctionValues& kernel, const TurnValu
     return std::nullopt;
 }
 
-bool is_sum_of_turns(const FunctionValues& kernel, const TurnValues& turns, const TurnParts& parts,
+bool is_sum_of_turns(const FunctionValues& kernel, LabelsInDimension labels, const TurnParts& parts,
                      std::uint32_t instruction) {
     const ptx::Instruction& made = kernel.function().body[instruction];
     auto reduction = reduction_of(made, parts.may_reassociate);
     const BlockIndex block = kernel.flow().block_of[instruction];
-    if (!reduction || made.guard != no_index || turns.home(block) != TurnValues::outside) return false;
+    if (!reduction || made.guard != no_index || labels.home(block) != Labels::outside) return false;
     // It takes the address and the value; a result is not used.
     if (made.operands.size() != made.destination_count + 2u) return false;
     const auto at = static_cast<std::uint16_t>(made.destination_count),
@@ -404,9 +402,9 @@ bool is_sum_of_turns(const FunctionValues& kernel, const TurnValues& turns, cons
         made.operands[what].kind != ptx::Operand::Kind::reg || made.operands[what].negated)
         return false;
     const ValueIndex address = kernel.ssa().use(instruction, at);
-    if (address != no_index && turns.read(address, block) != Dependence{}) return false;
+    if (address != no_index && !labels.at(address, block).is_exactly_same()) return false;
     const auto is_one = [&] {
-        return Sums(kernel, turns, parts, *reduction).is_sum(kernel.ssa().use(instruction, what));
+        return Sums(kernel, labels, parts, *reduction).is_sum(kernel.ssa().use(instruction, what));
     };
     if (is_one()) return true;
     // The turns' additions may flush what is denormal, whatever the atomic does.

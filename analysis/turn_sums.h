@@ -7,8 +7,8 @@
 #include <functional>
 #include <optional>
 
+#include "analysis/labels.h"
 #include "analysis/operation.h"
-#include "analysis/turn_values.h"
 
 namespace trimtab::analysis {
 
@@ -22,11 +22,11 @@ struct TurnParts {
     bool may_reassociate = false;
 };
 
-// Is the instruction, outside the loops of the dimension that `turns` is about, an atomic without a result
+// Is the instruction, outside the loops of the dimension that `labels` is about, an atomic without a result
 // that adds what its thread's turns came to, each by values of that turn alone, beginning with what adds
 // nothing? That its address is the same for all threads is part of it; who comes by is not: a thread that
 // makes no turn adds nothing.
-[[nodiscard]] bool is_sum_of_turns(const FunctionValues& kernel, const TurnValues& turns,
+[[nodiscard]] bool is_sum_of_turns(const FunctionValues& kernel, LabelsInDimension labels,
                                    const TurnParts& parts, std::uint32_t instruction);
 
 // What a thread's turns came to, as a value: each turn's own by an operation of which order and grouping are no
@@ -51,7 +51,7 @@ struct TurnSum {
         return is_rounded() && (bits == 0 || bits == std::uint64_t{1} << (width - 1));
     }
 };
-[[nodiscard]] std::optional<TurnSum> sum_of_turns(const FunctionValues& kernel, const TurnValues& turns,
+[[nodiscard]] std::optional<TurnSum> sum_of_turns(const FunctionValues& kernel, LabelsInDimension labels,
                                                   const TurnParts& parts, ptx::ValueIndex value);
 // What the atomic leaves memory as it is with; nothing where order or grouping of its like matters.
 [[nodiscard]] std::optional<std::uint64_t> neutral_bits(const ptx::Instruction& atomic);

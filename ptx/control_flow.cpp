@@ -225,6 +225,23 @@ bool ControlFlow::dominates(BlockIndex a, BlockIndex b) const {
 bool ControlFlow::post_dominates(BlockIndex a, BlockIndex b) const {
     return is_above(immediate_post_dominator, a, b);
 }
+bool ControlFlow::leads(std::uint32_t from, std::uint32_t to) const {
+    const BlockIndex end = block_of[to];
+    if (block_of[from] == end && from < to) return true;
+    std::vector<bool> seen(blocks.size());
+    std::vector<BlockIndex> work{block_of[from]};
+    while (!work.empty()) {
+        const BlockIndex at = work.back();
+        work.pop_back();
+        for (const BlockIndex next : blocks[at].successors) {
+            if (next == end) return true;
+            if (seen[next]) continue;
+            seen[next] = true;
+            work.push_back(next);
+        }
+    }
+    return false;
+}
 
 std::expected<ControlFlow, Error> control_flow(const Function& function) {
     return Builder(function).run();

@@ -1,6 +1,7 @@
 // Control-flow graph of one function: basic blocks, dominators, post-dominators, loops.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <expected>
 #include <vector>
@@ -24,6 +25,10 @@ struct Loop {
     std::vector<BlockIndex> latches;  // sources of back edges
     std::uint32_t parent = no_index;  // the enclosing loop
     std::uint32_t depth = 1;
+
+    [[nodiscard]] bool contains(BlockIndex block) const {
+        return std::ranges::find(blocks, block) != blocks.end();
+    }
 };
 
 struct ControlFlow {
@@ -42,6 +47,8 @@ struct ControlFlow {
 
     [[nodiscard]] bool dominates(BlockIndex a, BlockIndex b) const;
     [[nodiscard]] bool post_dominates(BlockIndex a, BlockIndex b) const;
+    // Is there a way from behind the one instruction to the other?
+    [[nodiscard]] bool leads(std::uint32_t from, std::uint32_t to) const;
 };
 
 // An indirect brx whose targets are unknown, or a branch out of the function, is an error naming the line.
