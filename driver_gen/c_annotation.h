@@ -9,7 +9,7 @@
 
 namespace trimtab::driver_gen {
 
-// Defines trimtab_allows(), trimtab_grid(), trimtab_at(): may a block be launched, with which grid, and with
+// Defines trimtab_kernel_allows(), trimtab_kernel_grid(), trimtab_kernel_at(): may a block be launched, with which grid, and with
 // which D and dynamic shared memory the model is asked about it. Without annotations: the covering grid, and
 // the launch's own. An error where an annotation reads what is not in D.
 [[nodiscard]] std::expected<std::string, Error> print_annotation(

@@ -54,13 +54,12 @@ std::array<std::string, 3> extent_expressions(const KernelDescription& descripti
 // Errors of the metrics that the model reads, and whether they depend on the data: what judge() perturbs.
 std::string error_tables(const KernelFits& fits, const model::RationalProgram& program) {
     const std::vector<model::Metric> used = program.metrics_used();
-    std::string errors, dependent, ones;
+    std::string errors, dependent;
     for (const FittedMetric& fit : fits.metrics) {
         const bool reads = std::ranges::find(used, fit.metric) != used.end();
         const double error = fit.exact || !reads ? 0 : fit.quality.held_out_max_error;
         errors += fmt::format(" {}, /* {} */", c_literal(error), model::name(fit.metric));
         dependent += reads && fit.data_dependent ? " 1," : " 0,";
-        ones += " 1,";
     }
     const auto table = [](const char* type, const char* name, const std::string& values) {
         return c_wrapped(fmt::format("static const {} {}[] = {{{} }};", type, name,
@@ -72,7 +71,7 @@ std::string error_tables(const KernelFits& fits, const model::RationalProgram& p
            "and\n"
            "   whether it changes with the contents of the arrays. */\n" +
            table("double", "trimtab_metric_error", errors) +
-           table("int", "trimtab_data_dependent", dependent) + table("double", "trimtab_no_scale", ones);
+           table("int", "trimtab_data_dependent", dependent);
 }
 
 std::string outside_profile(const KernelFits& fits) {
@@ -114,6 +113,15 @@ std::string name_table(const char* table, const std::vector<std::string>& names)
 }
 
 }  // namespace
+
+const std::string& common_driver_text() {
+    static const std::string text =
+        "#include <trimtab/driver.h>\n\n/* ---- The box of threads ---- */\n\n" +
+        std::string(box_geometry_inc) + "\n/* ---- One launch ---- */\n\n" + std::string(driver_begin_inc) +
+        "\n/* ---- The search ---- */\n\n" + std::string(block_search_inc) +
+        "\n/* ---- What a prediction is worth ---- */\n\n" + std::string(driver_judge_inc) + "\n";
+    return text;
+}
 
 std::expected<std::string, Error> print_driver(const KernelDescription& description, const KernelFits& fits,
                                                const model::RationalProgram& program) {
@@ -157,9 +165,7 @@ std::expected<std::string, Error> print_driver(const KernelDescription& descript
         store += fmt::format("    out->metrics[{}] = {}(v);\n", i, metrics.metric_function(all[i]));
 
     std::string text = header_comment(description, fits, program);
-    text += "#include <trimtab/driver.h>\n\n";
-    text += "/* ---- The box of threads ---- */\n\n" + std::string(box_geometry_inc) + "\n";
-    text += std::string(driver_begin_inc) + "\n";
+    text += common_driver_text();
     text += "/* ---- The low-level metrics ---- */\n\n" + metrics.variables_struct() + "\n";
     text += metrics.ranges_function() + "\n" + metrics.fill_functions() + metrics.metric_functions();
     text += "/* ---- The performance model ---- */\n\n" + chart + "\n";
@@ -167,7 +173,6 @@ std::expected<std::string, Error> print_driver(const KernelDescription& descript
     const auto annotation = print_annotation(description);
     if (!annotation) return std::unexpected(annotation.error());
     text += "/* ---- The legal blocks, and the launch that goes with one ---- */\n\n" + *annotation + "\n";
-    text += "/* ---- The search ---- */\n\n" + std::string(block_search_inc) + "\n";
     text += "/* ---- The driver ---- */\n\n";
     text += name_table("trimtab_data_names", fits.data_names);
     text += name_table("trimtab_metric_names", metric_names);

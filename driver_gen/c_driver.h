@@ -19,4 +19,7 @@ namespace trimtab::driver_gen {
                                                              const KernelFits& fits,
                                                              const model::RationalProgram& program);
 
+// What every driver program begins with, behind its first comment.
+[[nodiscard]] const std::string& common_driver_text();
+
 }  // namespace trimtab::driver_gen

@@ -193,7 +193,7 @@ std::string CMetrics::fill_functions() const {
             "                                               double z) {{\n"
             "    const double* data = context->data;\n"
             "    const double* range = context->range;\n"
-            "    trimtab_box* box = &context->boxes[place];\n"
+            "    trimtab_box* box = (trimtab_box*)context->boxes + place;\n"
             "    trimtab_variables* v = &box->variables;\n"
             "    if (box->x == x && box->y == y && box->z == z) return v;\n"
             "    box->x = x, box->y = y, box->z = z;\n{}"

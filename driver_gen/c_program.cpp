@@ -359,9 +359,9 @@ std::string ProgramPrinter::print(const std::array<std::string, 3>& extents) {
     text += beginning(extents) + fixed + stores + std::string(unused) + "    (void)fixed;\n}\n\n";
     text +=
         "/* Then what depends on the block. */\n"
-        "static int trimtab_predict(const trimtab_context* context, trimtab_dim3 block, const double* "
+        "static int trimtab_kernel_predict(const trimtab_context* context, trimtab_dim3 block, const double* "
         "scale,\n"
-        "                           double* ns) {\n"
+        "                                  double* ns) {\n"
         "    const trimtab_fixed* fixed = context->fixed;\n" +
         beginning(extents);
     for (const char axis : {'x', 'y', 'z'})

@@ -8,7 +8,7 @@
 
 namespace trimtab::driver_gen {
 
-// `static int trimtab_predict(context, block, scale, &ns)`: 1 and the time, or 0 where the block cannot be
+// `static int trimtab_kernel_predict(context, block, scale, &ns)`: 1 and the time, or 0 where the block cannot be
 // launched. `scale[m]` multiplies metric m (in the order of the fits); 1 leaves it as it is. Before it comes
 // `static void trimtab_fix(context, &fixed)`, which computes once a launch what no block changes. Extents are
 // read from `extent_expressions`, C expressions over `data`. `launch_varies`: with the block, as an

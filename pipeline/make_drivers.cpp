@@ -9,6 +9,7 @@
 #include "analysis/annotation_file.h"
 #include "analysis/describe.h"
 #include "analysis/variants.h"
+#include "driver_gen/driver_units.h"
 #include "emulator/exec/launch.h"
 #include "model/performance_model.h"
 #include "pipeline/kept_files.h"
@@ -72,7 +73,7 @@ std::expected<std::vector<std::string>, Error> DriverMaker::make(const ptx::FatB
     auto generated = driver_gen::generate(bundle, **program);
     if (!generated) return std::unexpected(generated.error());
     if (!options_.keep.empty()) keep_sources(options_.keep, *generated);
-    std::vector<driver_gen::SourceFile> files = std::move(generated->drivers);
+    std::vector<driver_gen::SourceFile> files = driver_gen::driver_units(generated->drivers);
     files.push_back(std::move(generated->bundle));
     return driver_gen::compile(files, folder, compiler);
 }

@@ -1,6 +1,7 @@
 // A bundle compiled, merged and linked as the wrapper does it.
 #include "driver_gen/bundle.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,7 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "driver_gen/driver_units.h"
 #include "driver_gen/record.h"
+#include "model/device.h"
 #include "model/performance_model.h"
 
 namespace trimtab::driver_gen {
@@ -151,6 +154,70 @@ TEST_F(Bundles, ALibraryNeverTakesAnothersDrivers) {
     ASSERT_TRUE(objects) << objects.error().text();
     ASSERT_TRUE(shell("clang-22 -shared *.o -lm -o drivers.so && nm -D --defined-only drivers.so > names"));
     EXPECT_EQ(read("names").find("trimtab_driver"), std::string::npos) << read("names");
+}
+
+// Nine make two units, of which the second is a driver program as it stands. A kernel may be called like a function
+// of the generated text.
+TEST_F(Bundles, DriversOfOneUnitComputeWhatEachComputesAlone) {
+    constexpr int count = 9;
+    std::vector<analysis::KernelDescription> kernels(count, fitted_);
+    bundle_.kernels.clear();
+    for (int i = 0; i < count; i++) {
+        kernels[i].id = "00000000000000c" + std::to_string(i);
+        kernels[i].name = kernels[i].demangled = i == 0 ? "trimtab_kernel_predict" : "k" + std::to_string(i);
+        KernelFits fits = fits_;
+        fits.metrics[0].pieces[0].numerator[0].coefficient = 3 + i;
+        bundle_.kernels.push_back({.description = &kernels[i], .profile = profile_, .fits = std::move(fits)});
+    }
+    const auto sources = generate(bundle_, program_);
+    ASSERT_TRUE(sources) << sources.error().text();
+    ASSERT_EQ(sources->drivers.size(), static_cast<std::size_t>(count));
+    const std::vector<SourceFile> units = driver_units(sources->drivers);
+    ASSERT_EQ(units.size(), 2U);
+    EXPECT_EQ(units[1].content, sources->drivers[8].content);
+    std::string declared, all;
+    for (int i = 0; i < count; i++) {
+        declared += "extern const trimtab_driver trimtab_driver_" + kernels[i].id + ";\n";
+        all += "&trimtab_driver_" + kernels[i].id + ", ";
+    }
+    const trimtab_device device = model::find_device("rtx2080ti")->values;
+    std::string values;
+    for (const double* value = &device.sm_count; value <= &device.l2_bytes_per_clock; value++)
+        values += fmt::format("{:a}, ", *value);
+    std::ofstream(path("main.c")) << "#include <stdio.h>\n#include <trimtab/driver.h>\n" + declared +
+                                         "static const trimtab_driver* const drivers[] = {" + all + R"(};
+int main(void) {
+    static const trimtab_device device = {sizeof device, 75, )" +
+                                         values + R"(};
+    static const trimtab_image image = {32, 0, 0, 1024};
+    static const trimtab_limits limits = {{1000, 1, 1}, {1024, 1, 1}, {1000, 1, 1}, 1024, 32, 0, 0};
+    const double data[] = {1000, 1000};
+    unsigned i, c;
+    for (i = 0; i < 9; i++) {
+        const trimtab_dim3 block = {64, 1, 1};
+        trimtab_prediction of_block;
+        trimtab_choice best[4];
+        int found = drivers[i]->select(&device, &image, data, &limits, 0, 4, best);
+        printf("%s %d %d", drivers[i]->kernel, drivers[i]->evaluate(&device, &image, data, block, 0, &of_block), found);
+        printf(" %a %a %a", of_block.predicted_ns, of_block.relative_error, of_block.metrics[0]);
+        for (c = 0; c < 4; c++) printf(" %u %a", best[c].block.x, best[c].predicted_ns);
+        printf("\n");
+    }
+    return 0;
+}
+)";
+    compiler_.flags = {"-Wall", "-Wextra", "-Werror"};
+    const auto printed = [&](std::span<const SourceFile> files) {
+        const auto objects = compile(files, folder_, compiler_);
+        if (!objects) return objects.error().text();
+        std::string command = "clang-22 -I" + compiler_.include_folder + " main.c -lm -o main";
+        for (const std::string& object : *objects) command += " " + object;
+        return shell(command + " && ./main > out") ? read("out") : "it does not run";
+    };
+    const std::string alone = printed(sources->drivers);
+    EXPECT_EQ(printed(units), alone);
+    EXPECT_TRUE(alone.starts_with("trimtab_kernel_predict 0 4 ")) << alone;
+    EXPECT_NE(alone.find(" 0x1.6p+3 "), std::string::npos) << "the ninth's metric is 11:\n" << alone;
 }
 
 TEST_F(Bundles, WithoutDriversStillCarryTheDescriptions) {
