@@ -50,17 +50,9 @@ class Recorder : public emulator::LaunchObserver {
     // Of another kernel, or of no block that is asked about.
     void grid_started() override { is_over_ = true; }
     void block_started(const emulator::Block& block) override;
-    void block_finished(const emulator::Block&) override {}
     [[nodiscard]] emulator::LaneAddresses::Shape accesses(emulator::Warp& w, const emulator::Op* op,
                                                           emulator::LaneAddresses::Shape shape) override;
     void enters(emulator::Warp& w, const emulator::RegionInfo& region) override;
-    void fence(const emulator::Warp&) override {}
-    void meets_barrier(const emulator::Warp&, const emulator::Op*, unsigned, std::uint32_t) override {}
-    void barrier_completes(const emulator::Block&, unsigned, std::span<const std::uint32_t>) override {}
-    void warp_synchronizes(emulator::Warp&, const emulator::Op*, emulator::OperandRef,
-                           std::uint32_t) override {}
-    void faults(emulator::Warp&, const emulator::Op*, emulator::Fault::Kind, unsigned,
-                const std::string&) override {}
 
   private:
     struct OpenLoop {

@@ -15,7 +15,7 @@ namespace trimtab::emulator {
 class Block;
 struct RegionInfo;
 
-// Called on one host thread: an observed launch has no others.
+// Called on one host thread: an observed launch has no others. An observer overrides what it wants to be told.
 class LaunchObserver {
   public:
     LaunchObserver() = default;
@@ -24,28 +24,33 @@ class LaunchObserver {
     LaunchObserver& operator=(const LaunchObserver&) = delete;
 
     // A grid that the one before it launched from the device: it comes after all that was observed.
-    virtual void grid_started() = 0;
-    virtual void block_started(const Block& block) = 0;
-    virtual void block_finished(const Block& block) = 0;
+    virtual void grid_started() {}
+    virtual void block_started([[maybe_unused]] const Block& block) {}
+    virtual void block_finished([[maybe_unused]] const Block& block) {}
     // The lanes of Warp::mask are about to access the memory where Warp::at and `shape` say. Returns the
     // shape, or `fault` after it has called Worker::address_fault. Local memory and parameters excepted.
-    [[nodiscard]] virtual LaneAddresses::Shape accesses(Warp& w, const Op* op,
-                                                        LaneAddresses::Shape shape) = 0;
-    // The path's lanes are at the top of a region; under a guard, those of Warp::mask. Counted launches alone.
-    virtual void enters(Warp& w, const RegionInfo& region) {
-        (void)w;
-        (void)region;
+    [[nodiscard]] virtual LaneAddresses::Shape accesses([[maybe_unused]] Warp& w,
+                                                        [[maybe_unused]] const Op* op,
+                                                        LaneAddresses::Shape shape) {
+        return shape;
     }
-    virtual void fence(const Warp& w) = 0;
+    // The path's lanes are at the top of a region; under a guard, those of Warp::mask. Counted launches alone.
+    virtual void enters([[maybe_unused]] Warp& w, [[maybe_unused]] const RegionInfo& region) {}
+    virtual void fence([[maybe_unused]] const Warp& w) {}
     // The path's lanes meet a barrier of the block.
-    virtual void meets_barrier(const Warp& w, const Op* op, unsigned number, std::uint32_t threads) = 0;
+    virtual void meets_barrier([[maybe_unused]] const Warp& w, [[maybe_unused]] const Op* op,
+                               [[maybe_unused]] unsigned number, [[maybe_unused]] std::uint32_t threads) {}
     // The lanes that arrived, by warp, go on.
-    virtual void barrier_completes(const Block& block, unsigned number,
-                                   std::span<const std::uint32_t> arrived) = 0;
+    virtual void barrier_completes([[maybe_unused]] const Block& block, [[maybe_unused]] unsigned number,
+                                   [[maybe_unused]] std::span<const std::uint32_t> arrived) {}
     // `lanes` of the warp act together in an instruction with members (no_operand: the lanes that are there).
-    virtual void warp_synchronizes(Warp& w, const Op* op, OperandRef members, std::uint32_t lanes) = 0;
+    virtual void warp_synchronizes([[maybe_unused]] Warp& w, [[maybe_unused]] const Op* op,
+                                   [[maybe_unused]] OperandRef members,
+                                   [[maybe_unused]] std::uint32_t lanes) {}
     // A launch is about to end with a fault; `what` is the message's middle.
-    virtual void faults(Warp& w, const Op* op, Fault::Kind kind, unsigned lane, const std::string& what) = 0;
+    virtual void faults([[maybe_unused]] Warp& w, [[maybe_unused]] const Op* op,
+                        [[maybe_unused]] Fault::Kind kind, [[maybe_unused]] unsigned lane,
+                        [[maybe_unused]] const std::string& what) {}
 };
 
 // A resolver that tells the observer (MemoryInfo::unobserved does the work).

@@ -21,18 +21,8 @@ class AccessLog : public emulator::LaunchObserver {
     // one block do is for others to judge.
     [[nodiscard]] std::string what_is_open(bool threads_talk) const;
 
-    void grid_started() override {}
-    void block_started(const emulator::Block&) override {}
-    void block_finished(const emulator::Block&) override {}
     [[nodiscard]] emulator::LaneAddresses::Shape accesses(emulator::Warp& w, const emulator::Op* op,
                                                           emulator::LaneAddresses::Shape shape) override;
-    void fence(const emulator::Warp&) override {}
-    void meets_barrier(const emulator::Warp&, const emulator::Op*, unsigned, std::uint32_t) override {}
-    void barrier_completes(const emulator::Block&, unsigned, std::span<const std::uint32_t>) override {}
-    void warp_synchronizes(emulator::Warp&, const emulator::Op*, emulator::OperandRef,
-                           std::uint32_t) override {}
-    void faults(emulator::Warp&, const emulator::Op*, emulator::Fault::Kind, unsigned,
-                const std::string&) override {}
 
   private:
     struct Byte {
