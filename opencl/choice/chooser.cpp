@@ -140,7 +140,17 @@ const KernelPlan& Chooser::plan_of(ChosenKernel& kernel) {
     }
     const std::lock_guard lock(plans_mutex_);
     if (const KernelPlan* other = kernel.plan_.load(std::memory_order_acquire)) return *other;
-    const KernelPlan& plan = plans_.emplace_back(std::move(found));
+    const bool is_summed = found.kernel != nullptr && found.kernel->description.may_reassociate &&
+                           found.kernel->description.verdict != analysis::Verdict::annotated;
+    const KernelPlan& made = plans_.emplace_back(std::move(found));
+    const KernelPlan& plan =
+        is_summed && !settings_.reassociate
+            ? plans_.emplace_back(made.without_driver(
+                  "its floating-point sums would be grouped otherwise, which TRIMTAB_REASSOCIATE=0 forbids"))
+            : made;
+    if (is_summed && plan.driver() != nullptr)
+        log_.info(
+            fmt::format("{}: floating-point sums may be grouped otherwise in other blocks", kernel.name_));
     if (plan.driver() == nullptr)
         log_.debug(fmt::format("{} is launched as written: {}", kernel.name_, plan.left_alone()));
     kernel.awaits_module_.store(may_come, std::memory_order_relaxed);

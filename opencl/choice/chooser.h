@@ -55,6 +55,8 @@ class Chooser {
 
     [[nodiscard]] const runtime::Settings& settings() const { return settings_; }
     [[nodiscard]] runtime::Log& log() { return log_; }
+    // The driver programs of this process.
+    [[nodiscard]] runtime::Bundles& bundles() { return bundles_; }
     // May anything become of launches, or is there something to tell of them?
     [[nodiscard]] bool is_active() const { return settings_.mode != runtime::Mode::off || tells_; }
     [[nodiscard]] bool tells() const { return tells_; }
