@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "runtime/choices/choice_database.h"
-#include "runtime/stand_in/libraries.h"
+#include "runtime/own_files.h"
 
 namespace trimtab::runtime {
 namespace {

@@ -6,16 +6,11 @@
 #include <mutex>
 #include <string>
 
+#include "runtime/known_device.h"
 #include "runtime/log.h"
 #include "runtime/stand_in/backend.h"
-#include "trimtab/driver.h"
 
 namespace trimtab::runtime {
-
-struct KnownDevice {
-    trimtab_device values{};
-    std::string name;  // its slug; for a GPU that no description matches, CUDA's name of it
-};
 
 class KnownDevices {
   public:

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "runtime/stand_in/libraries.h"
+#include "runtime/own_files.h"
 
 namespace trimtab::runtime {
 namespace {

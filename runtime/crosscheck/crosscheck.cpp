@@ -12,7 +12,7 @@
 #include <csignal>
 #include <exception>
 
-#include "runtime/stand_in/libraries.h"
+#include "runtime/own_files.h"
 
 namespace trimtab::runtime {
 namespace {

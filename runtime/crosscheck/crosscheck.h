@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "runtime/choices/choice_store.h"
-#include "runtime/choices/known_devices.h"
 #include "runtime/crosscheck/emulated_times.h"
 #include "runtime/crosscheck/verdict.h"
+#include "runtime/known_device.h"
 #include "runtime/log.h"
 #include "runtime/settings.h"
 

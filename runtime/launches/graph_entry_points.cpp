@@ -1,4 +1,5 @@
 // The calls that make executable graphs and set what their kernel nodes launch.
+#include "runtime/launches/cuda_sizes.h"
 #include "runtime/launches/graph_choices.h"
 
 // The header makes other names of these where the per-thread default stream is asked for.

@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include "runtime/launches/capture.h"
+#include "runtime/launches/cuda_sizes.h"
 #include "runtime/launches/launch_attributes.h"
 #include "runtime/process.h"
 

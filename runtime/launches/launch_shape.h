@@ -1,13 +1,12 @@
 // One launch as the program wrote it.
 #pragma once
 
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 #include <optional>
 
 #include "trimtab/driver.h"
+
+struct CUstream_st;  // CUDA's
 
 namespace trimtab::runtime {
 
@@ -18,7 +17,7 @@ struct LaunchShape {
     const void* function = nullptr;    // what the launch names its kernel by; null: its host function
     bool of_driver_api = false;
     // Where it goes, as the driver names it; nothing: it is no launch yet, as a graph's node.
-    std::optional<CUstream> stream{};
+    std::optional<CUstream_st*> stream{};
     // What cudaFuncSetAttribute allows the kernel; 0: nothing is known of it. Asked for kernels whose
     // annotation states dynamic shared memory.
     std::uint64_t max_dynamic_shared_bytes = 0;
@@ -32,13 +31,6 @@ struct LaunchShape {
                                      const trimtab_dim3& block, std::uint64_t dynamic_shared_bytes) {
     return same(grid, shape.grid) && same(block, shape.block) &&
            dynamic_shared_bytes == shape.dynamic_shared_bytes;
-}
-
-[[nodiscard]] inline trimtab_dim3 from_cuda(const dim3& size) {
-    return {.x = size.x, .y = size.y, .z = size.z};
-}
-[[nodiscard]] inline dim3 to_cuda(const trimtab_dim3& size) {
-    return {size.x, size.y, size.z};
 }
 
 }  // namespace trimtab::runtime

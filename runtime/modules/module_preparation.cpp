@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/process.h"
-#include "runtime/stand_in/libraries.h"
+#include "runtime/own_files.h"
 
 namespace trimtab::runtime {
 namespace {

@@ -11,11 +11,6 @@ namespace trimtab::runtime {
 
 // libtrimtab_cudart.so, which lies beside libtrimtab.so, opened; null with the loader's message in `error`.
 [[nodiscard]] void* open_emulated_runtime(std::string& error);
-// Another library of Trimtab's, likewise.
-[[nodiscard]] void* open_own_library(const std::string& name, std::string& error);
-
-// A program of Trimtab's: in bin/ beside the folder of its libraries, else on PATH; "" where there is none.
-[[nodiscard]] std::string find_own_program(const std::string& name);
 
 // Does the program find another libcudart.so.13 before Trimtab's stand-in?
 [[nodiscard]] bool another_runtime_comes_first();

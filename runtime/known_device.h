@@ -1,0 +1,15 @@
+// H of one launch: the description of the device that it runs on.
+#pragma once
+
+#include <string>
+
+#include "trimtab/driver.h"
+
+namespace trimtab::runtime {
+
+struct KnownDevice {
+    trimtab_device values{};
+    std::string name;  // its slug; for a GPU that no description matches, CUDA's name of it
+};
+
+}  // namespace trimtab::runtime
