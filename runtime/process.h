@@ -5,14 +5,14 @@
 #include <mutex>
 #include <string>
 
+#include "choosing/log.h"
+#include "choosing/modules/bundles.h"
+#include "choosing/modules/module_preparation.h"
+#include "choosing/report.h"
+#include "choosing/settings.h"
 #include "runtime/launches/launcher.h"
-#include "runtime/log.h"
-#include "runtime/modules/bundles.h"
-#include "runtime/modules/module_preparation.h"
 #include "runtime/modules/registrations.h"
 #include "runtime/modules/run_time_modules.h"
-#include "runtime/report.h"
-#include "runtime/settings.h"
 #include "runtime/stand_in/backend.h"
 
 namespace trimtab::runtime {

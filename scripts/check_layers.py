@@ -28,26 +28,17 @@ ROOMS = {
     "calibrate": ["model"],
     "advice": ["driver_gen", "schedule"],
     "pipeline": ["driver_gen"],
-    "opencl": ["pipeline", "schedule"],
-    "runtime": ["cuda", "schedule"],
+    "choosing": ["schedule"],
+    "opencl": ["choosing", "pipeline", "schedule"],
+    "runtime": ["choosing", "cuda", "schedule"],
     "pass": ["base"],
     "tools": ["runtime", "opencl", "advice", "calibrate", "pipeline", "pass", "schedule"],
 }
-# What a room may include of one that does not lie below it. Of runtime/, what chooses: CMake's trimtab_choosing, which calls
-# nothing of CUDA's. Of profiler/, what reads a GPU's counters, for a library that is loaded where that is asked for.
+# What a room may include of one that does not lie below it. Of profiler/, what reads a GPU's counters, for a library that is
+# loaded where that is asked for.
 PARTS = {
     "runtime": ("profiler/cupti/",),
-    "opencl": (
-        "runtime/choices/",
-        "runtime/launches/launch_shape.h",
-        "runtime/launches/other_totals.h",
-        "runtime/log.h",
-        "runtime/modules/",
-        "runtime/pointer_map.h",
-        "runtime/report.h",
-        "runtime/settings.h",
-        "runtime/totals.h",
-    ),
+    "opencl": ("runtime/modules/",),
 }
 # Read everything, and nothing reads them.
 OUTER_FOLDERS = ["tests", "bench", "samples"]
@@ -59,7 +50,7 @@ HEAVY_HEADERS = re.compile(r"nlohmann/json\.hpp|spdlog/|CLI/|sqlite3\.h|llvm/|la
 HEAVY_ALLOWED_IN = ["pass"]  # a plugin's interface is LLVM's
 
 # Code that runs inside users' programs: where such a program has more rights than its user, no variable may steer it.
-INSIDE_PROGRAMS = ["base", "ptx", "model", "analysis", "emulator", "cuda", "opencl", "runtime", "pass"]
+INSIDE_PROGRAMS = ["base", "ptx", "model", "analysis", "emulator", "cuda", "choosing", "opencl", "runtime", "pass"]
 PLAIN_GETENV = re.compile(r"(?<!secure_)\bgetenv\(")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -20,7 +20,7 @@ import sys
 TIDY = "clang-tidy-22"
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ["base", "ptx", "sass", "model", "analysis", "emulator", "schedule", "cuda", "profiler", "driver_gen", "pipeline",
-           "advice", "opencl", "runtime", "pass", "tools"]
+           "advice", "choosing", "opencl", "runtime", "pass", "tools"]
 INCLUDE = re.compile(rb'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 

@@ -170,7 +170,8 @@ stage_sanitize() {
 
 stage_threads() {
     local -x TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
-    configure threads -DTRIMTAB_BENCHMARKS=OFF && build threads && build-threads/bin/runtime_test &&
+    configure threads -DTRIMTAB_BENCHMARKS=OFF && build threads && build-threads/bin/choosing_test &&
+        build-threads/bin/runtime_test &&
         TSAN_OPTIONS=$TSAN_OPTIONS:suppressions=$root/scripts/thread_sanitizer.supp \
             build-threads/bin/emulator_jit_test --gtest_filter='*HandedOver*:*Cache*:*Thrown*:*Outside*' &&
         run_algorithms threads thread

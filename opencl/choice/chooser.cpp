@@ -10,8 +10,8 @@
 #include <exception>
 
 #include "analysis/legal_blocks.h"
-#include "runtime/launches/other_totals.h"
-#include "runtime/modules/module_preparation.h"
+#include "choosing/choices/other_totals.h"
+#include "choosing/modules/module_preparation.h"
 
 namespace trimtab::opencl {
 

@@ -11,16 +11,16 @@
 #include <string>
 #include <utility>
 
-#include "runtime/choices/choice_store.h"
-#include "runtime/choices/choose.h"
-#include "runtime/log.h"
-#include "runtime/modules/bundles.h"
-#include "runtime/modules/kernel_plan.h"
+#include "choosing/choices/choice_store.h"
+#include "choosing/choices/choose.h"
+#include "choosing/log.h"
+#include "choosing/modules/bundles.h"
+#include "choosing/modules/kernel_plan.h"
+#include "choosing/report.h"
+#include "choosing/settings.h"
+#include "choosing/totals.h"
 #include "runtime/modules/registrations.h"
 #include "runtime/modules/run_time_modules.h"
-#include "runtime/report.h"
-#include "runtime/settings.h"
-#include "runtime/totals.h"
 
 namespace trimtab::opencl {
 

@@ -19,10 +19,10 @@
 #include <string>
 #include <vector>
 
+#include "choosing/launch_shape.h"
+#include "choosing/pointer_map.h"
 #include "opencl/choice/chooser.h"
 #include "opencl/front_end/front_end.h"
-#include "runtime/launches/launch_shape.h"
-#include "runtime/pointer_map.h"
 
 namespace trimtab::opencl {
 

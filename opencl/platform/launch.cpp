@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "choosing/launch_shape.h"
 #include "emulator/device/timed_run.h"
 #include "opencl/choice/open_work_group.h"
 #include "opencl/platform/event.h"
 #include "opencl/platform/info.h"
 #include "opencl/platform/kernel.h"
 #include "opencl/platform/work_groups.h"
-#include "runtime/launches/launch_shape.h"
 
 namespace trimtab::opencl {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "runtime/own_files.h"
+#include "choosing/own_files.h"
 
 namespace trimtab::runtime {
 namespace {

@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "choosing/log.h"
 #include "runtime/counters/gpu_counters.h"
 #include "runtime/launches/clock_watch.h"
 #include "runtime/launches/plan_share.h"
 #include "runtime/launches/saved_memory.h"
 #include "runtime/launches/verification.h"
-#include "runtime/log.h"
 #include "runtime/stand_in/backend.h"
 
 namespace trimtab::runtime {

@@ -15,7 +15,7 @@
 
 #include "analysis/operation.h"
 #include "analysis/parameters.h"
-#include "runtime/launches/launch_shape.h"
+#include "choosing/launch_shape.h"
 
 namespace trimtab::runtime {
 namespace {

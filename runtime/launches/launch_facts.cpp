@@ -1,6 +1,6 @@
 #include "runtime/launches/launch_facts.h"
 
-#include "runtime/launches/argument_key.h"
+#include "choosing/choices/argument_key.h"
 
 namespace trimtab::runtime {
 

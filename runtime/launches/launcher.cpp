@@ -10,12 +10,12 @@
 #include <exception>
 
 #include "analysis/legal_blocks.h"
+#include "choosing/choices/argument_key.h"
+#include "choosing/choices/leaders.h"
+#include "choosing/choices/other_totals.h"
+#include "choosing/crosscheck/moved_pointers.h"
+#include "choosing/modules/module_image.h"
 #include "ptx/binary.h"
-#include "runtime/choices/leaders.h"
-#include "runtime/crosscheck/moved_pointers.h"
-#include "runtime/launches/argument_key.h"
-#include "runtime/launches/other_totals.h"
-#include "runtime/modules/module_image.h"
 #include "runtime/relaxed_capture.h"
 
 namespace trimtab::runtime {

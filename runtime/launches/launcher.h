@@ -9,24 +9,24 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/choices/choice_store.h"
-#include "runtime/choices/choose_body.h"
-#include "runtime/choices/known_devices.h"
-#include "runtime/crosscheck/crosscheck.h"
+#include "choosing/choices/choice_store.h"
+#include "choosing/choices/choose_body.h"
+#include "choosing/crosscheck/crosscheck.h"
+#include "choosing/log.h"
+#include "choosing/modules/bundles.h"
+#include "choosing/modules/kernel_plan.h"
+#include "choosing/report.h"
+#include "choosing/settings.h"
+#include "choosing/totals.h"
+#include "runtime/known_devices.h"
 #include "runtime/launches/block_times.h"
 #include "runtime/launches/suggestion.h"
 #include "runtime/launches/verification.h"
 #include "runtime/learning/learning.h"
-#include "runtime/log.h"
-#include "runtime/modules/bundles.h"
-#include "runtime/modules/kernel_plan.h"
 #include "runtime/modules/registrations.h"
 #include "runtime/modules/run_time_modules.h"
 #include "runtime/pending_error.h"
-#include "runtime/report.h"
-#include "runtime/settings.h"
 #include "runtime/stand_in/backend.h"
-#include "runtime/totals.h"
 
 namespace trimtab::runtime {
 

@@ -1,8 +1,8 @@
 // Launches of choices that are being learnt (TRIMTAB_LEARN=1).
 #include <fmt/format.h>
 
-#include "runtime/choices/leaders.h"
-#include "runtime/launches/argument_key.h"
+#include "choosing/choices/argument_key.h"
+#include "choosing/choices/leaders.h"
 #include "runtime/launches/launcher.h"
 
 namespace trimtab::runtime {

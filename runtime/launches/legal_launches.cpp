@@ -1,8 +1,8 @@
 #include "runtime/launches/legal_launches.h"
 
-#include "runtime/choices/block_list.h"
-#include "runtime/choices/choose.h"
-#include "runtime/launches/other_totals.h"
+#include "choosing/choices/block_list.h"
+#include "choosing/choices/choose.h"
+#include "choosing/choices/other_totals.h"
 
 namespace trimtab::runtime {
 

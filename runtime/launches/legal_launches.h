@@ -5,7 +5,7 @@
 
 #include "analysis/annotated_launch.h"
 #include "analysis/description.h"
-#include "runtime/launches/launch_shape.h"
+#include "choosing/launch_shape.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::runtime {

@@ -9,7 +9,7 @@
 
 #include "analysis/annotations.h"
 #include "analysis/legal_blocks.h"
-#include "runtime/launches/argument_key.h"
+#include "choosing/choices/argument_key.h"
 
 namespace trimtab::runtime {
 namespace {

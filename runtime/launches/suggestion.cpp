@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_value.h"
+#include "choosing/choices/argument_key.h"
 #include "cuda/launch_check.h"
-#include "runtime/launches/argument_key.h"
 #include "runtime/launches/suggested_kernel.h"
 
 namespace trimtab::runtime {

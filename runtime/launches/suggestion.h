@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "choosing/log.h"
 #include "runtime/launches/plan_share.h"
 #include "runtime/launches/time_shares.h"
 #include "runtime/launches/verification.h"
-#include "runtime/log.h"
 #include "runtime/stand_in/backend.h"
 
 namespace trimtab::runtime {

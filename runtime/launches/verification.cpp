@@ -13,8 +13,8 @@
 
 #include "analysis/legal_blocks.h"
 #include "base/json_value.h"
+#include "choosing/choices/argument_key.h"
 #include "cuda/launch_check.h"
-#include "runtime/launches/argument_key.h"
 #include "runtime/launches/launch_facts.h"
 #include "runtime/launches/legal_launches.h"
 

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "analysis/description.h"
-#include "runtime/choices/choose.h"
-#include "runtime/choices/choose_body.h"
-#include "runtime/choices/known_devices.h"
+#include "choosing/choices/choose.h"
+#include "choosing/choices/choose_body.h"
+#include "choosing/log.h"
+#include "choosing/modules/bundles.h"
+#include "runtime/known_devices.h"
 #include "runtime/launches/plan_share.h"
-#include "runtime/log.h"
-#include "runtime/modules/bundles.h"
 #include "runtime/stand_in/backend.h"
 #include "trimtab/driver.h"
 

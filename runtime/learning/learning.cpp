@@ -8,7 +8,7 @@
 #include <cmath>
 #include <exception>
 
-#include "runtime/learning/halving.h"
+#include "choosing/learning/halving.h"
 #include "runtime/relaxed_capture.h"
 
 namespace trimtab::runtime {

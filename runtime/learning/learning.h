@@ -19,11 +19,11 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/choices/choice_store.h"
-#include "runtime/crosscheck/verdict.h"
-#include "runtime/learning/turn.h"
-#include "runtime/log.h"
-#include "runtime/settings.h"
+#include "choosing/choices/choice_store.h"
+#include "choosing/crosscheck/verdict.h"
+#include "choosing/learning/turn.h"
+#include "choosing/log.h"
+#include "choosing/settings.h"
 #include "runtime/stand_in/backend.h"
 
 namespace trimtab::runtime {

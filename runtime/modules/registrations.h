@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/modules/kernel_plan.h"
+#include "choosing/modules/kernel_plan.h"
+#include "choosing/pointer_map.h"
 #include "runtime/modules/program_variable.h"
-#include "runtime/pointer_map.h"
 #include "runtime/stand_in/backend.h"
 
 namespace trimtab::runtime {

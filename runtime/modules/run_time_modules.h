@@ -17,13 +17,13 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/log.h"
-#include "runtime/modules/bundles.h"
-#include "runtime/modules/module_cache.h"
-#include "runtime/modules/module_image.h"
+#include "choosing/log.h"
+#include "choosing/modules/bundles.h"
+#include "choosing/modules/module_cache.h"
+#include "choosing/modules/module_image.h"
+#include "choosing/modules/side_annotations.h"
+#include "choosing/settings.h"
 #include "runtime/modules/registrations.h"
-#include "runtime/modules/side_annotations.h"
-#include "runtime/settings.h"
 
 namespace trimtab::runtime {
 

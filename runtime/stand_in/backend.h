@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <string>
 
+#include "choosing/log.h"
+#include "choosing/settings.h"
 #include "cuda/launch_check.h"
 #include "cuda/written_shape.h"
-#include "runtime/log.h"
-#include "runtime/settings.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::runtime {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/own_files.h"
+#include "choosing/own_files.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -85,7 +85,8 @@ bool another_runtime_comes_first() {
     Dl_info theirs{};
     Dl_info ours{};
     return launch != nullptr && dladdr(launch, &theirs) != 0 &&
-           dladdr(reinterpret_cast<void*>(&open_real_runtime), &ours) != 0 && theirs.dli_fbase != ours.dli_fbase;
+           dladdr(reinterpret_cast<void*>(&open_real_runtime), &ours) != 0 &&
+           theirs.dli_fbase != ours.dli_fbase;
 }
 
 void* open_real_driver() {

@@ -1,5 +1,5 @@
 // Choices that outlive their process, and what may happen to their file.
-#include "runtime/choices/choice_store.h"
+#include "choosing/choices/choice_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // TRIMTAB_CROSSCHECK in the launcher: when a choice changes, what is said and kept, and that whatever becomes of the
 // emulation, launches go on.
-#include "runtime/crosscheck/crosscheck.h"
+#include "choosing/crosscheck/crosscheck.h"
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>
@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "runtime/choices/leaders.h"
+#include "choosing/choices/leaders.h"
 #include "tests/runtime/fake_process.h"
 #include "tests/runtime/launcher_fixture.h"
 

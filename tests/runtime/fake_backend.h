@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/launches/launch_shape.h"
+#include "choosing/launch_shape.h"
 #include "runtime/stand_in/backend.h"
-#include "tests/runtime/fake_driver.h"
+#include "tests/choosing/fake_driver.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::runtime::testing {

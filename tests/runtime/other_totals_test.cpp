@@ -1,5 +1,5 @@
 // Grids of other sizes for grid-stride loops: against a driver program that does what the test says.
-#include "runtime/launches/other_totals.h"
+#include "choosing/choices/other_totals.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "analysis/legal_blocks.h"
+#include "choosing/choices/argument_key.h"
 #include "model/device.h"
-#include "runtime/launches/argument_key.h"
 #include "tests/runtime/fake_backend.h"
 #include "tests/runtime/fake_process.h"
 

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/json_value.h"
+#include "choosing/modules/module_cache.h"
 #include "driver_gen/fit_kernel.h"
 #include "emulator/capture/capture.h"
 #include "emulator/exec/launch.h"
@@ -20,7 +21,6 @@
 #include "profiler/observed_profile.h"
 #include "profiler/store.h"
 #include "ptx/binary.h"
-#include "runtime/modules/module_cache.h"
 #include "tools/trimtab/kernel_file.h"
 
 namespace trimtab::tools {

@@ -16,11 +16,11 @@
 #include "base/installation.h"
 #include "base/process.h"
 #include "base/temporary_folder.h"
+#include "choosing/modules/module_cache.h"
 #include "pipeline/make_drivers.h"
 #include "pipeline/remote/redis_store.h"
 #include "pipeline/workers/pool.h"
 #include "ptx/binary.h"
-#include "runtime/modules/module_cache.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/worker_options.h"
 

@@ -1,7 +1,7 @@
 // What the runtime makes of a launch, asked without running it.
 #pragma once
 
-#include "runtime/choices/choose.h"
+#include "choosing/choices/choose.h"
 #include "tools/trimtab/launch_options.h"
 #include "tools/trimtab/ranking.h"
 

@@ -9,8 +9,8 @@
 
 #include "analysis/annotated_launch.h"
 #include "analysis/legal_blocks.h"
+#include "choosing/settings.h"
 #include "model/performance_model.h"
-#include "runtime/settings.h"
 #include "tools/trimtab/asked_extent.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/driver_choice.h"

@@ -5,9 +5,9 @@
 
 #include <optional>
 
+#include "choosing/modules/module_image.h"
 #include "model/device.h"
-#include "runtime/modules/module_image.h"
-#include "tests/runtime/fake_driver.h"
+#include "tests/choosing/fake_driver.h"
 
 namespace trimtab::opencl {
 namespace {

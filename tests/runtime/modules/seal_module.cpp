@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "runtime/modules/module_cache.h"
+#include "choosing/modules/module_cache.h"
 
 int main(int argc, char** argv) {
     if (argc != 3) return 2;

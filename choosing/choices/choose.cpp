@@ -1,0 +1,239 @@
+#include "choosing/choices/choose.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/legal_blocks.h"
+#include "choosing/choices/argument_key.h"
+#include "choosing/choices/block_list.h"
+#include "choosing/choices/choose_body.h"
+#include "choosing/choices/other_totals.h"
+
+namespace trimtab::runtime {
+namespace {
+
+// A time that a driver program stands by must be one.
+bool is_time(double ns) {
+    return std::isfinite(ns) && ns > 0;
+}
+
+// How many of the best blocks are asked for: the first whose prediction can be relied on is taken.
+constexpr std::uint32_t candidate_count = 4;
+
+}  // namespace
+
+std::string stands_in_the_way(const analysis::KernelDescription& description, const LaunchShape& shape) {
+    if (description.verdict == analysis::Verdict::fixed) {
+        return description.reasons.empty() ? "the kernel must keep its block" : description.reasons[0].text;
+    }
+    if (shape.dynamic_shared_bytes > 0 && description.verdict != analysis::Verdict::annotated &&
+        !description.annotated_shared)
+        return "it is launched with dynamic shared memory";
+    if (shape.arguments == nullptr && !description.parameters.empty())
+        return "it is launched without its arguments";
+    return {};
+}
+
+std::string_view name(By by) {
+    switch (by) {
+        case By::driver:
+            return "driver";
+        case By::remembered:
+            return "remembered";
+        case By::annotated:
+            return "annotated";
+        case By::unchanged:
+            return "unchanged";
+        case By::crosscheck:
+            return "crosscheck";
+        case By::learned:
+            return "learned";
+    }
+    return "unchanged";
+}
+
+Decision as_written(const LaunchShape& shape, std::string reason) {
+    Decision decision;
+    decision.grid = shape.grid;
+    decision.block = shape.block;
+    decision.dynamic_shared_bytes = shape.dynamic_shared_bytes;
+    decision.reason = std::move(reason);
+    return decision;
+}
+
+analysis::LaunchConfiguration as_configuration(const LaunchShape& shape) {
+    return {.grid = shape.grid, .block = shape.block, .dynamic_shared_bytes = shape.dynamic_shared_bytes};
+}
+
+std::expected<trimtab_limits, std::string> limits_of(const analysis::KernelDescription& description,
+                                                     analysis::ArgumentBytes arguments,
+                                                     const trimtab_device& device, const trimtab_image& image,
+                                                     const LaunchShape& shape) {
+    if (std::string why = analysis::annotation_mismatch(description, arguments, as_configuration(shape));
+        !why.empty())
+        return std::unexpected(std::move(why));
+    auto limits = analysis::legal_blocks(description, arguments, shape.grid, shape.block, device, image);
+    if (!limits) return limits;
+    // What the launch as written has, or could have had.
+    const std::uint64_t could = shape.max_dynamic_shared_bytes != 0 ? shape.max_dynamic_shared_bytes
+                                                                    : limits->max_dynamic_shared_bytes;
+    limits->max_dynamic_shared_bytes = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(std::max(could, shape.dynamic_shared_bytes), 0x7fffffff));
+    return limits;
+}
+
+namespace {
+
+By by_of(const analysis::KernelDescription& description) {
+    return description.verdict == analysis::Verdict::annotated ? By::annotated : By::driver;
+}
+
+void take(Decision& decision, const analysis::LaunchConfiguration& launch) {
+    decision.grid = launch.grid;
+    decision.block = launch.block;
+    decision.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+}
+
+Decision makes_no_sense(const LaunchShape& shape, const std::string& what) {
+    Decision decision = as_written(shape, what);
+    decision.nonsense = what;
+    return decision;
+}
+
+}  // namespace
+
+Decision choose(const analysis::KernelDescription& description, const trimtab_driver& driver,
+                const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape,
+                double least_gain) {
+    if (std::string reason = stands_in_the_way(description, shape); !reason.empty())
+        return as_written(shape, std::move(reason));
+
+    const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
+    const auto limits = limits_of(description, arguments, device, image, shape);
+    if (!limits) return as_written(shape, limits.error());
+    const std::vector<double> data =
+        analysis::data_values(description, arguments, description.counted_extent(shape.grid, shape.block));
+    const auto shared_bytes = static_cast<double>(shape.dynamic_shared_bytes);
+
+    trimtab_prediction written{};
+    if (driver.evaluate(&device, &image, data.data(), shape.block, shared_bytes, &written) != 0)
+        return as_written(shape, "the block as written cannot be predicted");
+    std::array<trimtab_choice, candidate_count> candidates{};
+    if (written.uncertain == 0 && !is_time(written.predicted_ns))
+        return makes_no_sense(shape, "its driver program predicts a time that is none");
+    const auto select = [&](std::uint32_t count) {
+        return driver.select(&device, &image, data.data(), &*limits, shared_bytes, count, candidates.data());
+    };
+    // How far a prediction can be relied on costs as much as several predictions: first only of the best.
+    int found = select(1);
+    std::uint32_t asked = 1;
+    if (found == 1 && candidates[0].uncertain != 0) found = select(asked = candidate_count);
+    Decision decision = as_written(shape, {});
+    if (std::isfinite(written.predicted_ns)) decision.written_ns = decision.chosen_ns = written.predicted_ns;
+    if (found < 0) {
+        decision.reason = "its driver program found no answer";
+        return decision;
+    }
+    if (found > static_cast<int>(asked))
+        return makes_no_sense(shape, "its driver program offers more blocks than it was asked for");
+    if (written.uncertain != 0 || std::isnan(decision.written_ns)) {
+        decision.reason = "the prediction of the block as written is uncertain";
+        return decision;
+    }
+    bool any_certain = false;
+    for (int i = 0; i < found; ++i) {
+        const trimtab_choice& candidate = candidates[static_cast<std::size_t>(i)];
+        // The search keeps to the limits; what it says is checked all the same.
+        const auto launch = analysis::launch_with_block(description, arguments, *limits,
+                                                        as_configuration(shape), candidate.block);
+        if (!launch) return makes_no_sense(shape, "its driver program offers a block that is not legal");
+        if (candidate.uncertain != 0) continue;
+        if (!is_time(candidate.predicted_ns))
+            return makes_no_sense(shape, "its driver program predicts a time that is none");
+        any_certain = true;
+        if (candidate.predicted_ns >= written.predicted_ns || same(candidate.block, shape.block)) break;
+        if (candidate.predicted_ns > written.predicted_ns * (1 - least_gain)) {
+            decision.by = by_of(description);
+            decision.reason = "no other block is predicted to gain enough";
+            return decision;
+        }
+        take(decision, *launch);
+        decision.chosen_ns = candidate.predicted_ns;
+        decision.by = by_of(description);
+        decision.reason = "predicted fastest";
+        return decision;
+    }
+    if (any_certain) {
+        decision.by = by_of(description);
+        decision.reason = "the block as written is predicted fastest";
+    } else {
+        decision.reason = found == 0 ? "no other block is legal" : "the predictions are uncertain";
+    }
+    return decision;
+}
+
+std::optional<Decision> as_stored(const analysis::KernelDescription& description,
+                                  const trimtab_device& device, const trimtab_image& image,
+                                  const LaunchShape& shape, const StoredChoice& stored,
+                                  std::span<const OtherBody> bodies) {
+    if (!stands_in_the_way(description, shape).empty()) return std::nullopt;
+    const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
+    const auto limits = limits_of(description, arguments, device, image, shape);
+    if (!limits) return std::nullopt;
+    Decision decision = as_written(shape, "chosen by an earlier process");
+    decision.by = By::remembered;
+    decision.remembered = true;
+    decision.written_ns = stored.written_ns;
+    decision.chosen_ns = stored.chosen_ns;
+    if (!stored.body.empty()) {
+        const auto body = std::ranges::find_if(bodies, [&](const OtherBody& other) {
+            return other.driver != nullptr && other.description->id == stored.body;
+        });
+        if (body == bodies.end()) return std::nullopt;
+        const auto launch = launch_of_body(description, *body, device, shape, stored.block);
+        if (!launch) return std::nullopt;
+        take(decision, *launch);
+        decision.body = static_cast<std::uint32_t>(body - bodies.begin()) + 1;
+        return decision;
+    }
+    if (!same(stored.grid, {0, 0, 0})) {
+        if (!may_have_total(description, arguments, device, image, shape, stored.grid, stored.block))
+            return std::nullopt;
+        decision.grid = stored.grid;
+        decision.block = stored.block;
+        decision.has_other_total = true;
+        return decision;
+    }
+    if (same(stored.block, shape.block)) return decision;
+    const auto launch =
+        analysis::launch_with_block(description, arguments, *limits, as_configuration(shape), stored.block);
+    if (!launch) return std::nullopt;
+    take(decision, *launch);
+    return decision;
+}
+
+std::vector<PredictedBlock> predict_all(const analysis::KernelDescription& description,
+                                        const trimtab_driver& driver, const trimtab_device& device,
+                                        const trimtab_image& image, const LaunchShape& shape) {
+    constexpr std::size_t most = 32768;  // more than any kernel has on a GPU of 1024 threads a block
+    if (!stands_in_the_way(description, shape).empty()) return {};
+    const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
+    const auto limits = limits_of(description, arguments, device, image, shape);
+    if (!limits) return {};
+    const std::vector<double> data =
+        analysis::data_values(description, arguments, description.counted_extent(shape.grid, shape.block));
+    const std::vector<trimtab_dim3> blocks = legal_block_list(*limits);
+    const std::size_t step = blocks.size() / most + 1;
+    std::vector<PredictedBlock> predicted;
+    for (std::size_t i = 0; i < blocks.size(); i += step) {
+        trimtab_prediction prediction{};
+        const auto launch =
+            analysis::launch_with_block(description, arguments, *limits, as_configuration(shape), blocks[i]);
+        if (launch && driver.evaluate(&device, &image, data.data(), blocks[i],
+                                      static_cast<double>(launch->dynamic_shared_bytes), &prediction) == 0)
+            predicted.push_back({.block = blocks[i], .ns = prediction.predicted_ns});
+    }
+    return predicted;
+}
+
+}  // namespace trimtab::runtime

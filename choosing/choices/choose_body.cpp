@@ -1,0 +1,106 @@
+#include "choosing/choices/choose_body.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analysis/legal_blocks.h"
+#include "choosing/choices/argument_key.h"
+#include "choosing/choices/block_list.h"
+
+namespace trimtab::runtime {
+namespace {
+
+using analysis::KernelDescription;
+using analysis::LaunchConfiguration;
+
+// The same as of the kernel's own blocks: the first whose prediction can be relied on is taken.
+constexpr std::uint32_t candidate_count = 4;
+
+// What bounds the body's launches in the place of the one written; else why it has none.
+std::expected<trimtab_limits, std::string> limits_of_body(const KernelDescription& own, const OtherBody& body,
+                                                          analysis::ArgumentBytes arguments,
+                                                          const trimtab_device& device,
+                                                          const LaunchShape& shape) {
+    // The body's annotation is believed of a launch that the kernel's own describes.
+    if (std::string why = analysis::annotation_mismatch(own, arguments, as_configuration(shape));
+        !why.empty())
+        return std::unexpected(std::move(why));
+    if (shape.dynamic_shared_bytes > 0 && !body.description->annotated_shared)
+        return std::unexpected("no annotation states the dynamic shared memory of the other body");
+    auto limits = analysis::legal_blocks_of_body(*body.description, arguments, shape.grid, shape.block,
+                                                 device, body.image);
+    if (limits && body.max_dynamic_shared_bytes != 0)
+        limits->max_dynamic_shared_bytes =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(body.max_dynamic_shared_bytes, 0x7fffffff));
+    return limits;
+}
+
+}  // namespace
+
+std::vector<LaunchConfiguration> launches_of_body(const KernelDescription& own, const OtherBody& body,
+                                                  const trimtab_device& device, const LaunchShape& shape,
+                                                  std::size_t most) {
+    const std::vector<std::byte> arguments = argument_bytes(own, shape.arguments);
+    const auto limits = limits_of_body(own, body, arguments, device, shape);
+    if (!limits) return {};
+    std::vector<LaunchConfiguration> launches;
+    for (const trimtab_dim3& block : legal_block_list(*limits)) {
+        if (launches.size() == most) break;
+        if (const auto launch = analysis::launch_with_block(*body.description, arguments, *limits,
+                                                            as_configuration(shape), block))
+            launches.push_back(*launch);
+    }
+    return launches;
+}
+
+std::optional<LaunchConfiguration> launch_of_body(const KernelDescription& own, const OtherBody& body,
+                                                  const trimtab_device& device, const LaunchShape& shape,
+                                                  trimtab_dim3 block) {
+    const std::vector<std::byte> arguments = argument_bytes(own, shape.arguments);
+    const auto limits = limits_of_body(own, body, arguments, device, shape);
+    if (!limits) return std::nullopt;
+    return analysis::launch_with_block(*body.description, arguments, *limits, as_configuration(shape), block);
+}
+
+Decision with_best_body(Decision decision, const KernelDescription& own, std::span<const OtherBody> bodies,
+                        const trimtab_device& device, const LaunchShape& shape, double least_gain) {
+    // The time as written is what gains are counted from.
+    if (!is_new_choice(decision.by) || !decision.nonsense.empty()) return decision;
+    const std::vector<std::byte> arguments = argument_bytes(own, shape.arguments);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const OtherBody& body = bodies[i];
+        if (body.driver == nullptr) continue;
+        const auto limits = limits_of_body(own, body, arguments, device, shape);
+        if (!limits) continue;
+        const KernelDescription& description = *body.description;
+        const std::vector<double> data = analysis::data_values(
+            description, arguments, description.counted_extent(shape.grid, shape.block));
+        std::array<trimtab_choice, candidate_count> candidates{};
+        const int found = body.driver->select(&device, &body.image, data.data(), &*limits,
+                                              static_cast<double>(shape.dynamic_shared_bytes),
+                                              candidate_count, candidates.data());
+        for (int k = 0; k < std::min<int>(found, candidate_count); ++k) {
+            const trimtab_choice& candidate = candidates[static_cast<std::size_t>(k)];
+            const double ns = candidate.predicted_ns;
+            if (candidate.uncertain != 0 || !std::isfinite(ns) || ns <= 0) continue;
+            if (ns >= decision.chosen_ns || ns > decision.written_ns * (1 - least_gain)) break;
+            // What the search says is checked: a driver program that offers nonsense is not asked further.
+            const auto launch = analysis::launch_with_block(description, arguments, *limits,
+                                                            as_configuration(shape), candidate.block);
+            if (!launch) break;
+            decision.grid = launch->grid;
+            decision.block = launch->block;
+            decision.dynamic_shared_bytes = launch->dynamic_shared_bytes;
+            decision.body = static_cast<std::uint32_t>(i + 1);
+            decision.has_other_total = false;
+            decision.chosen_ns = ns;
+            decision.by = By::annotated;
+            decision.reason = "another variant is predicted fastest";
+            break;
+        }
+    }
+    return decision;
+}
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,30 @@
+// Other numbers of threads for kernels whose grid-stride loops allow any: a grid that fills the device, where
+// the one written leaves it idle or gives its threads too little to do.
+#pragma once
+
+#include <vector>
+
+#include "choosing/choices/choose.h"
+
+namespace trimtab::runtime {
+
+// `decision`, or one with another grid whose prediction is better by more than both may err. `decision` is of
+// choose(), for the same launch.
+[[nodiscard]] Decision with_best_total(Decision decision, const analysis::KernelDescription& description,
+                                       const trimtab_driver& driver, const trimtab_device& device,
+                                       const trimtab_image& image, const LaunchShape& shape);
+
+// The launches with other numbers of threads that with_best_total() may choose from, as blocks and grids:
+// every legal block of each number of threads that it tries. What `trimtab verify` holds against the launch
+// as written.
+[[nodiscard]] std::vector<analysis::LaunchConfiguration> launches_of_other_totals(
+    const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
+    const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape);
+
+// A grid that with_best_total() chose for an equal launch of an earlier process: may this launch have it?
+[[nodiscard]] bool may_have_total(const analysis::KernelDescription& description,
+                                  analysis::ArgumentBytes arguments, const trimtab_device& device,
+                                  const trimtab_image& image, const LaunchShape& shape, trimtab_dim3 grid,
+                                  trimtab_dim3 block);
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,111 @@
+#include "choosing/modules/module_image.h"
+
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace trimtab::runtime {
+namespace {
+
+constexpr std::uint32_t fat_binary_magic = 0xba55ed50;
+constexpr std::uint32_t wrapper_magic = 0x466243b1;
+constexpr std::size_t fat_binary_header_bytes = 16;
+
+// fatbinary_section.h of the toolkit.
+struct Wrapper {
+    std::uint32_t magic, version;
+    const void* data;
+    const void* more;
+};
+
+template <typename Number>
+Number read(const std::byte* at) {
+    Number value{};
+    std::memcpy(&value, at, sizeof value);
+    return value;
+}
+
+ModuleImage none(std::string why) {
+    ModuleImage image;
+    image.why_none = std::move(why);
+    return image;
+}
+
+ModuleImage some(ModuleImage::Kind kind, std::span<const std::byte> bytes) {
+    return {.kind = kind,
+            .bytes = bytes,
+            .hash = fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size())),
+            .why_none = {}};
+}
+
+ModuleImage too_large() {
+    return none(fmt::format("its module is larger than {} MiB", max_module_bytes >> 20));
+}
+
+// `known` bytes are there to be read; SIZE_MAX where nobody knows.
+ModuleImage fat_binary(const std::byte* start, std::size_t known) {
+    if (known < fat_binary_header_bytes) return none("its module is cut short");
+    const auto header = read<std::uint16_t>(start + 6);
+    const auto payload = read<std::uint64_t>(start + 8);
+    if (header < fat_binary_header_bytes) return none("its module is of an unknown kind");
+    if (payload > max_module_bytes) return too_large();
+    const std::size_t bytes = header + payload;
+    if (bytes > known) return none("its module is cut short");
+    return some(ModuleImage::Kind::fat_binary, {start, bytes});
+}
+
+// PTX is printable text and white space, and names its version before any other directive.
+ModuleImage ptx(const std::byte* start, std::size_t known) {
+    const auto* text = reinterpret_cast<const char*>(start);
+    const std::size_t most = std::min(known, max_module_bytes + 1);
+    std::size_t size = 0;
+    for (; size < most && text[size] != '\0'; ++size) {
+        const auto c = static_cast<unsigned char>(text[size]);
+        if (c < ' ' && (c < '\t' || c > '\r')) return none("its module is of an unknown kind");
+    }
+    if (size > max_module_bytes) return too_large();
+    if (!std::string_view(text, size).contains(".version")) return none("its module is of an unknown kind");
+    return some(ModuleImage::Kind::ptx, {start, size});
+}
+
+ModuleImage recognise(const std::byte* start, std::size_t known) {
+    if (start == nullptr) return none("its module is not known");
+    if (known < sizeof(std::uint32_t)) return none("its module is cut short");
+    if (std::memcmp(start,
+                    "\x7f"
+                    "ELF",
+                    4) == 0)
+        return none("its module is machine code alone, without PTX");
+    const auto magic = read<std::uint32_t>(start);
+    if (magic == fat_binary_magic) return fat_binary(start, known);
+    return ptx(start, known);
+}
+
+}  // namespace
+
+ModuleImage recognise_module(const void* image) {
+    if (image == nullptr) return none("its module is not known");
+    const auto* start = static_cast<const std::byte*>(image);
+    // Byte by byte: text may end before a fourth.
+    for (std::size_t i = 0; i < sizeof(std::uint32_t); ++i)
+        if (start[i] == std::byte{0}) return none("its module is of an unknown kind");
+    if (read<std::uint32_t>(start) == wrapper_magic) {
+        Wrapper wrapper{};
+        std::memcpy(&wrapper, image, sizeof wrapper);
+        return recognise(static_cast<const std::byte*>(wrapper.data), SIZE_MAX);
+    }
+    return recognise(start, SIZE_MAX);
+}
+
+ModuleImage recognise_module(std::span<const std::byte> bytes) {
+    return recognise(bytes.data(), bytes.size());
+}
+
+std::string_view extension(ModuleImage::Kind kind) {
+    return kind == ModuleImage::Kind::ptx ? ".ptx" : ".fatbin";
+}
+
+}  // namespace trimtab::runtime

@@ -1,0 +1,34 @@
+#include "choosing/modules/side_annotations.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "analysis/annotation_file.h"
+#include "choosing/modules/module_cache.h"
+
+namespace trimtab::runtime {
+
+SideAnnotations::SideAnnotations(const std::string& path, Log& log) {
+    if (path.empty()) return;
+    std::error_code error;
+    path_ = std::filesystem::absolute(path, error).string();
+    std::ifstream file(path, std::ios::binary);
+    content_.assign(std::istreambuf_iterator<char>(file), {});
+    const auto annotations = file ? analysis::parse_annotation_file(content_, path)
+                                  : std::unexpected(Error{.message = "cannot be read", .file = path});
+    if (!annotations) {
+        log.warn(fmt::format("TRIMTAB_ANNOTATIONS: {}: no annotation is taken", annotations.error().text()));
+        return;
+    }
+    for (const analysis::KernelAnnotation& annotation : *annotations) kernels_.insert(annotation.kernel);
+}
+
+std::string SideAnnotations::hash_of_module(const std::string& hash) const {
+    return is_on() ? annotated_hash(hash, content_) : hash;
+}
+
+}  // namespace trimtab::runtime

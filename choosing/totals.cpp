@@ -1,0 +1,35 @@
+#include "choosing/totals.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace trimtab::runtime {
+
+void Totals::add(const std::string& kernel, const Decision& decision, bool is_changed) {
+    const std::lock_guard lock(mutex_);
+    kernels_.insert(kernel);
+    ++launches_;
+    if (is_changed) ++changed_;
+    if (!std::isfinite(decision.written_ns)) return;
+    const double launched_ns = is_changed ? decision.chosen_ns : decision.written_ns;
+    if (!std::isfinite(launched_ns)) return;
+    ++predicted_;
+    written_ns_ += decision.written_ns;
+    launched_ns_ += launched_ns;
+}
+
+std::string Totals::text() const {
+    const std::lock_guard lock(mutex_);
+    if (launches_ == 0) return {};
+    std::string line =
+        fmt::format("{} launch{} of {} kernel{}, {} changed", launches_, launches_ == 1 ? "" : "es",
+                    kernels_.size(), kernels_.size() == 1 ? "" : "s", changed_);
+    if (predicted_ == 0) return line + "; none has a prediction";
+    line += fmt::format("; predicted {:.3f} ms instead of {:.3f} ms", launched_ns_ / 1e6, written_ns_ / 1e6);
+    if (written_ns_ > 0) line += fmt::format(", {:.1f} % less", 100 * (1 - launched_ns_ / written_ns_));
+    if (predicted_ < launches_) line += fmt::format(" (of {} launches that have a prediction)", predicted_);
+    return line;
+}
+
+}  // namespace trimtab::runtime
