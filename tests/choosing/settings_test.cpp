@@ -132,7 +132,7 @@ TEST(Settings, TheManualListsEveryVariableThatIsRead) {
         in_manual("`(TRIMTAB(?:_[A-Z_]+)?)`");
     std::set<std::string> read;
     for (const char* room : {"base", "model", "ptx", "analysis", "emulator", "cuda", "profiler", "driver_gen",
-                             "pipeline", "runtime", "pass", "tools"})
+                             "pipeline", "choosing", "runtime", "pass", "tools"})
         for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / room)) {
             if (entry.path().extension() != ".cpp") continue;
             const std::string text = read_file(entry.path());
