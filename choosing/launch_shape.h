@@ -6,8 +6,6 @@
 
 #include "trimtab/driver.h"
 
-struct CUstream_st;  // CUDA's
-
 namespace trimtab::runtime {
 
 struct LaunchShape {
@@ -16,8 +14,8 @@ struct LaunchShape {
     void* const* arguments = nullptr;  // one pointer a parameter, as cudaLaunchKernel takes them
     const void* function = nullptr;    // what the launch names its kernel by; null: its host function
     bool of_driver_api = false;
-    // Where it goes, as the driver names it; nothing: it is no launch yet, as a graph's node.
-    std::optional<CUstream_st*> stream{};
+    // Where it goes, as the interface names it (CUDA: the driver); nothing: it is no launch yet, as a graph's node.
+    std::optional<void*> stream{};
     // What cudaFuncSetAttribute allows the kernel; 0: nothing is known of it. Asked for kernels whose
     // annotation states dynamic shared memory.
     std::uint64_t max_dynamic_shared_bytes = 0;

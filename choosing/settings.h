@@ -37,7 +37,7 @@ struct CrossCheckSettings {
         100;  // TRIMTAB_CROSSCHECK_LAUNCH: at which a choice may change; 0: in later processes
 };
 
-// TRIMTAB_LEARN=1 and what goes with it: runtime/learning/learning.h.
+// TRIMTAB_LEARN=1 and what goes with it: choosing/learning/learning.h.
 struct LearnSettings {
     bool is_on = false;
     // TRIMTAB_LEARN_SHARE: what trying may cost, of the time of a kernel's launches of one size. Eight launches whose

@@ -36,10 +36,7 @@ ROOMS = {
 }
 # What a room may include of one that does not lie below it. Of profiler/, what reads a GPU's counters, for a library that is
 # loaded where that is asked for.
-PARTS = {
-    "runtime": ("profiler/cupti/",),
-    "opencl": ("runtime/modules/",),
-}
+PARTS = {"runtime": ("profiler/cupti/",)}
 # Read everything, and nothing reads them.
 OUTER_FOLDERS = ["tests", "bench", "samples"]
 SOURCE_SUFFIXES = (".h", ".hpp", ".cpp", ".cc", ".c", ".cu", ".cuh")

@@ -1,4 +1,4 @@
-#include "runtime/learning/learning.h"
+#include "choosing/learning/learning.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,7 +9,6 @@
 #include <exception>
 
 #include "choosing/learning/halving.h"
-#include "runtime/relaxed_capture.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -23,7 +22,7 @@ constexpr int most_faults = 3;
 class LearningTrial {
   public:
     struct Timing {
-        CUevent begin = nullptr, end = nullptr;
+        EventClock::Event begin = nullptr, end = nullptr;
         std::size_t place = 0;
         double correction = 1;  // the launch's own predicted time over that of the choice
     };
@@ -50,8 +49,11 @@ class LearningTrial {
     }
 };
 
-Learning::Learning(const LearnSettings& settings, const BackendCalls& calls, Log& log)
-    : settings_(settings), calls_(calls), log_(log), process_(getpid()) {}
+Learning::Learning(const LearnSettings& settings, EventClock* clock, Log& log)
+    : settings_(settings), clock_(clock), log_(log), process_(getpid()) {
+    if (settings.is_on && clock == nullptr)
+        log.warn("TRIMTAB_LEARN: launches cannot be timed here: choices are not learnt");
+}
 
 Learning::~Learning() = default;
 
@@ -126,42 +128,42 @@ std::optional<Learning::Turn> Learning::next(const Choice& choice, bool can_be_t
 // The times that are there. With the mutex held.
 void Learning::collect(LearningTrial& trial) {
     if (trial.under_way.empty()) return;
-    const RelaxedCapture relaxed(calls_);
-    std::erase_if(trial.under_way, [&](const LearningTrial::Timing& timing) {
-        const CUresult ready = calls_.driver.event_query(timing.end);
-        if (ready == CUDA_ERROR_NOT_READY) return false;
-        float milliseconds = 0;
-        if (ready == CUDA_SUCCESS &&
-            calls_.driver.event_elapsed_time(&milliseconds, timing.begin, timing.end) == CUDA_SUCCESS) {
-            trial.halving.add(timing.place, static_cast<double>(milliseconds) * 1e6 / timing.correction);
-            trial.free.push_back(timing);
-        } else {
+    clock_->undisturbed([&] {
+        std::erase_if(trial.under_way, [&](const LearningTrial::Timing& timing) {
+            double ns = 0;
+            switch (clock_->elapsed(timing.begin, timing.end, ns)) {
+                case EventClock::State::under_way:
+                    return false;
+                case EventClock::State::reached:
+                    trial.halving.add(timing.place, ns / timing.correction);
+                    trial.free.push_back(timing);
+                    return true;
+                case EventClock::State::failed:
+                    break;
+            }
             trial.halving.lost(timing.place);
             ++trial.faults;
-        }
-        return true;
+            return true;
+        });
     });
 }
 
-bool Learning::begin(const Turn& turn, CUstream stream) noexcept {
+bool Learning::begin(const Turn& turn, EventClock::Stream stream) noexcept {
     if (turn.timed == nullptr) return false;
     try {
         const std::lock_guard lock(mutex_);
         LearningTrial& trial = *turn.timed;
         LearningTrial::Timing timing;
-        {
-            const RelaxedCapture relaxed(calls_);
-            if (!trial.free.empty()) {
-                timing = trial.free.back();
-                trial.free.pop_back();
-            } else if (calls_.driver.event_create(&timing.begin, CU_EVENT_DEFAULT) != CUDA_SUCCESS ||
-                       calls_.driver.event_create(&timing.end, CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
-                if (timing.begin != nullptr) calls_.driver.event_destroy(timing.begin);
-                timing = {};
-            }
+        if (!trial.free.empty()) {
+            timing = trial.free.back();
+            trial.free.pop_back();
+        } else {
+            clock_->undisturbed([&] {
+                if (!clock_->create(timing.begin, timing.end)) timing = {};
+            });
         }
         // No context is current in this thread yet, or there is one of its end: the launch is made as it is.
-        if (timing.begin == nullptr || calls_.driver.event_record(timing.begin, stream) != CUDA_SUCCESS) {
+        if (timing.begin == nullptr || !clock_->record(timing.begin, stream)) {
             trial.halving.lost(turn.place);
             ++trial.faults;
             return false;
@@ -178,7 +180,7 @@ bool Learning::begin(const Turn& turn, CUstream stream) noexcept {
     }
 }
 
-void Learning::end(const Turn& turn, CUstream stream, bool has_launched) noexcept {
+void Learning::end(const Turn& turn, EventClock::Stream stream, bool has_launched) noexcept {
     try {
         const std::lock_guard lock(mutex_);
         LearningTrial& trial = *turn.timed;
@@ -186,7 +188,7 @@ void Learning::end(const Turn& turn, CUstream stream, bool has_launched) noexcep
         if (opened == trial.open.end()) return;  // its context has ended meanwhile
         const LearningTrial::Timing timing = opened->second;
         trial.open.erase(opened);
-        if (has_launched && calls_.driver.event_record(timing.end, stream) == CUDA_SUCCESS) {
+        if (has_launched && clock_->record(timing.end, stream)) {
             trial.under_way.push_back(timing);
             return;
         }

@@ -1,11 +1,9 @@
 // TRIMTAB_LEARN=1: over the first launches of a choice the blocks that the driver program finds best are launched in turn and
 // timed where they run, and the fastest is kept. Each launch is the program's own, made once.
 //
-// Times come from events of the driver's interface, recorded before and after the launch in its own stream and asked for at
-// later launches: nothing is waited for, and the runtime's last error is not touched. Without an answer nothing is learnt.
+// Times come from events in the launch's own stream (event_clock.h). Without an answer nothing is learnt.
 #pragma once
 
-#include <cuda.h>
 #include <sys/types.h>
 
 #include <atomic>
@@ -21,10 +19,10 @@
 
 #include "choosing/choices/choice_store.h"
 #include "choosing/crosscheck/verdict.h"
+#include "choosing/learning/event_clock.h"
 #include "choosing/learning/turn.h"
 #include "choosing/log.h"
 #include "choosing/settings.h"
-#include "runtime/stand_in/backend.h"
 
 namespace trimtab::runtime {
 
@@ -39,12 +37,13 @@ class Learning {
     static constexpr std::size_t most_leaders = 8;
     static constexpr std::size_t most_choices = 1024;
 
-    Learning(const LearnSettings& settings, const BackendCalls& calls, Log& log);
+    // `clock`: null: launches cannot be timed, and nothing is learnt. Then, or while it is off, is_on() is false.
+    Learning(const LearnSettings& settings, EventClock* clock, Log& log);
     ~Learning();
     Learning(const Learning&) = delete;
     Learning& operator=(const Learning&) = delete;
 
-    [[nodiscard]] bool is_on() const { return settings_.is_on; }
+    [[nodiscard]] bool is_on() const { return settings_.is_on && clock_ != nullptr; }
 
     // A new choice. `launches`: what the driver program chose first; `written`: the place of the launch as written.
     struct Request {
@@ -65,14 +64,9 @@ class Learning {
                                            const std::function<double(const CheckedLaunch&)>& predict,
                                            ChoiceStore& store);
 
-    // Makes the launch of a turn, `send`, which gives a cudaError_t, in `stream`.
-    template <typename Send>
-    cudaError_t time(const Turn& turn, CUstream stream, const Send& send) noexcept {
-        const bool begun = begin(turn, stream);
-        const cudaError_t status = send();
-        if (begun) end(turn, stream, status == cudaSuccess);
-        return status;
-    }
+    // Before and after the launch of a turn in `stream`: end() where begin() was true, and in the same thread.
+    [[nodiscard]] bool begin(const Turn& turn, EventClock::Stream stream) noexcept;
+    void end(const Turn& turn, EventClock::Stream stream, bool has_launched) noexcept;
 
     // A context ends, or a device is reset: no event is asked for any more.
     void forget_events() noexcept;
@@ -80,13 +74,11 @@ class Learning {
     void finish(ChoiceStore& store);
 
   private:
-    [[nodiscard]] bool begin(const Turn& turn, CUstream stream) noexcept;
-    void end(const Turn& turn, CUstream stream, bool has_launched) noexcept;
     void collect(LearningTrial& trial);
     void settle(LearningTrial& trial, ChoiceStore& store);
 
     const LearnSettings settings_;
-    const BackendCalls& calls_;
+    EventClock* const clock_;
     Log& log_;
     const pid_t process_;
 

@@ -30,7 +30,7 @@ ArgumentKey key_of(const BundledKernel* kernel,
 
 }  // namespace
 
-KernelPlan::KernelPlan(Bundles::Found found, std::vector<RegisteredKernel*> bodies)
+KernelPlan::KernelPlan(Bundles::Found found, std::vector<Kernel*> bodies)
     : kernel_(std::move(found.kernel)),
       bundle_(found.bundle),
       left_alone_(why_left_alone(kernel_.get(), std::move(found.reason))),
@@ -40,7 +40,7 @@ KernelPlan::KernelPlan(Bundles::Found found, std::vector<RegisteredKernel*> bodi
     if (kernel_ != nullptr && left_alone_.empty()) driver_ = kernel_->driver;
 }
 
-KernelPlan::KernelPlan(Bundles::Found found, RegisteredKernel& stand_in)
+KernelPlan::KernelPlan(Bundles::Found found, Kernel& stand_in)
     : KernelPlan({.kernel = std::move(found.stand_in), .bundle = found.bundle, .reason = {}}, {&stand_in}) {
     stand_in_ = &stand_in;
 }

@@ -11,21 +11,20 @@
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/choice_memory.h"
 #include "choosing/choices/choose.h"
+#include "choosing/kernel.h"
 #include "choosing/modules/bundles.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::runtime {
 
-struct RegisteredKernel;  // registrations.h
-
 class KernelPlan {
   public:
     // Where `found` has no kernel, every launch goes out as written, for its reason.
-    // `bodies`: the registered kernels of `found.bodies`.
-    explicit KernelPlan(Bundles::Found found, std::vector<RegisteredKernel*> bodies = {});
-    // The plan of a kernel whose block is built in: all is that of `found.stand_in`, which is registered as
+    // `bodies`: the kernels of `found.bodies`.
+    explicit KernelPlan(Bundles::Found found, std::vector<Kernel*> bodies = {});
+    // The plan of a kernel whose block is built in: all is that of `found.stand_in`, which is the kernel
     // `stand_in`, and launches that are changed are launches of its code.
-    KernelPlan(Bundles::Found found, RegisteredKernel& stand_in);
+    KernelPlan(Bundles::Found found, Kernel& stand_in);
 
     [[nodiscard]] const analysis::KernelDescription* description() const {
         return kernel_ == nullptr ? nullptr : &kernel_->description;
@@ -34,12 +33,12 @@ class KernelPlan {
     [[nodiscard]] const trimtab_driver* driver() const { return driver_; }
     [[nodiscard]] const std::string& left_alone() const { return left_alone_; }
     // Kernels that its launches may become: other bodies of it.
-    [[nodiscard]] const std::vector<RegisteredKernel*>& bodies() const { return bodies_; }
-    [[nodiscard]] RegisteredKernel* body(std::uint32_t place) const {
+    [[nodiscard]] const std::vector<Kernel*>& bodies() const { return bodies_; }
+    [[nodiscard]] Kernel* body(std::uint32_t place) const {
         return place == 0 || place > bodies_.size() ? nullptr : bodies_[place - 1];
     }
     // Whose code a changed launch runs; null: the kernel's own, or that of a body that was chosen.
-    [[nodiscard]] RegisteredKernel* stand_in() const { return stand_in_; }
+    [[nodiscard]] Kernel* stand_in() const { return stand_in_; }
     // The same kernel, its driver program no longer asked.
     [[nodiscard]] Bundles::Found without_driver(std::string reason) const;
     // Of the record and the driver programs that it came with: another build has another.
@@ -66,8 +65,8 @@ class KernelPlan {
     std::shared_ptr<const BundledKernel> kernel_;
     const trimtab_bundle* bundle_ = nullptr;
     std::string left_alone_;
-    std::vector<RegisteredKernel*> bodies_;
-    RegisteredKernel* stand_in_ = nullptr;
+    std::vector<Kernel*> bodies_;
+    Kernel* stand_in_ = nullptr;
     const trimtab_driver* driver_ = nullptr;
     ArgumentKey key_;
     mutable ChoiceMemory memory_;

@@ -1,4 +1,4 @@
-#include "runtime/modules/run_time_modules.h"
+#include "choosing/modules/prepared_modules.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -21,30 +21,33 @@ std::int64_t now_ns() {
 
 }  // namespace
 
-RunTimeModules::RunTimeModules(const Settings& settings, Bundles& bundles, Registrations& registrations,
-                               Log& log, ModuleCache cache, Starter starter, Limits limits)
+PreparedModules::PreparedModules(const Settings& settings, Bundles& bundles, Log& log, ModuleCache cache,
+                                 Starter starter, const Limits& limits)
     : mode_(settings.modules),
       bundles_(bundles),
-      registrations_(registrations),
       log_(log),
       annotations_(settings.annotations, log),
       cache_(std::move(cache)),
       starter_(std::move(starter)),
       limits_(limits) {}
 
-// Null: there are too many. With the mutex held.
-RunTimeModule* RunTimeModules::module_of(const ModuleImage& image) {
+PreparedModule* PreparedModules::hold(const ModuleImage& image) {
+    const std::lock_guard lock(mutex_);
     // Those that cannot be prepared are told apart by why.
     const bool can_be_prepared = image.kind != ModuleImage::Kind::none;
     const std::string& key = can_be_prepared ? image.hash : image.why_none;
     const auto place = modules_.find(key);
-    if (place != modules_.end()) return place->second.get();
+    if (place != modules_.end()) {
+        ++place->second->holders;
+        return place->second.get();
+    }
     if (modules_.size() >= limits_.modules) {
         log_.warn_once(
             "the program loads very many modules: the kernels of further ones are launched as written");
         return nullptr;
     }
-    auto module = std::make_unique<RunTimeModule>();
+    auto module = std::make_unique<PreparedModule>();
+    module->holders = 1;
     module->hash = annotations_.hash_of_module(image.hash);
     module->kind = image.kind;
     if (!can_be_prepared) {
@@ -54,7 +57,14 @@ RunTimeModule* RunTimeModules::module_of(const ModuleImage& image) {
     return modules_.emplace(key, std::move(module)).first->second.get();
 }
 
-void RunTimeModules::keep_bytes(RunTimeModule& module, std::span<const std::byte> bytes) {
+void PreparedModules::release(PreparedModule& module) {
+    const std::lock_guard lock(mutex_);
+    if (--module.holders > 0) return;
+    const std::lock_guard of_module(module.mutex);
+    drop_bytes(module);
+}
+
+void PreparedModules::keep_bytes(PreparedModule& module, std::span<const std::byte> bytes) {
     if (mode_ == ModulesMode::cached || mode_ == ModulesMode::off) return;
     const std::lock_guard lock(module.mutex);
     if (module.settled || module.was_started || !module.bytes.empty()) return;
@@ -64,133 +74,19 @@ void RunTimeModules::keep_bytes(RunTimeModule& module, std::span<const std::byte
 }
 
 // With the module's mutex held.
-void RunTimeModules::drop_bytes(RunTimeModule& module) {
+void PreparedModules::drop_bytes(PreparedModule& module) {
     kept_bytes_ -= module.bytes.size();
     std::vector<std::byte>().swap(module.bytes);
 }
 
-RunTimeModules::Handle* RunTimeModules::handle_of(const void* handle) {
-    const auto owner = owners_.find(handle);
-    const auto place = handles_.find(owner == owners_.end() ? handle : owner->second);
-    return place == handles_.end() ? nullptr : &place->second;
-}
-
-void RunTimeModules::loaded(const void* handle, const ModuleImage& image) {
-    RunTimeModule* module = nullptr;
-    {
-        const std::lock_guard lock(mutex_);
-        // Its context may have gone, and the module with it, without a word.
-        forget_handle(handle);
-        if (handles_.size() >= limits_.handles) return;
-        module = module_of(image);
-        if (module == nullptr) return;
-        handles_[handle].module = module;
-        ++module->handles;
-    }
-    keep_bytes(*module, image.bytes);
-}
-
-void RunTimeModules::same_module(const void* handle, const void* other_handle) {
-    const std::lock_guard lock(mutex_);
-    const auto place = handles_.find(handle);
-    if (place == handles_.end() || handle == other_handle || owners_.contains(other_handle)) return;
-    forget_handle(other_handle);
-    place->second.others.push_back(other_handle);
-    owners_[other_handle] = handle;
-}
-
-void RunTimeModules::unloading(const void* handle) {
-    const std::lock_guard lock(mutex_);
-    forget_handle(handle);
-}
-
-void RunTimeModules::forget_handle(const void* handle) {
-    const auto place = handles_.find(handle);
-    if (place == handles_.end()) return;
-    for (const void* function : place->second.functions) {
-        registrations_.set_handle(function, nullptr);
-        owners_.erase(function);
-    }
-    for (const void* other : place->second.others) owners_.erase(other);
-    RunTimeModule& module = *place->second.module;
-    handles_.erase(place);
-    if (--module.handles > 0) return;
-    const std::lock_guard lock(module.mutex);
-    drop_bytes(module);
-}
-
-void RunTimeModules::forget_function(const void* function) {
-    registrations_.set_handle(function, nullptr);
-    const auto owner = owners_.find(function);
-    if (owner == owners_.end()) return;
-    if (const auto place = handles_.find(owner->second); place != handles_.end())
-        std::erase(place->second.functions, function);
-    owners_.erase(owner);
-}
-
-void RunTimeModules::add_function(const void* handle, const void* function, const std::string& name,
-                                  HandleKind kind) {
-    const auto place = handles_.find(handle);
-    if (place == handles_.end()) return forget_function(function);
-    RunTimeModule& module = *place->second.module;
-    RegisteredKernel*& kernel = module.kernels[{name, kind}];
-    if (kernel == nullptr) {
-        if (kernels_.size() >= limits_.kernels) {
-            module.kernels.erase({name, kind});
-            return forget_function(function);
-        }
-        kernel = &kernels_.emplace_back();
-        kernel->name = name;
-        kernel->kind = kind;
-        kernel->module = &module;
-    }
-    if (const auto owner = owners_.find(function); owner != owners_.end() && owner->second == handle) {
-        if (registrations_.find(function) != kernel) registrations_.set_handle(function, kernel);
-        return;
-    }
-    forget_function(function);
-    place->second.functions.push_back(function);
-    owners_[function] = handle;
-    registrations_.set_handle(function, kernel);
-}
-
-void RunTimeModules::took_kernel(const void* handle, const void* function, const char* name,
-                                 HandleKind kind) {
-    if (function == nullptr) return;
-    const std::lock_guard lock(mutex_);
-    const auto owner = owners_.find(handle);
-    add_function(owner == owners_.end() ? handle : owner->second, function, name == nullptr ? "" : name,
-                 kind);
-}
-
-void RunTimeModules::same_kernel(const void* kernel, const void* function) {
-    if (function == nullptr || function == kernel) return;
-    const std::lock_guard lock(mutex_);
-    const auto owner = owners_.find(kernel);
-    const RegisteredKernel* known = registrations_.find(kernel);
-    if (owner == owners_.end() || known == nullptr) {
-        forget_function(function);
-        registrations_.add_alias(function,
-                                 kernel);  // of a kernel that the program has registered, if it is one
-        return;
-    }
-    add_function(owner->second, function, known->name, HandleKind::driver_function);
-}
-
-RunTimeModule* RunTimeModules::registered(const void* fat_binary) {
-    const ModuleImage image = recognise_module(fat_binary);
-    RunTimeModule* module = nullptr;
-    {
-        const std::lock_guard lock(mutex_);
-        module = module_of(image);
-        if (module == nullptr) return nullptr;
-        ++module->handles;  // for good
-    }
-    keep_bytes(*module, image.bytes);
+PreparedModule* PreparedModules::registered(const void* code) {
+    const ModuleImage image = recognise_module(code);
+    PreparedModule* module = hold(image);  // for good
+    if (module != nullptr) keep_bytes(*module, image.bytes);
     return module;
 }
 
-RunTimeModules::Found RunTimeModules::find(RunTimeModule& module, std::string_view kernel) {
+PreparedModules::Found PreparedModules::find(PreparedModule& module, std::string_view kernel) {
     const auto patience = std::chrono::steady_clock::now() + limits_.longest_wait;
     while (!module.settled.load(std::memory_order_acquire)) {
         {
@@ -218,7 +114,7 @@ RunTimeModules::Found RunTimeModules::find(RunTimeModule& module, std::string_vi
     return {.kernel = bundles_.find(module.hash, kernel), .may_come = false};
 }
 
-bool RunTimeModules::look_again(RunTimeModule& module) {
+bool PreparedModules::look_again(PreparedModule& module) {
     if (module.settled.load(std::memory_order_acquire)) return true;
     const std::int64_t now = now_ns();
     std::int64_t due = module.next_look_ns.load(std::memory_order_relaxed);
@@ -230,14 +126,14 @@ bool RunTimeModules::look_again(RunTimeModule& module) {
     return module.settled;
 }
 
-void RunTimeModules::settle(RunTimeModule& module, std::string reason) {
+void PreparedModules::settle(PreparedModule& module, std::string reason) {
     module.reason = std::move(reason);
     drop_bytes(module);
     module.settled.store(true, std::memory_order_release);
 }
 
 // At most so many are at work at once; the modules of the others have their turn at a later look.
-bool RunTimeModules::may_start(const std::string& hash) {
+bool PreparedModules::may_start(const std::string& hash) {
     const auto now = std::chrono::steady_clock::now();
     const std::lock_guard lock(started_mutex_);
     std::erase_if(started_, [&](const Started& started) {
@@ -251,7 +147,7 @@ bool RunTimeModules::may_start(const std::string& hash) {
     return true;
 }
 
-void RunTimeModules::look(RunTimeModule& module) {
+void PreparedModules::look(PreparedModule& module) {
     if (bundles_.find(module.hash, {}).bundle != nullptr) return settle(module, {});
     if (mode_ == ModulesMode::off)
         return settle(module, "TRIMTAB_MODULES=off: it is of a module without driver programs of its own");
@@ -263,7 +159,7 @@ void RunTimeModules::look(RunTimeModule& module) {
 }
 
 // True: that settles it.
-bool RunTimeModules::take_from_cache(RunTimeModule& module) {
+bool PreparedModules::take_from_cache(PreparedModule& module) {
     const auto file = cache_.find(module.hash);
     std::string wrong;
     if (!file) {
@@ -287,7 +183,7 @@ bool RunTimeModules::take_from_cache(RunTimeModule& module) {
     return true;
 }
 
-std::string RunTimeModules::open_library(int file, const std::string& hash) {
+std::string PreparedModules::open_library(int file, const std::string& hash) {
     const std::string path = cache_.library(hash);
     // The loader takes two files of one name for one, and numbers of files come again: a slash more each time
     // makes it another name.
@@ -314,7 +210,7 @@ std::string RunTimeModules::open_library(int file, const std::string& hash) {
     return path + ": " + wrong;
 }
 
-void RunTimeModules::look_at_preparation(RunTimeModule& module) {
+void PreparedModules::look_at_preparation(PreparedModule& module) {
     if (FileLock::is_held(cache_.lock(module.hash))) return;
     // It may have ended since the cache was looked at.
     if (module.was_started && take_from_cache(module)) return;
@@ -326,7 +222,7 @@ void RunTimeModules::look_at_preparation(RunTimeModule& module) {
         settle(module, "its module's preparation ended without a result");
 }
 
-void RunTimeModules::start(RunTimeModule& module) {
+void PreparedModules::start(PreparedModule& module) {
     if (module.bytes.empty()) return settle(module, "its module is not prepared, and too many others are");
     if (!may_start(module.hash)) return;
     module.was_started = true;

@@ -1,12 +1,10 @@
-// Modules that the program loads while it runs (cuModuleLoadData, cudaLibraryLoadData and their like), the
-// kernels that it takes from them, and where their driver programs come from: the program itself, or the
-// cache of prepared modules, into which `trimtab prepare` puts what is missing while the program goes on.
+// Modules whose driver programs may come while the program runs: from the program itself, or from the cache of prepared
+// modules, into which `trimtab prepare` puts what is missing while the program goes on.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,12 +21,11 @@
 #include "choosing/modules/module_image.h"
 #include "choosing/modules/side_annotations.h"
 #include "choosing/settings.h"
-#include "runtime/modules/registrations.h"
 
 namespace trimtab::runtime {
 
-// One module's content, however often it is loaded. Never destroyed: a launch may hold one of its kernels.
-struct RunTimeModule {
+// One module's content, however often it is loaded. Never destroyed: a kernel may hold it.
+struct PreparedModule {
     std::string hash;
     ModuleImage::Kind kind = ModuleImage::Kind::none;
     std::atomic<bool> settled = false;  // whether it has driver programs is known
@@ -40,11 +37,10 @@ struct RunTimeModule {
     bool was_started = false, was_waited_for = false;
     std::chrono::steady_clock::time_point started;
 
-    std::size_t handles = 0;  // of the program's; under RunTimeModules' mutex, as are its kernels
-    std::map<std::pair<std::string, HandleKind>, RegisteredKernel*> kernels;
+    std::size_t holders = 0;  // its bytes are dropped with the last of them; under PreparedModules' mutex
 };
 
-class RunTimeModules {
+class PreparedModules {
   public:
     // Starts `trimtab prepare` for a file, with a file of annotations or none: empty, or why it could not be
     // started.
@@ -53,70 +49,49 @@ class RunTimeModules {
         std::chrono::milliseconds between_looks{100};
         std::chrono::milliseconds longest_wait{120000};  // TRIMTAB_MODULES=wait, for one module
         std::chrono::milliseconds start_takes{10000};    // until `trimtab prepare` is at work
-        std::size_t modules = 1024, kernels = 8192, handles = 16384;
+        std::size_t modules = 1024;
         std::size_t bytes = std::size_t{64} << 20;  // of modules that are kept for preparing
         std::size_t started_at_once = 2;
     };
 
-    RunTimeModules(const Settings& settings, Bundles& bundles, Registrations& registrations, Log& log,
-                   ModuleCache cache, Starter starter, Limits limits);
-    RunTimeModules(const Settings& settings, Bundles& bundles, Registrations& registrations, Log& log,
-                   ModuleCache cache, Starter starter)
-        : RunTimeModules(settings, bundles, registrations, log, std::move(cache), std::move(starter),
-                         Limits{}) {}
+    PreparedModules(const Settings& settings, Bundles& bundles, Log& log, ModuleCache cache, Starter starter,
+                    const Limits& limits);
 
     [[nodiscard]] bool is_on() const { return mode_ != ModulesMode::off; }
     // Beside its source: TRIMTAB_ANNOTATIONS.
     [[nodiscard]] bool annotates(std::string_view kernel) const { return annotations_.names(kernel); }
 
-    // CUDA has loaded the image and calls it `handle`.
-    void loaded(const void* handle, const ModuleImage& image);
-    // Another name of it: a library's CUmodule.
-    void same_module(const void* handle, const void* other_handle);
-    // Before CUDA is told: none of its kernels is known any more.
-    void unloading(const void* handle);
-    // CUDA calls the module's kernel of that name `function`.
-    void took_kernel(const void* handle, const void* function, const char* name, HandleKind kind);
-    // The CUfunction of a kernel of a library, or of one that the program has registered.
-    void same_kernel(const void* kernel, const void* function);
-
-    // The module of a fat binary that the program has registered without driver programs; null: too many.
-    [[nodiscard]] RunTimeModule* registered(const void* fat_binary);
+    // The module of code that stays: a fat binary, or PTX that ends with a NUL. Null: there are too many.
+    [[nodiscard]] PreparedModule* registered(const void* code);
 
     struct Found {
         Bundles::Found kernel;
         bool may_come = false;  // it is being prepared: look_again() says when
     };
     // Waits for it where TRIMTAB_MODULES=wait.
-    [[nodiscard]] Found find(RunTimeModule& module, std::string_view kernel);
+    [[nodiscard]] Found find(PreparedModule& module, std::string_view kernel);
     // Has it been settled? Looks at the cache, though not at every call.
-    [[nodiscard]] bool look_again(RunTimeModule& module);
+    [[nodiscard]] bool look_again(PreparedModule& module);
+
+  protected:
+    // The module of an image, for who lets it go with release(). Null: there are too many.
+    [[nodiscard]] PreparedModule* hold(const ModuleImage& image);
+    void release(PreparedModule& module);
+    void keep_bytes(PreparedModule& module, std::span<const std::byte> bytes);
 
   private:
-    struct Handle {
-        RunTimeModule* module = nullptr;
-        std::vector<const void*> functions, others;  // others: further names of the module
-    };
-    // With the mutex held.
-    [[nodiscard]] Handle* handle_of(const void* handle);
-    void add_function(const void* handle, const void* function, const std::string& name, HandleKind kind);
-    void forget_function(const void* function);
-    void forget_handle(const void* handle);
-    [[nodiscard]] RunTimeModule* module_of(const ModuleImage& image);
-    void keep_bytes(RunTimeModule& module, std::span<const std::byte> bytes);
-    void drop_bytes(RunTimeModule& module);
     // With the module's mutex held.
-    void look(RunTimeModule& module);
-    void settle(RunTimeModule& module, std::string reason);
-    [[nodiscard]] bool take_from_cache(RunTimeModule& module);
-    void look_at_preparation(RunTimeModule& module);
-    void start(RunTimeModule& module);
+    void drop_bytes(PreparedModule& module);
+    void look(PreparedModule& module);
+    void settle(PreparedModule& module, std::string reason);
+    [[nodiscard]] bool take_from_cache(PreparedModule& module);
+    void look_at_preparation(PreparedModule& module);
+    void start(PreparedModule& module);
     [[nodiscard]] std::string open_library(int file, const std::string& hash);
     [[nodiscard]] bool may_start(const std::string& hash);
 
     const ModulesMode mode_;
     Bundles& bundles_;
-    Registrations& registrations_;
     Log& log_;
     const SideAnnotations annotations_;
     const ModuleCache cache_;
@@ -132,10 +107,7 @@ class RunTimeModules {
     std::vector<Started> started_;  // that may still be at work
 
     std::mutex mutex_;
-    std::map<std::string, std::unique_ptr<RunTimeModule>, std::less<>> modules_;
-    std::map<const void*, Handle> handles_;
-    std::map<const void*, const void*> owners_;  // of functions, and of modules that a library gave
-    std::deque<RegisteredKernel> kernels_;
+    std::map<std::string, std::unique_ptr<PreparedModule>, std::less<>> modules_;
 };
 
 }  // namespace trimtab::runtime

@@ -58,21 +58,21 @@ Chooser::Chooser(runtime::ReadSettings read)
       tells_(report_.is_open() || log_.wants(runtime::LogLevel::summary)),
       store_(settings_.choices_path, log_),
       bundles_(log_),
-      modules_(settings_, bundles_, registrations_, log_,
-               runtime::ModuleCache(runtime::ModuleCache::default_folder()),
+      modules_(settings_, bundles_, log_, runtime::ModuleCache(runtime::ModuleCache::default_folder()),
                [waits = settings_.modules == runtime::ModulesMode::wait](const std::string& source,
                                                                          const std::string& annotations) {
                    return runtime::start_preparation(source, annotations, waits);
-               }) {
+               },
+               {}) {
     for (const std::string& warning : read.warnings) log_.warn(warning);
     for (const std::string& warning : runtime::unknown_variables(environ)) log_.warn(warning);
 }
 
-runtime::RunTimeModule* Chooser::module_of(const char* ptx) {
+runtime::PreparedModule* Chooser::module_of(const char* ptx) {
     return is_active() && modules_.is_on() ? modules_.registered(ptx) : nullptr;
 }
 
-ChosenKernel& Chooser::kernel_of(runtime::RunTimeModule* module, const std::string& name) {
+ChosenKernel& Chooser::kernel_of(runtime::PreparedModule* module, const std::string& name) {
     const std::lock_guard lock(kernels_mutex_);
     auto& kernel = kernels_[{module, name}];
     if (kernel == nullptr) kernel = std::make_unique<ChosenKernel>(name, module);

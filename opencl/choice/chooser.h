@@ -16,18 +16,17 @@
 #include "choosing/log.h"
 #include "choosing/modules/bundles.h"
 #include "choosing/modules/kernel_plan.h"
+#include "choosing/modules/prepared_modules.h"
 #include "choosing/report.h"
 #include "choosing/settings.h"
 #include "choosing/totals.h"
-#include "runtime/modules/registrations.h"
-#include "runtime/modules/run_time_modules.h"
 
 namespace trimtab::opencl {
 
 // A kernel whose launches are chosen: one, however many objects of a program's stand for it. Never destroyed.
 class ChosenKernel {
   public:
-    ChosenKernel(std::string name, runtime::RunTimeModule* module)
+    ChosenKernel(std::string name, runtime::PreparedModule* module)
         : name_(std::move(name)), module_(module) {}
 
     [[nodiscard]] const std::string& name() const { return name_; }
@@ -35,7 +34,7 @@ class ChosenKernel {
   private:
     friend class Chooser;
     std::string name_;
-    runtime::RunTimeModule* module_ = nullptr;  // null: nothing is known of its code
+    runtime::PreparedModule* module_ = nullptr;  // null: nothing is known of its code
     std::atomic<const runtime::KernelPlan*> plan_ = nullptr;
     std::atomic<bool> awaits_module_ = false;
 };
@@ -62,10 +61,10 @@ class Chooser {
     [[nodiscard]] bool tells() const { return tells_; }
 
     // The code of a program, in PTX, which ends with a NUL; null: none is to be looked for.
-    [[nodiscard]] runtime::RunTimeModule* module_of(const char* ptx);
+    [[nodiscard]] runtime::PreparedModule* module_of(const char* ptx);
 
     // A kernel of such code, or of none; the same each time.
-    [[nodiscard]] ChosenKernel& kernel_of(runtime::RunTimeModule* module, const std::string& name);
+    [[nodiscard]] ChosenKernel& kernel_of(runtime::PreparedModule* module, const std::string& name);
 
     // What most launches take, without a lock: false where there is something to decide or to tell. Else `choice` is
     // of an equal launch before; `is_changed` where it is not the launch as written.
@@ -109,11 +108,10 @@ class Chooser {
     const bool tells_;
     runtime::ChoiceStore store_;
     runtime::Bundles bundles_;
-    runtime::Registrations registrations_;  // none: kernels are known by their programs
-    runtime::RunTimeModules modules_;
+    runtime::PreparedModules modules_;
     runtime::Totals totals_;
     std::mutex kernels_mutex_;
-    std::map<std::pair<runtime::RunTimeModule*, std::string>, std::unique_ptr<ChosenKernel>> kernels_;
+    std::map<std::pair<runtime::PreparedModule*, std::string>, std::unique_ptr<ChosenKernel>> kernels_;
     std::mutex plans_mutex_;
     std::deque<runtime::KernelPlan> plans_;  // never shrinks: a launch may hold one
 };

@@ -34,7 +34,7 @@ void compile(const std::shared_ptr<ProgramRecord>& program) {
     } catch (const std::exception& error) {
         failure = error.what();
     }
-    runtime::RunTimeModule* module =
+    runtime::PreparedModule* module =
         code == nullptr ? nullptr : Chooser::instance().module_of(code->ptx.c_str());
     const std::lock_guard lock(program->mutex);
     program->code = std::move(code);

@@ -40,7 +40,7 @@ struct ProgramRecord {
     std::mutex mutex;        // of what follows
     enum class State : std::uint8_t { untouched, compiling, done } state = State::untouched;
     std::unique_ptr<CompiledProgram> code;  // stays where it is
-    runtime::RunTimeModule* module = nullptr;
+    runtime::PreparedModule* module = nullptr;
     std::string failure;  // done without code: why
 };
 

@@ -435,8 +435,9 @@ void BlockTimes::measure(const LaunchToVerify& launch, const Send& send) {
             first["common_blocks"].push_back(to_array(block));
         write_line(std::move(first), number);
     }
-    const std::string why = time_all(id, number, launches, arguments, send, *launch.shape.stream,
-                                     counters ? &*counters : nullptr);
+    const std::string why =
+        time_all(id, number, launches, arguments, send, static_cast<CUstream>(*launch.shape.stream),
+                 counters ? &*counters : nullptr);
     if (calls_.peek_at_last_error() != cudaSuccess) pending.restore();
     if (!why.empty()) {
         ordered_json ended = {{"launch", id}, {"kernel", launch.kernel}, {"ended", why}};

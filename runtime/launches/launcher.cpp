@@ -44,7 +44,8 @@ Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles&
       least_gain_(settings.least_gain),
       store_(settings.choices_path, log),
       crosscheck_(settings.crosscheck, log, std::move(load_emulation)),
-      learning_(settings.learn, calls, log),
+      events_(calls),
+      learning_(settings.learn, &events_, log),
       verification_(settings.verify, calls, log),
       suggestion_(settings.suggest, calls, log),
       block_times_(settings.bench, calls, log),
@@ -73,7 +74,7 @@ bool Launcher::recall(const KernelPlan& plan, const LaunchShape& shape, Pending&
 
 Bundles::Found Launcher::find(RegisteredKernel& kernel, bool& may_come) {
     Bundles::Found found;
-    RunTimeModule* module = kernel.module.load(std::memory_order_acquire);
+    PreparedModule* module = kernel.module.load(std::memory_order_acquire);
     if (kernel.adopted) return bundles_.find_by_name(kernel.name);
     if (module == nullptr && kernel.fat_binary == nullptr) {
         found.reason = "its fat binary is of an unknown kind";
@@ -113,7 +114,7 @@ const KernelPlan& Launcher::plan_of(RegisteredKernel& kernel) {
     Bundles::Found found = find(kernel, may_come);
     const std::lock_guard lock(plans_mutex_);
     if (const KernelPlan* plan = kernel.plan.load(std::memory_order_acquire)) return *plan;
-    std::vector<RegisteredKernel*> bodies;
+    std::vector<Kernel*> bodies;
     std::erase_if(found.bodies, [&](const std::shared_ptr<const BundledKernel>& body) {
         RegisteredKernel* neighbour = kernel.neighbour(body->description.name);
         if (neighbour != nullptr) bodies.push_back(neighbour);
@@ -143,7 +144,7 @@ const KernelPlan& Launcher::plan_of(RegisteredKernel& kernel) {
 
 const KernelPlan* Launcher::look_again(RegisteredKernel& kernel, const KernelPlan* plan) noexcept {
     try {
-        RunTimeModule* module = kernel.module.load(std::memory_order_acquire);
+        PreparedModule* module = kernel.module.load(std::memory_order_acquire);
         if (module == nullptr || !modules_->look_again(*module)) return plan;
         const std::lock_guard lock(plans_mutex_);
         // Another thread may have made the new plan already.
@@ -408,10 +409,10 @@ void Launcher::repeat(RegisteredKernel& kernel, const LaunchShape& shape, const 
             launch.image = image_of(kernel, *pending.plan, shape, ordinal, *device);
             launch.shape = with_shared_limit(kernel, *pending.plan, shape, suggestion_.is_on());
             launch.bodies = other_bodies(*pending.plan, ordinal, *device);
-            for (const RegisteredKernel* body : pending.plan->bodies())
-                launch.body_functions.push_back(body->host_function);
-            if (const RegisteredKernel* stand_in = pending.plan->stand_in())
-                launch.code = stand_in->host_function;
+            for (Kernel* body : pending.plan->bodies())
+                launch.body_functions.push_back(as_registered(body)->host_function);
+            if (Kernel* stand_in = pending.plan->stand_in())
+                launch.code = as_registered(stand_in)->host_function;
             if (suggestion_.is_on()) launch.relatives = relatives_of(kernel, ordinal, *device);
             if (launch.left_alone.empty()) launch.left_alone = stands_in_the_way(*launch.description, shape);
         }
@@ -450,7 +451,7 @@ void Launcher::tell(const RegisteredKernel& kernel, const LaunchShape& shape, co
                             .blocks = {},
                             .body = {}};
         if (pending.plan != nullptr && decision.body != 0)
-            if (RegisteredKernel* body = pending.plan->body(decision.body)) record.body = body->name;
+            if (const Kernel* body = pending.plan->body(decision.body)) record.body = body->name;
         if (reports_blocks_ && device != nullptr && !decision.remembered && is_new_choice(decision.by) &&
             pending.plan->driver() != nullptr)
             record.blocks =

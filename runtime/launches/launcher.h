@@ -12,6 +12,7 @@
 #include "choosing/choices/choice_store.h"
 #include "choosing/choices/choose_body.h"
 #include "choosing/crosscheck/crosscheck.h"
+#include "choosing/learning/learning.h"
 #include "choosing/log.h"
 #include "choosing/modules/bundles.h"
 #include "choosing/modules/kernel_plan.h"
@@ -20,9 +21,9 @@
 #include "choosing/totals.h"
 #include "runtime/known_devices.h"
 #include "runtime/launches/block_times.h"
+#include "runtime/launches/cuda_events.h"
 #include "runtime/launches/suggestion.h"
 #include "runtime/launches/verification.h"
-#include "runtime/learning/learning.h"
 #include "runtime/modules/registrations.h"
 #include "runtime/modules/run_time_modules.h"
 #include "runtime/pending_error.h"
@@ -152,6 +153,7 @@ class Launcher {
     const double least_gain_;
     ChoiceStore store_;
     CrossCheck crosscheck_;
+    CudaEvents events_;
     Learning learning_;
     Verification verification_;
     Suggestion suggestion_;
@@ -189,7 +191,7 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
         (plan->driver() == nullptr ||
          (recall(*plan, shape, pending, remembered, false) && !remembered.awaits_check))) {
         if (plan->driver() == nullptr) return send(forward, grid, block, shared_bytes);
-        body = plan->body(remembered.body);
+        body = as_registered(plan->body(remembered.body));
         if ((body == nullptr &&
              is_written(shape, remembered.grid, remembered.block, remembered.dynamic_shared_bytes)) ||
             is_captured())
@@ -197,11 +199,12 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
         grid = remembered.grid;
         block = remembered.block;
         shared_bytes = remembered.dynamic_shared_bytes;
-        if (body == nullptr) body = plan->stand_in();
+        if (body == nullptr) body = as_registered(plan->stand_in());
     } else {
         if (is_captured()) return send(forward, grid, block, shared_bytes);
         Decision decision = decide(*kernel, shape, keep, pending);
-        RegisteredKernel* const stand_in = pending.plan == nullptr ? nullptr : pending.plan->stand_in();
+        RegisteredKernel* const stand_in =
+            pending.plan == nullptr ? nullptr : as_registered(pending.plan->stand_in());
         // The only body of its plan.
         if (stand_in != nullptr &&
             !is_written(shape, decision.grid, decision.block, decision.dynamic_shared_bytes))
@@ -223,14 +226,17 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
             grid = decision.grid;
             block = decision.block;
             shared_bytes = decision.dynamic_shared_bytes;
-            if (decision.body != 0) body = pending.plan->body(decision.body);
+            if (decision.body != 0) body = as_registered(pending.plan->body(decision.body));
             turn = std::move(decision.turn);
         }
     }
     // Is it to be timed?
     const auto go_out = [&] {
         const auto launch = [&] { return send(forward, grid, block, shared_bytes, body); };
-        return turn && turn->timed != nullptr ? learning_.time(*turn, *shape.stream, launch) : launch();
+        if (!turn || turn->timed == nullptr || !learning_.begin(*turn, *shape.stream)) return launch();
+        const cudaError_t status = launch();
+        learning_.end(*turn, *shape.stream, status == cudaSuccess);
+        return status;
     };
     if (body == nullptr && is_written(shape, grid, block, shared_bytes)) return go_out();
     if (body != nullptr && !takes_body<Forward>)

@@ -49,7 +49,8 @@ trimtab_image Launcher::image_of(const RegisteredKernel& kernel, const KernelPla
     return plan.image(ordinal, [&] {
         trimtab_image image = analysis::to_driver_image(
             analysis::image_for(*plan.description(), device.values.compute_capability));
-        const auto attributes = attributes_of(plan.stand_in() != nullptr ? *plan.stand_in() : kernel, shape);
+        const auto attributes =
+            attributes_of(plan.stand_in() != nullptr ? *as_registered(plan.stand_in()) : kernel, shape);
         if (!attributes) return image;
         image.registers_per_thread = attributes->numRegs;
         image.static_shared_bytes = static_cast<double>(attributes->sharedSizeBytes);
@@ -64,7 +65,8 @@ trimtab_image Launcher::image_of(const RegisteredKernel& kernel, const KernelPla
 LaunchShape Launcher::with_shared_limit(const RegisteredKernel& kernel, const KernelPlan& plan,
                                         LaunchShape shape, bool may_be_supposed) const {
     if (!plan.description()->annotated_shared && !may_be_supposed) return shape;
-    if (const auto attributes = attributes_of(plan.stand_in() != nullptr ? *plan.stand_in() : kernel, shape))
+    if (const auto attributes =
+            attributes_of(plan.stand_in() != nullptr ? *as_registered(plan.stand_in()) : kernel, shape))
         shape.max_dynamic_shared_bytes =
             static_cast<std::uint64_t>(std::max(attributes->maxDynamicSharedSizeBytes, 0));
     return shape;
@@ -75,7 +77,8 @@ std::vector<OtherBody> Launcher::other_bodies(const KernelPlan& plan, std::uint3
     std::vector<OtherBody> bodies;
     // Its launches are the plan's own.
     if (plan.stand_in() != nullptr) return bodies;
-    for (RegisteredKernel* kernel : plan.bodies()) {
+    for (Kernel* other : plan.bodies()) {
+        RegisteredKernel* kernel = as_registered(other);
         const KernelPlan& its = plan_of(*kernel);
         OtherBody& body = bodies.emplace_back();
         body.description = its.description();

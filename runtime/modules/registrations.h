@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "choosing/kernel.h"
 #include "choosing/modules/kernel_plan.h"
 #include "choosing/pointer_map.h"
 #include "runtime/modules/program_variable.h"
@@ -32,8 +33,6 @@ struct FatBinary {
     RegisteredKernel* last_kernel = nullptr;  // of the ring
 };
 
-struct RunTimeModule;
-
 // What a launch names its kernel by.
 enum class HandleKind : std::uint8_t {
     host_function,    // or an alias of one
@@ -41,17 +40,11 @@ enum class HandleKind : std::uint8_t {
     library_kernel    // CUkernel, cudaKernel_t: of a library that it loaded
 };
 
-struct RegisteredKernel {
+struct RegisteredKernel : Kernel {
     const void* host_function = nullptr;
     const void* fat_binary = nullptr;
     bool adopted = false;  // its fat binary is not known
     HandleKind kind = HandleKind::host_function;
-    std::string name;  // mangled
-    // Null until the first launch.
-    std::atomic<const KernelPlan*> plan = nullptr;
-    // Where its driver program may come from; null: from nowhere but the program.
-    std::atomic<RunTimeModule*> module = nullptr;
-    std::atomic<bool> awaits_module = false;  // its plan is made again when the module is settled
     // A ring of those that were registered with one fat binary; null: of itself alone.
     std::atomic<RegisteredKernel*> next_of_binary = nullptr;
 
@@ -63,6 +56,11 @@ struct RegisteredKernel {
         return nullptr;
     }
 };
+
+// What a plan has of the program's kernels.
+[[nodiscard]] inline RegisteredKernel* as_registered(Kernel* kernel) {
+    return static_cast<RegisteredKernel*>(kernel);
+}
 
 class Registrations {
   public:
