@@ -4,7 +4,8 @@ include(CMakePackageConfigHelpers)
 
 set(documentation "${CMAKE_INSTALL_DATADIR}/doc/trimtab")
 install(DIRECTORY include/trimtab TYPE INCLUDE)
-install(FILES README.md LICENSES.md DESTINATION "${documentation}")
+install(FILES README.md LICENSE LICENSES.md AUTHORS CHANGELOG.md CITATION.cff CONTRIBUTING.md SECURITY.md cmake/package/copyright
+        DESTINATION "${documentation}")
 # What the manual leads to.
 foreach(document IN ITEMS model/devices/README.md bench/README.md)
   cmake_path(GET document PARENT_PATH folder)

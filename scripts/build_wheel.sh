@@ -41,6 +41,7 @@ PATH=$work/venv/bin:$PATH
 
 tree=$work/python
 cp -r "$root/python" "$tree"
+cp "$root/LICENSE" "$root/AUTHORS" "$tree"
 find "$tree" -name __pycache__ -prune -exec rm -rf {} +
 sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt" >"$tree/version.txt"
 prefix=$tree/trimtab/prefix

@@ -23,6 +23,7 @@ import uuid
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+LICENCE = "Apache-2.0 WITH LLVM-exception"
 # Parts of every Linux that a program is made for: a wheel leaves them to the machine, as manylinux has it.
 OF_THE_SYSTEM = {"libc6", "libgcc-s1", "libstdc++6"}
 HEADERS = {"CLI11": "libcli11-dev", "{fmt}": "libfmt-dev", "spdlog": "libspdlog-dev",
@@ -75,13 +76,14 @@ def libraries_of(prefix):
 def document(prefix, licences):
     from cyclonedx.model.bom import Bom
     from cyclonedx.model.component import Component, ComponentType
-    from cyclonedx.model.license import DisjunctiveLicense
+    from cyclonedx.model.license import DisjunctiveLicense, LicenseExpression
     from packageurl import PackageURL
     version = re.search(r"project\(trimtab VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
     bom = Bom()
     when = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
     bom.metadata.timestamp = datetime.datetime.fromtimestamp(when, datetime.timezone.utc)
-    bom.metadata.component = Component(name="trimtab", version=version, type=ComponentType.APPLICATION, bom_ref="trimtab")
+    bom.metadata.component = Component(name="trimtab", version=version, type=ComponentType.APPLICATION, bom_ref="trimtab",
+                                       licenses=[LicenseExpression(LICENCE)])
     texts = []
     for name, licence in compiled_in():
         package = HEADERS.get(name)

@@ -97,6 +97,7 @@ TEST_F(Install, ThePackageNamesNothingOfTheBuildAndAllThatItNeeds) {
     EXPECT_THAT(shell("dpkg-deb -f ../package/*.deb Depends").text,
                 AllOf(HasSubstr("clang-22"), HasSubstr("libllvm22"), HasSubstr("libc6")));
     for (const char* file : {"share/doc/trimtab/README.md", "share/doc/trimtab/docs/README.md",
+                             "share/doc/trimtab/LICENSE", "share/doc/trimtab/copyright",
                              "share/doc/trimtab/LICENSES.md", "share/doc/trimtab/licences/libfmt-dev",
                              "share/doc/trimtab/samples/polybench/gemm.cu", "share/man/man1/trimtab++.1.gz"})
         EXPECT_TRUE(fs::exists(installed(file))) << file;

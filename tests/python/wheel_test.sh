@@ -21,6 +21,9 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
     for name in ("CLI11", "libllvm22", "libhiredis0.14", "libsqlite3-0"):
         assert name in components, (name, components)
         assert name == "CLI11" or any(f"licences/{name}" in file for file in names), name
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names), names
+    licences = sbom["metadata"]["component"]["licenses"]
+    assert licences == [{"expression": "Apache-2.0 WITH LLVM-exception"}], licences
     libraries = {file.split("/")[1].split("-")[0] for file in names if file.startswith("trimtab.libs/")}
     told = " ".join(component.get("description", "") for component in sbom["components"])
     missing = {library for library in libraries if library not in told}
