@@ -40,4 +40,4 @@ config |= {"docs_dir": str(work / "pages"), "nav": json.loads((work / "pages" / 
 END
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 315532800)}
 NO_MKDOCS_2_WARNING=1 "$work/venv/bin/mkdocs" build --quiet --strict --config-file "$work/mkdocs.yml" --site-dir "$output"
-say "$output/docs/README.html: $(find "$output" -name '*.html' | wc -l) pages"
+say "$output/docs/index.html: $(find "$output" -name '*.html' | wc -l) pages"

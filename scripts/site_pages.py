@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Lays out the pages of the site (scripts/build_site.sh): Markdown where it lies, what it links to beside it, and the
-order of the pages, which is that of the tables in docs/README.md and docs/maintainers/README.md. Notebooks become
-pages with what their cells print, by nbconvert.
+"""Lays out the pages of the site (scripts/build_site.sh): Markdown where it lies, with what it links to, and the order of
+the pages. Groups are the headings of docs/README.md (Start, Tutorials ...), pages come in the order of their tables; then
+follow those of docs/maintainers/README.md. Notebooks become pages with what their cells print, by nbconvert.
 
 usage: site_pages.py --output DIR [--gallery DIR]
 Exit codes: 0 done, 2 usage, 3 bad input.
@@ -17,7 +17,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\]\(([^)\s#]+)(#[^)\s]*)?\)")
-PAGES = ["README.md", "LICENSES.md", "docs", "samples/README.md", "bench/README.md", "model/devices/README.md", "python/README.md"]
+PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSES.md", "docs", "samples/README.md", "bench/README.md", "model/devices/README.md", "python/README.md"]
 
 
 def pages():
@@ -46,12 +46,12 @@ def page_name(path):
     return str(path.relative_to(ROOT).with_suffix(".md"))
 
 
-def linked(path):
-    """Pages in the order of a page's links."""
-    for target, _ in LINK.findall(path.read_text()):
-        other = (path.parent / target).resolve()
-        if is_page(other) and other.exists():
-            yield other
+def sections(path):
+    """(heading, pages in the order of its links) of a page; the part above its first heading has none."""
+    for part in re.split(r"^## ", path.read_text(), flags=re.MULTILINE):
+        heading, _, text = part.partition("\n")
+        others = [(path.parent / target).resolve() for target, _ in LINK.findall(text)]
+        yield heading.strip(), [other for other in others if is_page(other) and other.exists()]
 
 
 def lay_out(output, gallery):
@@ -85,13 +85,21 @@ def navigation(gallery):
     entry = lambda path: {title_of(path): page_name(path)}
     manual = ROOT / "docs" / "README.md"
     maintainers = ROOT / "docs" / "maintainers" / "README.md"
-    taken, use, inside = {manual, maintainers}, [entry(manual)], [entry(maintainers)]
-    for first, section in ((manual, use), (maintainers, inside)):
-        for page in linked(first):
-            if page not in taken and (ROOT / "docs") in page.parents:
-                taken.add(page)
-                section.append(entry(page))
-    nav = [{"Trimtab": "README.md"}, {"Manual": use}]
+    taken = {manual, maintainers}
+    nav = [{"Trimtab": "README.md"}, {"Contents": page_name(manual)}]
+    inside = [entry(maintainers)]
+
+    def untaken(others):
+        for other in others:
+            if other not in taken and (ROOT / "docs") in other.parents:
+                taken.add(other)
+                yield entry(other)
+
+    for heading, others in sections(manual):
+        if pages_of := list(untaken(others)):
+            nav.append({heading: pages_of})
+    for _, others in sections(maintainers):
+        inside += untaken(others)
     if gallery:
         nav.append({"Gallery": ["gallery/index.md", *(f"gallery/{page.name}" for page in sorted(gallery.glob("*.md"))
                                                       if page.name != "index.md")]})
