@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/memory_roots.h"
 #include "analysis/turn_arrays.h"
 
 namespace trimtab::analysis {
@@ -39,9 +40,13 @@ Labels::Labels(const SymbolTable& table, const FunctionValues& kernel, const Loo
     for (const BlockIndex block : flow.reverse_post_order)
         if (!kernel.phis(block).empty()) merging_branches_[block] = merging_branches(block);
     const auto& body = kernel.function().body;
+    has_stack_ =
+        std::ranges::any_of(kernel.function().variables,
+                            [](const auto& variable) { return variable.space == ptx::Space::local; }) ||
+        std::ranges::any_of(body, [](const auto& made) { return made.opcode == ptx::Opcode::alloca_; });
     of_stack_.resize(body.size());
     for (std::uint32_t i = 0; i < body.size(); i++) {
-        if (!kernel.is_reachable(i) || !is_stack_access(kernel, i)) continue;
+        if (!kernel.is_reachable(i) || !may_touch_stack(i)) continue;
         if (ptx::is_load(body[i]))
             of_stack_[i] = true;
         else
@@ -58,6 +63,22 @@ Labels::Labels(const SymbolTable& table, const FunctionValues& kernel, const Loo
             labels_[v] = now;
         }
     }
+}
+
+// What a thread keeps on its stack lies at the same address for all of them, and is its own all the same.
+bool Labels::may_touch_stack(std::uint32_t instruction) const {
+    const ptx::Function& function = kernel_.function();
+    const ptx::Instruction& made = function.body[instruction];
+    if (is_stack_access(kernel_, instruction)) return true;
+    const auto opcode_class = ptx::info(made.opcode).opcode_class;
+    const bool is_access = opcode_class == ptx::OpcodeClass::load ||
+                           opcode_class == ptx::OpcodeClass::store ||
+                           opcode_class == ptx::OpcodeClass::atomic;
+    if (!has_stack_ || !is_access || made.modifiers.space != ptx::Space::generic ||
+        kernel_.parameter_load(instruction))
+        return false;
+    const MemoryRoots roots = memory_roots(table_, kernel_, instruction);
+    return roots.is_private || roots.is_unknown;
 }
 
 BlockIndex Labels::block_of(const ptx::Value& value) const {

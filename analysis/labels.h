@@ -50,6 +50,7 @@ class Labels {
     [[nodiscard]] Label made(ptx::ValueIndex value) const;
     [[nodiscard]] Label made_by_phi(const ptx::Value& phi) const;
     [[nodiscard]] Label loaded_from_stack(ptx::BlockIndex block) const;
+    [[nodiscard]] bool may_touch_stack(std::uint32_t instruction) const;
     [[nodiscard]] bool stands_for_itself(ptx::ValueIndex value) const;
     [[nodiscard]] bool is_agreed(ptx::ValueIndex value, ptx::BlockIndex to) const;
     [[nodiscard]] std::vector<ptx::BlockIndex> merging_branches(ptx::BlockIndex block) const;
@@ -66,7 +67,8 @@ class Labels {
     std::array<std::vector<std::uint32_t>, 3> homes_;             // by dimension, then by basic block
     std::vector<std::vector<ptx::BlockIndex>> merging_branches_;  // by basic block
     std::vector<Label> labels_;                                   // by value, where it is made
-    std::vector<bool> of_stack_;                                  // by instruction: it loads from there
+    bool has_stack_ = false;
+    std::vector<bool> of_stack_;  // by instruction: it loads from there
     std::vector<std::uint32_t> stack_stores_;
 };
 
