@@ -1,5 +1,5 @@
 // Bodies that trimtab++ adds to kernels whose block is built in: blockDim stands in the place of the constant
-// (docs/legality.md, "Blocks that are built in").
+// (docs/legality.md, "Hard-coded blocks").
 #pragma once
 
 #include <array>
