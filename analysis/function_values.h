@@ -42,6 +42,9 @@ struct Fault {
     unsigned rule = 0;
     std::uint32_t instruction = 0;
     std::string text;
+    // Where it comes from, and what that is; empty: that is not known.
+    std::uint32_t origin = 0;
+    std::string origin_text = {};
 };
 
 class FunctionValues {

@@ -8,6 +8,7 @@
 #include "analysis/first_thread.h"
 #include "analysis/guards.h"
 #include "analysis/instruction_rules.h"
+#include "analysis/label_origin.h"
 #include "analysis/labels.h"
 #include "analysis/phases.h"
 #include "analysis/row_loops.h"
@@ -43,6 +44,7 @@ class DimensionProof {
           control_(control),
           dimension_(dimension),
           exchange_(exchange),
+          all_labels_(labels),
           labels_(labels, dimension),
           first_(table, kernel, control, dimension) {
         parts_.may_reassociate = may_reassociate;
@@ -82,6 +84,15 @@ class DimensionProof {
     void refuse(std::uint32_t instruction, std::string text) {
         if (!fault_) fault_ = Fault{3, instruction, std::move(text)};
     }
+    // For what the instruction reads.
+    void refuse_use(std::uint32_t instruction, std::string text, bool is_once = false) {
+        if (fault_) return;
+        fault_ = Fault{3, instruction, std::move(text)};
+        const auto origin = label_origin(kernel_, all_labels_, instruction, dimension_, is_once);
+        if (!origin) return;
+        fault_->origin = origin->instruction;
+        fault_->origin_text = origin->what;
+    }
     bool is_in(std::uint32_t loop, BlockIndex block) const {
         return std::ranges::find(flow_.loops[loop].blocks, block) != flow_.loops[loop].blocks.end();
     }
@@ -115,7 +126,7 @@ class DimensionProof {
             const bool decides =
                 made.opcode == Opcode::brx || (made.opcode == Opcode::bra && made.guard != no_index);
             if (decides && labels_.uses(last).is_of_thread())
-                refuse(last, "has a branch in the loop that depends on more than the loop's index");
+                refuse_use(last, "has a branch in the loop that depends on more than the loop's index");
             else if (decides && labels_.uses(last).is_rounded())
                 refuse(last, std::string(decides_by_sum));
             return;
@@ -292,7 +303,7 @@ class DimensionProof {
         if (l == Labels::outside && made.opcode != Opcode::ld && !is_once && !is_sum)
             return refuse(instruction, fmt::format("has {} outside the loop, once a thread", made.mnemonic));
         if (labels_.uses(instruction).is_of_thread() && !is_sum)
-            return refuse(
+            return refuse_use(
                 instruction,
                 fmt::format("has {} with values that depend on more than the loop's index", made.mnemonic));
         for (const auto& [branch, ways] : control_.deciding(block)) {
@@ -303,9 +314,9 @@ class DimensionProof {
             if (is_same_for_all(branch) || (may_skip && entry != entries_.end() && entry->second == ways))
                 continue;
             if (is_once && is_same_for_first(branch)) continue;
-            return refuse(last_of(branch), labels_.uses(last_of(branch)).is_same()
-                                               ? std::string(decides_by_sum)
-                                               : "decides by the thread whether it works");
+            if (labels_.uses(last_of(branch)).is_same())
+                return refuse(last_of(branch), std::string(decides_by_sum));
+            return refuse_use(last_of(branch), "decides by the thread whether it works", is_once);
         }
         if (l == Labels::outside) return;
         if (!is_below_the_bound(block)) refuse(instruction, "works before it tests the loop's index");
@@ -330,6 +341,7 @@ class DimensionProof {
     const ptx::ControlDependence& control_;
     Dimension dimension_;
     const BlockExchange* exchange_;
+    const Labels& all_labels_;
     LabelsInDimension labels_;
     FirstThread first_;
     std::map<std::uint32_t, Checked> loops_;

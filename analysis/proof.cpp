@@ -325,6 +325,9 @@ class Prover {
         proof_.needs_one_turn_a_thread = false;
         stride_fault_ = std::move(found.error());
         stride_place_ = place_of(kernel, stride_fault_->instruction);
+        if (!stride_fault_->origin_text.empty())
+            stride_fault_->text +=
+                fmt::format(" ({}, {})", stride_fault_->origin_text, place_of(kernel, stride_fault_->origin));
     }
     // The blocks that what threads tell each other allows.
     void take_block(const GridStrides& found) {
