@@ -23,9 +23,12 @@ void keep(const std::string& folder, const std::string& name, std::string_view c
 
 }  // namespace
 
+void keep_description(const std::string& folder, const analysis::KernelDescription& kernel) {
+    keep(folder, kernel.name + ".description.json", analysis::to_json(kernel).dump(2) + "\n");
+}
+
 void keep_descriptions(const std::string& folder, const analysis::DescribedFatBinary& described) {
-    for (const analysis::KernelDescription& kernel : described.kernels)
-        keep(folder, kernel.name + ".description.json", analysis::to_json(kernel).dump(2) + "\n");
+    for (const analysis::KernelDescription& kernel : described.kernels) keep_description(folder, kernel);
     for (const ptx::Module& module : described.modules) {
         std::string text = ".version " + module.version + "\n.target " + module.target + "\n\n";
         for (const ptx::Function& function : module.functions) text += function.text + "\n";

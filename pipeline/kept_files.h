@@ -10,6 +10,7 @@ namespace trimtab::tools {
 
 // <kernel>.description.json of each kernel, and <architecture>.ptx. A folder that cannot be written is one
 // warning.
+void keep_description(const std::string& folder, const analysis::KernelDescription& kernel);
 void keep_descriptions(const std::string& folder, const analysis::DescribedFatBinary& described);
 // <kernel>.driver.c of each, the bundle's source, and the record as JSON.
 void keep_sources(const std::string& folder, const driver_gen::GeneratedSources& sources);

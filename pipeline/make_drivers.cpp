@@ -66,7 +66,7 @@ std::expected<std::vector<std::string>, Error> DriverMaker::make(const ptx::FatB
     for (const analysis::KernelDescription& kernel : described->kernels)
         bundle.kernels.push_back({.description = &kernel, .profile = {}, .fits = {}});
     if (options_.profile && !described->modules.empty())
-        profile(bundle, binary, std::move(described->modules.front()));
+        profile(bundle, described->kernels, binary, std::move(described->modules.front()));
 
     const auto program = model::performance_model(model::default_model);
     if (!program) return std::unexpected(program.error());
@@ -78,11 +78,17 @@ std::expected<std::vector<std::string>, Error> DriverMaker::make(const ptx::FatB
     return driver_gen::compile(files, folder, compiler);
 }
 
-void DriverMaker::profile(driver_gen::Bundle& bundle, const ptx::FatBinary& binary, ptx::Module&& module) {
+// `kernels` are those of the bundle, in order.
+void DriverMaker::profile(driver_gen::Bundle& bundle, std::vector<analysis::KernelDescription>& kernels,
+                          const ptx::FatBinary& binary, ptx::Module&& module) {
     has_lost_kernels_ = false;
     std::vector<driver_gen::BundleKernel*> chosen;
-    for (driver_gen::BundleKernel& kernel : bundle.kernels)
-        if (has_choice(*kernel.description)) chosen.push_back(&kernel);
+    std::vector<analysis::KernelDescription*> descriptions;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        if (!has_choice(kernels[i])) continue;
+        chosen.push_back(&bundle.kernels[i]);
+        descriptions.push_back(&kernels[i]);
+    }
     if (chosen.empty()) return;
 
     auto program = emulator::load_program(std::move(module));
@@ -96,7 +102,10 @@ void DriverMaker::profile(driver_gen::Bundle& bundle, const ptx::FatBinary& bina
         plan.plan = {.least = options_.smallest_size, .most = options_.largest_size};
     Progress progress(options_.tool, fs::path(options_.input).filename().string(), chosen.size(),
                       options_.quiet);
-    has_lost_kernels_ = !profile_kernels(
+    const auto note = [this](const std::string& text) {
+        fmt::print(stderr, "{}: {}: {}\n", options_.tool, options_.input, text);
+    };
+    const ProfiledKernels profiled = profile_kernels(
         chosen,
         {.backend = *backend,
          .options = plan,
@@ -104,7 +113,16 @@ void DriverMaker::profile(driver_gen::Bundle& bundle, const ptx::FatBinary& bina
          .workers = options_.workers,
          .program = options_.workers != nullptr ? workers::shared_program(binary, options_.input) : nullptr,
          .progress = progress,
-         .warn = warn_});
+         .warn = warn_,
+         .wants_evidence = options_.check,
+         .note = options_.debug ? note : std::function<void(const std::string& text)>()});
+    has_lost_kernels_ = profiled.has_lost;
+    for (const ProfiledKernels::Refuted& refuted : profiled.refuted) {
+        analysis::KernelDescription& kernel = *descriptions[refuted.kernel];
+        profiler::refute(kernel, refuted.evidence);
+        warn_(fmt::format("{}: {}", kernel.demangled, kernel.reasons.front().text));
+        if (!options_.keep.empty()) keep_description(options_.keep, kernel);
+    }
 }
 
 }  // namespace trimtab::tools

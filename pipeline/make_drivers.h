@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/description.h"
 #include "driver_gen/bundle.h"
 #include "profiler/store.h"
 #include "ptx/binary.h"
@@ -27,9 +28,11 @@ struct DriverOptions {
     std::string annotations = {};  // a file of annotations beside the source; may be empty
     bool reassociate = false;      // floating-point sums may be grouped otherwise, in every kernel
     bool profile = true;           // else kernels are described only
+    bool check = true;             // verdicts are held against launches on the emulator
     std::uint32_t smallest_size = 0, largest_size = 0;  // 0: the plan's own
     std::string keep;    // a folder for what is made on the way, of this input alone; empty: none
     bool quiet = false;  // no progress
+    bool debug = false;  // what is of no consequence is said, too
     driver_gen::Delivery delivery = driver_gen::Delivery::registers_itself;
     workers::WorkerPool* workers = nullptr;  // who profiles; none: this process
 };
@@ -49,7 +52,8 @@ class DriverMaker {
     [[nodiscard]] bool has_lost_kernels() const { return has_lost_kernels_; }
 
   private:
-    void profile(driver_gen::Bundle& bundle, const ptx::FatBinary& binary, ptx::Module&& module);
+    void profile(driver_gen::Bundle& bundle, std::vector<analysis::KernelDescription>& kernels,
+                 const ptx::FatBinary& binary, ptx::Module&& module);
 
     DriverOptions options_;
     profiler::ProfileStore& store_;

@@ -5,24 +5,31 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/json_value.h"
 #include "pipeline/workers/pool.h"
 
 namespace trimtab::tools {
 namespace {
 
+using profiler::Evidence;
 using workers::KernelResult;
 
-// Kernels of one key have one profile.
+constexpr std::string_view evidence_kind = "evidence";
+
+// Kernels of one key have one profile, and those of one verdict the same evidence.
 struct Kind {
     const analysis::KernelDescription* description = nullptr;
     std::string key;
+    std::string evidence_key;  // empty: none is wanted
     bool is_recalled = false, is_remembered = false;
     std::optional<profiler::Profile> known = {};
+    std::optional<Evidence> evidence = {};
     std::optional<KernelResult> result = {};
     std::string lost = {};  // why there is none
 };
@@ -30,12 +37,19 @@ struct Kind {
 class KindsOfKernels {
   public:
     KindsOfKernels(std::span<driver_gen::BundleKernel* const> kernels, const KernelWork& work) : work_(work) {
-        std::map<std::string, std::size_t> by_key;
+        std::map<std::pair<std::string, std::string>, std::size_t> by_key;
         for (const driver_gen::BundleKernel* kernel : kernels) {
-            std::string key = profiler::profile_key(*kernel->description, work.backend, work.options);
-            const auto [at, is_new] = by_key.try_emplace(key, kinds_.size());
+            const analysis::KernelDescription& description = *kernel->description;
+            std::string key = profiler::profile_key(description, work.backend, work.options);
+            std::string evidence_key;
+            if (work.wants_evidence && profiler::wants_evidence(description))
+                evidence_key = key + " " + profiler::evidence_key(description);
+            const auto [at, is_new] = by_key.try_emplace({key, evidence_key}, kinds_.size());
             kind_of_.push_back(at->second);
-            if (is_new) kinds_.push_back({.description = kernel->description, .key = std::move(key)});
+            if (is_new)
+                kinds_.push_back({.description = &description,
+                                  .key = std::move(key),
+                                  .evidence_key = std::move(evidence_key)});
         }
         for (Kind& kind : kinds_) recall(kind);
     }
@@ -72,8 +86,9 @@ class KindsOfKernels {
         }
     }
 
-    void put_into(std::span<driver_gen::BundleKernel* const> kernels) {
+    [[nodiscard]] ProfiledKernels put_into(std::span<driver_gen::BundleKernel* const> kernels) {
         remember_in_order(/*all=*/true);
+        ProfiledKernels out{.has_lost = any_is_lost(), .refuted = {}};
         std::vector<std::size_t> uses(kinds_.size(), 0);
         for (const std::size_t kind : kind_of_) ++uses[kind];
         for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -85,20 +100,53 @@ class KindsOfKernels {
                 work_.warn(fmt::format("{} keeps its block: {}", kernels[i]->description->demangled, *why));
                 continue;
             }
+            tell(*kernels[i]->description, kind);
+            if (kind.evidence && kind.evidence->outcome == Evidence::Outcome::differs) {
+                out.refuted.push_back({.kernel = i, .evidence = *kind.evidence});
+                --uses[kind_of_[i]];
+                continue;
+            }
             const bool is_last = --uses[kind_of_[i]] == 0;
             kernels[i]->profile = is_last ? std::move(kind.result->profile) : kind.result->profile;
             kernels[i]->fits = is_last ? std::move(kind.result->fits) : kind.result->fits;
         }
-    }
-
-    [[nodiscard]] bool any_is_lost() const {
-        return std::ranges::any_of(kinds_, [](const Kind& kind) { return !kind.lost.empty(); });
+        return out;
     }
 
   private:
+    [[nodiscard]] bool any_is_lost() const {
+        return std::ranges::any_of(kinds_, [](const Kind& kind) { return !kind.lost.empty(); });
+    }
+    [[nodiscard]] static bool lacks_evidence(const Kind& kind) {
+        return !kind.evidence_key.empty() && !kind.evidence;
+    }
+
+    void tell(const analysis::KernelDescription& description, const Kind& kind) const {
+        if (!work_.note || !kind.evidence) return;
+        const Evidence& evidence = *kind.evidence;
+        std::string text = fmt::format("evidence for {}: ", description.demangled);
+        if (evidence.outcome == Evidence::Outcome::none)
+            text += "none, for " + evidence.text;
+        else
+            text += fmt::format("{} launches with other blocks leave {}", evidence.launches,
+                                evidence.outcome == Evidence::Outcome::agrees
+                                    ? "what those as written leave"
+                                    : "something else than those as written");
+        if (evidence.assumed_races > 0)
+            text += fmt::format(
+                "; of {} launches as written the result depends on the order of threads (a race is assumed)",
+                evidence.assumed_races);
+        work_.note(text);
+    }
+
     [[nodiscard]] static bool is_wanted(const Kind& kind) { return !kind.result && kind.lost.empty(); }
 
     void recall(Kind& kind) {
+        if (lacks_evidence(kind))
+            if (const auto text = work_.store.blob(evidence_kind, kind.evidence_key))
+                if (const auto json = base::parse_json(*text, "the profile store"))
+                    if (auto evidence = profiler::evidence_from_json(*json, "the profile store"))
+                        kind.evidence = std::move(*evidence);
         auto known = profiler::recall(work_.store, kind.key);
         if (!known) return;
         kind.is_recalled = true;
@@ -124,7 +172,8 @@ class KindsOfKernels {
             wanted.size(),
             [&](std::size_t i) {
                 const Kind& kind = *wanted[i];
-                return workers::kernel_task(work_.program, *kind.description, work_.options, kind.known);
+                return workers::kernel_task(work_.program, *kind.description, work_.options, kind.known,
+                                            lacks_evidence(kind));
             },
             [&](std::size_t i, const nlohmann::json& answer) -> std::expected<void, Error> {
                 Kind& kind = *wanted[i];
@@ -151,10 +200,11 @@ class KindsOfKernels {
         for (Kind* kind : wanted) {
             if (!is_wanted(*kind)) continue;
             const std::string& name = kind->description->demangled;
-            take(*kind,
-                 workers::profile_and_fit(
-                     *kind->description, work_.backend, work_.options, std::move(kind->known),
-                     [&](std::size_t done, std::size_t total) { work_.progress.point(name, done, total); }));
+            KernelResult result = workers::profile_and_fit(
+                *kind->description, work_.backend, work_.options, std::move(kind->known),
+                [&](std::size_t done, std::size_t total) { work_.progress.point(name, done, total); });
+            if (lacks_evidence(*kind)) workers::add_evidence(result, *kind->description, work_.backend);
+            take(*kind, std::move(result));
         }
     }
 
@@ -162,6 +212,10 @@ class KindsOfKernels {
         if (!kind.is_recalled && result.profile)
             work_.progress.finished(kind.description->demangled, result.profile->points.size(),
                                     result.seconds);
+        if (lacks_evidence(kind) && result.evidence) {
+            kind.evidence = result.evidence;
+            work_.store.put_blob(evidence_kind, kind.evidence_key, profiler::to_json(*kind.evidence).dump());
+        }
         kind.result = std::move(result);
         remember_in_order(/*all=*/false);
     }
@@ -192,11 +246,10 @@ class KindsOfKernels {
 
 }  // namespace
 
-bool profile_kernels(std::span<driver_gen::BundleKernel* const> kernels, const KernelWork& work) {
+ProfiledKernels profile_kernels(std::span<driver_gen::BundleKernel* const> kernels, const KernelWork& work) {
     KindsOfKernels kinds(kernels, work);
     kinds.work_all();
-    kinds.put_into(kernels);
-    return !kinds.any_is_lost();
+    return kinds.put_into(kernels);
 }
 
 }  // namespace trimtab::tools

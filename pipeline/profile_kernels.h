@@ -1,4 +1,4 @@
-// The profiles and fits of a module's kernels: out of the store, by workers, or here.
+// The profiles and fits of a module's kernels, and evidence for their verdicts: out of the store, by workers, or here.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,7 @@
 #include "driver_gen/bundle.h"
 #include "pipeline/progress.h"
 #include "pipeline/workers/kernel_task.h"
+#include "profiler/evidence/evidence.h"
 #include "profiler/store.h"
 
 namespace trimtab::workers {
@@ -27,12 +28,25 @@ struct KernelWork {
     std::shared_ptr<const workers::Shared> program = {};  // for workers
     Progress& progress;
     const std::function<void(const std::string& text)>& warn;
+    bool wants_evidence = true;
+    std::function<void(const std::string& text)> note =
+        {};  // what is of no consequence; empty: nobody listens
 };
 
-// Puts the profile and fits into each of `kernels` that has them; of another, `warn` says why it keeps its block.
-// What comes of it, and what the store holds then, is the same whoever does the work. False: workers were lost with some
-// of them, which says nothing of those kernels.
-[[nodiscard]] bool profile_kernels(std::span<driver_gen::BundleKernel* const> kernels,
-                                   const KernelWork& work);
+struct ProfiledKernels {
+    // Workers were lost with some of them, which says nothing of those kernels.
+    bool has_lost = false;
+    // Evidence stands against the verdicts of these: they must keep their blocks. By place in `kernels`.
+    struct Refuted {
+        std::size_t kernel = 0;
+        profiler::Evidence evidence;
+    };
+    std::vector<Refuted> refuted;
+};
+
+// Puts the profile and fits into each of `kernels` that has them and is not refuted; of one that has none, `warn` says
+// why it keeps its block. What comes of it, and what the store holds then, is the same whoever does the work.
+[[nodiscard]] ProfiledKernels profile_kernels(std::span<driver_gen::BundleKernel* const> kernels,
+                                              const KernelWork& work);
 
 }  // namespace trimtab::tools

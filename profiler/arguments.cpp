@@ -117,6 +117,14 @@ Arguments make_arguments(const KernelDescription& description, std::span<const d
     return out;
 }
 
+Pointee pointee_of(std::string_view text) {
+    return {.fill = fill_of(text),
+            .bytes = pointee_bytes(text),
+            .is_truth = text.contains("bool"),
+            .is_address = text.contains('*'),
+            .is_guess = text.empty()};
+}
+
 std::vector<std::uint32_t> element_bytes(const KernelDescription& description) {
     std::vector<std::uint32_t> sizes;
     for (const KernelParameter& parameter : description.parameters)

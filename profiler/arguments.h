@@ -15,6 +15,17 @@ namespace trimtab::profiler {
 [[nodiscard]] Arguments make_arguments(const analysis::KernelDescription& description,
                                        std::span<const double> data);
 
+// What a region of make_arguments() is an array of.
+struct Pointee {
+    Fill fill = Fill::f32;
+    std::uint32_t bytes = 4;  // of an element, 1, 2, 4 or 8
+    bool is_truth = false;    // 0 or 1
+    bool is_address = false;  // an array of addresses of such arrays
+    bool is_guess = false;    // nothing tells its type
+};
+// "float", "int", "const unsigned char"; empty where it is not known.
+[[nodiscard]] Pointee pointee_of(std::string_view text);
+
 // Sizes of what the pointers point to, ascending: 4 where nothing is known.
 [[nodiscard]] std::vector<std::uint32_t> element_bytes(const analysis::KernelDescription& description);
 

@@ -13,6 +13,10 @@
 #include "trimtab/driver.h"
 #include "trimtab/error.h"
 
+namespace trimtab::emulator {
+class Program;
+}
+
 namespace trimtab::profiler {
 
 enum class Fill : std::uint8_t { f32, f64, f16, integer };
@@ -74,6 +78,8 @@ class Backend {
     [[nodiscard]] virtual std::string_view name() const = 0;     // "emulator"
     [[nodiscard]] virtual std::string_view version() const = 0;  // changes whenever a count may change
     [[nodiscard]] virtual std::expected<Measurement, MeasureError> measure(const MeasuredLaunch& launch) = 0;
+    // What evidence is gathered from (evidence/evidence.h), where kernels are emulated; null: they are not.
+    [[nodiscard]] virtual emulator::Program* program() { return nullptr; }
 };
 
 }  // namespace trimtab::profiler

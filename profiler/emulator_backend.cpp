@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "emulator/exec/memory.h"
-#include "emulator/exec/texture.h"
 #include "emulator/metrics/metrics.h"
 #include "profile_hash.h"
+#include "profiler/made_up_texture.h"
 
 namespace trimtab::profiler {
 
@@ -85,24 +85,13 @@ constexpr std::uint32_t regions_a_seed = 512;
 // machine's memory: smaller sizes are looked for in its place, as for tables that end.
 constexpr std::uint64_t most_bytes = std::uint64_t{512} << 20;
 
-// Any handle is one of a large texture of floats, whose rows and slices are all the same one.
 class MemoryWithTextures : public emulator::SparseMemory {
   public:
-    MemoryWithTextures() : SparseMemory(most_bytes), texels_(std::size_t{4} * texture_size) {
-        for (std::size_t i = 0; i < texels_.size(); ++i)
-            texels_[i] = 0.5f + static_cast<float>(i * 2654435761u % 1024) / 1024;
-        texture_.levels = {{.host = reinterpret_cast<std::byte*>(texels_.data()),
-                            .format = {.kind = emulator::TexelFormat::Kind::real, .channels = 4},
-                            .width = texture_size,
-                            .height = texture_size,
-                            .depth = texture_size}};
-    }
-    [[nodiscard]] const emulator::Texture* texture(std::uint64_t) const override { return &texture_; }
+    MemoryWithTextures() : SparseMemory(most_bytes) {}
+    [[nodiscard]] const emulator::Texture* texture(std::uint64_t) const override { return texture_.get(); }
 
   private:
-    static constexpr std::uint32_t texture_size = 4096;
-    std::vector<float> texels_;
-    emulator::Texture texture_;
+    MadeUpTexture texture_;
 };
 
 class EmulatorBackend : public Backend {
@@ -112,6 +101,7 @@ class EmulatorBackend : public Backend {
     [[nodiscard]] std::string_view name() const override { return "emulator"; }
     [[nodiscard]] std::string_view version() const override { return TRIMTAB_PROFILE_HASH; }
     [[nodiscard]] std::expected<Measurement, MeasureError> measure(const MeasuredLaunch& launch) override;
+    [[nodiscard]] emulator::Program* program() override { return program_.get(); }
 
   private:
     using Run = std::expected<emulator::LaunchResult, MeasureError>;

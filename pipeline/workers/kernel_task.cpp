@@ -56,6 +56,15 @@ KernelResult profile_and_fit(const analysis::KernelDescription& description, pro
     return result;
 }
 
+void add_evidence(KernelResult& result, const analysis::KernelDescription& description,
+                  profiler::Backend& backend) {
+    const auto start = std::chrono::steady_clock::now();
+    emulator::Program* program = backend.program();
+    if (result.profile && program != nullptr)
+        result.evidence = profiler::gather_evidence(description, *program, *result.profile);
+    result.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 std::shared_ptr<const Shared> shared_program(const ptx::FatBinary& binary, const std::string& origin) {
     Shared shared{.id = binary.hash, .head = {{"origin", origin}, {"texts", json::array()}}, .body = {}};
     std::string architecture;
@@ -71,7 +80,8 @@ std::shared_ptr<const Shared> shared_program(const ptx::FatBinary& binary, const
 }
 
 Task kernel_task(std::shared_ptr<const Shared> program, const analysis::KernelDescription& description,
-                 const profiler::ProfileOptions& options, const std::optional<profiler::Profile>& known) {
+                 const profiler::ProfileOptions& options, const std::optional<profiler::Profile>& known,
+                 bool wants_evidence) {
     json head = {{"do", task_name},
                  {"description", analysis::to_json(description)},
                  {"options",
@@ -79,6 +89,7 @@ Task kernel_task(std::shared_ptr<const Shared> program, const analysis::KernelDe
                    {"most", options.plan.most},
                    {"instruction_budget", options.instruction_budget}}}};
     if (known) head["profile"] = profiler::to_json(*known);
+    if (wants_evidence) head["evidence"] = true;
     return {.head = std::move(head), .shared = std::move(program)};
 }
 
@@ -110,6 +121,11 @@ std::expected<KernelResult, Error> read_kernel_result(const json& answer,
         if (!read) return std::unexpected(read.error());
         if (read->data_names.size() != description.data.size()) return other("kernel's data");
         result.fits = std::move(*read);
+    }
+    if (const auto evidence = answer.find("evidence"); evidence != answer.end()) {
+        auto read = profiler::evidence_from_json(*evidence, "the answer");
+        if (!read) return std::unexpected(read.error());
+        result.evidence = std::move(*read);
     }
     if ((!result.profile && result.profile_failure.empty() && !result.fits && result.fit_failure.empty()) ||
         (result.profile && !result.fits && result.fit_failure.empty()))
@@ -163,10 +179,11 @@ std::expected<json, Error> KernelHand::work(const json& head, const profiler::Pr
     }
     if (!backend_) return std::unexpected(Error{trouble_.empty() ? "there is no program" : trouble_});
     const bool was_known = known.has_value();
-    const KernelResult result =
-        profile_and_fit(*description, *backend_, *options, std::move(known), progress);
+    KernelResult result = profile_and_fit(*description, *backend_, *options, std::move(known), progress);
+    if (head.value("evidence", false)) add_evidence(result, *description, *backend_);
     json answer = {{"seconds", result.seconds}};
     if (result.profile && !was_known) answer["profile"] = profiler::to_json(*result.profile);
+    if (result.evidence) answer["evidence"] = profiler::to_json(*result.evidence);
     if (result.fits) answer["fits"] = driver_gen::to_json(*result.fits);
     if (!result.profile_failure.empty()) answer["profile_failure"] = result.profile_failure;
     if (!result.fit_failure.empty()) answer["fit_failure"] = result.fit_failure;

@@ -1,4 +1,4 @@
-// The task of a kernel: its profile, where it is not known yet, and the fits of it. What a pipeline does for each
+// The task of a kernel: its profile, where it is not known yet, the fits of it, and evidence for its verdict. What a pipeline does for each
 // kernel itself, as a value that a worker can be handed.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "analysis/description.h"
 #include "driver_gen/fits.h"
 #include "profiler/backend.h"
+#include "profiler/evidence/evidence.h"
 #include "profiler/profile.h"
 #include "profiler/profile_kernel.h"
 #include "ptx/binary.h"
@@ -28,7 +29,8 @@ struct KernelResult {
     std::optional<driver_gen::KernelFits> fits = {};
     // Why one of them is not there. A profile's failure is the kernel's, and the same everywhere.
     std::string profile_failure = {}, fit_failure = {};
-    double seconds = 0;  // that it took
+    std::optional<profiler::Evidence> evidence = {};  // where it was asked for
+    double seconds = 0;                               // that it took
 };
 
 // The work itself. `known`: its profile, where only the fits are wanted.
@@ -37,17 +39,20 @@ struct KernelResult {
                                            const profiler::ProfileOptions& options,
                                            std::optional<profiler::Profile> known,
                                            const profiler::Progress& progress);
+// Then the evidence, of a kernel that has a profile.
+void add_evidence(KernelResult& result, const analysis::KernelDescription& description,
+                  profiler::Backend& backend);
 
 // --- the pipeline's side ---
 
 // The PTX of a fat binary's first architecture. `origin` names it in messages.
 [[nodiscard]] std::shared_ptr<const Shared> shared_program(const ptx::FatBinary& binary,
                                                            const std::string& origin);
-// `known`: its profile, where only the fits are wanted.
+// `known`: its profile, where only the fits are wanted; and, with `wants_evidence`, evidence.
 [[nodiscard]] Task kernel_task(std::shared_ptr<const Shared> program,
                                const analysis::KernelDescription& description,
                                const profiler::ProfileOptions& options,
-                               const std::optional<profiler::Profile>& known);
+                               const std::optional<profiler::Profile>& known, bool wants_evidence = false);
 // An answer that is not of this kernel, this backend and these data parameters is an error.
 [[nodiscard]] std::expected<KernelResult, Error> read_kernel_result(
     const nlohmann::json& answer, const analysis::KernelDescription& description,

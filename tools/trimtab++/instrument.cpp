@@ -108,15 +108,21 @@ class Instrumentation {
 
   private:
     [[nodiscard]] std::string key_of(const ptx::FatBinary& binary) {
-        return fmt::format("{}|{}|{}|{}|{}|{}:{}|{}|{}|{}|{}", TRIMTAB_VERSION, binary.hash, compiled_.input,
-                           may_reassociate(), line_.profile == "off", line_.smallest_size, line_.largest_size,
-                           TRIMTAB_GENERATOR_HASH, read_file(compiled_.kernel_sources),
+        return fmt::format("{}|{}|{}|{}|{}|{}|{}:{}|{}|{}|{}|{}", TRIMTAB_VERSION, binary.hash,
+                           compiled_.input, may_reassociate(), line_.profile == "off", line_.check,
+                           line_.smallest_size, line_.largest_size, TRIMTAB_GENERATOR_HASH,
+                           read_file(compiled_.kernel_sources),
                            line_.annotations.empty() ? std::string() : read_file(line_.annotations),
                            profiler::observed_mark(store_));
     }
 
     [[nodiscard]] static bool may_reassociate() {
         return base::reassociation(std::getenv(base::reassociate_variable)).value_or(false);
+    }
+
+    [[nodiscard]] static bool is_debugging() {
+        const char* level = std::getenv("TRIMTAB_LOG");
+        return level != nullptr && std::string_view(level) == "debug";
     }
 
     // A folder for each source: two may hold kernels of one name.
@@ -131,10 +137,12 @@ class Instrumentation {
                                   .annotations = line_.annotations,
                                   .reassociate = may_reassociate(),
                                   .profile = line_.profile != "off",
+                                  .check = line_.check,
                                   .smallest_size = line_.smallest_size,
                                   .largest_size = line_.largest_size,
                                   .keep = line_.keep.empty() ? std::string{} : kept_folder(),
                                   .quiet = line_.quiet,
+                                  .debug = is_debugging(),
                                   .workers = workers_ ? &*workers_ : nullptr},
                                  store_, [this](const std::string& text) { warn(text); });
         auto objects =

@@ -34,6 +34,9 @@ constexpr std::array options = {
               "and kernels keep their blocks"},
     OwnOption{"--trimtab-sizes=", "LOW:HIGH",
               "The sizes that profiles use, 8 <= LOW <= HIGH <= 4096; 64:256 where it is left out"},
+    OwnOption{"--trimtab-check=", "on|off",
+              "Run small launches of each kernel as written and with other blocks on the emulator: if they "
+              "differ, the kernel keeps its block. Default: on"},
     OwnOption{"--trimtab-keep=", "DIR",
               "Write there what is made on the way: descriptions, driver programs in C, PTX"},
     OwnOption{"--trimtab-annotations=", "FILE",
@@ -121,6 +124,10 @@ std::expected<void, Error> read_own_option(CommandLine& line, std::string_view o
                 Error{"--trimtab-sizes=" + *sizes + ": wants LOW:HIGH with 8 <= LOW <= HIGH <= 4096"});
         line.smallest_size = *low;
         line.largest_size = *high;
+    } else if (auto check = value_of("--trimtab-check=")) {
+        if (*check != "on" && *check != "off")
+            return std::unexpected(Error{"--trimtab-check=" + *check + ": wants on or off"});
+        line.check = *check == "on";
     } else if (auto keep = value_of("--trimtab-keep=")) {
         if (keep->empty()) return std::unexpected(Error{"--trimtab-keep= wants a folder"});
         line.keep = *keep;

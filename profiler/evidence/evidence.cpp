@@ -1,0 +1,312 @@
+#include "profiler/evidence/evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "base/json_value.h"
+#include "emulator/check/checker.h"
+#include "profiler/evidence/float_atomics.h"
+#include "profiler/evidence/trial_comparison.h"
+#include "profiler/evidence/trial_memory.h"
+#include "profiler/evidence/trial_plan.h"
+#include "profiler/observed_profile.h"
+
+namespace trimtab::profiler {
+
+namespace {
+
+using analysis::LaunchConfiguration;
+using emulator::Fault;
+
+// Of pages, which are made as they are touched.
+constexpr std::uint64_t most_bytes = std::uint64_t{24} << 20;
+// A launch with another block that executes as many times the instructions of the one as written is given up.
+constexpr std::uint64_t instructions_ratio = 24, least_instruction_limit = 20'000;
+// Memory that is looked through costs time, too: bytes for the time of a warp instruction.
+constexpr std::uint64_t bytes_of_instruction = 256;
+const std::vector<std::string_view> outcome_names{"none", "agrees", "differs"};  // of Outcome, in order
+// Other orders in which a launch as written runs, before another block is blamed.
+constexpr std::uint64_t orders_as_written = 3;
+
+std::string text_of(const trimtab_dim3& value) {
+    return value.z != 1   ? fmt::format("{} x {} x {}", value.x, value.y, value.z)
+           : value.y != 1 ? fmt::format("{} x {}", value.x, value.y)
+                          : fmt::format("{}", value.x);
+}
+
+std::string text_of(const LaunchConfiguration& launch) {
+    return fmt::format("a grid of {} blocks of {} threads", text_of(launch.grid), text_of(launch.block));
+}
+
+class Trials {
+  public:
+    Trials(const analysis::KernelDescription& description, emulator::Program& program, const Profile& profile,
+           const EvidenceOptions& options)
+        : description_(description),
+          program_(program),
+          options_(options),
+          plan_(description, profile),
+          memory_(program, most_bytes) {
+        const Arguments arguments = make_arguments(description, std::vector<double>(description.data.size()));
+        for (const PointerSlot& slot : arguments.pointers)
+            memory_.set_region(slot.region, Pointee{.is_guess = true});
+        for (const analysis::KernelParameter& parameter : description.parameters)
+            if (parameter.is_pointer) memory_.set_region(parameter.index, pointee_of(parameter.pointee));
+    }
+
+    Evidence run();
+
+  private:
+    enum class Trial : std::uint8_t {
+        done,
+        useless,  // the launch as written faults, runs too long, or changes nothing
+        refuted   // evidence_ says what differs
+    };
+
+    std::expected<emulator::LaunchResult, Fault> execute(const TrialLaunch& launch,
+                                                         const LaunchConfiguration& shape,
+                                                         std::uint64_t limit, std::uint64_t order,
+                                                         emulator::LaunchObserver* observer = nullptr);
+    Trial try_launch(const TrialLaunch& launch, Contents contents, std::size_t most_others);
+    [[nodiscard]] std::string difference(const TrialLaunch& launch, const LaunchConfiguration& other,
+                                         const MemoryImage& expected, std::uint64_t limit);
+    [[nodiscard]] bool may_round() const {
+        return description_.uses_float_atomics || description_.may_reassociate;
+    }
+    [[nodiscard]] bool depends_on_order(const TrialLaunch& launch, const MemoryImage& expected,
+                                        std::uint64_t limit);
+    [[nodiscard]] std::string circumstances(const TrialLaunch& launch, Contents contents) const;
+    [[nodiscard]] std::vector<Contents> all_contents() const;
+    [[nodiscard]] bool is_spent() const { return spent_ >= options_.instruction_budget; }
+
+    const analysis::KernelDescription& description_;
+    emulator::Program& program_;
+    const EvidenceOptions& options_;
+    TrialPlan plan_;
+    TrialMemory memory_;
+    std::uint64_t spent_ = 0;  // warp instructions
+    std::size_t turn_ = 0;
+    Evidence evidence_;
+    std::string trouble_;  // why the last launch as written was useless
+};
+
+std::expected<emulator::LaunchResult, Fault> Trials::execute(const TrialLaunch& launch,
+                                                             const LaunchConfiguration& shape,
+                                                             std::uint64_t limit, std::uint64_t order,
+                                                             emulator::LaunchObserver* observer) {
+    emulator::LaunchRequest request;
+    request.kernel = description_.name;
+    request.grid = shape.grid;
+    request.block = shape.block;
+    request.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
+    request.parameters = launch.arguments;
+    request.counting.count = observer == nullptr;
+    request.threads = 1;
+    request.order_seed = order;
+    request.instruction_limit = limit;
+    request.observer = observer;
+    request.print = [](std::string_view) {};
+    // Compiling pays for longer ones.
+    request.is_interpreted = true;
+    auto result = emulator::launch(program_, memory_, request);
+    spent_ += memory_.variable_bytes() / bytes_of_instruction;
+    spent_ += result ? result->warp_instructions : result.error().kind == Fault::Kind::limit ? limit : 0;
+    return result;
+}
+
+// In which every value is as likely an index or a bound as a number. Where sums round, numbers whose sums cancel or
+// overflow would say nothing.
+std::vector<Contents> Trials::all_contents() const {
+    if (may_round()) return {Contents::counting, Contents::units};
+    return {Contents::counting, Contents::magnitudes, Contents::extremes, Contents::units};
+}
+
+// The launch as written in other orders, and under the check for races: does it say itself what it leaves?
+bool Trials::depends_on_order(const TrialLaunch& launch, const MemoryImage& expected, std::uint64_t limit) {
+    FloatAtomics atomics;
+    if (may_round()) {
+        memory_.restore();
+        (void)execute(launch, launch.written, limit, 0, &atomics);
+    }
+    const Roundings roundings{.atomics = &atomics.places(), .sums = false};
+    for (std::uint64_t order = 1; order <= orders_as_written; ++order) {
+        memory_.restore();
+        const auto result = execute(launch, launch.written, limit, order);
+        if (!result || compare(memory_, expected, roundings)) return true;
+    }
+    memory_.restore();
+    emulator::check::Checker checker({.race = true, .init = true, .sync = true});
+    checker.begin_launch();
+    (void)execute(launch, launch.written, limit, 0, &checker);
+    checker.end_launch();
+    return !checker.reports().empty();
+}
+
+// Of the other launch from the one as written, which left `expected`; empty: none.
+std::string Trials::difference(const TrialLaunch& launch, const LaunchConfiguration& other,
+                               const MemoryImage& expected, std::uint64_t limit) {
+    const std::uint64_t order = turn_ % 2 == 0 ? 0 : turn_;
+    memory_.restore();
+    const auto result = execute(launch, other, limit, order);
+    if (!result) {
+        const Fault& fault = result.error();
+        const bool says_nothing = fault.kind == Fault::Kind::limit || fault.kind == Fault::Kind::host ||
+                                  fault.kind == Fault::Kind::invalid_launch || memory_.is_exhausted();
+        return says_nothing ? std::string() : "it faults: " + fault.message;
+    }
+    ++evidence_.launches;
+    auto found = compare(memory_, expected, {});
+    if (found && may_round()) {
+        FloatAtomics atomics;
+        memory_.restore();
+        (void)execute(launch, launch.written, limit, 0, &atomics);
+        memory_.restore();
+        (void)execute(launch, other, limit, order, &atomics);
+        found =
+            compare(memory_, expected, {.atomics = &atomics.places(), .sums = description_.may_reassociate});
+    }
+    return found ? text_of(*found, memory_, program_, description_) : std::string();
+}
+
+std::string Trials::circumstances(const TrialLaunch& launch, Contents contents) const {
+    std::string text;
+    for (std::size_t i = 0; i < description_.data.size(); ++i)
+        if (!description_.data[i].is_extent)
+            text += fmt::format("{} = {}, ", description_.data[i].name, launch.data[i]);
+    return fmt::format("{}arrays of {}", text, name(contents));
+}
+
+Trials::Trial Trials::try_launch(const TrialLaunch& launch, Contents contents, std::size_t most_others) {
+    ++turn_;
+    memory_.fill(contents, static_cast<std::uint32_t>(turn_));
+    const auto written = execute(launch, launch.written, options_.instruction_budget / 8, 0);
+    if (!written || memory_.is_exhausted()) {
+        trouble_ = written ? "it touches too much memory" : written.error().message;
+        return Trial::useless;
+    }
+    const MemoryImage expected = memory_.changed();
+    if (expected.empty()) trouble_ = "it changes no memory at the sizes that were tried";
+    const std::uint64_t limit =
+        instructions_ratio * std::max(written->warp_instructions, least_instruction_limit);
+    for (const LaunchConfiguration& other : plan_.others(launch, most_others, turn_)) {
+        if (is_spent()) break;
+        const std::string found = difference(launch, other, expected, limit);
+        if (found.empty()) continue;
+        if (depends_on_order(launch, expected, limit)) {
+            ++evidence_.assumed_races;
+            break;
+        }
+        evidence_.outcome = Evidence::Outcome::differs;
+        evidence_.text =
+            fmt::format("on the emulator {} does not leave what {} leaves as written: {} ({})",
+                        text_of(other), text_of(launch.written), found, circumstances(launch, contents));
+        return Trial::refuted;
+    }
+    return expected.empty() ? Trial::useless : Trial::done;
+}
+
+Evidence Trials::run() {
+    constexpr std::size_t most_blocks = 2, others_of_base = 6, others_of_edge = 3;
+    const std::vector<Contents> contents = all_contents();
+    std::vector<std::pair<trimtab_dim3, std::vector<double>>> bases;
+    trouble_ = "no launch at small sizes may have another block";
+    for (const trimtab_dim3& block : plan_.written_blocks()) {
+        for (unsigned attempt = 0; attempt < TrialPlan::attempts; ++attempt) {
+            const std::vector<double> data = plan_.base(block, attempt);
+            const auto launch = plan_.launch(data, block);
+            if (!launch) continue;
+            std::size_t useless = 0;
+            for (const Contents& one : contents) {
+                const Trial trial = try_launch(*launch, one, others_of_base);
+                if (trial == Trial::refuted) return evidence_;
+                if (trial == Trial::useless && ++useless > 1) break;
+            }
+            if (useless > 1) continue;
+            bases.emplace_back(block, data);
+            break;
+        }
+        if (bases.size() == most_blocks || is_spent()) break;
+    }
+    for (std::size_t n = 0; n < bases.size(); ++n) {
+        const auto& [block, data] = bases[n];
+        const std::vector<std::vector<double>> edges = plan_.edges(data, block);
+        for (std::size_t e = n; e < edges.size() && !is_spent(); e += bases.size()) {
+            const auto launch = plan_.launch(edges[e], block);
+            if (launch &&
+                try_launch(*launch, contents[turn_ % contents.size()], others_of_edge) == Trial::refuted)
+                return evidence_;
+        }
+    }
+    if (evidence_.launches > 0)
+        evidence_.outcome = Evidence::Outcome::agrees;
+    else
+        evidence_.text = trouble_;
+    return evidence_;
+}
+
+}  // namespace
+
+bool wants_evidence(const analysis::KernelDescription& description) {
+    return description.verdict == analysis::Verdict::covering ||
+           description.verdict == analysis::Verdict::dividing;
+}
+
+Evidence gather_evidence(const analysis::KernelDescription& description, emulator::Program& program,
+                         const Profile& profile, const EvidenceOptions& options) {
+    if (!wants_evidence(description)) return {.text = "there is no verdict of the proof's to check"};
+    if (profile.backend_name == observed_backend) return {.text = "it wants a program's own data"};
+    return Trials(description, program, profile, options).run();
+}
+
+void refute(analysis::KernelDescription& description, const Evidence& evidence) {
+    constexpr unsigned rule = 7;
+    description.verdict = analysis::Verdict::fixed;
+    description.reasons = {
+        {.rule = rule,
+         .source = description.source,
+         .text = evidence.text +
+                 "; this is an error of Trimtab's proof, so that the kernel keeps its block: please "
+                 "report it, with this line and what --trimtab-keep=DIR writes"}};
+    description.may_reassociate = false;
+    description.guards.clear();
+    description.strides.clear();
+    description.stride_accesses.clear();
+    description.apart.clear();
+    description.needs_one_turn_a_thread = false;
+    description.annotated_block.reset();
+    description.annotated_shared.reset();
+    description.annotated_grid = {};
+}
+
+std::string evidence_key(const analysis::KernelDescription& description, const EvidenceOptions& options) {
+    nlohmann::json json = analysis::to_json(description);
+    // Names make no other launches.
+    for (const char* member : {"name", "demangled", "source", "reasons", "data", "memo"}) json.erase(member);
+    const std::string text = json.dump();
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+    for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+    return fmt::format("{:016x} {}", hash, options.instruction_budget);
+}
+
+nlohmann::json to_json(const Evidence& evidence) {
+    return {{"outcome", outcome_names[static_cast<std::size_t>(evidence.outcome)]},
+            {"text", evidence.text},
+            {"launches", evidence.launches},
+            {"assumed_races", evidence.assumed_races}};
+}
+
+std::expected<Evidence, Error> evidence_from_json(const nlohmann::json& json, const std::string& origin) {
+    return base::read_json(json, "evidence", origin, [](const base::JsonValue& value) {
+        return Evidence{.outcome = static_cast<Evidence::Outcome>(value["outcome"].one_of(outcome_names)),
+                        .text = value["text"].text(),
+                        .launches = value["launches"].count(),
+                        .assumed_races = value["assumed_races"].count()};
+    });
+}
+
+}  // namespace trimtab::profiler
