@@ -30,7 +30,7 @@ struct KernelResult {
     // Why one of them is not there. A profile's failure is the kernel's, and the same everywhere.
     std::string profile_failure = {}, fit_failure = {};
     std::optional<profiler::Evidence> evidence = {};  // where it was asked for
-    double seconds = 0;                               // that it took
+    double seconds = 0, evidence_seconds = 0;         // that it took, and the evidence of the processor
 };
 
 // The work itself. `known`: its profile, where only the fits are wanted.

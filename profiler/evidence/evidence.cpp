@@ -25,10 +25,11 @@ using emulator::Fault;
 
 // Of pages, which are made as they are touched.
 constexpr std::uint64_t most_bytes = std::uint64_t{24} << 20;
-// A launch with another block that executes as many times the instructions of the one as written is given up.
-constexpr std::uint64_t instructions_ratio = 24, least_instruction_limit = 20'000;
-// Memory that is looked through costs time, too: bytes for the time of a warp instruction.
-constexpr std::uint64_t bytes_of_instruction = 256;
+// A launch with another block that executes as many times the instructions of the one as written is given up: one of 32
+// warps a block in the place of one warp does some things 32 times.
+constexpr std::uint64_t instructions_ratio = 40, least_instruction_limit = 2'000;
+// Memory costs time, too: bytes that are looked through, or filled, for the time of a warp instruction.
+constexpr std::uint64_t bytes_looked_through = 256, bytes_filled = 32;
 const std::vector<std::string_view> outcome_names{"none", "agrees", "differs"};  // of Outcome, in order
 // Other orders in which a launch as written runs, before another block is blamed.
 constexpr std::uint64_t orders_as_written = 3;
@@ -64,7 +65,8 @@ class Trials {
   private:
     enum class Trial : std::uint8_t {
         done,
-        useless,  // the launch as written faults, runs too long, or changes nothing
+        idle,     // the launch as written changes nothing
+        useless,  // it faults, or runs too long
         refuted   // evidence_ says what differs
     };
 
@@ -113,8 +115,10 @@ std::expected<emulator::LaunchResult, Fault> Trials::execute(const TrialLaunch& 
     request.print = [](std::string_view) {};
     // Compiling pays for longer ones.
     request.is_interpreted = true;
+    const std::uint64_t filled_before = memory_.filled_bytes();
     auto result = emulator::launch(program_, memory_, request);
-    spent_ += memory_.variable_bytes() / bytes_of_instruction;
+    spent_ +=
+        memory_.held_bytes() / bytes_looked_through + (memory_.filled_bytes() - filled_before) / bytes_filled;
     spent_ += result ? result->warp_instructions : result.error().kind == Fault::Kind::limit ? limit : 0;
     return result;
 }
@@ -157,6 +161,7 @@ std::string Trials::difference(const TrialLaunch& launch, const LaunchConfigurat
         const Fault& fault = result.error();
         const bool says_nothing = fault.kind == Fault::Kind::limit || fault.kind == Fault::Kind::host ||
                                   fault.kind == Fault::Kind::invalid_launch || memory_.is_exhausted();
+        if (says_nothing) trouble_ = fault.message;
         return says_nothing ? std::string() : "it faults: " + fault.message;
     }
     ++evidence_.launches;
@@ -191,8 +196,7 @@ Trials::Trial Trials::try_launch(const TrialLaunch& launch, Contents contents, s
     }
     const MemoryImage expected = memory_.changed();
     if (expected.empty()) trouble_ = "it changes no memory at the sizes that were tried";
-    const std::uint64_t limit =
-        instructions_ratio * std::max(written->warp_instructions, least_instruction_limit);
+    const std::uint64_t limit = least_instruction_limit + instructions_ratio * written->warp_instructions;
     for (const LaunchConfiguration& other : plan_.others(launch, most_others, turn_)) {
         if (is_spent()) break;
         const std::string found = difference(launch, other, expected, limit);
@@ -207,7 +211,7 @@ Trials::Trial Trials::try_launch(const TrialLaunch& launch, Contents contents, s
                         text_of(other), text_of(launch.written), found, circumstances(launch, contents));
         return Trial::refuted;
     }
-    return expected.empty() ? Trial::useless : Trial::done;
+    return expected.empty() ? Trial::idle : Trial::done;
 }
 
 Evidence Trials::run() {
@@ -220,13 +224,14 @@ Evidence Trials::run() {
             const std::vector<double> data = plan_.base(block, attempt);
             const auto launch = plan_.launch(data, block);
             if (!launch) continue;
-            std::size_t useless = 0;
+            std::size_t done = 0, useless = 0;
             for (const Contents& one : contents) {
                 const Trial trial = try_launch(*launch, one, others_of_base);
                 if (trial == Trial::refuted) return evidence_;
+                done += trial == Trial::done ? 1 : 0;
                 if (trial == Trial::useless && ++useless > 1) break;
             }
-            if (useless > 1) continue;
+            if (done == 0 || useless > 1) continue;
             bases.emplace_back(block, data);
             break;
         }

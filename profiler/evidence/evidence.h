@@ -31,7 +31,7 @@ struct Evidence {
 
 struct EvidenceOptions {
     // Warp instructions of all launches together, about.
-    std::uint64_t instruction_budget = 1'000'000;
+    std::uint64_t instruction_budget = 600'000;
 };
 
 // Of a kernel whose verdict its proof gave. `profile`: of this backend's program, planned.

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "emulator/exec/half.h"
 
@@ -14,7 +16,6 @@ namespace trimtab::profiler {
 
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096;
 // Where arrays of addresses point: each element to a region of its own, until there are no more.
 constexpr std::uint32_t first_pointed_region = 4096, pointed_regions = 4096;
 
@@ -66,22 +67,14 @@ double real_number(Contents contents, std::uint64_t draw, const RealType& type) 
             return 0.5 + fraction(draw);
         case Contents::magnitudes: {
             const auto exponents = static_cast<std::uint64_t>(type.most_exponent - type.least_exponent);
-            const int exponent = type.least_exponent + static_cast<int>((draw >> 1) % exponents);
-            return std::ldexp((draw & 1) != 0 ? 1 + fraction(draw) : -1 - fraction(draw), exponent);
+            // Sign, exponent and significand of a double.
+            const std::uint64_t exponent = 1023 + (draw >> 1) % exponents + type.least_exponent;
+            return std::bit_cast<double>(draw << 63 | exponent << 52 | draw >> 12);
         }
         case Contents::extremes: {
-            const std::array<double, 12> values{0,
-                                                -0.0,
-                                                1,
-                                                -1,
-                                                type.most,
-                                                -type.most,
-                                                type.least_normal,
-                                                -type.least_normal,
-                                                type.least,
-                                                0.5,
-                                                std::ldexp(1, type.most_exponent),
-                                                -std::ldexp(1, type.least_exponent)};
+            const std::array<double, 12> values{
+                0,          -0.0, 1,   -1,   type.most, -type.most, type.least_normal, -type.least_normal,
+                type.least, 0.5,  1e4, -1e-3};
             return values[draw % values.size()];
         }
     }
@@ -89,23 +82,23 @@ double real_number(Contents contents, std::uint64_t draw, const RealType& type) 
 }
 
 template <typename T>
-void fill_whole(std::byte* bytes, std::uint64_t address, std::uint64_t seed, Contents contents,
+void fill_whole(std::span<std::byte> bytes, std::uint64_t address, std::uint64_t seed, Contents contents,
                 bool is_truth) {
-    for (std::size_t at = 0; at < page_bytes; at += sizeof(T)) {
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
         const std::uint64_t draw = mixed((address + at) ^ seed);
         const auto value =
             static_cast<T>(is_truth ? static_cast<std::int64_t>(draw & 1)
                                     : whole_number(contents, draw, 8 * static_cast<unsigned>(sizeof(T))));
-        std::memcpy(bytes + at, &value, sizeof value);
+        std::memcpy(bytes.data() + at, &value, sizeof value);
     }
 }
 
 template <typename T, typename Make>
-void fill_real(std::byte* bytes, std::uint64_t address, std::uint64_t seed, Contents contents,
+void fill_real(std::span<std::byte> bytes, std::uint64_t address, std::uint64_t seed, Contents contents,
                const RealType& type, const Make& make) {
-    for (std::size_t at = 0; at < page_bytes; at += sizeof(T)) {
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
         const T value = make(real_number(contents, mixed((address + at) ^ seed), type));
-        std::memcpy(bytes + at, &value, sizeof value);
+        std::memcpy(bytes.data() + at, &value, sizeof value);
     }
 }
 
@@ -192,18 +185,18 @@ const std::byte* TrialMemory::before(std::uint64_t stretch) const {
     return found == pages_.end() ? nullptr : found->second.bytes.get() + page_bytes;
 }
 
-void TrialMemory::make(std::uint64_t address, std::byte* bytes) const {
+void TrialMemory::make(std::uint64_t address, std::span<std::byte> bytes) const {
     const Pointee* pointee = pointee_at(address);
     if (pointee == nullptr) {
-        std::memset(bytes, 0, page_bytes);
+        std::ranges::fill(bytes, std::byte{0});
         return;
     }
     if (pointee->is_address) {
-        for (std::size_t at = 0; at < page_bytes; at += sizeof(std::uint64_t)) {
+        for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
             const auto element = static_cast<std::uint32_t>((address + at) / sizeof(std::uint64_t));
             const std::uint64_t pointed =
                 emulator::SparseMemory::region_base(first_pointed_region + element % pointed_regions);
-            std::memcpy(bytes + at, &pointed, sizeof pointed);
+            std::memcpy(bytes.data() + at, &pointed, sizeof pointed);
         }
         return;
     }
@@ -252,8 +245,9 @@ emulator::GlobalMemory::Range TrialMemory::range_of(std::uint64_t address, emula
         is_exhausted_ = true;
         return {};
     }
+    filled_bytes_ += page_bytes;
     auto bytes = std::make_unique_for_overwrite<std::byte[]>(2 * page_bytes);
-    make(first, bytes.get());
+    make(first, {bytes.get(), page_bytes});
     std::memcpy(bytes.get() + page_bytes, bytes.get(), page_bytes);
     std::byte* host = bytes.get();
     pages_[number] = {std::move(bytes)};

@@ -7,8 +7,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -52,7 +53,9 @@ class TrialMemory : public emulator::GlobalMemory {
     [[nodiscard]] MemoryImage changed() const;
     // An address was refused since fill(), because of `most_bytes`.
     [[nodiscard]] bool is_exhausted() const { return is_exhausted_; }
-    [[nodiscard]] std::uint64_t variable_bytes() const { return variables_.size(); }
+    // That restore() and compare() look through; and those that were made and filled, ever.
+    [[nodiscard]] std::uint64_t held_bytes() const { return variables_.size() + pages_.size() * page_bytes; }
+    [[nodiscard]] std::uint64_t filled_bytes() const { return filled_bytes_; }
 
     // Stretches whose bytes are not those of `expected`, in no order. Both have `bytes`.
     using Visit = std::function<void(std::uint64_t address, const std::byte* expected, const std::byte* found,
@@ -66,10 +69,13 @@ class TrialMemory : public emulator::GlobalMemory {
     [[nodiscard]] const emulator::Texture* texture(std::uint64_t) const override { return texture_.get(); }
 
   private:
+    // Small: a scattered access makes and fills one.
+    static constexpr std::uint64_t page_bytes = 4096;
+
     struct Page {
         std::unique_ptr<std::byte[]> bytes;  // now, and behind it before the launch
     };
-    void make(std::uint64_t address, std::byte* bytes) const;
+    void make(std::uint64_t address, std::span<std::byte> bytes) const;
     [[nodiscard]] std::byte* variables_now() const {
         return reinterpret_cast<std::byte*>(program_.variables_first());
     }
@@ -82,6 +88,7 @@ class TrialMemory : public emulator::GlobalMemory {
     std::unordered_map<std::uint64_t, Page> pages_;  // by address / page_bytes
     Contents contents_ = Contents::counting;
     std::uint32_t seed_ = 0;
+    std::uint64_t filled_bytes_ = 0;
     bool is_exhausted_ = false;
     MadeUpTexture texture_;
 };

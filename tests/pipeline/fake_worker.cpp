@@ -16,6 +16,7 @@
 //   reads-late  begins to read after a while
 //   follows     begins when FILE is there
 //   second      begins when FILE has two bytes
+//   disagrees   does the work of kernels well, and says of each that another block leaves something else
 // Those that talk nonsense (garbage to untyped) add a byte to FILE when they start.
 #include <fcntl.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@
 #include <thread>
 #include <utility>
 
+#include "pipeline/workers/kernel_task.h"
 #include "pipeline/workers/message.h"
 
 namespace {
@@ -80,6 +82,7 @@ int main(int argc, char** argv) {
     MessageReader reader;
     std::size_t body_bytes = 0;
     bool is_first_task = true;
+    KernelHand hand(1);
     char buffer[65536];
     for (ssize_t got; (got = read(STDIN_FILENO, buffer, sizeof buffer)) > 0;) {
         reader.add({buffer, static_cast<std::size_t>(got)});
@@ -89,9 +92,22 @@ int main(int argc, char** argv) {
             if (!*message) break;
             if (!(*message)->head.contains("task")) {
                 body_bytes = (*message)->body.size();
+                if (manner == "disagrees") hand.take((*message)->head, (*message)->body);
                 continue;
             }
             const auto task = (*message)->head["task"].get<long>();
+            if (manner == "disagrees") {
+                auto answer = hand.work((*message)->head, {});
+                if (!answer) return 4;
+                (*answer)["task"] = task;
+                if (answer->contains("evidence"))
+                    (*answer)["evidence"] = {{"outcome", "differs"},
+                                             {"text", "on the emulator it does not leave the same"},
+                                             {"launches", 1},
+                                             {"assumed_races", 0}};
+                write_all(encode(*answer));
+                continue;
+            }
             if (manner == "together" && std::exchange(is_first_task, false)) {
                 count(argv[2]);
                 wait_for(argv[2], 3);

@@ -116,7 +116,7 @@ class Workers : public testing::Test {
         if (!fs::exists(cache("alone"))) {
             ASSERT_EQ(prepare("alone", {}), 0) << messages("alone");
         }
-        EXPECT_EQ(rows("alone").size(), 6U);
+        EXPECT_EQ(rows("alone").size(), 12U);  // a profile and the evidence of each
         EXPECT_EQ(rows(name), rows("alone"));
         EXPECT_FALSE(library(name).empty());
         EXPECT_EQ(library(name), library("alone"));
@@ -211,7 +211,7 @@ TEST_F(Workers, AFileAfterTheOptionIsAFile) {
     std::ofstream(other) << trimtab::tests::ptx_of_kernels(1, 3);
     std::ofstream(module_) << trimtab::tests::ptx_of_kernels(1, 4);
     ASSERT_EQ(prepare("files", {"--workers", "exec " + trimtab + " worker", other}), 0) << messages("files");
-    EXPECT_EQ(rows("files").size(), 2U) << messages("files");
+    EXPECT_EQ(rows("files").size(), 4U) << messages("files");
 }
 
 // Machines that share a Redis, each with a cache of its own.

@@ -40,6 +40,7 @@ struct Options {
     std::string annotations_content;  // of it
     std::uint32_t smallest_size = 0, largest_size = 0;
     bool quiet = false;
+    bool unchecked = false;  // verdicts are not held against launches
     WorkerOptions workers;
     // Started by the runtime of a program, for a file in the cache's folder; and the program waits for it.
     bool background = false, is_waited_for = false;
@@ -128,6 +129,11 @@ std::expected<driver_gen::CCompiler, Error> find_c_compiler() {
     return std::unexpected(Error{"there is no C compiler: clang 22, or any other as cc"});
 }
 
+bool is_debugging() {
+    const char* level = std::getenv("TRIMTAB_LOG");
+    return level != nullptr && std::string_view(level) == "debug";
+}
+
 class Preparation {
   public:
     Preparation(const Options& options, const ModuleCache& cache, driver_gen::CCompiler compiler,
@@ -149,10 +155,12 @@ class Preparation {
                            .kernel_sources = {},
                            .annotations = options_.annotations,
                            .profile = true,
+                           .check = !options_.unchecked,
                            .smallest_size = options_.smallest_size,
                            .largest_size = options_.largest_size,
                            .keep = {},
                            .quiet = options_.quiet,
+                           .debug = is_debugging(),
                            .delivery = driver_gen::Delivery::is_asked_for,
                            .workers = workers_},
                           store_, [this](const std::string& text) { warn(text); });
@@ -296,6 +304,8 @@ void add_prepare(CLI::App& app, Action& action) {
     command->add_option("--annotations", options->annotations,
                         "Annotations of its kernels, as trimtab suggest writes them: for runs with "
                         "TRIMTAB_ANNOTATIONS of this very content");
+    command->add_flag("--no-check", options->unchecked,
+                      "Run no launches of the kernels on the emulator to check what is proved of them");
     add_worker_options(*command, options->workers);
     command->add_flag("--quiet", options->quiet, "No progress; warnings stay");
     command->add_flag("--background", options->background)->group("");
