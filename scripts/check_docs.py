@@ -27,8 +27,10 @@ CODE_SPAN = re.compile(r"`([^`]+)`")
 PATH = re.compile(rf"(?:{'|'.join(ROOMS)})/[\w+./-]*")
 CITED = re.compile(r"\bdocs/[\w/-]+\.md")
 
-PLAIN_PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/faq.md", "docs/limits.md", "docs/start.md",
-               "docs/tutorial-advice.md", "docs/tutorial-annotation.md", "docs/will-it-help.md")
+PLAIN_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md",
+               *(f"docs/{page}.md" for page in (
+                   "README", "annotations", "checks", "command-line", "faq", "how-it-works", "limits", "reading-an-inspect", "start",
+                   "suggest", "troubleshooting", "tutorial-advice", "tutorial-annotation", "will-it-help")))
 MAX_WORDS = 30
 # What to write instead. Words are matched whole, letter case aside.
 NOT_PLAIN = {re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE): better for pattern, better in {
