@@ -34,7 +34,12 @@ step() {
 
 cd "$root"
 if $setup; then scripts/setup.sh; fi
-[[ -f build/build.ninja ]] || configure default
+if [[ ! -f build/build.ninja ]]; then
+    # Tests and benchmarks need packages that only developers install.
+    parts=()
+    scripts/setup.sh --developer --check >/dev/null 2>&1 || parts=(-DTRIMTAB_TESTS=OFF -DTRIMTAB_BENCHMARKS=OFF)
+    configure default "${parts[@]}"
+fi
 say "building Trimtab in build/ (minutes, the first time)"
 build default product
 mkdir -p build/demo

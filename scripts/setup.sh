@@ -1,30 +1,39 @@
 #!/usr/bin/env bash
-# Installs what building Trimtab needs. See --help.
+# Installs the tools and libraries that a build of Trimtab needs. See --help.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage() {
     cat <<END
-usage: scripts/setup.sh [--check] [--cuda-wheels]
+usage: scripts/setup.sh [--developer] [--check] [--cuda-wheels]
 
-Installs the compilers and libraries that Trimtab is built with (Debian 12, as root or through sudo) and, where no
-CUDA toolkit of version 13.0 or later is found (CUDA_HOME, /usr/local/cuda, nvcc on PATH), NVIDIA's wheels of
-CUDA 13.0 from PyPI as a toolkit in .toolchain/cuda. Does nothing, quickly, where all is there. On another
-system it names what is missing and exits 3. nvdisasm, which reads what ptxas made of a kernel, is put in
-.toolchain/nvdisasm where no toolkit has it, libclc, which OpenCL C needs, in .toolchain/libclc, and ptxas 11.8, which
-knows the registers of GPUs before Turing, in .toolchain/ptxas-11.8; without a network Trimtab does without them.
+Installs the compilers and libraries that Trimtab is built with: packages of Debian 12, as root or through sudo. It lists
+them before it asks for rights. If everything is there, it does nothing, quickly. On another system it names the missing
+pieces and exits 3.
 
-  --check         install nothing: exit 0 if all is there, 1 if not
-  --cuda-wheels   lay out .toolchain/cuda even where another toolkit is found (also: TRIMTAB_FORCE_CUDA_WHEELS=1)
+Into .toolchain/, without root, it puts
+  cuda         NVIDIA's wheels of CUDA 13.0 from PyPI, if there is no toolkit of version 13.0 or later in CUDA_HOME, in
+               /usr/local/cuda or around the nvcc on PATH
+  nvdisasm     NVIDIA's disassembler, which reads ptxas's output, if no toolkit has it
+  libclc       Debian's library for OpenCL C
+  ptxas-11.8   NVIDIA's assembler that knows the registers of GPUs before Turing
+Without a network, Trimtab does without the last three.
+
+  --developer     also install what tests, benchmarks and checks use: GoogleTest, Google Benchmark, the sanitizers,
+                  clang-format, clang-tidy, ccache, lld, a Redis server, PoCL and clinfo (scripts/test.sh does this)
+  --check         install nothing; exit 0 if everything is there, 1 if not
+  --cuda-wheels   lay out .toolchain/cuda even if there is another toolkit (also: TRIMTAB_FORCE_CUDA_WHEELS=1)
 END
 }
 
 check=false
+developer=false
 wheels=${TRIMTAB_FORCE_CUDA_WHEELS:-0}
 for argument in "$@"; do
     case $argument in
         --check) check=true ;;
+        --developer) developer=true ;;
         --cuda-wheels) wheels=1 ;;
         -h | --help) usage && exit 0 ;;
         *) usage_error "unknown argument '$argument'" ;;
@@ -32,17 +41,25 @@ for argument in "$@"; do
 done
 
 packages=(
-    clang-22 llvm-22-dev libclang-22-dev libclang-rt-22-dev clang-format-22 clang-tidy-22 lld-22
-    g++ cmake ninja-build ccache pkg-config python3 python3-venv
+    clang-22 llvm-22-dev libclang-22-dev
+    g++ cmake ninja-build pkg-config python3 python3-venv
     libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libsqlite3-dev
     libopenblas-dev liblapacke-dev libtbb-dev libzstd-dev liblz4-dev libxxhash-dev libmd-dev
-    libhiredis-dev libssl-dev redis-server # the store that several machines share; its tests start a server of their own
-    libgtest-dev libgmock-dev libbenchmark-dev
+    libhiredis-dev libssl-dev # the store that several machines share
     zlib1g-dev libxml2-dev libedit-dev libcurl4-openssl-dev # LLVM's CMake package asks for these
-    graphviz
-    pocl-opencl-icd # what the emulator's speed is compared with
-    ocl-icd-opencl-dev clinfo # OpenCL: headers, loader, and what reads platforms
+    graphviz # trimtab inspect --flowchart
+    ocl-icd-opencl-dev # OpenCL: headers, loader
 )
+developer_packages=(
+    libgtest-dev libgmock-dev libbenchmark-dev
+    libclang-rt-22-dev # the sanitizers, and the fuzzer
+    clang-format-22 clang-tidy-22 ccache
+    lld-22 # the linker of a machine without ld
+    redis-server # tests of the shared store start one of their own
+    pocl-opencl-icd # the emulator's speed is compared with it; the OpenCL layer's tests run on it
+    clinfo # reads the OpenCL platform, in a test
+)
+if $developer; then packages+=("${developer_packages[@]}"); fi
 
 missing_packages() {
     local package status
@@ -56,10 +73,16 @@ missing_packages() {
 # What the packages provide, for systems that name them otherwise.
 missing_pieces() {
     local piece
-    for piece in clang++-22 clang-format-22 clang-tidy-22 ld.lld-22 llvm-config-22 g++ cmake ninja pkg-config python3; do
+    local commands=(clang++-22 llvm-config-22 g++ cmake ninja pkg-config python3)
+    local libraries=(fmt spdlog nlohmann_json sqlite3 openblas lapacke tbb libzstd liblz4 libxxhash libmd hiredis libcrypto)
+    if $developer; then
+        commands+=(clang-format-22 clang-tidy-22 ld.lld-22)
+        libraries+=(gtest gmock benchmark)
+    fi
+    for piece in "${commands[@]}"; do
         command -v "$piece" >/dev/null || echo "$piece (command)"
     done
-    for piece in fmt spdlog nlohmann_json sqlite3 openblas lapacke tbb libzstd liblz4 libxxhash libmd hiredis libcrypto gtest gmock benchmark; do
+    for piece in "${libraries[@]}"; do
         pkg-config --exists "$piece" 2>/dev/null || echo "$piece (library and headers)"
     done
     [[ -e /usr/include/CLI/CLI.hpp || -e /usr/local/include/CLI/CLI.hpp ]] || echo "CLI11 (headers)"
@@ -98,7 +121,7 @@ enable_security_archive() {
 }
 
 install_packages() {
-    say "installing ${#missing[@]} packages: ${missing[*]}"
+    say "installing ${#missing[@]} packages of Debian, as root, with what they depend on: ${missing[*]}"
     apt_get update
     candidate clang-22 >/dev/null || enable_security_archive
     local package unknown=()

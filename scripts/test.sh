@@ -12,7 +12,7 @@ usage() {
 usage: scripts/test.sh [--all | --only STAGE,...] [--skip STAGE,...] [--verbose]
 
 Runs, in this order (tidy, which may take as long as all others, only with --all or --only):
-  setup      scripts/setup.sh
+  setup      scripts/setup.sh --developer
   style      clang-format, which room includes which, the manual, the scripts
   build      the default preset: Release, clang (build/)
   tests      every test of that build; those that are labelled exhaustive (more of the same) only with --all
@@ -110,7 +110,7 @@ run_tests() {
     printf '%s\n' "${names[@]}" >>"$unsteady"
 }
 
-stage_setup() { scripts/setup.sh; }
+stage_setup() { scripts/setup.sh --developer; }
 
 stage_style() {
     local failed=0
@@ -129,7 +129,8 @@ stage_style() {
     return $failed
 }
 
-stage_build() { configure default && build default; }
+# Named, because scripts/demo.sh may have configured the folder without them.
+stage_build() { configure default -DTRIMTAB_TESTS=ON -DTRIMTAB_BENCHMARKS=ON && build default; }
 
 stage_tests() {
     local chosen=()
