@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 class KernelPlan;
 struct PreparedModule;
@@ -24,4 +24,4 @@ struct Kernel {
     std::atomic<bool> awaits_module = false;  // its plan is made again when the module is settled
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

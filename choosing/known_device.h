@@ -5,11 +5,11 @@
 
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 struct KnownDevice {
     trimtab_device values{};
     std::string name;  // its slug; for a GPU that no description matches, CUDA's name of it
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

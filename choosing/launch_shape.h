@@ -6,7 +6,7 @@
 
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 struct LaunchShape {
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
@@ -31,4 +31,4 @@ struct LaunchShape {
            dynamic_shared_bytes == shape.dynamic_shared_bytes;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -3,7 +3,7 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 // What is printed is decided by LogLevel, which has a level more than spdlog has between warnings and
@@ -57,4 +57,4 @@ void Log::warn_once(const std::string& line) {
     warn(line);
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -13,7 +13,7 @@ namespace spdlog {
 class logger;
 }
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 class Log {
   public:
@@ -36,4 +36,4 @@ class Log {
     std::set<std::string, std::less<>> said_;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

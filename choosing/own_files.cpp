@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 std::string own_folder() {
     Dl_info info{};
@@ -58,4 +58,4 @@ std::string find_own_program(const std::string& name) {
     return {};
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

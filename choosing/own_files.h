@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // The folder of that library; empty where it cannot be told.
 [[nodiscard]] std::string own_folder();
@@ -12,4 +12,4 @@ namespace trimtab::runtime {
 // A program of Trimtab's: in bin/ beside the folder of its libraries, else on PATH; "" where there is none.
 [[nodiscard]] std::string find_own_program(const std::string& name);
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

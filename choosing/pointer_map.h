@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // Open addressing with linear probing. Writers hold a mutex and bump the version around what they do; a
 // reader that finds another version than it began with reads again. So places of erased keys are used again,
@@ -135,4 +135,4 @@ class PointerMap {
     std::size_t used_ = 0;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -12,7 +12,7 @@
 #include "analysis/demangle.h"
 #include "choosing/choices/argument_key.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 using nlohmann::ordered_json;
@@ -146,4 +146,4 @@ void Report::add(const LaunchRecord& record) {
         log_.warn_once(fmt::format("TRIMTAB_REPORT={}: {}: lines are missing", path_, std::strerror(errno)));
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -8,7 +8,7 @@
 #include "choosing/launch_shape.h"
 #include "choosing/log.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // What is told of one launch, in the report and in the log.
 struct LaunchRecord {
@@ -44,4 +44,4 @@ class Report {
     Log& log_;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

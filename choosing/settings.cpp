@@ -13,7 +13,7 @@
 #include "base/nearest_name.h"
 #include "base/reassociation.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 template <typename Value, std::size_t count>
@@ -198,4 +198,4 @@ ReadSettings read_settings(const std::function<const char*(const char*)>& get) {
     return out;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 enum class Mode : std::uint8_t {
     on,
@@ -76,4 +76,4 @@ struct ReadSettings {
 // nothing of Trimtab reads.
 [[nodiscard]] std::vector<std::string> unknown_variables(const char* const* environment);
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

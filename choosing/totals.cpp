@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 void Totals::add(const std::string& kernel, const Decision& decision, bool is_changed) {
     const std::lock_guard lock(mutex_);
@@ -32,4 +32,4 @@ std::string Totals::text() const {
     return line;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

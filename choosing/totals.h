@@ -8,7 +8,7 @@
 
 #include "choosing/choices/choose.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 class Totals {
   public:
@@ -26,4 +26,4 @@ class Totals {
     double written_ns_ = 0, launched_ns_ = 0;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -58,7 +58,7 @@ void take_what_cuda_tells(const cudaDeviceProp& properties, trimtab_device& devi
 
 }  // namespace
 
-KnownDevices::KnownDevices(const BackendCalls& calls, Log& log) : calls_(calls), log_(log) {
+KnownDevices::KnownDevices(const BackendCalls& calls, choosing::Log& log) : calls_(calls), log_(log) {
     const PendingError pending(calls_);
     if (calls_.get_device_count(&count_) == cudaSuccess) return;
     count_ = 0;
@@ -75,12 +75,12 @@ std::uint32_t KnownDevices::current() const {
     return 0;
 }
 
-std::shared_ptr<const KnownDevice> KnownDevices::device(std::uint32_t ordinal) {
+std::shared_ptr<const choosing::KnownDevice> KnownDevices::device(std::uint32_t ordinal) {
     const std::lock_guard lock(mutex_);
     if (const auto known = devices_.find(ordinal); known != devices_.end()) return known->second;
     if (!is_due(ordinal)) return nullptr;
     const PendingError pending(calls_);
-    std::shared_ptr<const KnownDevice> device = describe(ordinal);
+    std::shared_ptr<const choosing::KnownDevice> device = describe(ordinal);
     if (device == nullptr) {
         pending.restore();
         log_.warn_once(fmt::format(
@@ -101,14 +101,14 @@ bool KnownDevices::is_due(std::uint32_t ordinal) {
     return std::has_single_bit(place->second++);
 }
 
-std::shared_ptr<const KnownDevice> KnownDevices::describe(std::uint32_t ordinal) const {
+std::shared_ptr<const choosing::KnownDevice> KnownDevices::describe(std::uint32_t ordinal) const {
     const int device = static_cast<int>(ordinal);
     if (calls_.emulated_device != nullptr) {
         const char* slug = nullptr;
         const trimtab_device* values = calls_.emulated_device(device, &slug);
         if (values == nullptr) return nullptr;
-        return std::make_shared<KnownDevice>(
-            KnownDevice{.values = *values, .name = slug == nullptr ? "emulator" : slug});
+        return std::make_shared<choosing::KnownDevice>(
+            choosing::KnownDevice{.values = *values, .name = slug == nullptr ? "emulator" : slug});
     }
     cudaDeviceProp properties{};
     if (calls_.get_device_properties(&properties, device) != cudaSuccess) return nullptr;
@@ -116,13 +116,15 @@ std::shared_ptr<const KnownDevice> KnownDevices::describe(std::uint32_t ordinal)
     // Of a GPU of that name a process may have a part of the SMs (MPS), or there are several of one name.
     if (found && found->values.sm_count == properties.multiProcessorCount) {
         log_.debug(fmt::format("device {}: {}, described as {}", device, properties.name, found->slug));
-        return std::make_shared<KnownDevice>(KnownDevice{.values = found->values, .name = found->slug});
+        return std::make_shared<choosing::KnownDevice>(
+            choosing::KnownDevice{.values = found->values, .name = found->slug});
     }
     const auto capability = static_cast<unsigned>(10 * properties.major + properties.minor);
     const model::Device& relative = found ? *found : nearest_architecture(capability);
-    KnownDevice known{.values = relative.values,
-                      .name = found ? fmt::format("{}, {} SMs", found->slug, properties.multiProcessorCount)
-                                    : properties.name};
+    choosing::KnownDevice known{
+        .values = relative.values,
+        .name =
+            found ? fmt::format("{}, {} SMs", found->slug, properties.multiProcessorCount) : properties.name};
     take_what_cuda_tells(properties, known.values);
     const auto attribute = [&](cudaDeviceAttr which) {
         const PendingError pending(calls_);
@@ -142,7 +144,7 @@ std::shared_ptr<const KnownDevice> KnownDevices::describe(std::uint32_t ordinal)
         fmt::format("device {}: no description of {} is built in: what CUDA does not tell (latencies, "
                     "lanes an SM, caches an SM) is taken from {}",
                     device, properties.name, relative.slug));
-    return std::make_shared<KnownDevice>(std::move(known));
+    return std::make_shared<choosing::KnownDevice>(std::move(known));
 }
 
 }  // namespace trimtab::runtime

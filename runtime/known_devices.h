@@ -14,23 +14,24 @@ namespace trimtab::runtime {
 
 class KnownDevices {
   public:
-    KnownDevices(const BackendCalls& calls, Log& log);
+    KnownDevices(const BackendCalls& calls, choosing::Log& log);
 
     // The current device's ordinal; a process with one device is not asked again.
     [[nodiscard]] std::uint32_t current() const;
     // Null where CUDA does not answer: one warning, and it is asked again later.
-    [[nodiscard]] std::shared_ptr<const KnownDevice> device(std::uint32_t ordinal);
+    [[nodiscard]] std::shared_ptr<const choosing::KnownDevice> device(std::uint32_t ordinal);
 
   private:
-    [[nodiscard]] std::shared_ptr<const KnownDevice> describe(std::uint32_t ordinal) const;
+    [[nodiscard]] std::shared_ptr<const choosing::KnownDevice> describe(std::uint32_t ordinal) const;
     // Is device `ordinal`, which could not be described before, to be asked for again now? Ever more seldom.
     [[nodiscard]] bool is_due(std::uint32_t ordinal);
 
     const BackendCalls& calls_;
-    Log& log_;
+    choosing::Log& log_;
     int count_ = 0;
     std::mutex mutex_;
-    std::map<std::uint32_t, std::shared_ptr<const KnownDevice>> devices_;  // that could be described
+    std::map<std::uint32_t, std::shared_ptr<const choosing::KnownDevice>>
+        devices_;  // that could be described
     std::map<std::uint32_t, std::uint64_t> asked_in_vain_;
 };
 

@@ -10,17 +10,17 @@ namespace trimtab::runtime {
 
 Process& Process::instance() {
     static Process& process =
-        *new Process(read_settings([](const char* name) { return secure_getenv(name); }));
+        *new Process(choosing::read_settings([](const char* name) { return secure_getenv(name); }));
     return process;
 }
 
-Process::Process(ReadSettings read)
+Process::Process(choosing::ReadSettings read)
     : settings_(std::move(read.settings)),
       log_(settings_.log),
       bundles_(log_),
       report_(settings_.report_path, log_) {
     for (const std::string& warning : read.warnings) log_.warn(warning);
-    for (const std::string& warning : unknown_variables(environ)) log_.warn(warning);
+    for (const std::string& warning : choosing::unknown_variables(environ)) log_.warn(warning);
     preload_real_runtime(settings_);
 }
 

@@ -19,12 +19,14 @@ namespace trimtab::runtime {
 
 // What exists from the first CUDA call on.
 struct Loaded {
-    Loaded(const Settings& settings, Bundles& bundles, Registrations& registrations, Report& report, Log& log)
+    Loaded(const choosing::Settings& settings, choosing::Bundles& bundles, Registrations& registrations,
+           choosing::Report& report, choosing::Log& log)
         : backend(settings, log),
-          modules(settings, bundles, registrations, log, ModuleCache(ModuleCache::default_folder()),
-                  [waits = settings.modules == ModulesMode::wait](const std::string& source,
-                                                                  const std::string& annotations) {
-                      return start_preparation(source, annotations, waits);
+          modules(settings, bundles, registrations, log,
+                  choosing::ModuleCache(choosing::ModuleCache::default_folder()),
+                  [waits = settings.modules == choosing::ModulesMode::wait](const std::string& source,
+                                                                            const std::string& annotations) {
+                      return choosing::start_preparation(source, annotations, waits);
                   }),
           launcher(settings, backend.calls(), bundles, report, log, &modules) {
         launcher.set_variables([&registrations] { return registrations.variables(); });
@@ -38,9 +40,9 @@ class Process {
   public:
     [[nodiscard]] static Process& instance();
 
-    [[nodiscard]] const Settings& settings() const { return settings_; }
-    [[nodiscard]] Log& log() { return log_; }
-    [[nodiscard]] Bundles& bundles() { return bundles_; }
+    [[nodiscard]] const choosing::Settings& settings() const { return settings_; }
+    [[nodiscard]] choosing::Log& log() { return log_; }
+    [[nodiscard]] choosing::Bundles& bundles() { return bundles_; }
     [[nodiscard]] Registrations& registrations() { return registrations_; }
     // The kernel that a launch names so; null: one that Trimtab knows nothing of.
     [[nodiscard]] RegisteredKernel* kernel_of(const void* function);
@@ -52,14 +54,14 @@ class Process {
     }
 
   private:
-    explicit Process(ReadSettings read);
+    explicit Process(choosing::ReadSettings read);
     [[nodiscard]] Loaded& load();
 
-    Settings settings_;
-    Log log_;
-    Bundles bundles_;
+    choosing::Settings settings_;
+    choosing::Log log_;
+    choosing::Bundles bundles_;
     Registrations registrations_;
-    Report report_;
+    choosing::Report report_;
     std::mutex mutex_;
     std::atomic<Loaded*> loaded_ = nullptr;
 };

@@ -6,7 +6,7 @@
 
 #include "ptx/types.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 // The size in bytes of a data parameter, by the name of its type ("s32"); 8 where the name says nothing.
@@ -144,4 +144,4 @@ std::vector<std::byte> argument_bytes(const analysis::KernelDescription& descrip
     return bytes;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

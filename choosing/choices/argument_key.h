@@ -10,7 +10,7 @@
 #include "analysis/description.h"
 #include "choosing/launch_shape.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // Two launches with equal keys get the same choice. In the key: the launch's shape, the device, the data
 // parameters that the description puts in the memo (some by power-of-two bucket), and, exactly, every
@@ -66,4 +66,4 @@ class ArgumentKey {
 [[nodiscard]] std::vector<std::byte> argument_bytes(const analysis::KernelDescription& description,
                                                     void* const* arguments);
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -2,7 +2,7 @@
 
 #include "analysis/legal_blocks.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 std::vector<trimtab_dim3> legal_block_list(const trimtab_limits& limits) {
     std::vector<trimtab_dim3> blocks;
@@ -18,4 +18,4 @@ std::vector<trimtab_dim3> legal_block_list(const trimtab_limits& limits) {
     return blocks;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

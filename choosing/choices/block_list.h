@@ -5,9 +5,9 @@
 
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // In order of z, y, x.
 [[nodiscard]] std::vector<trimtab_dim3> legal_block_list(const trimtab_limits& limits);
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -6,7 +6,7 @@
 #include <memory>
 #include <new>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 // A launch waits no longer than this for another process; without an answer the choice is made anew.
@@ -143,4 +143,4 @@ int trimtab_choices_add(void* pointer, const ChoiceRow* rows, std::size_t count,
 
 }  // extern "C"
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

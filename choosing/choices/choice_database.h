@@ -8,7 +8,7 @@
 
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // A row. The texts and the key live as long as the call.
 struct ChoiceRow {
@@ -39,4 +39,4 @@ int trimtab_choices_add(void* database, const ChoiceRow* rows, std::size_t count
                         std::size_t error_bytes);
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

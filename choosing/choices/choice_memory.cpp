@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 constexpr std::size_t first_size = 32;
@@ -134,4 +134,4 @@ void ChoiceMemory::grow() {
     current_.store(tables_.back().get(), std::memory_order_release);
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

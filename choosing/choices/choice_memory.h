@@ -10,7 +10,7 @@
 
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // What is remembered of a decision, beside the words that it was made for.
 struct RememberedChoice {
@@ -79,4 +79,4 @@ class ChoiceMemory {
     std::size_t used_ = 0;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

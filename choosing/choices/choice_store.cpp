@@ -12,7 +12,7 @@
 #include "choosing/choices/choice_database.h"
 #include "choosing/own_files.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 constexpr std::size_t rows_at_once = 64, most_pending = 4096;
@@ -150,4 +150,4 @@ bool ChoiceStore::flush_locked() {
     return true;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -15,7 +15,7 @@
 #include "choosing/log.h"
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // Whose choice it is.
 struct ChoiceOwner {
@@ -70,4 +70,4 @@ class ChoiceStore {
     std::vector<Pending> pending_;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

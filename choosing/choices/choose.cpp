@@ -9,7 +9,7 @@
 #include "choosing/choices/choose_body.h"
 #include "choosing/choices/other_totals.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 // A time that a driver program stands by must be one.
@@ -236,4 +236,4 @@ std::vector<PredictedBlock> predict_all(const analysis::KernelDescription& descr
     return predicted;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

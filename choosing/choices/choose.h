@@ -20,7 +20,7 @@
 #include "choosing/learning/turn.h"
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // As TRIMTAB_REPORT prints them.
 enum class By : std::uint8_t { driver, remembered, annotated, unchanged, crosscheck, learned };
@@ -94,4 +94,4 @@ struct OtherBody {
                               const trimtab_device& device, const trimtab_image& image,
                               const LaunchShape& shape, double least_gain);
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

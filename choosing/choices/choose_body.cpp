@@ -8,7 +8,7 @@
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/block_list.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 using analysis::KernelDescription;
@@ -103,4 +103,4 @@ Decision with_best_body(Decision decision, const KernelDescription& own, std::sp
     return decision;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -10,7 +10,7 @@
 
 #include "choosing/choices/choose.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // The launches that the body's annotation states in the place of the one written, `most` of them at most; none where
 // the launch as written is not what `own` states, or nothing is stated of memory that it uses.
@@ -29,4 +29,4 @@ namespace trimtab::runtime {
     const analysis::KernelDescription& own, const OtherBody& body, const trimtab_device& device,
     const LaunchShape& shape, trimtab_dim3 block);
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -5,7 +5,7 @@
 
 #include "choosing/choices/argument_key.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 Leaders leaders_of(const Decision& decision, const analysis::KernelDescription& description,
                    const trimtab_driver& driver, const trimtab_device& device, const trimtab_image& image,
@@ -54,4 +54,4 @@ Leaders leaders_of(const Decision& decision, const analysis::KernelDescription& 
     return leaders;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

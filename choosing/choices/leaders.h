@@ -7,7 +7,7 @@
 #include "choosing/choices/choose.h"
 #include "choosing/crosscheck/verdict.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 struct Leaders {
     std::vector<CheckedLaunch>
@@ -22,4 +22,4 @@ struct Leaders {
                                  const trimtab_driver& driver, const trimtab_device& device,
                                  const trimtab_image& image, const LaunchShape& shape, std::uint32_t count);
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

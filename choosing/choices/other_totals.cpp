@@ -10,7 +10,7 @@
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/block_list.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 // How often the device's resident threads, and at last one thread an index.
@@ -179,4 +179,4 @@ bool may_have_total(const analysis::KernelDescription& description, analysis::Ar
            same(analysis::covering_grid(*limits, block), grid);
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

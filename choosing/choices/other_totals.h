@@ -6,7 +6,7 @@
 
 #include "choosing/choices/choose.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // `decision`, or one with another grid whose prediction is better by more than both may err. `decision` is of
 // choose(), for the same launch.
@@ -27,4 +27,4 @@ namespace trimtab::runtime {
                                   const trimtab_image& image, const LaunchShape& shape, trimtab_dim3 grid,
                                   trimtab_dim3 block);
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

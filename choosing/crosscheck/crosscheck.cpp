@@ -14,7 +14,7 @@
 
 #include "choosing/own_files.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 // As `trimtab prepare` beside a program: the program comes first.
@@ -260,4 +260,4 @@ void CrossCheck::finish(ChoiceStore& store) {
         ends[CheckEnd::not_judged], ends[CheckEnd::late], unfinished));
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -29,7 +29,7 @@
 #include "choosing/log.h"
 #include "choosing/settings.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 class KernelPlan;
 
@@ -118,4 +118,4 @@ class CrossCheck {
     std::chrono::steady_clock::time_point deadline_;  // likewise
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -19,7 +19,7 @@
 #include "schedule/estimate.h"
 #include "schedule/traced_launch.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 // Of each of the few launches of blocks that a trace takes: about a second of the interpreter's. The program beside
@@ -135,4 +135,4 @@ extern "C" std::int32_t trimtab_emulate_times(const EmulationQuestion* question,
     return refusal.answer;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -7,7 +7,7 @@
 
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 struct LaunchToEmulate {
     trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
@@ -45,4 +45,4 @@ extern "C" {
 std::int32_t trimtab_emulate_times(const EmulationQuestion* question, char* why, std::size_t why_bytes);
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 // Far from null, and from the addresses that the emulator gives a meaning of their own.
@@ -35,4 +35,4 @@ std::vector<std::byte> with_moved_pointers(const analysis::KernelDescription& de
     return parameters;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -6,7 +6,7 @@
 
 #include "analysis/description.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // All pointers moved by one distance, to where the lowest begins at a fixed address: systems put allocations elsewhere
 // in every process, and caches place lines by their address. What lies beside what, where lines and sectors begin, and
@@ -14,4 +14,4 @@ namespace trimtab::runtime {
 [[nodiscard]] std::vector<std::byte> with_moved_pointers(const analysis::KernelDescription& description,
                                                          std::vector<std::byte> parameters);
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -6,7 +6,7 @@
 
 #include "model/prediction_error.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 std::string block_text(const trimtab_dim3& block) {
@@ -72,4 +72,4 @@ CheckOutcome judge(std::vector<CheckedLaunch> launches, std::size_t written, dou
     return outcome;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -11,7 +11,7 @@
 #include "analysis/annotated_launch.h"
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // A launch that may be chosen, by both predictors.
 struct CheckedLaunch {
@@ -41,4 +41,4 @@ struct CheckOutcome {
 // that prediction_error.h names, those that emulation alone would have changed so were slower for it.
 [[nodiscard]] CheckOutcome judge(std::vector<CheckedLaunch> launches, std::size_t written, double least_gain);
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 class EventClock {
   public:
@@ -28,4 +28,4 @@ class EventClock {
     virtual void undisturbed(const std::function<void()>& asks) { asks(); }
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 // Tukey's fences: beyond them a time is a clock that changed, a page that moved or another program's kernel.
@@ -205,4 +205,4 @@ void Halving::end(std::string why) {
     if (!is_over_) settle(std::move(why));
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

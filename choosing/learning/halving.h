@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 class Halving {
   public:
@@ -71,4 +71,4 @@ class Halving {
     std::string why_;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

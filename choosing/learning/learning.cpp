@@ -10,7 +10,7 @@
 
 #include "choosing/learning/halving.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 // Calls of events that fail, of one choice, until nothing more is learnt of it.
@@ -254,4 +254,4 @@ void Learning::finish(ChoiceStore& store) {
                              trials_.size() == 1 ? "" : "s", launched, changed));
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

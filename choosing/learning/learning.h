@@ -24,7 +24,7 @@
 #include "choosing/log.h"
 #include "choosing/settings.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 class KernelPlan;
 
@@ -86,4 +86,4 @@ class Learning {
     std::map<Choice, std::shared_ptr<LearningTrial>> trials_;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

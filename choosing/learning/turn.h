@@ -9,7 +9,7 @@
 
 #include "choosing/crosscheck/verdict.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // What was learnt of one choice, for the report.
 struct LearnOutcome {
@@ -35,4 +35,4 @@ struct LearningTurn {
     bool is_first = false;                        // launch since
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

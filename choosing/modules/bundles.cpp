@@ -11,7 +11,7 @@
 #include "base/json_value.h"
 #include "trimtab/section.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 using nlohmann::json;
@@ -211,4 +211,4 @@ Bundles::Found Bundles::find_by_name(std::string_view kernel) {
     return found;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -12,7 +12,7 @@
 #include "choosing/log.h"
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // A kernel of a bundle: how to launch it, and what predicts it.
 struct BundledKernel {
@@ -68,4 +68,4 @@ class Bundles {
     std::vector<Entry> entries_;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

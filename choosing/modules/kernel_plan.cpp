@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 // Reasons differ little from launch to launch; beyond this many, they are summed up in one.
@@ -104,4 +104,4 @@ Decision KernelPlan::recall(const RememberedChoice& choice) const {
     return decision;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

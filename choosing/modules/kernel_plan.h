@@ -15,7 +15,7 @@
 #include "choosing/modules/bundles.h"
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 class KernelPlan {
   public:
@@ -77,4 +77,4 @@ class KernelPlan {
     mutable std::uint64_t build_hash_ = 0;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -15,7 +15,7 @@
 #include "trimtab/driver.h"
 #include "trimtab/section.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 constexpr std::size_t most_library_bytes = std::size_t{256} << 20;
@@ -129,4 +129,4 @@ void ModuleCache::prune() const {
     base::prune_oldest(folder_, most_files, most_bytes);
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -21,7 +21,7 @@
 #include "choosing/modules/module_image.h"
 #include "trimtab/error.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // Held from take() until it is destroyed, or the process ends, however that comes.
 class FileLock {
@@ -83,4 +83,4 @@ class ModuleCache {
     std::string folder_;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 constexpr std::uint32_t fat_binary_magic = 0xba55ed50;
@@ -108,4 +108,4 @@ std::string_view extension(ModuleImage::Kind kind) {
     return kind == ModuleImage::Kind::ptx ? ".ptx" : ".fatbin";
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

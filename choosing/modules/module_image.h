@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 struct ModuleImage {
     enum class Kind : std::uint8_t { ptx, fat_binary, none };
@@ -28,4 +28,4 @@ inline constexpr std::size_t max_module_bytes = std::size_t{16} << 20;
 // A file's name says which it is.
 [[nodiscard]] std::string_view extension(ModuleImage::Kind kind);
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -6,7 +6,7 @@
 #include "base/process.h"
 #include "choosing/own_files.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 // Not what is meant for the program alone.
@@ -28,4 +28,4 @@ std::string start_preparation(const std::string& source, const std::string& anno
     return started ? std::string{} : started.error().text();
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // A process of its own session, with no open files and no parent in this program: nothing for its wait(), no
 // SIGCHLD. At a low priority and one at a time, unless the program waits for it. Empty, or why it
@@ -11,4 +11,4 @@ namespace trimtab::runtime {
 [[nodiscard]] std::string start_preparation(const std::string& source, const std::string& annotations,
                                             bool is_waited_for);
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

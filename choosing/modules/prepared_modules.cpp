@@ -9,7 +9,7 @@
 
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 constexpr unsigned most_attempts = 3;
@@ -237,4 +237,4 @@ void PreparedModules::start(PreparedModule& module) {
     settle(module, "its module cannot be prepared: " + wrong);
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

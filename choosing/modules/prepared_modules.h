@@ -22,7 +22,7 @@
 #include "choosing/modules/side_annotations.h"
 #include "choosing/settings.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 // One module's content, however often it is loaded. Never destroyed: a kernel may hold it.
 struct PreparedModule {
@@ -110,4 +110,4 @@ class PreparedModules {
     std::map<std::string, std::unique_ptr<PreparedModule>, std::less<>> modules_;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -10,7 +10,7 @@
 #include "analysis/annotation_file.h"
 #include "choosing/modules/module_cache.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 SideAnnotations::SideAnnotations(const std::string& path, Log& log) {
     if (path.empty()) return;
@@ -31,4 +31,4 @@ std::string SideAnnotations::hash_of_module(const std::string& hash) const {
     return is_on() ? annotated_hash(hash, content_) : hash;
 }
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -7,7 +7,7 @@
 
 #include "choosing/log.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 
 class SideAnnotations {
   public:
@@ -25,4 +25,4 @@ class SideAnnotations {
     std::set<std::string, std::less<>> kernels_;
 };
 
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

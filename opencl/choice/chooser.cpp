@@ -15,11 +15,11 @@
 
 namespace trimtab::opencl {
 
-using runtime::By;
-using runtime::Decision;
-using runtime::KernelPlan;
-using runtime::LaunchShape;
-using runtime::Mode;
+using choosing::By;
+using choosing::Decision;
+using choosing::KernelPlan;
+using choosing::LaunchShape;
+using choosing::Mode;
 
 namespace {
 
@@ -39,7 +39,7 @@ double unix_time_s() {
 Chooser& Chooser::instance() {
     static Chooser& chooser = *[] {
         auto* made =
-            new Chooser(runtime::read_settings([](const char* name) { return secure_getenv(name); }));
+            new Chooser(choosing::read_settings([](const char* name) { return secure_getenv(name); }));
         static_cast<void>(std::atexit([] {
             Chooser& ending = instance();
             ending.store_.flush();
@@ -51,28 +51,28 @@ Chooser& Chooser::instance() {
     return chooser;
 }
 
-Chooser::Chooser(runtime::ReadSettings read)
+Chooser::Chooser(choosing::ReadSettings read)
     : settings_(std::move(read.settings)),
       log_(settings_.log),
       report_(settings_.report_path, log_),
-      tells_(report_.is_open() || log_.wants(runtime::LogLevel::summary)),
+      tells_(report_.is_open() || log_.wants(choosing::LogLevel::summary)),
       store_(settings_.choices_path, log_),
       bundles_(log_),
-      modules_(settings_, bundles_, log_, runtime::ModuleCache(runtime::ModuleCache::default_folder()),
-               [waits = settings_.modules == runtime::ModulesMode::wait](const std::string& source,
-                                                                         const std::string& annotations) {
-                   return runtime::start_preparation(source, annotations, waits);
+      modules_(settings_, bundles_, log_, choosing::ModuleCache(choosing::ModuleCache::default_folder()),
+               [waits = settings_.modules == choosing::ModulesMode::wait](const std::string& source,
+                                                                          const std::string& annotations) {
+                   return choosing::start_preparation(source, annotations, waits);
                },
                {}) {
     for (const std::string& warning : read.warnings) log_.warn(warning);
-    for (const std::string& warning : runtime::unknown_variables(environ)) log_.warn(warning);
+    for (const std::string& warning : choosing::unknown_variables(environ)) log_.warn(warning);
 }
 
-runtime::PreparedModule* Chooser::module_of(const char* ptx) {
+choosing::PreparedModule* Chooser::module_of(const char* ptx) {
     return is_active() && modules_.is_on() ? modules_.registered(ptx) : nullptr;
 }
 
-ChosenKernel& Chooser::kernel_of(runtime::PreparedModule* module, const std::string& name) {
+ChosenKernel& Chooser::kernel_of(choosing::PreparedModule* module, const std::string& name) {
     const std::lock_guard lock(kernels_mutex_);
     auto& kernel = kernels_[{module, name}];
     if (kernel == nullptr) kernel = std::make_unique<ChosenKernel>(name, module);
@@ -86,12 +86,12 @@ bool Chooser::make_key(const KernelPlan& plan, const LaunchShape& shape, std::ui
         return false;
     }
     plan.key().write(shape, device, key.words);
-    key.hash = runtime::ChoiceMemory::hash(key.span());
+    key.hash = choosing::ChoiceMemory::hash(key.span());
     return true;
 }
 
 bool Chooser::recall(ChosenKernel& kernel, const LaunchShape& shape, std::uint32_t device,
-                     runtime::RememberedChoice& choice, bool& is_changed) noexcept {
+                     choosing::RememberedChoice& choice, bool& is_changed) noexcept {
     if (tells_ || settings_.mode != Mode::on) return false;
     const KernelPlan* plan = kernel.plan_.load(std::memory_order_acquire);
     if (plan == nullptr) return false;
@@ -104,7 +104,7 @@ bool Chooser::recall(ChosenKernel& kernel, const LaunchShape& shape, std::uint32
     Key key;
     if (!make_key(*plan, shape, device, key) || !plan->memory().find(key.span(), key.hash, choice, false))
         return false;
-    is_changed = !runtime::is_written(shape, choice.grid, choice.block, choice.dynamic_shared_bytes);
+    is_changed = !choosing::is_written(shape, choice.grid, choice.block, choice.dynamic_shared_bytes);
     return true;
 }
 
@@ -129,7 +129,7 @@ const KernelPlan& Chooser::plan_of(ChosenKernel& kernel) {
         kernel.awaits_module_.load(std::memory_order_relaxed))
         known = look_again(kernel, known);
     if (known != nullptr) return *known;
-    runtime::Bundles::Found found;
+    choosing::Bundles::Found found;
     bool may_come = false;
     if (kernel.module_ == nullptr) {
         found.reason = "its program's code is not looked at";
@@ -169,7 +169,7 @@ Decision Chooser::decide_new(ChosenKernel& kernel, const KernelPlan& plan, const
                              const LaunchShape& shape, const ChoiceDevice& device) {
     const trimtab_image image = image_of(plan, device);
     const bool keeps = store_.is_on() && key.count > 0;
-    runtime::ChoiceOwner owner;
+    choosing::ChoiceOwner owner;
     std::vector<std::uint64_t> portable;
     if (keeps) {
         owner = {.kernel = plan.description()->id,
@@ -179,16 +179,16 @@ Decision Chooser::decide_new(ChosenKernel& kernel, const KernelPlan& plan, const
         plan.key().make_portable(portable);
         if (const auto stored = store_.find(owner, portable)) {
             if (auto decision =
-                    runtime::as_stored(*plan.description(), device.values, image, shape, *stored)) {
+                    choosing::as_stored(*plan.description(), device.values, image, shape, *stored)) {
                 plan.remember(key.span(), key.hash, *decision);
                 return *decision;
             }
         }
     }
     Decision decision =
-        runtime::with_best_total(runtime::choose(*plan.description(), *plan.driver(), device.values, image,
-                                                 shape, settings_.least_gain),
-                                 *plan.description(), *plan.driver(), device.values, image, shape);
+        choosing::with_best_total(choosing::choose(*plan.description(), *plan.driver(), device.values, image,
+                                                   shape, settings_.least_gain),
+                                  *plan.description(), *plan.driver(), device.values, image, shape);
     if (!decision.nonsense.empty()) {
         log_.warn_once(fmt::format("{}: {}: it is launched as written", kernel.name_, decision.nonsense));
         const std::lock_guard lock(plans_mutex_);
@@ -197,7 +197,7 @@ Decision Chooser::decide_new(ChosenKernel& kernel, const KernelPlan& plan, const
                                std::memory_order_release);
         return decision;
     }
-    if (keeps && runtime::is_new_choice(decision.by))
+    if (keeps && choosing::is_new_choice(decision.by))
         store_.add(owner, portable,
                    {.block = decision.block,
                     .grid = decision.has_other_total ? decision.grid : trimtab_dim3{},
@@ -210,13 +210,13 @@ Decision Chooser::decide_new(ChosenKernel& kernel, const KernelPlan& plan, const
 
 Decision Chooser::decide_whole(ChosenKernel& kernel, const LaunchShape& shape, const ChoiceDevice& device,
                                const char* keep, const KernelPlan*& plan) {
-    if (settings_.mode == Mode::off) return runtime::as_written(shape, "TRIMTAB=off");
-    if (keep != nullptr) return runtime::as_written(shape, keep);
+    if (settings_.mode == Mode::off) return choosing::as_written(shape, "TRIMTAB=off");
+    if (keep != nullptr) return choosing::as_written(shape, keep);
     const KernelPlan& its = plan_of(kernel);
     plan = &its;
-    if (its.driver() == nullptr) return runtime::as_written(shape, its.left_alone());
+    if (its.driver() == nullptr) return choosing::as_written(shape, its.left_alone());
     Key key;
-    runtime::RememberedChoice remembered;
+    choosing::RememberedChoice remembered;
     if (make_key(its, shape, device.ordinal, key) &&
         its.memory().find(key.span(), key.hash, remembered, true))
         return its.recall(remembered);
@@ -252,7 +252,7 @@ void Chooser::give_up(ChosenKernel& kernel, const LaunchShape& shape, std::uint3
         const KernelPlan* plan = kernel.plan_.load(std::memory_order_acquire);
         Key key;
         if (plan != nullptr && plan->driver() != nullptr && make_key(*plan, shape, device, key))
-            plan->remember(key.span(), key.hash, runtime::as_written(shape, std::move(reason)));
+            plan->remember(key.span(), key.hash, choosing::as_written(shape, std::move(reason)));
     } catch (const std::exception&) {
         return;  // Out of memory: nothing is remembered, and the next launch tries again.
     }
@@ -261,18 +261,18 @@ void Chooser::give_up(ChosenKernel& kernel, const LaunchShape& shape, std::uint3
 void Chooser::tell(const ChosenKernel& kernel, const KernelPlan* plan, const LaunchShape& shape,
                    const ChoiceDevice& device, const Decision& decision, bool is_open) noexcept {
     try {
-        runtime::LaunchRecord record{.kernel = kernel.name_,
-                                     .device = device.name,
-                                     .description = plan == nullptr ? nullptr : plan->description(),
-                                     .shape = shape,
-                                     .decision = decision,
-                                     .unix_time_s = unix_time_s(),
-                                     .blocks = {},
-                                     .body = {}};
+        choosing::LaunchRecord record{.kernel = kernel.name_,
+                                      .device = device.name,
+                                      .description = plan == nullptr ? nullptr : plan->description(),
+                                      .shape = shape,
+                                      .decision = decision,
+                                      .unix_time_s = unix_time_s(),
+                                      .blocks = {},
+                                      .body = {}};
         if (settings_.report_blocks && report_.is_open() && !decision.remembered &&
             is_new_choice(decision.by) && plan != nullptr && plan->driver() != nullptr)
-            record.blocks = runtime::predict_all(*record.description, *plan->driver(), device.values,
-                                                 image_of(*plan, device), shape);
+            record.blocks = choosing::predict_all(*record.description, *plan->driver(), device.values,
+                                                  image_of(*plan, device), shape);
         if (is_open) record.decision.reason.insert(0, "the program leaves the work-group's size open; ");
         if (settings_.mode == Mode::observe && decision.by != By::unchanged) {
             record.decision.by = By::unchanged;
@@ -281,9 +281,9 @@ void Chooser::tell(const ChosenKernel& kernel, const KernelPlan* plan, const Lau
         report_.add(record);
         const bool is_changed =
             settings_.mode == Mode::on &&
-            !runtime::is_written(shape, decision.grid, decision.block, decision.dynamic_shared_bytes);
+            !choosing::is_written(shape, decision.grid, decision.block, decision.dynamic_shared_bytes);
         totals_.add(record.kernel, record.decision, is_changed);
-        if (log_.wants(runtime::LogLevel::info)) log_.info(runtime::log_line(record));
+        if (log_.wants(choosing::LogLevel::info)) log_.info(choosing::log_line(record));
     } catch (const std::exception&) {
         return;  // A line less in the log is no reason to fail a launch.
     }

@@ -29,7 +29,7 @@ bool is_of_sizes(cl_int status) {
 }
 
 // The launch as written as blocks; why it is none, else empty.
-const char* read_shape(const Range& range, const DeviceRecord& device, runtime::LaunchShape& shape) {
+const char* read_shape(const Range& range, const DeviceRecord& device, choosing::LaunchShape& shape) {
     Sizes sizes;
     for (cl_uint d = 0; d < range.dimensions; ++d) {
         sizes.global[d] = range.global[d];
@@ -65,11 +65,11 @@ cl_int enqueue(const Launch& launch) {
     if (device == nullptr || range.dimensions < 1 || range.dimensions > 3 || range.global == nullptr)
         return as_written();
     const bool is_ready = kernel->is_ready.load(std::memory_order_acquire);
-    runtime::LaunchShape shape;
+    choosing::LaunchShape shape;
     const char* keep = read_shape(range, *device, shape);
     if (keep == nullptr && !kernel->has_arguments()) return as_written();  // the driver will say so
     shape.arguments = kernel->places.data();
-    runtime::RememberedChoice choice;
+    choosing::RememberedChoice choice;
     bool is_changed = false;
     if (keep == nullptr && is_ready && device->left_alone.empty() && kernel->left_alone.empty() &&
         chooser.recall(*kernel->chosen, shape, device->device.ordinal, choice, is_changed)) {
@@ -83,9 +83,9 @@ cl_int enqueue(const Launch& launch) {
         ChosenKernel& chosen = kernel->is_ready.load(std::memory_order_acquire)
                                    ? *kernel->chosen
                                    : chooser.kernel_of(nullptr, kernel->name);
-        const runtime::Decision decision =
+        const choosing::Decision decision =
             chooser.decide(chosen, shape, device->device, keep, range.local == nullptr);
-        if (runtime::is_written(shape, decision.grid, decision.block, decision.dynamic_shared_bytes))
+        if (choosing::is_written(shape, decision.grid, decision.block, decision.dynamic_shared_bytes))
             return as_written();
         choice.grid = decision.grid;
         choice.block = decision.block;

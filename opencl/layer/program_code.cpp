@@ -34,7 +34,7 @@ void compile(const std::shared_ptr<ProgramRecord>& program) {
     } catch (const std::exception& error) {
         failure = error.what();
     }
-    runtime::PreparedModule* module =
+    choosing::PreparedModule* module =
         code == nullptr ? nullptr : Chooser::instance().module_of(code->ptx.c_str());
     const std::lock_guard lock(program->mutex);
     program->code = std::move(code);
@@ -51,7 +51,7 @@ bool is_compiled(const std::shared_ptr<ProgramRecord>& program) {
             return program->state == ProgramRecord::State::done;
         program->state = ProgramRecord::State::compiling;
     }
-    if (Chooser::instance().settings().modules == runtime::ModulesMode::wait) {
+    if (Chooser::instance().settings().modules == choosing::ModulesMode::wait) {
         compile(program);
         return true;
     }

@@ -40,7 +40,7 @@ struct ProgramRecord {
     std::mutex mutex;        // of what follows
     enum class State : std::uint8_t { untouched, compiling, done } state = State::untouched;
     std::unique_ptr<CompiledProgram> code;  // stays where it is
-    runtime::PreparedModule* module = nullptr;
+    choosing::PreparedModule* module = nullptr;
     std::string failure;  // done without code: why
 };
 
@@ -99,8 +99,8 @@ class Records {
     std::uint64_t next_address_ = std::uint64_t{1} << 60;  // above what any process owns
     std::map<cl_program, std::shared_ptr<ProgramRecord>> programs_;
     std::map<cl_kernel, std::unique_ptr<KernelRecord>> owned_kernels_;
-    runtime::PointerMap<const DeviceRecord> queues_;
-    runtime::PointerMap<KernelRecord> kernels_;
+    choosing::PointerMap<const DeviceRecord> queues_;
+    choosing::PointerMap<KernelRecord> kernels_;
 };
 
 // How far the kernel's code is: false, it is on its way, or it is left alone. Waits for it under TRIMTAB_MODULES=wait.

@@ -173,7 +173,7 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
         const std::size_t groups = range->global[d] / range->local[d];
         if (static_cast<double>(groups) > most_groups[d]) return CL_INVALID_GLOBAL_WORK_SIZE;
     }
-    runtime::LaunchShape shape;
+    choosing::LaunchShape shape;
     shape.block = to_dim3(range->local);
     shape.grid = to_dim3({range->global[0] / range->local[0], range->global[1] / range->local[1],
                           range->global[2] / range->local[2]});
@@ -196,7 +196,7 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
                   .offset = range->offset};
     Chooser& chooser = Chooser::instance();
     if (chooser.is_active()) {
-        runtime::RememberedChoice remembered;
+        choosing::RememberedChoice remembered;
         bool is_changed = false;
         const char* keep = range->has_offset                     ? "it is launched with a global offset"
                            : kernel->info->required_size[0] != 0 ? "the kernel requires its work-group's size"
@@ -208,14 +208,15 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
                 launch.timed.block = remembered.block;
             }
         } else {
-            const runtime::Decision decision = chooser.decide(
+            const choosing::Decision decision = chooser.decide(
                 *(*loaded)->chosen, shape,
                 {.values = values, .name = device->description.slug, .ordinal = device->ordinal}, keep,
                 range->is_open);
             launch.timed.grid = decision.grid;
             launch.timed.block = decision.block;
         }
-        if (!runtime::same(launch.timed.block, shape.block) || !runtime::same(launch.timed.grid, shape.grid))
+        if (!choosing::same(launch.timed.block, shape.block) ||
+            !choosing::same(launch.timed.grid, shape.grid))
             launch.timed.written = emulator::WrittenShape{.grid = shape.grid, .block = shape.block};
     }
     return Scheduler::instance().submit(submission, [launch = std::make_shared<Launch>(std::move(launch))](

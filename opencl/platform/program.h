@@ -79,7 +79,7 @@ class Executable {
         std::unique_ptr<std::string> ptx;  // stays where it is
         std::shared_ptr<emulator::Program> program;
         std::map<std::string, trimtab_image, std::less<>> images;
-        runtime::PreparedModule* module = nullptr;
+        choosing::PreparedModule* module = nullptr;
         std::map<std::string, std::unique_ptr<LoadedKernel>, std::less<>> kernels;
         std::string failure;
     };

@@ -17,7 +17,7 @@ constexpr std::size_t most_why_bytes = 512;
 
 std::expected<GpuCounters, std::string> GpuCounters::open(const BackendCalls& calls, unsigned use) {
     std::string error;
-    void* const handle = open_own_library(library_name, error);
+    void* const handle = choosing::open_own_library(library_name, error);
     if (handle == nullptr) return std::unexpected(error);
     Library library;
     const auto find = [&](auto& function, const char* name) {

@@ -82,7 +82,7 @@ std::string key_of(const ordered_json& line) {
 
 // The shapes that people write where nothing tells them better, by the number of dimensions that are free.
 std::vector<trimtab_dim3> common_blocks(const analysis::KernelDescription& description,
-                                        const LaunchShape& shape) {
+                                        const choosing::LaunchShape& shape) {
     const std::array<std::uint64_t, 3> extent = description.counted_extent(shape.grid, shape.block);
     std::vector<std::size_t> free;
     for (std::size_t d = 0; d < 3; ++d)
@@ -103,7 +103,7 @@ std::vector<trimtab_dim3> common_blocks(const analysis::KernelDescription& descr
 // What cudaOccupancyMaxPotentialBlockSize answers with, laid out as such answers are: in rows of a warp where the kernel
 // is of two dimensions or three.
 trimtab_dim3 potential_block(const analysis::KernelDescription& description, const trimtab_device& device,
-                             const trimtab_image& image, const LaunchShape& shape) {
+                             const trimtab_image& image, const choosing::LaunchShape& shape) {
     const std::uint32_t threads =
         model::potential_block_threads(device, image, static_cast<double>(shape.dynamic_shared_bytes));
     std::size_t first = 3, second = 3;
@@ -130,12 +130,12 @@ std::uint64_t hash_of(const std::string& text) {
 }
 
 bool is_among(const std::vector<trimtab_dim3>& blocks, const trimtab_dim3& block) {
-    return std::ranges::any_of(blocks, [&](const trimtab_dim3& one) { return same(one, block); });
+    return std::ranges::any_of(blocks, [&](const trimtab_dim3& one) { return choosing::same(one, block); });
 }
 
 }  // namespace
 
-BlockTimes::BlockTimes(const std::string& plan, const BackendCalls& calls, Log& log)
+BlockTimes::BlockTimes(const std::string& plan, const BackendCalls& calls, choosing::Log& log)
     : calls_(calls), log_(log) {
     if (plan.empty()) return;
     auto read = plan_from(plan);
@@ -384,7 +384,8 @@ void BlockTimes::measure(const LaunchToVerify& launch, const Send& send) {
     if (launch.description == nullptr || !launch.left_alone.empty() || launch.device == nullptr)
         return skip(launch, launch.left_alone.empty() ? "the device cannot be described" : launch.left_alone);
     if (!launch.shape.stream) return skip(launch, "it goes to no stream");
-    const std::vector<std::byte> arguments = argument_bytes(*launch.description, launch.shape.arguments);
+    const std::vector<std::byte> arguments =
+        choosing::argument_bytes(*launch.description, launch.shape.arguments);
     const auto limits =
         limits_of(*launch.description, arguments, launch.device->values, launch.image, launch.shape);
     if (!limits) return skip(launch, limits.error());

@@ -43,7 +43,7 @@ class BlockTimes {
     using Variables = std::function<std::vector<ProgramVariable>()>;
 
     // `plan` as TRIMTAB_BENCH gives it; empty: nothing is timed.
-    BlockTimes(const std::string& plan, const BackendCalls& calls, Log& log);
+    BlockTimes(const std::string& plan, const BackendCalls& calls, choosing::Log& log);
     ~BlockTimes();
     BlockTimes(const BlockTimes&) = delete;
     BlockTimes& operator=(const BlockTimes&) = delete;
@@ -88,7 +88,7 @@ class BlockTimes {
 
     BlockTimesPlan plan_;
     const BackendCalls& calls_;
-    Log& log_;
+    choosing::Log& log_;
     int file_ = -1;
     Variables variables_;
     std::mutex mutex_;  // of what follows; held while a launch is timed

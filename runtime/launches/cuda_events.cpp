@@ -21,13 +21,12 @@ bool CudaEvents::record(Event event, Stream stream) {
            CUDA_SUCCESS;
 }
 
-EventClock::State CudaEvents::elapsed(Event begin, Event end, double& ns) {
+choosing::EventClock::State CudaEvents::elapsed(Event begin, Event end, double& ns) {
     const CUresult ready = calls_.driver.event_query(static_cast<CUevent>(end));
     if (ready == CUDA_ERROR_NOT_READY) return State::under_way;
     float milliseconds = 0;
-    if (ready != CUDA_SUCCESS ||
-        calls_.driver.event_elapsed_time(&milliseconds, static_cast<CUevent>(begin),
-                                         static_cast<CUevent>(end)) != CUDA_SUCCESS)
+    if (ready != CUDA_SUCCESS || calls_.driver.event_elapsed_time(&milliseconds, static_cast<CUevent>(begin),
+                                                                  static_cast<CUevent>(end)) != CUDA_SUCCESS)
         return State::failed;
     ns = static_cast<double>(milliseconds) * 1e6;
     return State::reached;

@@ -6,7 +6,7 @@
 
 namespace trimtab::runtime {
 
-class CudaEvents : public EventClock {
+class CudaEvents : public choosing::EventClock {
   public:
     explicit CudaEvents(const BackendCalls& calls) : calls_(calls) {}
 

@@ -14,8 +14,8 @@ namespace {
 
 // `forward` takes a function, the grid, the block and the dynamic shared memory, and gives a CUresult.
 template <typename Forward>
-CUresult launch(CUfunction function, LaunchShape shape, void** arguments, void** extra, CUstream stream,
-                const char* keep, const Forward& forward) {
+CUresult launch(CUfunction function, choosing::LaunchShape shape, void** arguments, void** extra,
+                CUstream stream, const char* keep, const Forward& forward) {
     Process& process = Process::instance();
     Loaded& loaded = process.loaded();
     RegisteredKernel* kernel = process.registrations().find(function);
@@ -64,9 +64,10 @@ CUresult launch_ex(decltype(&::cuLaunchKernelEx) DriverCalls::* member, CUstream
         if (!leaves_shape_free(config->attrs[i]))
             keep = "it is launched with cluster or cooperative attributes";
     }
-    const LaunchShape shape{.grid = {.x = config->gridDimX, .y = config->gridDimY, .z = config->gridDimZ},
-                            .block = {.x = config->blockDimX, .y = config->blockDimY, .z = config->blockDimZ},
-                            .dynamic_shared_bytes = config->sharedMemBytes};
+    const choosing::LaunchShape shape{
+        .grid = {.x = config->gridDimX, .y = config->gridDimY, .z = config->gridDimZ},
+        .block = {.x = config->blockDimX, .y = config->blockDimY, .z = config->blockDimZ},
+        .dynamic_shared_bytes = config->sharedMemBytes};
     CUstream stream = config->hStream != nullptr ? config->hStream : default_stream;
     return launch(function, shape, arguments, extra, stream, keep,
                   [&](CUfunction launched, const trimtab_dim3& grid, const trimtab_dim3& block,

@@ -10,7 +10,7 @@ std::uint64_t volume(unsigned x, unsigned y, unsigned z) {
     return std::uint64_t{x} * y * z;
 }
 
-LaunchShape shape_of(const CUDA_KERNEL_NODE_PARAMS& launch) {
+choosing::LaunchShape shape_of(const CUDA_KERNEL_NODE_PARAMS& launch) {
     return {.grid = {.x = launch.gridDimX, .y = launch.gridDimY, .z = launch.gridDimZ},
             .block = {.x = launch.blockDimX, .y = launch.blockDimY, .z = launch.blockDimZ},
             .dynamic_shared_bytes = launch.sharedMemBytes,
@@ -102,7 +102,7 @@ void GraphChoices::choose_for_node(CUgraphNode node, const SetNode& set_node) {
     if (kernel == nullptr || !loaded_.launcher.may_change(*kernel)) return;
     const void* handle = launch.func != nullptr ? static_cast<const void*>(launch.func)
                                                 : static_cast<const void*>(launch.kern);
-    LaunchShape shape = shape_of(launch);
+    choosing::LaunchShape shape = shape_of(launch);
     shape.function = handle;
     static_cast<void>(set(node, kernel, shape, launch.kernelParams, launch.extra,
                           [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t shared_bytes,

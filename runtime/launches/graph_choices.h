@@ -40,7 +40,7 @@ class GraphChoices {
 
     // Gives a node of an executable graph a launch: `set(grid, block, dynamic_shared_bytes)` does it.
     template <typename Set>
-    cudaError_t set(CUgraphNode node, RegisteredKernel* kernel, LaunchShape shape, void** arguments,
+    cudaError_t set(CUgraphNode node, RegisteredKernel* kernel, choosing::LaunchShape shape, void** arguments,
                     void** extra, const Set& set) {
         ArgumentPointers pointers{};
         const char* keep = kernel == nullptr ? nullptr : keeps_its_shape(node);

@@ -28,10 +28,10 @@ auto instantiated(CUgraphExec* exec, CUgraph graph, unsigned long long flags,
 template <typename Params, typename Set>
 cudaError_t set_of_runtime(CUgraphNode node, const Params& written, const Set& set) {
     Entry entry;
-    const LaunchShape shape{.grid = from_cuda(written.gridDim),
-                            .block = from_cuda(written.blockDim),
-                            .dynamic_shared_bytes = written.sharedMemBytes,
-                            .function = written.func};
+    const choosing::LaunchShape shape{.grid = from_cuda(written.gridDim),
+                                      .block = from_cuda(written.blockDim),
+                                      .dynamic_shared_bytes = written.sharedMemBytes,
+                                      .function = written.func};
     return entry.choices.set(node, entry.process.kernel_of(written.func), shape, written.kernelParams,
                              written.extra,
                              [&](const trimtab_dim3& grid, const trimtab_dim3& block,
@@ -51,11 +51,12 @@ CUresult set_of_driver(CUgraphNode node, const Params& written, const Set& set) 
     Entry entry;
     const void* function = written.func != nullptr ? static_cast<const void*>(written.func)
                                                    : static_cast<const void*>(written.kern);
-    const LaunchShape shape{.grid = {.x = written.gridDimX, .y = written.gridDimY, .z = written.gridDimZ},
-                            .block = {.x = written.blockDimX, .y = written.blockDimY, .z = written.blockDimZ},
-                            .dynamic_shared_bytes = written.sharedMemBytes,
-                            .function = function,
-                            .of_driver_api = true};
+    const choosing::LaunchShape shape{
+        .grid = {.x = written.gridDimX, .y = written.gridDimY, .z = written.gridDimZ},
+        .block = {.x = written.blockDimX, .y = written.blockDimY, .z = written.blockDimZ},
+        .dynamic_shared_bytes = written.sharedMemBytes,
+        .function = function,
+        .of_driver_api = true};
     // Both number their errors alike.
     return static_cast<CUresult>(entry.choices.set(
         node, entry.process.registrations().find(function), shape, written.kernelParams, written.extra,

@@ -336,7 +336,7 @@ std::vector<trimtab_dim3> blocks_to_suppose(const trimtab_dim3& written, const s
     if (is_line && varies[0] && threads % warp == 0)
         for (std::uint32_t x = 3 * warp; x * written.y * written.z <= most_threads; x += warp)
             if (!std::has_single_bit(x)) blocks.push_back({x, written.y, written.z});
-    std::erase_if(blocks, [&](const trimtab_dim3& block) { return same(block, written); });
+    std::erase_if(blocks, [&](const trimtab_dim3& block) { return choosing::same(block, written); });
     return blocks;
 }
 

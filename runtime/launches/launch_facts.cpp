@@ -19,7 +19,7 @@ ordered_json facts_of(const LaunchToVerify& launch) {
     ordered_json data = ordered_json::object();
     const auto extent = launch.description->counted_extent(launch.shape.grid, launch.shape.block);
     const std::vector<double> values = analysis::data_values(
-        *launch.description, argument_bytes(*launch.description, launch.shape.arguments), extent);
+        *launch.description, choosing::argument_bytes(*launch.description, launch.shape.arguments), extent);
     for (std::size_t i = 0; i < values.size(); ++i) data[launch.description->data[i].name] = values[i];
     line["data"] = std::move(data);
     return line;

@@ -27,8 +27,8 @@ double unix_time_s() {
     return std::chrono::duration<double>(now).count();
 }
 
-std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, const trimtab_image& image,
-                       double least_gain, std::uint64_t checked_leaders) {
+std::uint64_t build_of(const choosing::KernelPlan& plan, const trimtab_device& device,
+                       const trimtab_image& image, double least_gain, std::uint64_t checked_leaders) {
     // Choices that were checked or timed are others than those that were not.
     return checked_leaders * 0x9e3779b97f4a7c15u ^ plan.build_hash() ^ XXH3_64bits(&device, sizeof device) ^
            XXH3_64bits_withSeed(&image, sizeof image, 1) ^
@@ -37,8 +37,9 @@ std::uint64_t build_of(const KernelPlan& plan, const trimtab_device& device, con
 
 }  // namespace
 
-Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report,
-                   Log& log, RunTimeModules* modules, CrossCheck::Load load_emulation)
+Launcher::Launcher(const choosing::Settings& settings, const BackendCalls& calls, choosing::Bundles& bundles,
+                   choosing::Report& report, choosing::Log& log, RunTimeModules* modules,
+                   choosing::CrossCheck::Load load_emulation)
     : mode_(settings.mode),
       may_reassociate_(settings.reassociate),
       least_gain_(settings.least_gain),
@@ -50,7 +51,7 @@ Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles&
       suggestion_(settings.suggest, calls, log),
       block_times_(settings.bench, calls, log),
       reports_blocks_(settings.report_blocks && report.is_open()),
-      tells_(report.is_open() || log.wants(LogLevel::summary) || repeats()),
+      tells_(report.is_open() || log.wants(choosing::LogLevel::summary) || repeats()),
       calls_(calls),
       bundles_(bundles),
       modules_(modules),
@@ -58,8 +59,8 @@ Launcher::Launcher(const Settings& settings, const BackendCalls& calls, Bundles&
       log_(log),
       devices_(calls, log) {}
 
-bool Launcher::recall(const KernelPlan& plan, const LaunchShape& shape, Pending& pending,
-                      RememberedChoice& choice, bool full) const {
+bool Launcher::recall(const choosing::KernelPlan& plan, const choosing::LaunchShape& shape, Pending& pending,
+                      choosing::RememberedChoice& choice, bool full) const {
     pending.plan = &plan;
     pending.key_words = plan.key().words();
     if (pending.key_words == 0 || (shape.arguments == nullptr && plan.key().reads_arguments())) {
@@ -68,13 +69,13 @@ bool Launcher::recall(const KernelPlan& plan, const LaunchShape& shape, Pending&
     }
     plan.key().write(shape, devices_.current(), pending.key.data());
     const std::span<const std::uint64_t> key(pending.key.data(), pending.key_words);
-    pending.key_hash = ChoiceMemory::hash(key);
+    pending.key_hash = choosing::ChoiceMemory::hash(key);
     return plan.memory().find(key, pending.key_hash, choice, full);
 }
 
-Bundles::Found Launcher::find(RegisteredKernel& kernel, bool& may_come) {
-    Bundles::Found found;
-    PreparedModule* module = kernel.module.load(std::memory_order_acquire);
+choosing::Bundles::Found Launcher::find(RegisteredKernel& kernel, bool& may_come) {
+    choosing::Bundles::Found found;
+    choosing::PreparedModule* module = kernel.module.load(std::memory_order_acquire);
     if (kernel.adopted) return bundles_.find_by_name(kernel.name);
     if (module == nullptr && kernel.fat_binary == nullptr) {
         found.reason = "its fat binary is of an unknown kind";
@@ -103,31 +104,34 @@ Bundles::Found Launcher::find(RegisteredKernel& kernel, bool& may_come) {
 }
 
 // Has TRIMTAB_ANNOTATIONS an annotation for it, and its source none?
-bool Launcher::is_annotated_beside(const RegisteredKernel& kernel, const Bundles::Found& found) const {
+bool Launcher::is_annotated_beside(const RegisteredKernel& kernel,
+                                   const choosing::Bundles::Found& found) const {
     return modules_ != nullptr && modules_->annotates(kernel.name) &&
            (found.kernel == nullptr || found.kernel->description.verdict != analysis::Verdict::annotated);
 }
 
-const KernelPlan& Launcher::plan_of(RegisteredKernel& kernel) {
-    if (const KernelPlan* plan = kernel.plan.load(std::memory_order_acquire)) return *plan;
+const choosing::KernelPlan& Launcher::plan_of(RegisteredKernel& kernel) {
+    if (const choosing::KernelPlan* plan = kernel.plan.load(std::memory_order_acquire)) return *plan;
     bool may_come = false;
-    Bundles::Found found = find(kernel, may_come);
+    choosing::Bundles::Found found = find(kernel, may_come);
     const std::lock_guard lock(plans_mutex_);
-    if (const KernelPlan* plan = kernel.plan.load(std::memory_order_acquire)) return *plan;
-    std::vector<Kernel*> bodies;
-    std::erase_if(found.bodies, [&](const std::shared_ptr<const BundledKernel>& body) {
+    if (const choosing::KernelPlan* plan = kernel.plan.load(std::memory_order_acquire)) return *plan;
+    std::vector<choosing::Kernel*> bodies;
+    std::erase_if(found.bodies, [&](const std::shared_ptr<const choosing::BundledKernel>& body) {
         RegisteredKernel* neighbour = kernel.neighbour(body->description.name);
         if (neighbour != nullptr) bodies.push_back(neighbour);
         return neighbour == nullptr;
     });
-    const BundledKernel* const judged = found.stand_in != nullptr ? found.stand_in.get() : found.kernel.get();
+    const choosing::BundledKernel* const judged =
+        found.stand_in != nullptr ? found.stand_in.get() : found.kernel.get();
     const bool is_summed = judged != nullptr && judged->description.may_reassociate &&
                            judged->description.verdict != analysis::Verdict::annotated;
     RegisteredKernel* const stand_in =
         found.stand_in == nullptr ? nullptr : kernel.neighbour(found.stand_in->description.name);
-    const KernelPlan& made = stand_in != nullptr ? plans_.emplace_back(std::move(found), *stand_in)
-                                                 : plans_.emplace_back(std::move(found), std::move(bodies));
-    const KernelPlan& plan =
+    const choosing::KernelPlan& made = stand_in != nullptr
+                                           ? plans_.emplace_back(std::move(found), *stand_in)
+                                           : plans_.emplace_back(std::move(found), std::move(bodies));
+    const choosing::KernelPlan& plan =
         is_summed && !may_reassociate_
             ? plans_.emplace_back(made.without_driver(
                   "its floating-point sums would be grouped otherwise, which TRIMTAB_REASSOCIATE=0 forbids"))
@@ -142,9 +146,10 @@ const KernelPlan& Launcher::plan_of(RegisteredKernel& kernel) {
     return plan;
 }
 
-const KernelPlan* Launcher::look_again(RegisteredKernel& kernel, const KernelPlan* plan) noexcept {
+const choosing::KernelPlan* Launcher::look_again(RegisteredKernel& kernel,
+                                                 const choosing::KernelPlan* plan) noexcept {
     try {
-        PreparedModule* module = kernel.module.load(std::memory_order_acquire);
+        choosing::PreparedModule* module = kernel.module.load(std::memory_order_acquire);
         if (module == nullptr || !modules_->look_again(*module)) return plan;
         const std::lock_guard lock(plans_mutex_);
         // Another thread may have made the new plan already.
@@ -209,7 +214,7 @@ bool Launcher::is_lasting(cudaError_t status) {
 }
 
 std::vector<LaunchToVerify::Relative> Launcher::relatives_of(RegisteredKernel& kernel, std::uint32_t ordinal,
-                                                             const KnownDevice& device) {
+                                                             const choosing::KnownDevice& device) {
     std::vector<LaunchToVerify::Relative> relatives;
     if (kernel.fat_binary == nullptr) return relatives;
     const auto hash = ptx::fat_binary_hash(static_cast<const std::byte*>(kernel.fat_binary));
@@ -224,18 +229,19 @@ std::vector<LaunchToVerify::Relative> Launcher::relatives_of(RegisteredKernel& k
     return relatives;
 }
 
-Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_launched, Pending& pending) {
-    const KernelPlan& plan = *pending.plan;
+choosing::Decision Launcher::decide_new(RegisteredKernel& kernel, const choosing::LaunchShape& as_launched,
+                                        Pending& pending) {
+    const choosing::KernelPlan& plan = *pending.plan;
     // Another thread may be recording a graph, which what CUDA is asked here must not spoil.
     const RelaxedCapture relaxed(calls_);
-    const LaunchShape shape = with_shared_limit(kernel, plan, as_launched);
+    const choosing::LaunchShape shape = with_shared_limit(kernel, plan, as_launched);
     const std::uint32_t ordinal = devices_.current();
-    const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
+    const std::shared_ptr<const choosing::KnownDevice> device = devices_.device(ordinal);
     if (device == nullptr) return as_written(shape, "the device cannot be described");
     const trimtab_image image = image_of(kernel, plan, shape, ordinal, *device);
-    const std::vector<OtherBody> bodies = other_bodies(plan, ordinal, *device);
+    const std::vector<choosing::OtherBody> bodies = other_bodies(plan, ordinal, *device);
     const bool keeps = store_.is_on() && pending.key_words > 0;
-    ChoiceOwner owner;
+    choosing::ChoiceOwner owner;
     std::vector<std::uint64_t> key;
     if (keeps) {
         owner = {.kernel = plan.description()->id,
@@ -252,7 +258,7 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
             }
         }
     }
-    Decision decision = with_best_total(
+    choosing::Decision decision = with_best_total(
         choose(*plan.description(), *plan.driver(), device->values, image, shape, least_gain_),
         *plan.description(), *plan.driver(), device->values, image, shape);
     decision =
@@ -277,9 +283,10 @@ Decision Launcher::decide_new(RegisteredKernel& kernel, const LaunchShape& as_la
     return decision;
 }
 
-bool Launcher::start_check(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
-                           const Decision& decision, const std::shared_ptr<const KnownDevice>& device,
-                           const trimtab_image& image, const ChoiceOwner& owner,
+bool Launcher::start_check(const RegisteredKernel& kernel, const choosing::LaunchShape& shape,
+                           const Pending& pending, const choosing::Decision& decision,
+                           const std::shared_ptr<const choosing::KnownDevice>& device,
+                           const trimtab_image& image, const choosing::ChoiceOwner& owner,
                            const std::vector<std::uint64_t>& stored_key) {
     // Other bodies and other totals are not what the driver program's leaders are. Of a module that the program has
     // loaded while it runs, the code is not kept.
@@ -288,11 +295,11 @@ bool Launcher::start_check(const RegisteredKernel& kernel, const LaunchShape& sh
         kernel.fat_binary == nullptr || !crosscheck_.wants_more())
         return false;
     const analysis::KernelDescription& description = *pending.plan->description();
-    Leaders leaders = leaders_of(decision, description, *pending.plan->driver(), device->values, image, shape,
-                                 crosscheck_.leaders());
+    choosing::Leaders leaders = leaders_of(decision, description, *pending.plan->driver(), device->values,
+                                           image, shape, crosscheck_.leaders());
     if (leaders.launches.size() < 2) return false;
-    const ModuleImage code = recognise_module(kernel.fat_binary);
-    if (code.kind != ModuleImage::Kind::fat_binary) return false;
+    const choosing::ModuleImage code = choosing::recognise_module(kernel.fat_binary);
+    if (code.kind != choosing::ModuleImage::Kind::fat_binary) return false;
     return crosscheck_.start(
         {pending.plan,
          {pending.key.begin(), pending.key.begin() + static_cast<std::ptrdiff_t>(pending.key_words)}},
@@ -300,7 +307,8 @@ bool Launcher::start_check(const RegisteredKernel& kernel, const LaunchShape& sh
          .fat_binary = std::make_shared<const std::vector<std::byte>>(code.bytes.begin(), code.bytes.end()),
          .device = device,
          .image = image,
-         .parameters = with_moved_pointers(description, argument_bytes(description, shape.arguments)),
+         .parameters = choosing::with_moved_pointers(description,
+                                                     choosing::argument_bytes(description, shape.arguments)),
          .launches = std::move(leaders.launches),
          .written = leaders.written,
          .least_gain = least_gain_,
@@ -308,21 +316,22 @@ bool Launcher::start_check(const RegisteredKernel& kernel, const LaunchShape& sh
          .stored_key = stored_key});
 }
 
-Decision Launcher::decide_awaiting(const Pending& pending, const RememberedChoice& remembered) {
-    const KernelPlan& plan = *pending.plan;
+choosing::Decision Launcher::decide_awaiting(const Pending& pending,
+                                             const choosing::RememberedChoice& remembered) {
+    const choosing::KernelPlan& plan = *pending.plan;
     const std::span<const std::uint64_t> key(pending.key.data(), pending.key_words);
-    Decision decision = plan.recall(remembered);
+    choosing::Decision decision = plan.recall(remembered);
     const auto settled = crosscheck_.launched({&plan, {key.begin(), key.end()}});
     if (!settled) return decision;
     decision.awaits_check = false;
-    if (const CheckOutcome* outcome = settled->outcome.get();
-        outcome != nullptr && outcome->end == CheckEnd::changed) {
-        const CheckedLaunch& chosen = outcome->launches[outcome->chosen];
+    if (const choosing::CheckOutcome* outcome = settled->outcome.get();
+        outcome != nullptr && outcome->end == choosing::CheckEnd::changed) {
+        const choosing::CheckedLaunch& chosen = outcome->launches[outcome->chosen];
         decision.grid = chosen.launch.grid;
         decision.block = chosen.launch.block;
         decision.dynamic_shared_bytes = chosen.launch.dynamic_shared_bytes;
         decision.chosen_ns = chosen.predicted_ns;
-        decision.by = By::crosscheck;
+        decision.by = choosing::By::crosscheck;
         decision.reason = outcome->why;
         decision.remembered = false;
     }
@@ -331,7 +340,8 @@ Decision Launcher::decide_awaiting(const Pending& pending, const RememberedChoic
     return decision;
 }
 
-void Launcher::distrust(RegisteredKernel& kernel, const KernelPlan& plan, const std::string& nonsense) {
+void Launcher::distrust(RegisteredKernel& kernel, const choosing::KernelPlan& plan,
+                        const std::string& nonsense) {
     log_.warn_once(fmt::format("{}: {}: it is launched as written", kernel.name, nonsense));
     const std::lock_guard lock(plans_mutex_);
     if (kernel.plan.load(std::memory_order_acquire) != &plan)
@@ -339,15 +349,15 @@ void Launcher::distrust(RegisteredKernel& kernel, const KernelPlan& plan, const 
     kernel.plan.store(&plans_.emplace_back(plan.without_driver(nonsense)), std::memory_order_release);
 }
 
-Decision Launcher::decide(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
-                          Pending& pending) noexcept {
+choosing::Decision Launcher::decide(RegisteredKernel& kernel, const choosing::LaunchShape& shape,
+                                    const char* keep, Pending& pending) noexcept {
     try {
-        if (mode_ == Mode::off) return as_written(shape, "TRIMTAB=off");
-        const KernelPlan& plan = plan_of(kernel);
+        if (mode_ == choosing::Mode::off) return as_written(shape, "TRIMTAB=off");
+        const choosing::KernelPlan& plan = plan_of(kernel);
         pending.plan = &plan;
         if (keep != nullptr) return as_written(shape, keep);
         if (plan.driver() == nullptr) return as_written(shape, plan.left_alone());
-        RememberedChoice remembered;
+        choosing::RememberedChoice remembered;
         if (recall(plan, shape, pending, remembered, true))
             return !remembered.awaits_check ? plan.recall(remembered)
                    : learning_.is_on()      ? decide_learning(kernel, shape, pending, remembered)
@@ -355,7 +365,7 @@ Decision Launcher::decide(RegisteredKernel& kernel, const LaunchShape& shape, co
         return decide_new(kernel, shape, pending);
     } catch (const std::exception& error) {
         // Out of memory at worst: the launch as written needs nothing of ours.
-        Decision decision;
+        choosing::Decision decision;
         decision.grid = shape.grid;
         decision.block = shape.block;
         decision.dynamic_shared_bytes = shape.dynamic_shared_bytes;
@@ -368,8 +378,8 @@ Decision Launcher::decide(RegisteredKernel& kernel, const LaunchShape& shape, co
     }
 }
 
-void Launcher::give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
-                       cudaError_t status) noexcept {
+void Launcher::give_up(const RegisteredKernel& kernel, const choosing::LaunchShape& shape,
+                       const Pending& pending, cudaError_t status) noexcept {
     try {
         std::string reason =
             fmt::format("the chosen block failed to launch: {}", calls_.get_error_name(status));
@@ -383,8 +393,8 @@ void Launcher::give_up(const RegisteredKernel& kernel, const LaunchShape& shape,
     }
 }
 
-void Launcher::repeat(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
-                      const Pending& pending, const Decision& decision,
+void Launcher::repeat(RegisteredKernel& kernel, const choosing::LaunchShape& shape, const char* keep,
+                      const Pending& pending, const choosing::Decision& decision,
                       const BlockTimes::Send& send) noexcept {
     try {
         LaunchToVerify launch;
@@ -398,7 +408,7 @@ void Launcher::repeat(RegisteredKernel& kernel, const LaunchShape& shape, const 
                          .dynamic_shared_bytes = decision.dynamic_shared_bytes};
         launch.chosen_body = decision.body;
         const std::uint32_t ordinal = devices_.current();
-        const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
+        const std::shared_ptr<const choosing::KnownDevice> device = devices_.device(ordinal);
         launch.device = device;
         if (pending.plan != nullptr) {
             launch.description = pending.plan->description();
@@ -409,9 +419,9 @@ void Launcher::repeat(RegisteredKernel& kernel, const LaunchShape& shape, const 
             launch.image = image_of(kernel, *pending.plan, shape, ordinal, *device);
             launch.shape = with_shared_limit(kernel, *pending.plan, shape, suggestion_.is_on());
             launch.bodies = other_bodies(*pending.plan, ordinal, *device);
-            for (Kernel* body : pending.plan->bodies())
+            for (choosing::Kernel* body : pending.plan->bodies())
                 launch.body_functions.push_back(as_registered(body)->host_function);
-            if (Kernel* stand_in = pending.plan->stand_in())
+            if (choosing::Kernel* stand_in = pending.plan->stand_in())
                 launch.code = as_registered(stand_in)->host_function;
             if (suggestion_.is_on()) launch.relatives = relatives_of(kernel, ordinal, *device);
             if (launch.left_alone.empty()) launch.left_alone = stands_in_the_way(*launch.description, shape);
@@ -437,38 +447,39 @@ void Launcher::finish() {
     if (const std::string totals = totals_.text(); !totals.empty()) log_.summary(totals);
 }
 
-void Launcher::tell(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
-                    const Decision& decision) noexcept {
-    if (!report_.is_open() && !log_.wants(LogLevel::summary)) return;
+void Launcher::tell(const RegisteredKernel& kernel, const choosing::LaunchShape& shape,
+                    const Pending& pending, const choosing::Decision& decision) noexcept {
+    if (!report_.is_open() && !log_.wants(choosing::LogLevel::summary)) return;
     try {
-        const std::shared_ptr<const KnownDevice> device = devices_.device(devices_.current());
-        LaunchRecord record{.kernel = kernel.name,
-                            .device = device == nullptr ? "unknown" : device->name,
-                            .description = pending.plan == nullptr ? nullptr : pending.plan->description(),
-                            .shape = shape,
-                            .decision = decision,
-                            .unix_time_s = unix_time_s(),
-                            .blocks = {},
-                            .body = {}};
+        const std::shared_ptr<const choosing::KnownDevice> device = devices_.device(devices_.current());
+        choosing::LaunchRecord record{
+            .kernel = kernel.name,
+            .device = device == nullptr ? "unknown" : device->name,
+            .description = pending.plan == nullptr ? nullptr : pending.plan->description(),
+            .shape = shape,
+            .decision = decision,
+            .unix_time_s = unix_time_s(),
+            .blocks = {},
+            .body = {}};
         if (pending.plan != nullptr && decision.body != 0)
-            if (const Kernel* body = pending.plan->body(decision.body)) record.body = body->name;
+            if (const choosing::Kernel* body = pending.plan->body(decision.body)) record.body = body->name;
         if (reports_blocks_ && device != nullptr && !decision.remembered && is_new_choice(decision.by) &&
             pending.plan->driver() != nullptr)
             record.blocks =
                 predict_all(*record.description, *pending.plan->driver(), device->values,
                             image_of(kernel, *pending.plan, shape, devices_.current(), *device), shape);
-        if (mode_ == Mode::observe && decision.by != By::unchanged) {
-            record.decision.by = By::unchanged;
+        if (mode_ == choosing::Mode::observe && decision.by != choosing::By::unchanged) {
+            record.decision.by = choosing::By::unchanged;
             record.decision.reason = "TRIMTAB=observe: launched as written";
         }
         report_.add(record);
-        const Decision& told = record.decision;
+        const choosing::Decision& told = record.decision;
         const bool is_changed =
-            mode_ == Mode::on &&
-            (told.body != 0 || !same(told.grid, shape.grid) || !same(told.block, shape.block) ||
-             told.dynamic_shared_bytes != shape.dynamic_shared_bytes);
+            mode_ == choosing::Mode::on && (told.body != 0 || !choosing::same(told.grid, shape.grid) ||
+                                            !choosing::same(told.block, shape.block) ||
+                                            told.dynamic_shared_bytes != shape.dynamic_shared_bytes);
         totals_.add(record.kernel, told, is_changed);
-        if (log_.wants(LogLevel::info)) log_.info(log_line(record));
+        if (log_.wants(choosing::LogLevel::info)) log_.info(log_line(record));
     } catch (const std::exception&) {
         return;  // A line less in the log is no reason to fail a launch.
     }

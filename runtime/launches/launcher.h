@@ -35,8 +35,9 @@ class Launcher {
   public:
     // `modules`: of what the program loads while it runs; null: such kernels are not known.
     // `load_emulation`: for TRIMTAB_CROSSCHECK, where it is not the library.
-    Launcher(const Settings& settings, const BackendCalls& calls, Bundles& bundles, Report& report, Log& log,
-             RunTimeModules* modules = nullptr, CrossCheck::Load load_emulation = {});
+    Launcher(const choosing::Settings& settings, const BackendCalls& calls, choosing::Bundles& bundles,
+             choosing::Report& report, choosing::Log& log, RunTimeModules* modules = nullptr,
+             choosing::CrossCheck::Load load_emulation = {});
 
     // Launches through `forward(grid, block, dynamic_shared_bytes, body)`, with another block where that is legal
     // and predicted faster; should that launch fail for its configuration, as written. `body`: the kernel whose
@@ -45,11 +46,11 @@ class Launcher {
     // becomes of the launch than what was written: in a capture nothing is decided. Never throws.
     template <typename Forward, typename IsCaptured = bool (*)()>
     cudaError_t launch(
-        RegisteredKernel* kernel, const LaunchShape& shape, const char* keep, const Forward& forward,
-        const IsCaptured& is_captured = [] { return false; }) noexcept;
+        RegisteredKernel* kernel, const choosing::LaunchShape& shape, const char* keep,
+        const Forward& forward, const IsCaptured& is_captured = [] { return false; }) noexcept;
 
     // May anything become of launches at all, but what was written?
-    [[nodiscard]] bool is_active() const { return mode_ != Mode::off || tells_; }
+    [[nodiscard]] bool is_active() const { return mode_ != choosing::Mode::off || tells_; }
     // May it of this kernel's, or is there something to tell of them?
     [[nodiscard]] bool may_change(RegisteredKernel& kernel) noexcept;
 
@@ -81,98 +82,109 @@ class Launcher {
 
     // One launch on its way.
     struct Pending {
-        const KernelPlan* plan = nullptr;
+        const choosing::KernelPlan* plan = nullptr;
         std::uint64_t key_hash = 0;
         std::size_t key_words = 0;
-        std::array<std::uint64_t, ArgumentKey::max_words> key;  // not filled in beyond key_words
+        std::array<std::uint64_t, choosing::ArgumentKey::max_words> key;  // not filled in beyond key_words
     };
 
-    [[nodiscard]] bool recall(const KernelPlan& plan, const LaunchShape& shape, Pending& pending,
-                              RememberedChoice& choice, bool full) const;
-    [[nodiscard]] Decision decide(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep,
-                                  Pending& pending) noexcept;
-    [[nodiscard]] Decision decide_new(RegisteredKernel& kernel, const LaunchShape& shape, Pending& pending);
-    [[nodiscard]] const KernelPlan& plan_of(RegisteredKernel& kernel);
+    [[nodiscard]] bool recall(const choosing::KernelPlan& plan, const choosing::LaunchShape& shape,
+                              Pending& pending, choosing::RememberedChoice& choice, bool full) const;
+    [[nodiscard]] choosing::Decision decide(RegisteredKernel& kernel, const choosing::LaunchShape& shape,
+                                            const char* keep, Pending& pending) noexcept;
+    [[nodiscard]] choosing::Decision decide_new(RegisteredKernel& kernel, const choosing::LaunchShape& shape,
+                                                Pending& pending);
+    [[nodiscard]] const choosing::KernelPlan& plan_of(RegisteredKernel& kernel);
     // Its driver program is on its way: a plan is made again once it is there.
-    [[nodiscard]] const KernelPlan* look_again(RegisteredKernel& kernel, const KernelPlan* plan) noexcept;
+    [[nodiscard]] const choosing::KernelPlan* look_again(RegisteredKernel& kernel,
+                                                         const choosing::KernelPlan* plan) noexcept;
     // The other bodies that a launch may become, as KernelPlan::bodies() has them.
-    [[nodiscard]] std::vector<OtherBody> other_bodies(const KernelPlan& plan, std::uint32_t ordinal,
-                                                      const KnownDevice& device);
+    [[nodiscard]] std::vector<choosing::OtherBody> other_bodies(const choosing::KernelPlan& plan,
+                                                                std::uint32_t ordinal,
+                                                                const choosing::KnownDevice& device);
     [[nodiscard]] std::vector<LaunchToVerify::Relative> relatives_of(RegisteredKernel& kernel,
                                                                      std::uint32_t ordinal,
-                                                                     const KnownDevice& device);
+                                                                     const choosing::KnownDevice& device);
     // Has a new choice been handed to the cross-check? `owner` and `stored_key`: where it is kept, if it is.
-    [[nodiscard]] bool start_check(const RegisteredKernel& kernel, const LaunchShape& shape,
-                                   const Pending& pending, const Decision& decision,
-                                   const std::shared_ptr<const KnownDevice>& device,
-                                   const trimtab_image& image, const ChoiceOwner& owner,
+    [[nodiscard]] bool start_check(const RegisteredKernel& kernel, const choosing::LaunchShape& shape,
+                                   const Pending& pending, const choosing::Decision& decision,
+                                   const std::shared_ptr<const choosing::KnownDevice>& device,
+                                   const trimtab_image& image, const choosing::ChoiceOwner& owner,
                                    const std::vector<std::uint64_t>& stored_key);
     // A launch of a choice that awaits its check.
-    [[nodiscard]] Decision decide_awaiting(const Pending& pending, const RememberedChoice& remembered);
+    [[nodiscard]] choosing::Decision decide_awaiting(const Pending& pending,
+                                                     const choosing::RememberedChoice& remembered);
     // Has a new choice been handed to learning? As start_check().
-    [[nodiscard]] bool start_learning(const RegisteredKernel& kernel, const LaunchShape& shape,
-                                      const Pending& pending, const Decision& decision,
-                                      const KnownDevice& device, const trimtab_image& image,
-                                      const ChoiceOwner& owner, const std::vector<std::uint64_t>& stored_key);
+    [[nodiscard]] bool start_learning(const RegisteredKernel& kernel, const choosing::LaunchShape& shape,
+                                      const Pending& pending, const choosing::Decision& decision,
+                                      const choosing::KnownDevice& device, const trimtab_image& image,
+                                      const choosing::ChoiceOwner& owner,
+                                      const std::vector<std::uint64_t>& stored_key);
     // A launch of a choice that is being learnt.
-    [[nodiscard]] Decision decide_learning(const RegisteredKernel& kernel, const LaunchShape& shape,
-                                           const Pending& pending, const RememberedChoice& remembered);
+    [[nodiscard]] choosing::Decision decide_learning(const RegisteredKernel& kernel,
+                                                     const choosing::LaunchShape& shape,
+                                                     const Pending& pending,
+                                                     const choosing::RememberedChoice& remembered);
     // The kernel's driver program is not asked again; one warning.
-    void distrust(RegisteredKernel& kernel, const KernelPlan& plan, const std::string& nonsense);
-    [[nodiscard]] Bundles::Found find(RegisteredKernel& kernel, bool& may_come);
-    [[nodiscard]] bool is_annotated_beside(const RegisteredKernel& kernel, const Bundles::Found& found) const;
+    void distrust(RegisteredKernel& kernel, const choosing::KernelPlan& plan, const std::string& nonsense);
+    [[nodiscard]] choosing::Bundles::Found find(RegisteredKernel& kernel, bool& may_come);
+    [[nodiscard]] bool is_annotated_beside(const RegisteredKernel& kernel,
+                                           const choosing::Bundles::Found& found) const;
     [[nodiscard]] std::optional<cudaFuncAttributes> attributes_of(const RegisteredKernel& kernel,
-                                                                  const LaunchShape& shape) const;
-    [[nodiscard]] std::optional<cudaFuncAttributes> driver_attributes(const RegisteredKernel& kernel,
-                                                                      const LaunchShape& shape) const;
-    [[nodiscard]] trimtab_image image_of(const RegisteredKernel& kernel, const KernelPlan& plan,
-                                         const LaunchShape& shape, std::uint32_t ordinal,
-                                         const KnownDevice& device) const;
+                                                                  const choosing::LaunchShape& shape) const;
+    [[nodiscard]] std::optional<cudaFuncAttributes> driver_attributes(
+        const RegisteredKernel& kernel, const choosing::LaunchShape& shape) const;
+    [[nodiscard]] trimtab_image image_of(const RegisteredKernel& kernel, const choosing::KernelPlan& plan,
+                                         const choosing::LaunchShape& shape, std::uint32_t ordinal,
+                                         const choosing::KnownDevice& device) const;
     // With what cudaFuncSetAttribute allows it now, where an annotation states dynamic shared memory, or one
     // that may be supposed would.
-    [[nodiscard]] LaunchShape with_shared_limit(const RegisteredKernel& kernel, const KernelPlan& plan,
-                                                LaunchShape shape, bool may_be_supposed = false) const;
+    [[nodiscard]] choosing::LaunchShape with_shared_limit(const RegisteredKernel& kernel,
+                                                          const choosing::KernelPlan& plan,
+                                                          choosing::LaunchShape shape,
+                                                          bool may_be_supposed = false) const;
     // Is it an error that a launch's configuration can cause? Any other would meet the launch as written too.
     [[nodiscard]] static bool is_of_configuration(cudaError_t status);
     // After which every call fails with it, whatever it is asked: a kernel has failed, or the device is lost.
     [[nodiscard]] static bool is_lasting(cudaError_t status);
     // The changed launch failed with `status`: this shape goes out as written from now on.
-    void give_up(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
+    void give_up(const RegisteredKernel& kernel, const choosing::LaunchShape& shape, const Pending& pending,
                  cudaError_t status) noexcept;
     // The launch is made again in other shapes: checked, tried, or timed.
     [[nodiscard]] bool repeats() const {
         return verification_.is_on() || suggestion_.is_on() || block_times_.is_on();
     }
-    void repeat(RegisteredKernel& kernel, const LaunchShape& shape, const char* keep, const Pending& pending,
-                const Decision& decision, const BlockTimes::Send& send) noexcept;
-    void tell(const RegisteredKernel& kernel, const LaunchShape& shape, const Pending& pending,
-              const Decision& decision) noexcept;
+    void repeat(RegisteredKernel& kernel, const choosing::LaunchShape& shape, const char* keep,
+                const Pending& pending, const choosing::Decision& decision,
+                const BlockTimes::Send& send) noexcept;
+    void tell(const RegisteredKernel& kernel, const choosing::LaunchShape& shape, const Pending& pending,
+              const choosing::Decision& decision) noexcept;
 
-    const Mode mode_;
+    const choosing::Mode mode_;
     const bool may_reassociate_;
     const double least_gain_;
-    ChoiceStore store_;
-    CrossCheck crosscheck_;
+    choosing::ChoiceStore store_;
+    choosing::CrossCheck crosscheck_;
     CudaEvents events_;
-    Learning learning_;
+    choosing::Learning learning_;
     Verification verification_;
     Suggestion suggestion_;
     BlockTimes block_times_;
     const bool reports_blocks_;
     const bool tells_;  // a line for each launch is wanted, or each is verified
     const BackendCalls& calls_;
-    Bundles& bundles_;
+    choosing::Bundles& bundles_;
     RunTimeModules* const modules_;
-    Report& report_;
-    Log& log_;
-    Totals totals_;
+    choosing::Report& report_;
+    choosing::Log& log_;
+    choosing::Totals totals_;
     KnownDevices devices_;
     std::mutex plans_mutex_;
-    std::deque<KernelPlan> plans_;  // never shrinks: a launch may hold one
+    std::deque<choosing::KernelPlan> plans_;  // never shrinks: a launch may hold one
 };
 
 template <typename Forward, typename IsCaptured>
-cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape, const char* keep,
+cudaError_t Launcher::launch(RegisteredKernel* kernel, const choosing::LaunchShape& shape, const char* keep,
                              const Forward& forward, const IsCaptured& is_captured) noexcept {
     if (kernel == nullptr || !is_active())
         return send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
@@ -180,14 +192,14 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
     trimtab_dim3 grid = shape.grid;
     trimtab_dim3 block = shape.block;
     std::uint64_t shared_bytes = shape.dynamic_shared_bytes;
-    RememberedChoice remembered;
+    choosing::RememberedChoice remembered;
     RegisteredKernel* body = nullptr;
-    std::optional<LearningTurn> turn;
-    const KernelPlan* plan = kernel->plan.load(std::memory_order_acquire);
+    std::optional<choosing::LearningTurn> turn;
+    const choosing::KernelPlan* plan = kernel->plan.load(std::memory_order_acquire);
     if (plan != nullptr && plan->driver() == nullptr && kernel->awaits_module.load(std::memory_order_relaxed))
         plan = look_again(*kernel, plan);
     // What most launches take: nothing to tell, and the choice was made before.
-    if (plan != nullptr && !tells_ && mode_ == Mode::on && keep == nullptr &&
+    if (plan != nullptr && !tells_ && mode_ == choosing::Mode::on && keep == nullptr &&
         (plan->driver() == nullptr ||
          (recall(*plan, shape, pending, remembered, false) && !remembered.awaits_check))) {
         if (plan->driver() == nullptr) return send(forward, grid, block, shared_bytes);
@@ -202,7 +214,7 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
         if (body == nullptr) body = as_registered(plan->stand_in());
     } else {
         if (is_captured()) return send(forward, grid, block, shared_bytes);
-        Decision decision = decide(*kernel, shape, keep, pending);
+        choosing::Decision decision = decide(*kernel, shape, keep, pending);
         RegisteredKernel* const stand_in =
             pending.plan == nullptr ? nullptr : as_registered(pending.plan->stand_in());
         // The only body of its plan.
@@ -222,7 +234,7 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const LaunchShape& shape,
             if (verification_.is_on()) verification_.finish();
             return status;
         }
-        if (mode_ == Mode::on) {
+        if (mode_ == choosing::Mode::on) {
             grid = decision.grid;
             block = decision.block;
             shared_bytes = decision.dynamic_shared_bytes;

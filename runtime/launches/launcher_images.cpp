@@ -8,7 +8,7 @@ namespace trimtab::runtime {
 
 // Of a handle of the driver API's: what cudaFuncGetAttributes tells of a host function.
 std::optional<cudaFuncAttributes> Launcher::driver_attributes(const RegisteredKernel& kernel,
-                                                              const LaunchShape& shape) const {
+                                                              const choosing::LaunchShape& shape) const {
     if (shape.function == nullptr) return std::nullopt;
     auto function = static_cast<CUfunction>(const_cast<void*>(shape.function));
     if (kernel.kind == HandleKind::library_kernel &&
@@ -33,7 +33,7 @@ std::optional<cudaFuncAttributes> Launcher::driver_attributes(const RegisteredKe
 }
 
 std::optional<cudaFuncAttributes> Launcher::attributes_of(const RegisteredKernel& kernel,
-                                                          const LaunchShape& shape) const {
+                                                          const choosing::LaunchShape& shape) const {
     if (kernel.kind != HandleKind::host_function) return driver_attributes(kernel, shape);
     cudaFuncAttributes attributes{};
     const PendingError pending(calls_);
@@ -43,9 +43,9 @@ std::optional<cudaFuncAttributes> Launcher::attributes_of(const RegisteredKernel
 }
 
 // What the backend says of the image it runs, else what the description expects.
-trimtab_image Launcher::image_of(const RegisteredKernel& kernel, const KernelPlan& plan,
-                                 const LaunchShape& shape, std::uint32_t ordinal,
-                                 const KnownDevice& device) const {
+trimtab_image Launcher::image_of(const RegisteredKernel& kernel, const choosing::KernelPlan& plan,
+                                 const choosing::LaunchShape& shape, std::uint32_t ordinal,
+                                 const choosing::KnownDevice& device) const {
     return plan.image(ordinal, [&] {
         trimtab_image image = analysis::to_driver_image(
             analysis::image_for(*plan.description(), device.values.compute_capability));
@@ -62,8 +62,9 @@ trimtab_image Launcher::image_of(const RegisteredKernel& kernel, const KernelPla
     });
 }
 
-LaunchShape Launcher::with_shared_limit(const RegisteredKernel& kernel, const KernelPlan& plan,
-                                        LaunchShape shape, bool may_be_supposed) const {
+choosing::LaunchShape Launcher::with_shared_limit(const RegisteredKernel& kernel,
+                                                  const choosing::KernelPlan& plan,
+                                                  choosing::LaunchShape shape, bool may_be_supposed) const {
     if (!plan.description()->annotated_shared && !may_be_supposed) return shape;
     if (const auto attributes =
             attributes_of(plan.stand_in() != nullptr ? *as_registered(plan.stand_in()) : kernel, shape))
@@ -72,15 +73,16 @@ LaunchShape Launcher::with_shared_limit(const RegisteredKernel& kernel, const Ke
     return shape;
 }
 
-std::vector<OtherBody> Launcher::other_bodies(const KernelPlan& plan, std::uint32_t ordinal,
-                                              const KnownDevice& device) {
-    std::vector<OtherBody> bodies;
+std::vector<choosing::OtherBody> Launcher::other_bodies(const choosing::KernelPlan& plan,
+                                                        std::uint32_t ordinal,
+                                                        const choosing::KnownDevice& device) {
+    std::vector<choosing::OtherBody> bodies;
     // Its launches are the plan's own.
     if (plan.stand_in() != nullptr) return bodies;
-    for (Kernel* other : plan.bodies()) {
+    for (choosing::Kernel* other : plan.bodies()) {
         RegisteredKernel* kernel = as_registered(other);
-        const KernelPlan& its = plan_of(*kernel);
-        OtherBody& body = bodies.emplace_back();
+        const choosing::KernelPlan& its = plan_of(*kernel);
+        choosing::OtherBody& body = bodies.emplace_back();
         body.description = its.description();
         body.driver = its.driver();
         // Its bundle has gone, or its driver program talks nonsense: the place stays, and nothing is offered.

@@ -7,21 +7,22 @@
 
 namespace trimtab::runtime {
 
-bool Launcher::start_learning(const RegisteredKernel& kernel, const LaunchShape& shape,
-                              const Pending& pending, const Decision& decision, const KnownDevice& device,
-                              const trimtab_image& image, const ChoiceOwner& owner,
+bool Launcher::start_learning(const RegisteredKernel& kernel, const choosing::LaunchShape& shape,
+                              const Pending& pending, const choosing::Decision& decision,
+                              const choosing::KnownDevice& device, const trimtab_image& image,
+                              const choosing::ChoiceOwner& owner,
                               const std::vector<std::uint64_t>& stored_key) {
     // Other bodies and other totals are not what the driver program's leaders are. A launch that is observed alone,
     // verified or varied goes out as written.
-    if (!learning_.is_on() || mode_ != Mode::on || verification_.is_on() || suggestion_.is_on() ||
+    if (!learning_.is_on() || mode_ != choosing::Mode::on || verification_.is_on() || suggestion_.is_on() ||
         !decision.nonsense.empty() || decision.body != 0 || decision.has_other_total ||
         pending.key_words == 0)
         return false;
-    const bool is_written_best = decision.by == By::unchanged && std::isfinite(decision.chosen_ns);
+    const bool is_written_best = decision.by == choosing::By::unchanged && std::isfinite(decision.chosen_ns);
     if (!is_new_choice(decision.by) && !is_written_best) return false;
     const analysis::KernelDescription& description = *pending.plan->description();
-    Leaders leaders = leaders_of(decision, description, *pending.plan->driver(), device.values, image, shape,
-                                 Learning::most_leaders);
+    choosing::Leaders leaders = leaders_of(decision, description, *pending.plan->driver(), device.values,
+                                           image, shape, choosing::Learning::most_leaders);
     if (leaders.launches.size() < 2) return false;
     return learning_.start(
         {pending.plan,
@@ -34,20 +35,21 @@ bool Launcher::start_learning(const RegisteredKernel& kernel, const LaunchShape&
          .stored_key = stored_key});
 }
 
-Decision Launcher::decide_learning(const RegisteredKernel& kernel, const LaunchShape& shape,
-                                   const Pending& pending, const RememberedChoice& remembered) {
-    const KernelPlan& plan = *pending.plan;
+choosing::Decision Launcher::decide_learning(const RegisteredKernel& kernel,
+                                             const choosing::LaunchShape& shape, const Pending& pending,
+                                             const choosing::RememberedChoice& remembered) {
+    const choosing::KernelPlan& plan = *pending.plan;
     const std::span<const std::uint64_t> key(pending.key.data(), pending.key_words);
-    Decision decision = plan.recall(remembered);
+    choosing::Decision decision = plan.recall(remembered);
     // A time that is long because there was more to do tells nothing of the block.
-    const auto predict = [&](const CheckedLaunch& launch) {
+    const auto predict = [&](const choosing::CheckedLaunch& launch) {
         const std::uint32_t ordinal = devices_.current();
-        const std::shared_ptr<const KnownDevice> device = devices_.device(ordinal);
+        const std::shared_ptr<const choosing::KnownDevice> device = devices_.device(ordinal);
         if (device == nullptr) return launch.predicted_ns;
         const trimtab_image image = image_of(kernel, plan, shape, ordinal, *device);
         const analysis::KernelDescription& description = *plan.description();
         const std::vector<double> data =
-            analysis::data_values(description, argument_bytes(description, shape.arguments),
+            analysis::data_values(description, choosing::argument_bytes(description, shape.arguments),
                                   description.counted_extent(shape.grid, shape.block));
         trimtab_prediction prediction{};
         const auto shared_bytes = static_cast<double>(shape.dynamic_shared_bytes);
@@ -61,18 +63,18 @@ Decision Launcher::decide_learning(const RegisteredKernel& kernel, const LaunchS
     decision.block = turn->launch.launch.block;
     decision.dynamic_shared_bytes = turn->launch.launch.dynamic_shared_bytes;
     decision.chosen_ns = turn->launch.predicted_ns;
-    decision.by = By::learned;
+    decision.by = choosing::By::learned;
     if (turn->outcome != nullptr) {
-        const LearnOutcome& outcome = *turn->outcome;
-        const LearnOutcome::Launch& chosen = outcome.launches[outcome.chosen];
-        const LearnOutcome::Launch& first = outcome.launches.front();
+        const choosing::LearnOutcome& outcome = *turn->outcome;
+        const choosing::LearnOutcome::Launch& chosen = outcome.launches[outcome.chosen];
+        const choosing::LearnOutcome::Launch& first = outcome.launches.front();
         decision.awaits_check = false;
         decision.reason =
             chosen.times > 0 && first.times > 0
                 ? fmt::format("timed: {:.2f} us, and {:.2f} us of what is predicted fastest, in {} launches",
                               chosen.measured_ns / 1e3, first.measured_ns / 1e3, outcome.launched)
                 : fmt::format("not timed: {}", outcome.why);
-        if (chosen.times == 0) decision.by = static_cast<By>(remembered.by);
+        if (chosen.times == 0) decision.by = static_cast<choosing::By>(remembered.by);
         plan.remember(key, pending.key_hash, decision);
         decision.remembered = !turn->is_first;
     } else {

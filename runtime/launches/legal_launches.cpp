@@ -9,10 +9,10 @@ namespace trimtab::runtime {
 LegalLaunches legal_launches(const analysis::KernelDescription& description,
                              analysis::ArgumentBytes arguments, const trimtab_limits& limits,
                              const trimtab_device& device, const trimtab_image& image,
-                             const LaunchShape& shape) {
+                             const choosing::LaunchShape& shape) {
     LegalLaunches out;
-    for (const trimtab_dim3& block : legal_block_list(limits)) {
-        if (same(block, shape.block)) continue;
+    for (const trimtab_dim3& block : choosing::legal_block_list(limits)) {
+        if (choosing::same(block, shape.block)) continue;
         if (auto with =
                 analysis::launch_with_block(description, arguments, limits, as_configuration(shape), block))
             out.blocks.push_back(*with);

@@ -21,6 +21,6 @@ struct LegalLaunches {
 [[nodiscard]] LegalLaunches legal_launches(const analysis::KernelDescription& description,
                                            analysis::ArgumentBytes arguments, const trimtab_limits& limits,
                                            const trimtab_device& device, const trimtab_image& image,
-                                           const LaunchShape& shape);
+                                           const choosing::LaunchShape& shape);
 
 }  // namespace trimtab::runtime

@@ -33,7 +33,7 @@ bool unpack(void* const* extra, const analysis::KernelDescription& description, 
 }  // namespace
 
 const char* point_at_arguments(Launcher& launcher, RegisteredKernel* kernel, void** arguments, void** extra,
-                               ArgumentPointers& pointers, LaunchShape& shape) {
+                               ArgumentPointers& pointers, choosing::LaunchShape& shape) {
     shape.arguments = arguments;
     if (extra == nullptr) return nullptr;
     if (arguments != nullptr) return "it is launched with two sets of arguments";

@@ -14,6 +14,7 @@ using ArgumentPointers = std::array<void*, max_packed_arguments>;
 // Sets shape.arguments, which may point into `pointers`. Not null: why the launch must go out as written.
 // `kernel` may be null: then nothing is decided of it.
 [[nodiscard]] const char* point_at_arguments(Launcher& launcher, RegisteredKernel* kernel, void** arguments,
-                                             void** extra, ArgumentPointers& pointers, LaunchShape& shape);
+                                             void** extra, ArgumentPointers& pointers,
+                                             choosing::LaunchShape& shape);
 
 }  // namespace trimtab::runtime

@@ -37,7 +37,7 @@ std::optional<KernelDescription> supposing(KernelDescription description, const 
 
 // Equal launches in what the blocks may depend on: shape and scalars, not where arrays lie.
 std::string kind_of(const LaunchToVerify& launch, analysis::ArgumentBytes arguments) {
-    const LaunchShape& shape = launch.shape;
+    const choosing::LaunchShape& shape = launch.shape;
     std::string key = fmt::format("{} {} {} {} {} {} {}", shape.grid.x, shape.grid.y, shape.grid.z,
                                   shape.block.x, shape.block.y, shape.block.z, shape.dynamic_shared_bytes);
     for (const analysis::KernelParameter& parameter : launch.description->parameters) {
@@ -74,8 +74,8 @@ std::string SuggestedKernel::why_not(const LaunchToVerify& launch) const {
         return "it is launched without its arguments";
     // Some proofs hang on the launch: this one may have too few threads for its turns.
     if (description.verdict == Verdict::covering && launch.shape.dynamic_shared_bytes == 0 &&
-        limits_of(description, argument_bytes(description, launch.shape.arguments), launch.device->values,
-                  launch.image, launch.shape))
+        limits_of(description, choosing::argument_bytes(description, launch.shape.arguments),
+                  launch.device->values, launch.image, launch.shape))
         return "it is proved: any block will do";
     if (!description.varies(0) && !description.varies(1) && !description.varies(2))
         return "it reads no index of a thread";
@@ -87,7 +87,7 @@ void SuggestedKernel::skip(const std::string& why) {
 }
 
 bool SuggestedKernel::is_due(const LaunchToVerify& launch) {
-    const auto arguments = argument_bytes(*launch.description, launch.shape.arguments);
+    const auto arguments = choosing::argument_bytes(*launch.description, launch.shape.arguments);
     const std::uint64_t number = ++kinds_[kind_of(launch, arguments)];
     return launches_of_a_kind_ == 0 || number <= launches_of_a_kind_ || std::has_single_bit(number);
 }
@@ -150,7 +150,8 @@ void SuggestedKernel::add_bodies(Supposed& supposed, const LaunchToVerify& launc
         supposed.launches.emplace(sizes(block), *with);
         supposed.bodies[sizes(block)] = {body.name, relative.function};
         variants_.emplace(body.name, *body.variant);
-        if (std::ranges::none_of(blocks, [&](const trimtab_dim3& other) { return same(other, block); }))
+        if (std::ranges::none_of(blocks,
+                                 [&](const trimtab_dim3& other) { return choosing::same(other, block); }))
             blocks.push_back(block);
     }
 }
@@ -168,7 +169,8 @@ std::uint64_t SuggestedKernel::begin(const LaunchToVerify& launch, analysis::Arg
     std::vector<trimtab_dim3> blocks = blocks_to_suppose(
         written_block_, varies,
         static_cast<std::uint32_t>(std::max(1.0, launch.device->values.max_threads_per_block)));
-    std::erase_if(blocks, [&](const trimtab_dim3& block) { return same(block, launch.shape.block); });
+    std::erase_if(blocks,
+                  [&](const trimtab_dim3& block) { return choosing::same(block, launch.shape.block); });
     order_.clear();
     at_ = 0;
     outcomes_.clear();

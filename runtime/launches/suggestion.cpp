@@ -57,7 +57,7 @@ std::expected<SuggestionPlan, Error> plan_from(const std::string& text) {
 
 }  // namespace
 
-Suggestion::Suggestion(const std::string& plan, const BackendCalls& calls, Log& log)
+Suggestion::Suggestion(const std::string& plan, const BackendCalls& calls, choosing::Log& log)
     : calls_(calls), log_(log) {
     if (plan.empty()) return;
     auto read = plan_from(plan);
@@ -143,7 +143,7 @@ void Suggestion::prepare(const LaunchToVerify& launch) {
     tried->key = key;
     tried->kernel = kernels_[key];
     tried->launch = launch;
-    tried->arguments = argument_bytes(*launch.description, launch.shape.arguments);
+    tried->arguments = choosing::argument_bytes(*launch.description, launch.shape.arguments);
     tried->launch.shape.arguments = nullptr;  // the program's, and gone when a graph runs
     auto trial = std::make_shared<LaunchTrial>();
     trial->arrays = arrays_of(*launch.description, tried->arguments);

@@ -33,7 +33,7 @@ class SuggestedKernel;  // suggested_kernel.h
 class Suggestion {
   public:
     // `plan` as TRIMTAB_SUGGEST gives it; empty: nothing is tried.
-    Suggestion(const std::string& plan, const BackendCalls& calls, Log& log);
+    Suggestion(const std::string& plan, const BackendCalls& calls, choosing::Log& log);
     ~Suggestion();
     Suggestion(const Suggestion&) = delete;
     Suggestion& operator=(const Suggestion&) = delete;
@@ -53,7 +53,7 @@ class Suggestion {
 
     SuggestionPlan plan_;
     const BackendCalls& calls_;
-    Log& log_;
+    choosing::Log& log_;
     int file_ = -1;
     TimeShares shares_{std::chrono::seconds(0), {}};
     std::mutex mutex_;  // of what follows, and of the kernels

@@ -55,7 +55,8 @@ std::vector<analysis::LaunchConfiguration> some_of(std::vector<analysis::LaunchC
     for (auto* launches : {&blocks, &totals}) {
         std::shuffle(launches->begin(), launches->end(), random);
         const auto place = std::ranges::find_if(*launches, [&](const auto& candidate) {
-            return same(candidate.block, chosen.block) && same(candidate.grid, chosen.grid);
+            return choosing::same(candidate.block, chosen.block) &&
+                   choosing::same(candidate.grid, chosen.grid);
         });
         if (place == launches->end()) continue;
         out.push_back(*place);
@@ -90,14 +91,14 @@ std::vector<LaunchShapeToCheck> shapes_of_bodies(const LaunchToVerify& launch) {
     constexpr std::size_t most_considered = 256, each = 3;
     std::vector<LaunchShapeToCheck> shapes;
     for (std::size_t i = 0; i < launch.bodies.size(); ++i) {
-        const OtherBody& body = launch.bodies[i];
+        const choosing::OtherBody& body = launch.bodies[i];
         if (body.driver == nullptr) continue;
         const auto launches =
             launches_of_body(*launch.description, body, launch.device->values, launch.shape, most_considered);
         const std::size_t step = (launches.size() + each - 1) / each;
         for (std::size_t k = 0; k < launches.size(); ++k) {
             const bool is_chosen =
-                launch.chosen_body == i + 1 && same(launches[k].block, launch.chosen.block);
+                launch.chosen_body == i + 1 && choosing::same(launches[k].block, launch.chosen.block);
             if (k % step != 0 && !is_chosen) continue;
             shapes.push_back({.grid = launches[k].grid,
                               .block = launches[k].block,
@@ -111,7 +112,7 @@ std::vector<LaunchShapeToCheck> shapes_of_bodies(const LaunchToVerify& launch) {
 
 }  // namespace
 
-Verification::Verification(const std::string& plan, const BackendCalls& calls, Log& log)
+Verification::Verification(const std::string& plan, const BackendCalls& calls, choosing::Log& log)
     : calls_(calls), log_(log) {
     if (plan.empty()) return;
     auto read = plan_from(plan);
@@ -186,7 +187,8 @@ void Verification::prepare(const LaunchToVerify& launch) {
         skip(launch, launch.left_alone.empty() ? "the device cannot be described" : launch.left_alone);
         return;
     }
-    const std::vector<std::byte> arguments = argument_bytes(*launch.description, launch.shape.arguments);
+    const std::vector<std::byte> arguments =
+        choosing::argument_bytes(*launch.description, launch.shape.arguments);
     const auto limits =
         limits_of(*launch.description, arguments, launch.device->values, launch.image, launch.shape);
     if (!limits) {

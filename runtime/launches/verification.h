@@ -38,21 +38,21 @@ struct LaunchToVerify {
     const analysis::KernelDescription* description = nullptr;  // null: `left_alone` says why
     std::string left_alone;  // not empty: it keeps its block whatever it is given
     std::string kept;        // not empty: this launch must go out as written, whatever is known of the kernel
-    std::shared_ptr<const KnownDevice> device;
+    std::shared_ptr<const choosing::KnownDevice> device;
     trimtab_image image{};
-    LaunchShape shape;
+    choosing::LaunchShape shape;
     analysis::LaunchConfiguration chosen;  // what became of it: always among those tried
     std::vector<std::uint64_t> key;
     // What the emulator knows the code by that runs with other blocks; null: the kernel's own.
     const void* code = nullptr;
     // The other bodies that the launch may become, what the emulator knows each by, and which of them is chosen (from
     // 1; 0: its own).
-    std::vector<OtherBody> bodies;
+    std::vector<choosing::OtherBody> bodies;
     std::vector<const void*> body_functions;
     std::uint32_t chosen_body = 0;
     // For `trimtab suggest`: the kernel's other bodies, whatever is promised of them.
     struct Relative {
-        std::shared_ptr<const BundledKernel> kernel;
+        std::shared_ptr<const choosing::BundledKernel> kernel;
         trimtab_image image{};
         const void* function = nullptr;
     };
@@ -62,7 +62,7 @@ struct LaunchToVerify {
 class Verification {
   public:
     // `plan` as TRIMTAB_VERIFY gives it; empty: nothing is verified.
-    Verification(const std::string& plan, const BackendCalls& calls, Log& log);
+    Verification(const std::string& plan, const BackendCalls& calls, choosing::Log& log);
     ~Verification();
     Verification(const Verification&) = delete;
     Verification& operator=(const Verification&) = delete;
@@ -82,7 +82,7 @@ class Verification {
 
     VerificationPlan plan_;
     const BackendCalls& calls_;
-    Log& log_;
+    choosing::Log& log_;
     int file_ = -1;
     std::mutex mutex_;
     std::map<std::string, std::uint64_t> launches_;  // by kernel and key

@@ -27,7 +27,7 @@ RunTimeModules& modules() {
 }
 // With TRIMTAB=off nothing is looked at.
 bool looks() {
-    return process().settings().mode != Mode::off;
+    return process().settings().mode != choosing::Mode::off;
 }
 
 // Whatever goes wrong here, CUDA's answer stands, and the kernels are launched as written.
@@ -46,7 +46,8 @@ class Links {
     void add(CUlinkState link, CUjitInputType type, const void* data, std::size_t bytes) {
         const std::lock_guard lock(mutex_);
         Link& known = links_[link];
-        if (++known.inputs > 1 || type != CU_JIT_INPUT_PTX || data == nullptr || bytes > max_module_bytes) {
+        if (++known.inputs > 1 || type != CU_JIT_INPUT_PTX || data == nullptr ||
+            bytes > choosing::max_module_bytes) {
             known.ptx.clear();
             return;
         }
@@ -98,8 +99,9 @@ void loaded(const Handle* handle, const void* image) {
     if (!looks()) return;
     quietly([&] {
         std::string ptx;
-        if (!Links::instance().made(image, ptx)) return modules().loaded(*handle, recognise_module(image));
-        ModuleImage linked = recognise_module(std::as_bytes(std::span(ptx)));
+        if (!Links::instance().made(image, ptx))
+            return modules().loaded(*handle, choosing::recognise_module(image));
+        choosing::ModuleImage linked = choosing::recognise_module(std::as_bytes(std::span(ptx)));
         if (ptx.empty()) linked.why_none = "its module was linked of several parts";
         modules().loaded(*handle, linked);
     });
@@ -110,7 +112,7 @@ void loaded_file(const Handle* handle, const char* path) {
     if (!looks()) return;
     quietly([&] {
         const std::vector<std::byte> bytes = read_file(path);
-        modules().loaded(*handle, recognise_module(std::span(bytes)));
+        modules().loaded(*handle, choosing::recognise_module(std::span(bytes)));
     });
 }
 

@@ -128,7 +128,7 @@ void Registrations::hand_on(FatBinary& fat_binary) const {
 void Registrations::forget_plans(const trimtab_bundle* leaving) {
     const std::lock_guard lock(mutex_);
     for (RegisteredKernel& kernel : all_kernels_) {
-        const KernelPlan* plan = kernel.plan.load(std::memory_order_acquire);
+        const choosing::KernelPlan* plan = kernel.plan.load(std::memory_order_acquire);
         if (plan == nullptr) continue;
         const bool forget =
             leaving != nullptr ? plan->bundle() == leaving : plan->bundle() == nullptr || kernel.adopted;

@@ -40,7 +40,7 @@ enum class HandleKind : std::uint8_t {
     library_kernel    // CUkernel, cudaKernel_t: of a library that it loaded
 };
 
-struct RegisteredKernel : Kernel {
+struct RegisteredKernel : choosing::Kernel {
     const void* host_function = nullptr;
     const void* fat_binary = nullptr;
     bool adopted = false;  // its fat binary is not known
@@ -58,7 +58,7 @@ struct RegisteredKernel : Kernel {
 };
 
 // What a plan has of the program's kernels.
-[[nodiscard]] inline RegisteredKernel* as_registered(Kernel* kernel) {
+[[nodiscard]] inline RegisteredKernel* as_registered(choosing::Kernel* kernel) {
     return static_cast<RegisteredKernel*>(kernel);
 }
 
@@ -101,7 +101,7 @@ class Registrations {
     const RegistrationCalls* calls_ = nullptr;
     std::vector<std::unique_ptr<FatBinary>> fat_binaries_;
     std::deque<RegisteredKernel> all_kernels_;  // never shrinks: a launch may hold one
-    PointerMap<RegisteredKernel> kernels_;
+    choosing::PointerMap<RegisteredKernel> kernels_;
     std::atomic<bool> stopped_ = false;
 };
 

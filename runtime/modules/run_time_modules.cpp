@@ -2,9 +2,10 @@
 
 namespace trimtab::runtime {
 
-RunTimeModules::RunTimeModules(const Settings& settings, Bundles& bundles, Registrations& registrations,
-                               Log& log, ModuleCache cache, Starter starter, const Limits& limits)
-    : PreparedModules(settings, bundles, log, std::move(cache), std::move(starter), limits),
+RunTimeModules::RunTimeModules(const choosing::Settings& settings, choosing::Bundles& bundles,
+                               Registrations& registrations, choosing::Log& log, choosing::ModuleCache cache,
+                               Starter starter, const Limits& limits)
+    : choosing::PreparedModules(settings, bundles, log, std::move(cache), std::move(starter), limits),
       registrations_(registrations),
       limits_(limits) {}
 
@@ -14,8 +15,8 @@ RunTimeModules::Handle* RunTimeModules::handle_of(const void* handle) {
     return place == handles_.end() ? nullptr : &place->second;
 }
 
-void RunTimeModules::loaded(const void* handle, const ModuleImage& image) {
-    PreparedModule* module = nullptr;
+void RunTimeModules::loaded(const void* handle, const choosing::ModuleImage& image) {
+    choosing::PreparedModule* module = nullptr;
     {
         const std::lock_guard lock(mutex_);
         // Its context may have gone, and the module with it, without a word.
@@ -50,7 +51,7 @@ void RunTimeModules::forget_handle(const void* handle) {
         owners_.erase(function);
     }
     for (const void* other : place->second.others) owners_.erase(other);
-    PreparedModule& module = *place->second.module;
+    choosing::PreparedModule& module = *place->second.module;
     handles_.erase(place);
     release(module);
 }
@@ -68,7 +69,7 @@ void RunTimeModules::add_function(const void* handle, const void* function, cons
                                   HandleKind kind) {
     const auto place = handles_.find(handle);
     if (place == handles_.end()) return forget_function(function);
-    PreparedModule& module = *place->second.module;
+    choosing::PreparedModule& module = *place->second.module;
     const KernelOfModule key{&module, name, kind};
     RegisteredKernel*& kernel = kernels_of_modules_[key];
     if (kernel == nullptr) {

@@ -14,21 +14,23 @@
 
 namespace trimtab::runtime {
 
-class RunTimeModules : public PreparedModules {
+class RunTimeModules : public choosing::PreparedModules {
   public:
-    struct Limits : PreparedModules::Limits {
+    struct Limits : choosing::PreparedModules::Limits {
         std::size_t kernels = 8192, handles = 16384;
     };
 
-    RunTimeModules(const Settings& settings, Bundles& bundles, Registrations& registrations, Log& log,
-                   ModuleCache cache, Starter starter, const Limits& limits);
-    RunTimeModules(const Settings& settings, Bundles& bundles, Registrations& registrations, Log& log,
-                   ModuleCache cache, Starter starter)
+    RunTimeModules(const choosing::Settings& settings, choosing::Bundles& bundles,
+                   Registrations& registrations, choosing::Log& log, choosing::ModuleCache cache,
+                   Starter starter, const Limits& limits);
+    RunTimeModules(const choosing::Settings& settings, choosing::Bundles& bundles,
+                   Registrations& registrations, choosing::Log& log, choosing::ModuleCache cache,
+                   Starter starter)
         : RunTimeModules(settings, bundles, registrations, log, std::move(cache), std::move(starter),
                          Limits{}) {}
 
     // CUDA has loaded the image and calls it `handle`.
-    void loaded(const void* handle, const ModuleImage& image);
+    void loaded(const void* handle, const choosing::ModuleImage& image);
     // Another name of it: a library's CUmodule.
     void same_module(const void* handle, const void* other_handle);
     // Before CUDA is told: none of its kernels is known any more.
@@ -40,10 +42,10 @@ class RunTimeModules : public PreparedModules {
 
   private:
     struct Handle {
-        PreparedModule* module = nullptr;
+        choosing::PreparedModule* module = nullptr;
         std::vector<const void*> functions, others;  // others: further names of the module
     };
-    using KernelOfModule = std::tuple<PreparedModule*, std::string, HandleKind>;
+    using KernelOfModule = std::tuple<choosing::PreparedModule*, std::string, HandleKind>;
     // With the mutex held.
     [[nodiscard]] Handle* handle_of(const void* handle);
     void add_function(const void* handle, const void* function, const std::string& name, HandleKind kind);

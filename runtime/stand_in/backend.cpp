@@ -49,7 +49,7 @@ struct Loaded {
 };
 
 // CUDA's runtime refuses every call where the driver is of an older major version: that is said once, with what to do.
-void say_if_older(void* runtime, Log& log) {
+void say_if_older(void* runtime, choosing::Log& log) {
     const auto get_version =
         reinterpret_cast<decltype(&cudaRuntimeGetVersion)>(dlsym(runtime, "cudaRuntimeGetVersion"));
     int runtime_version = 0;
@@ -64,7 +64,7 @@ void say_if_older(void* runtime, Log& log) {
         runtime_version / 1000, runtime_version % 1000 / 10));
 }
 
-Loaded load(const Settings& settings, Log& log) {
+Loaded load(const choosing::Settings& settings, choosing::Log& log) {
     if (another_runtime_comes_first()) return {.kind = BackendKind::foreign, .library = RTLD_DEFAULT};
     const bool asked_for_gpu = settings.device == "gpu";
     const DriverAnswer answer = asked_for_gpu || settings.device.empty() ? ask_driver() : DriverAnswer{};
@@ -98,7 +98,7 @@ Loaded load(const Settings& settings, Log& log) {
 
 }  // namespace
 
-Backend::Backend(const Settings& settings, Log& log) {
+Backend::Backend(const choosing::Settings& settings, choosing::Log& log) {
     const Loaded loaded = load(settings, log);
     kind_ = loaded.kind;
     library_ = loaded.library;
@@ -262,7 +262,7 @@ void* Backend::look_up(const char* name) const {
     return driver_ == nullptr ? nullptr : dlsym(driver_, name);
 }
 
-void* Backend::resolve(const char* name, Log& log) const {
+void* Backend::resolve(const char* name, choosing::Log& log) const {
     if (kind_ != BackendKind::none && look_up(name) == nullptr) {
         log.warn(fmt::format("the {} CUDA {} has no {}", kind_ == BackendKind::emulator ? "emulated" : "real",
                              is_of_driver(name) ? "driver" : "runtime", name));
@@ -270,7 +270,7 @@ void* Backend::resolve(const char* name, Log& log) const {
     return find(name);
 }
 
-void preload_real_runtime(const Settings& settings) {
+void preload_real_runtime(const choosing::Settings& settings) {
     if ((settings.device.empty() || settings.device == "gpu") && kernel_driver_is_there())
         static_cast<void>(open_real_runtime());
 }

@@ -178,13 +178,13 @@ struct BackendCalls {
 class Backend {
   public:
     // Chooses and loads: by settings.device, else by whether CUDA's driver finds a GPU.
-    Backend(const Settings& settings, Log& log);
+    Backend(const choosing::Settings& settings, choosing::Log& log);
 
     [[nodiscard]] BackendKind kind() const { return kind_; }
     [[nodiscard]] const BackendCalls& calls() const { return calls_; }
     // The function of that name, for a trampoline. One that the backend lacks is answered by a function that
     // returns cudaErrorNotSupported, and one line on stderr names it.
-    [[nodiscard]] void* resolve(const char* name, Log& log) const;
+    [[nodiscard]] void* resolve(const char* name, choosing::Log& log) const;
 
   private:
     void set_graph_calls();
@@ -200,6 +200,6 @@ class Backend {
 
 // Loads the real runtime's library, without touching the GPU, where the machine has NVIDIA's kernel driver
 // and the settings allow it: loaded before the program's own static objects are made, it outlives them.
-void preload_real_runtime(const Settings& settings);
+void preload_real_runtime(const choosing::Settings& settings);
 
 }  // namespace trimtab::runtime

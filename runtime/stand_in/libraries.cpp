@@ -77,7 +77,7 @@ void* open_real_runtime() {
 }
 
 void* open_emulated_runtime(std::string& error) {
-    return open_own_library("libtrimtab_cudart.so", error);
+    return choosing::open_own_library("libtrimtab_cudart.so", error);
 }
 
 bool another_runtime_comes_first() {
@@ -105,7 +105,7 @@ void offer_driver() {
     // Where a GPU is asked for by name, CUDA's own runtime is used, and must not find its driver here.
     if (wanted == "gpu" || (wanted.empty() && kernel_driver_is_there())) return;
     // A name without a folder is answered by what is loaded under it, wherever that lies.
-    const std::string path = own_folder() + "/trimtab-driver/libcuda.so.1";
+    const std::string path = choosing::own_folder() + "/trimtab-driver/libcuda.so.1";
     if (access(path.c_str(), R_OK) == 0) static_cast<void>(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL));
 }
 

@@ -12,7 +12,7 @@
 #include "model/device.h"
 #include "tests/choosing/fake_driver.h"
 
-namespace trimtab::runtime::testing {
+namespace trimtab::choosing::testing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -120,4 +120,4 @@ TEST_F(AnnotatedChoice, SharedMemoryStaysWithinWhatTheLaunchCouldHave) {
 }
 
 }  // namespace
-}  // namespace trimtab::runtime::testing
+}  // namespace trimtab::choosing::testing

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 using Key = std::array<std::uint64_t, 3>;
@@ -105,4 +105,4 @@ TEST(ChoiceMemory, ReadersNeverSeeHalfAnEntry) {
 }
 
 }  // namespace
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

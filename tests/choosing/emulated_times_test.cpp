@@ -12,7 +12,7 @@
 
 #include "model/device.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -185,4 +185,4 @@ TEST_F(EmulatedTimes, AnotherVersionsQuestionIsRefused) {
 }
 
 }  // namespace
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

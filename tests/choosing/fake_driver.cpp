@@ -4,7 +4,7 @@
 
 #include "trimtab/section.h"
 
-namespace trimtab::runtime::testing {
+namespace trimtab::choosing::testing {
 namespace {
 
 int evaluate(const trimtab_device*, const trimtab_image*, const double* data, trimtab_dim3 block, double,
@@ -127,4 +127,4 @@ FakeBundle::FakeBundle(const analysis::KernelDescription& description, const std
                .json_bytes = json_.size()};
 }
 
-}  // namespace trimtab::runtime::testing
+}  // namespace trimtab::choosing::testing

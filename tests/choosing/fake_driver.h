@@ -10,7 +10,7 @@
 #include "analysis/description.h"
 #include "trimtab/driver.h"
 
-namespace trimtab::runtime::testing {
+namespace trimtab::choosing::testing {
 
 // void guarded(int n, float* out) { i = ...; if (i >= n) return; ... }, with a second data parameter `step`
 // that is not in the memo, and `bound`, that is there by bucket.
@@ -45,4 +45,4 @@ class FakeBundle {
     trimtab_bundle bundle_{};
 };
 
-}  // namespace trimtab::runtime::testing
+}  // namespace trimtab::choosing::testing

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 struct Course {
@@ -161,4 +161,4 @@ TEST(Halving, EndsWhereItCannotGoOn) {
 }
 
 }  // namespace
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 TEST(MovedPointers, KeepTheirDistancesAndAlignmentAndNull) {
@@ -41,4 +41,4 @@ TEST(MovedPointers, KeepTheirDistancesAndAlignmentAndNull) {
 }
 
 }  // namespace
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

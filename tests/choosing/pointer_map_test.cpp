@@ -5,7 +5,7 @@
 
 #include <thread>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 const void* address(std::size_t number) {
@@ -69,4 +69,4 @@ TEST(PointerMap, ReadersSeeTheirOwnKeysOnly) {
 }
 
 }  // namespace
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -167,4 +167,4 @@ TEST(Settings, ABadValueGivesOneLineAndTheDefault) {
 }
 
 }  // namespace
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

@@ -7,7 +7,7 @@
 
 #include "model/prediction_error.h"
 
-namespace trimtab::runtime {
+namespace trimtab::choosing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -94,4 +94,4 @@ TEST(Verdict, WhatWasChosenMayBeTheLaunchAsWritten) {
 }
 
 }  // namespace
-}  // namespace trimtab::runtime
+}  // namespace trimtab::choosing

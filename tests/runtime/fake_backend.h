@@ -13,6 +13,13 @@
 #include "tests/choosing/fake_driver.h"
 #include "trimtab/driver.h"
 
+namespace trimtab::runtime {
+using namespace choosing;
+namespace testing {
+using namespace choosing::testing;
+}
+}  // namespace trimtab::runtime
+
 namespace trimtab::runtime::testing {
 
 struct Launched {

@@ -233,8 +233,8 @@ std::vector<Finding> diagnose_surroundings() {
     else
         findings.push_back({"temporary files", Health::missing, folder.error().text(), "set TMPDIR"});
     if (auto store = diagnose_shared_store()) findings.push_back(std::move(*store));
-    auto warnings = runtime::read_settings([](const char* name) { return secure_getenv(name); }).warnings;
-    for (std::string& unknown : runtime::unknown_variables(environ)) warnings.push_back(std::move(unknown));
+    auto warnings = choosing::read_settings([](const char* name) { return secure_getenv(name); }).warnings;
+    for (std::string& unknown : choosing::unknown_variables(environ)) warnings.push_back(std::move(unknown));
     for (std::string& warning : warnings)
         findings.push_back(
             {"environment", Health::note, std::move(warning), "trimtab's variables: docs/command-line.md"});

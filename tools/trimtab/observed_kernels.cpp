@@ -133,7 +133,7 @@ std::expected<KernelFile, Error> captured_kernels(const std::string& path) {
 // What `trimtab prepare` made of an object's modules with these kernels, without their profiles: whoever wants it next has
 // it made anew. What was made with a file of annotations has another name, and stays.
 void forget_prepared(const std::string& object, const std::vector<ObservedKernel*>& kernels) {
-    const runtime::ModuleCache cache(runtime::ModuleCache::default_folder());
+    const choosing::ModuleCache cache(choosing::ModuleCache::default_folder());
     const auto binaries = ptx::is_elf(object) ? ptx::read_fat_binaries(object)
                                               : std::expected<std::vector<ptx::FatBinary>, Error>();
     if (!cache.is_there() || !binaries) return;

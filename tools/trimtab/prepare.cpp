@@ -29,9 +29,9 @@ namespace trimtab::tools {
 namespace {
 
 namespace fs = std::filesystem;
-using runtime::FileLock;
-using runtime::ModuleCache;
-using runtime::ModuleImage;
+using choosing::FileLock;
+using choosing::ModuleCache;
+using choosing::ModuleImage;
 
 struct Options {
     std::vector<std::string> files;
@@ -101,7 +101,7 @@ std::expected<std::vector<Module>, Error> modules_of(const std::string& path) {
         for (ptx::FatBinary& binary : *binaries) modules.push_back({.binary = std::move(binary)});
         return modules;
     }
-    const ModuleImage image = runtime::recognise_module(std::as_bytes(std::span(content)));
+    const ModuleImage image = choosing::recognise_module(std::as_bytes(std::span(content)));
     if (image.kind == ModuleImage::Kind::none)
         return bad("is neither PTX, a fat binary, nor a program or library with device code", path);
     if (image.kind == ModuleImage::Kind::ptx) {
@@ -279,7 +279,8 @@ int prepare(Options& options) {
         if (!modules) return fail(modules.error());
         for (Module& module : *modules) {
             if (!options.annotations.empty())
-                module.binary.hash = runtime::annotated_hash(module.binary.hash, options.annotations_content);
+                module.binary.hash =
+                    choosing::annotated_hash(module.binary.hash, options.annotations_content);
             if (const auto done = prepare_one(module, path, options, cache, workers->get()); !done)
                 return fail(done.error());
             if (!options.quiet) fmt::print("{}: {}\n", path, cache.library(module.binary.hash));

@@ -8,15 +8,15 @@
 
 namespace trimtab::tools {
 
-runtime::Decision runtime_choice(const LaunchQuestion& question, RankedLaunch launch, trimtab_dim3 grid,
-                                 trimtab_dim3 block, double least_gain) {
+choosing::Decision runtime_choice(const LaunchQuestion& question, RankedLaunch launch, trimtab_dim3 grid,
+                                  trimtab_dim3 block, double least_gain) {
     const analysis::KernelDescription& kernel = question.description();
     // One pointer a parameter, as the program hands them over.
     std::vector<std::byte> bytes = question.arguments.bytes;
     std::vector<void*> arguments;
     for (const analysis::KernelParameter& parameter : kernel.parameters)
         arguments.push_back(bytes.data() + parameter.offset);
-    const runtime::LaunchShape shape{
+    const choosing::LaunchShape shape{
         .grid = grid,
         .block = block,
         .dynamic_shared_bytes = static_cast<std::uint64_t>(launch.dynamic_shared_bytes),
@@ -39,8 +39,8 @@ runtime::Decision runtime_choice(const LaunchQuestion& question, RankedLaunch la
     launch.annotated = analysis::has_shape_annotations(kernel) ? &kernel : nullptr;
     const InterpretedDriver interpreted(launch);
     const trimtab_device& device = question.device.values;
-    return runtime::with_best_total(
-        runtime::choose(kernel, interpreted.driver(), device, question.image, shape, least_gain), kernel,
+    return choosing::with_best_total(
+        choosing::choose(kernel, interpreted.driver(), device, question.image, shape, least_gain), kernel,
         interpreted.driver(), device, question.image, shape);
 }
 

@@ -9,7 +9,7 @@ namespace trimtab::tools {
 
 // The runtime's own decision about the launch as written, its driver program's answers by the interpreted model.
 // `launch`: its device, image, fits, model and arguments; limits and D are found anew.
-[[nodiscard]] runtime::Decision runtime_choice(const LaunchQuestion& question, RankedLaunch launch,
-                                               trimtab_dim3 grid, trimtab_dim3 block, double least_gain);
+[[nodiscard]] choosing::Decision runtime_choice(const LaunchQuestion& question, RankedLaunch launch,
+                                                trimtab_dim3 grid, trimtab_dim3 block, double least_gain);
 
 }  // namespace trimtab::tools

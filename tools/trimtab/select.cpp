@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
     LaunchOptions launch;
     std::string extent, candidates, grid, block;
-    double least_gain = runtime::default_least_gain;
+    double least_gain = choosing::default_least_gain;
 };
 
 Json to_json(trimtab_dim3 block) {
@@ -114,7 +114,7 @@ Json time_or_null(double ns) {
 // The launch of a program: what the runtime makes of it.
 int answer_for_launch(const Options& options, const LaunchQuestion& question, const RankedLaunch& launch,
                       trimtab_dim3 grid, trimtab_dim3 block) {
-    const runtime::Decision decision = runtime_choice(question, launch, grid, block, options.least_gain);
+    const choosing::Decision decision = runtime_choice(question, launch, grid, block, options.least_gain);
     const analysis::KernelDescription& kernel = question.description();
     if (options.launch.json) {
         const std::vector<double> data =
@@ -127,7 +127,7 @@ int answer_for_launch(const Options& options, const LaunchQuestion& question, co
                                 {"predicted_ns",
                                  {{"written", time_or_null(decision.written_ns)},
                                   {"chosen", time_or_null(decision.chosen_ns)}}},
-                                {"by", runtime::name(decision.by)},
+                                {"by", choosing::name(decision.by)},
                                 {"reason", decision.reason}}
                                .dump(2));
         return code(ExitCode::ok);

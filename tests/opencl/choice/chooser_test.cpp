@@ -12,8 +12,8 @@
 namespace trimtab::opencl {
 namespace {
 
-namespace fake = runtime::testing;
-using runtime::Decision;
+namespace fake = choosing::testing;
+using choosing::Decision;
 
 constexpr char ptx[] = "\n.version 7.8\n.target sm_75\n";
 
@@ -30,8 +30,8 @@ class ChooserTest : public ::testing::Test {
     // A launch of 32 work-groups of 32 work-items.
     Decision decide(const char* keep = nullptr) {
         if (!chooser_) {
-            chooser_.emplace(runtime::ReadSettings{.settings = settings_, .warnings = {}});
-            bundle_.emplace(description_, runtime::recognise_module(static_cast<const void*>(ptx)).hash);
+            chooser_.emplace(choosing::ReadSettings{.settings = settings_, .warnings = {}});
+            bundle_.emplace(description_, choosing::recognise_module(static_cast<const void*>(ptx)).hash);
             chooser_->bundles().add(&bundle_->bundle());
             device_ = {
                 .values = model::find_device("rtx2070super")->values, .name = "rtx2070super", .ordinal = 0};
@@ -40,7 +40,7 @@ class ChooserTest : public ::testing::Test {
         return chooser_->decide(kernel, shape_, device_, keep, false);
     }
 
-    runtime::Settings settings_;
+    choosing::Settings settings_;
     analysis::KernelDescription description_ = fake::guarded_kernel();
     std::optional<fake::FakeBundle> bundle_;
     std::optional<Chooser> chooser_;
@@ -48,7 +48,7 @@ class ChooserTest : public ::testing::Test {
     int n_ = 1000, step_ = 1, bound_ = 10;
     float* out_ = nullptr;
     void* arguments_[4] = {&n_, static_cast<void*>(&out_), &step_, &bound_};
-    runtime::LaunchShape shape_{.grid = {32, 1, 1}, .block = {32, 1, 1}, .arguments = arguments_};
+    choosing::LaunchShape shape_{.grid = {32, 1, 1}, .block = {32, 1, 1}, .arguments = arguments_};
 };
 
 TEST_F(ChooserTest, TakesTheWorkGroupThatIsPredictedFaster) {
