@@ -270,6 +270,7 @@ Evidence gather_evidence(const analysis::KernelDescription& description, emulato
 
 void refute(analysis::KernelDescription& description, const Evidence& evidence) {
     constexpr unsigned rule = 7;
+    // The rest stays: it is what was claimed.
     description.verdict = analysis::Verdict::fixed;
     description.reasons = {
         {.rule = rule,
@@ -277,15 +278,6 @@ void refute(analysis::KernelDescription& description, const Evidence& evidence) 
          .text = evidence.text +
                  "; this is an error of Trimtab's proof, so that the kernel keeps its block: please "
                  "report it, with this line and what --trimtab-keep=DIR writes"}};
-    description.may_reassociate = false;
-    description.guards.clear();
-    description.strides.clear();
-    description.stride_accesses.clear();
-    description.apart.clear();
-    description.needs_one_turn_a_thread = false;
-    description.annotated_block.reset();
-    description.annotated_shared.reset();
-    description.annotated_grid = {};
 }
 
 std::string evidence_key(const analysis::KernelDescription& description, const EvidenceOptions& options) {
