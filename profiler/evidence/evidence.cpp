@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "analysis/built_in_blocks.h"
 #include "base/json_value.h"
 #include "emulator/check/checker.h"
 #include "profiler/evidence/float_atomics.h"
@@ -15,6 +19,7 @@
 #include "profiler/evidence/trial_memory.h"
 #include "profiler/evidence/trial_plan.h"
 #include "profiler/observed_profile.h"
+#include "trimtab/body_name.h"
 
 namespace trimtab::profiler {
 
@@ -40,8 +45,13 @@ std::string text_of(const trimtab_dim3& value) {
                           : fmt::format("{}", value.x);
 }
 
+bool is_one(const LaunchConfiguration& launch) {
+    return launch.grid.x == 1 && launch.grid.y == 1 && launch.grid.z == 1;
+}
+
 std::string text_of(const LaunchConfiguration& launch) {
-    return fmt::format("a grid of {} blocks of {} threads", text_of(launch.grid), text_of(launch.block));
+    return fmt::format("{} block{} of {} threads", text_of(launch.grid), is_one(launch) ? "" : "s",
+                       text_of(launch.block));
 }
 
 class Trials {
@@ -49,6 +59,7 @@ class Trials {
     Trials(const analysis::KernelDescription& description, emulator::Program& program, const Profile& profile,
            const EvidenceOptions& options)
         : description_(description),
+          written_name_(written_name(description, program)),
           program_(program),
           options_(options),
           plan_(description, profile),
@@ -70,10 +81,13 @@ class Trials {
         refuted   // evidence_ says what differs
     };
 
+    // `other`: in the place of the one as written; null: as written.
     std::expected<emulator::LaunchResult, Fault> execute(const TrialLaunch& launch,
-                                                         const LaunchConfiguration& shape,
+                                                         const LaunchConfiguration* other,
                                                          std::uint64_t limit, std::uint64_t order,
                                                          emulator::LaunchObserver* observer = nullptr);
+    [[nodiscard]] std::optional<std::uint64_t> cost_of(const TrialLaunch& launch);
+    [[nodiscard]] std::vector<TrialLaunch> launches_of(const trimtab_dim3& block);
     Trial try_launch(const TrialLaunch& launch, Contents contents, std::size_t most_others);
     [[nodiscard]] std::string difference(const TrialLaunch& launch, const LaunchConfiguration& other,
                                          const MemoryImage& expected, std::uint64_t limit);
@@ -86,7 +100,12 @@ class Trials {
     [[nodiscard]] std::vector<Contents> all_contents() const;
     [[nodiscard]] bool is_spent() const { return spent_ >= options_.instruction_budget; }
 
+    // The kernel that runs in launches as written.
+    [[nodiscard]] static std::string written_name(const analysis::KernelDescription& description,
+                                                  const emulator::Program& program);
+
     const analysis::KernelDescription& description_;
+    const std::string written_name_;
     emulator::Program& program_;
     const EvidenceOptions& options_;
     TrialPlan plan_;
@@ -97,12 +116,25 @@ class Trials {
     std::string trouble_;  // why the last launch as written was useless
 };
 
+// A body with blockDim in the place of a built-in block stands for the kernel that has it.
+std::string Trials::written_name(const analysis::KernelDescription& description,
+                                 const emulator::Program& program) {
+    if (!analysis::built_in_block(description)) return description.name;
+    std::string name(read_built_in_body(description.name)->kernel);
+    const auto* kernel = emulator::kernel_info(program, name);
+    const auto* body = emulator::kernel_info(program, description.name);
+    const bool take_the_same =
+        kernel != nullptr && body != nullptr && kernel->parameter_bytes == body->parameter_bytes;
+    return take_the_same ? name : description.name;
+}
+
 std::expected<emulator::LaunchResult, Fault> Trials::execute(const TrialLaunch& launch,
-                                                             const LaunchConfiguration& shape,
+                                                             const LaunchConfiguration* other,
                                                              std::uint64_t limit, std::uint64_t order,
                                                              emulator::LaunchObserver* observer) {
+    const LaunchConfiguration& shape = other == nullptr ? launch.written : *other;
     emulator::LaunchRequest request;
-    request.kernel = description_.name;
+    request.kernel = other == nullptr ? written_name_ : description_.name;
     request.grid = shape.grid;
     request.block = shape.block;
     request.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
@@ -135,18 +167,18 @@ bool Trials::depends_on_order(const TrialLaunch& launch, const MemoryImage& expe
     FloatAtomics atomics;
     if (may_round()) {
         memory_.restore();
-        (void)execute(launch, launch.written, limit, 0, &atomics);
+        (void)execute(launch, nullptr, limit, 0, &atomics);
     }
     const Roundings roundings{.atomics = &atomics.places(), .sums = false};
     for (std::uint64_t order = 1; order <= orders_as_written; ++order) {
         memory_.restore();
-        const auto result = execute(launch, launch.written, limit, order);
+        const auto result = execute(launch, nullptr, limit, order);
         if (!result || compare(memory_, expected, roundings)) return true;
     }
     memory_.restore();
     emulator::check::Checker checker({.race = true, .init = true, .sync = true});
     checker.begin_launch();
-    (void)execute(launch, launch.written, limit, 0, &checker);
+    (void)execute(launch, nullptr, limit, 0, &checker);
     checker.end_launch();
     return !checker.reports().empty();
 }
@@ -156,7 +188,7 @@ std::string Trials::difference(const TrialLaunch& launch, const LaunchConfigurat
                                const MemoryImage& expected, std::uint64_t limit) {
     const std::uint64_t order = turn_ % 2 == 0 ? 0 : turn_;
     memory_.restore();
-    const auto result = execute(launch, other, limit, order);
+    const auto result = execute(launch, &other, limit, order);
     if (!result) {
         const Fault& fault = result.error();
         const bool says_nothing = fault.kind == Fault::Kind::limit || fault.kind == Fault::Kind::host ||
@@ -169,9 +201,9 @@ std::string Trials::difference(const TrialLaunch& launch, const LaunchConfigurat
     if (found && may_round()) {
         FloatAtomics atomics;
         memory_.restore();
-        (void)execute(launch, launch.written, limit, 0, &atomics);
+        (void)execute(launch, nullptr, limit, 0, &atomics);
         memory_.restore();
-        (void)execute(launch, other, limit, order, &atomics);
+        (void)execute(launch, &other, limit, order, &atomics);
         found =
             compare(memory_, expected, {.atomics = &atomics.places(), .sums = description_.may_reassociate});
     }
@@ -189,7 +221,7 @@ std::string Trials::circumstances(const TrialLaunch& launch, Contents contents) 
 Trials::Trial Trials::try_launch(const TrialLaunch& launch, Contents contents, std::size_t most_others) {
     ++turn_;
     memory_.fill(contents, static_cast<std::uint32_t>(turn_));
-    const auto written = execute(launch, launch.written, options_.instruction_budget / 8, 0);
+    const auto written = execute(launch, nullptr, options_.instruction_budget / 8, 0);
     if (!written || memory_.is_exhausted()) {
         trouble_ = written ? "it touches too much memory" : written.error().message;
         return Trial::useless;
@@ -206,46 +238,70 @@ Trials::Trial Trials::try_launch(const TrialLaunch& launch, Contents contents, s
             break;
         }
         evidence_.outcome = Evidence::Outcome::differs;
-        evidence_.text =
-            fmt::format("on the emulator {} does not leave what {} leaves as written: {} ({})",
-                        text_of(other), text_of(launch.written), found, circumstances(launch, contents));
+        evidence_.text = fmt::format(
+            "on the emulator, {} leave{} something else than the {} as written: {} ({})", text_of(other),
+            is_one(other) ? "s" : "", text_of(launch.written), found, circumstances(launch, contents));
         return Trial::refuted;
     }
     return expected.empty() ? Trial::idle : Trial::done;
 }
 
+// What the launch as written costs; nothing: it faults, or runs too long.
+std::optional<std::uint64_t> Trials::cost_of(const TrialLaunch& launch) {
+    const std::uint64_t before = spent_;
+    memory_.fill(Contents::counting, 0);
+    const auto written = execute(launch, nullptr, options_.instruction_budget / 8, 0);
+    if (!written) trouble_ = written.error().message;
+    return written && !memory_.is_exhausted() ? std::optional(spent_ - before) : std::nullopt;
+}
+
+// Launches with this block at small sizes, those that cost little before others.
+std::vector<TrialLaunch> Trials::launches_of(const trimtab_dim3& block) {
+    constexpr std::uint64_t launches = 60;  // that the budget should last for
+    std::vector<TrialLaunch> cheap, dear;
+    for (unsigned attempt = 0; attempt < TrialPlan::attempts; ++attempt) {
+        auto launch = plan_.launch(plan_.base(block, attempt), block);
+        const auto cost = launch ? cost_of(*launch) : std::nullopt;
+        if (!cost) continue;
+        const bool is_cheap = *cost <= options_.instruction_budget / launches;
+        (is_cheap ? cheap : dear).push_back(std::move(*launch));
+        if (is_cheap) break;
+    }
+    std::ranges::move(dear, std::back_inserter(cheap));
+    return cheap;
+}
+
 Evidence Trials::run() {
     constexpr std::size_t most_blocks = 2, others_of_base = 6, others_of_edge = 3;
     const std::vector<Contents> contents = all_contents();
-    std::vector<std::pair<trimtab_dim3, std::vector<double>>> bases;
+    struct Base {
+        trimtab_dim3 block;
+        std::vector<std::vector<double>> edges;
+    };
+    std::vector<Base> bases;
     trouble_ = "no launch at small sizes may have another block";
     for (const trimtab_dim3& block : plan_.written_blocks()) {
-        for (unsigned attempt = 0; attempt < TrialPlan::attempts; ++attempt) {
-            const std::vector<double> data = plan_.base(block, attempt);
-            const auto launch = plan_.launch(data, block);
-            if (!launch) continue;
+        for (const TrialLaunch& launch : launches_of(block)) {
             std::size_t done = 0, useless = 0;
             for (const Contents& one : contents) {
-                const Trial trial = try_launch(*launch, one, others_of_base);
+                const Trial trial = try_launch(launch, one, others_of_base);
                 if (trial == Trial::refuted) return evidence_;
                 done += trial == Trial::done ? 1 : 0;
                 if (trial == Trial::useless && ++useless > 1) break;
             }
             if (done == 0 || useless > 1) continue;
-            bases.emplace_back(block, data);
+            bases.push_back({.block = block, .edges = plan_.edges(launch.data, block)});
             break;
         }
         if (bases.size() == most_blocks || is_spent()) break;
     }
-    for (std::size_t n = 0; n < bases.size(); ++n) {
-        const auto& [block, data] = bases[n];
-        const std::vector<std::vector<double>> edges = plan_.edges(data, block);
-        for (std::size_t e = n; e < edges.size() && !is_spent(); e += bases.size()) {
-            const auto launch = plan_.launch(edges[e], block);
-            if (launch &&
-                try_launch(*launch, contents[turn_ % contents.size()], others_of_edge) == Trial::refuted)
-                return evidence_;
-        }
+    for (std::size_t e = 0; !is_spent() && !bases.empty(); ++e) {
+        const Base& base = bases[e % bases.size()];
+        if (e >= base.edges.size()) break;
+        const auto launch = plan_.launch(base.edges[e], base.block);
+        if (launch &&
+            try_launch(*launch, contents[turn_ % contents.size()], others_of_edge) == Trial::refuted)
+            return evidence_;
     }
     if (evidence_.launches > 0)
         evidence_.outcome = Evidence::Outcome::agrees;
@@ -275,9 +331,10 @@ void refute(analysis::KernelDescription& description, const Evidence& evidence) 
     description.reasons = {
         {.rule = rule,
          .source = description.source,
-         .text = evidence.text +
-                 "; this is an error of Trimtab's proof, so that the kernel keeps its block: please "
-                 "report it, with this line and what --trimtab-keep=DIR writes"}};
+         .text =
+             evidence.text +
+             "; this is an error of Trimtab's proof, and the kernel keeps its block: please report it with "
+             "this line and the files that --trimtab-keep=DIR writes"}};
 }
 
 std::string evidence_key(const analysis::KernelDescription& description, const EvidenceOptions& options) {

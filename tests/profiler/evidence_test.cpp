@@ -11,6 +11,7 @@
 #include "profiler/observed_profile.h"
 #include "profiler/profile_kernel.h"
 #include "ptx_kernel.h"
+#include "trimtab/body_name.h"
 
 namespace trimtab::profiler {
 namespace {
@@ -64,7 +65,7 @@ TEST(Evidence, ThePlaceInTheBlockIsSeen) {
     const Evidence evidence = evidence_of("st.global.u32 [%o], %t;", claim().build());
     EXPECT_EQ(evidence.outcome, Outcome::differs);
     EXPECT_THAT(evidence.text,
-                AllOf(HasSubstr("blocks of 64 threads leaves as written"), HasSubstr("element "),
+                AllOf(HasSubstr("the 4 blocks of 64 threads as written: "), HasSubstr("element "),
                       HasSubstr(" of 'o' is "), HasSubstr("n = "), HasSubstr("arrays of ")));
 }
 
@@ -220,6 +221,25 @@ TEST(Evidence, VariablesOfTheModuleAreMemoryToo) {
     (void)gather_evidence(claim().build(), *kept.program, profile_by_hand());
     std::memcpy(&after, storage->host, sizeof after);
     EXPECT_EQ(before, after);
+}
+
+// The body's launches as written are the kernel's, which here does something else with its very block.
+TEST(Evidence, ABodyStandsForTheKernelWithTheBuiltInBlock) {
+    std::string both = ptx_kernel("st.global.u32 [%o], %i;");
+    const auto body = [](std::string text) {
+        for (std::size_t at = 0; (at = text.find("entry k(", at)) != std::string::npos; ++at)
+            text.replace(at, 8, "entry k$64x0x0$64(");
+        return text.substr(text.find(".visible"));
+    };
+    KernelDescription description = claim().build();
+    description.name = "k$64x0x0$64";
+    description.variant = {.of = built_in_block_of("k"), .value = 64};
+    const auto right = program_of(both + body(both));
+    ASSERT_TRUE(right);
+    EXPECT_EQ(gather_evidence(description, *right, profile_by_hand()).outcome, Outcome::agrees);
+    const auto wrong = program_of(both + body(ptx_kernel("add.s32 %r1, %i, 1; st.global.u32 [%o], %r1;")));
+    ASSERT_TRUE(wrong);
+    EXPECT_EQ(gather_evidence(description, *wrong, profile_by_hand()).outcome, Outcome::differs);
 }
 
 TEST(Evidence, ABudgetIsKept) {
