@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What a build costs: a file of many small kernels, by clang++ alone, by trimtab++ with an empty cache and with a full one.
+"""What a build costs: a file of many small kernels, by clang++ alone, by trimtab++ with an empty cache, with an empty one
+and no evidence, and with a full one.
 
     bench/build_cost/build_cost.py build [--kernels 60] [--runs 3] [--json]
 
@@ -110,22 +111,27 @@ def main():
                  "-Wno-unknown-cuda-version", "--cuda-include-ptx=all", "many.cu", f"-L{cuda}/lib64", "-lcudart", "-o", "plain"]
         ours = [str(compiler), "-O3", "--trimtab-quiet", "many.cu", "-o", "ours"]
         os.chdir(path)
-        times = {"clang++": [], "cold": [], "unchanged": []}
+        times = {"clang++": [], "cold": [], "unchanged": [], "unchecked": []}
         for run in range(options.runs):
             environment = dict(os.environ, XDG_CACHE_HOME=str(path / f"cache{run}"))
             times["clang++"].append(processor_seconds(plain, environment))
             times["cold"].append(processor_seconds(ours, environment))
             times["unchanged"].append(processor_seconds(ours, environment))
+            environment["XDG_CACHE_HOME"] = str(path / f"unchecked{run}")
+            times["unchecked"].append(processor_seconds([*ours, "--trimtab-check=off"], environment))
         row = {"kernels": options.kernels, **{name: statistics.median(seconds) for name, seconds in times.items()}}
         row["cold_ratio"] = statistics.median(a / b for a, b in zip(times["cold"], times["clang++"]))
         row["unchanged_ratio"] = statistics.median(a / b for a, b in zip(times["unchanged"], times["clang++"]))
+        row["evidence_ms_a_kernel"] = 1e3 * statistics.median(
+            a - b for a, b in zip(times["cold"], times["unchecked"])) / options.kernels
         row["bytes"] = {"clang++": stripped_bytes("plain"), "trimtab++": stripped_bytes("ours")}
         row["bytes_a_kernel"] = (row["bytes"]["trimtab++"] - row["bytes"]["clang++"]) / options.kernels
     if options.json:
         print(json.dumps(row, indent=1))
         return
     print(f"{options.kernels} kernels, processor seconds: clang++ {row['clang++']:.2f}, "
-          f"cold {row['cold']:.2f} ({row['cold_ratio']:.1f} times), unchanged {row['unchanged']:.2f} ({row['unchanged_ratio']:.2f} times)")
+          f"cold {row['cold']:.2f} ({row['cold_ratio']:.1f} times), unchanged {row['unchanged']:.2f} ({row['unchanged_ratio']:.2f} times); "
+          f"cold without evidence {row['unchecked']:.2f}: {row['evidence_ms_a_kernel']:.0f} ms for each kernel's")
     print(f"stripped: clang++ {row['bytes']['clang++']} bytes, trimtab++ {row['bytes']['trimtab++']}, "
           f"{row['bytes_a_kernel'] / 1000:.1f} kB more for each kernel")
 

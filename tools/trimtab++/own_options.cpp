@@ -35,8 +35,7 @@ constexpr std::array options = {
     OwnOption{"--trimtab-sizes=", "LOW:HIGH",
               "The sizes that profiles use, 8 <= LOW <= HIGH <= 4096; 64:256 where it is left out"},
     OwnOption{"--trimtab-check=", "on|off",
-              "Run small launches of each kernel as written and with other blocks on the emulator: if they "
-              "differ, the kernel keeps its block. Default: on"},
+              "Try other blocks of each kernel on the emulator first (default on)"},
     OwnOption{"--trimtab-keep=", "DIR",
               "Write there what is made on the way: descriptions, driver programs in C, PTX"},
     OwnOption{"--trimtab-annotations=", "FILE",

@@ -306,7 +306,7 @@ void add_prepare(CLI::App& app, Action& action) {
                         "Annotations of its kernels, as trimtab suggest writes them: for runs with "
                         "TRIMTAB_ANNOTATIONS of this very content");
     command->add_flag("--no-check", options->unchecked,
-                      "Run no launches of the kernels on the emulator to check what is proved of them");
+                      "Do not try other blocks of each kernel on the emulator first");
     add_worker_options(*command, options->workers);
     command->add_flag("--quiet", options->quiet, "No progress; warnings stay");
     command->add_flag("--background", options->background)->group("");
