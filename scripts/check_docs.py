@@ -29,8 +29,8 @@ CITED = re.compile(r"\bdocs/[\w/-]+\.md")
 
 PLAIN_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md",
                *(f"docs/{page}.md" for page in (
-                   "README", "annotations", "bench", "checks", "command-line", "faq", "how-it-works", "learning", "limits",
-                   "reading-an-inspect", "start", "suggest", "troubleshooting", "tutorial-advice", "tutorial-annotation",
+                   "README", "advice", "annotations", "bench", "checks", "command-line", "faq", "how-it-works", "learning",
+                   "limits", "reading-an-inspect", "start", "suggest", "troubleshooting", "tutorial-advice", "tutorial-annotation",
                    "validating-on-a-gpu", "will-it-help")))
 MAX_WORDS = 30
 # What to write instead. Words are matched whole, letter case aside.
