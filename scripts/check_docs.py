@@ -27,7 +27,7 @@ CODE_SPAN = re.compile(r"`([^`]+)`")
 PATH = re.compile(rf"(?:{'|'.join(ROOMS)})/[\w+./-]*")
 CITED = re.compile(r"\bdocs/[\w/-]+\.md")
 
-PLAIN_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md",
+PLAIN_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "samples/README.md",
                *(f"docs/{page}.md" for page in (
                    "README", "advice", "annotations", "bench", "checks", "command-line", "faq", "how-it-works", "learning",
                    "limits", "reading-an-inspect", "start", "suggest", "troubleshooting", "tutorial-advice", "tutorial-annotation",
