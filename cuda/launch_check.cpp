@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdlib>
-#include <map>
 #include <utility>
 
 #include "cuda/checked_run.h"
@@ -20,75 +16,10 @@ constexpr std::size_t max_differences = 16;  // that one launch reports
 // A run that executes as many times the warp instructions of the launch as written has lost its way. A warp
 // of one thread stands for up to 32 of a full one's.
 constexpr double instructions_ratio = 256, least_instruction_limit = 1e8;
-// What sums of many terms may lose: far above their usual rounding, far below a term too many.
-constexpr double f32_tolerance = 1e-4, f64_tolerance = 1e-10;
-// How much more than another order of the launch as written a run may differ.
-constexpr double spread_factor = 16;
 
 thread_local std::shared_ptr<const LaunchCheck> next_check;
 
-// Above this, bits are hardly meant as a number of that type: a sentinel, or two of another type.
-constexpr double most_of_scale = 1e15;
-
-template <typename Real>
-bool is_near(Real expected, Real found, Real other, double tolerance, double scale) {
-    if (!std::isfinite(expected) || !std::isfinite(found)) return false;
-    const double difference = std::abs(static_cast<double>(found) - static_cast<double>(expected));
-    const double size =
-        std::max({std::abs(static_cast<double>(expected)), std::abs(static_cast<double>(found)), scale});
-    const double spread = std::abs(static_cast<double>(other) - static_cast<double>(expected));
-    return difference <= tolerance * size || (std::isfinite(spread) && difference <= spread_factor * spread);
-}
-
 }  // namespace
-
-bool explained_by_rounding(const MemorySnapshot::ChangedWord& word, const Spread& spread,
-                           const WrittenScale& scale) {
-    const auto place = spread.find(word.address);
-    const std::uint64_t other = place == spread.end() ? word.then : place->second;
-    const auto half = [](std::uint64_t bits, unsigned which) {
-        return std::bit_cast<float>(static_cast<std::uint32_t>(bits >> (32 * which)));
-    };
-    const auto half_is_near = [&](unsigned which) {
-        return half(word.then, which) == half(word.now, which) ||
-               is_near(half(word.then, which), half(word.now, which), half(other, which), f32_tolerance,
-                       scale.f32);
-    };
-    if (half_is_near(0) && half_is_near(1)) return true;
-    return word.size_bytes == 8 && scale.may_be_f64 &&
-           is_near(std::bit_cast<double>(word.then), std::bit_cast<double>(word.now),
-                   std::bit_cast<double>(other), f64_tolerance, scale.f64);
-}
-
-// Of what the launch as written has changed, before it runs again.
-void CheckedRun::note_scales() {
-    struct Sums {
-        double f32 = 0, f64 = 0;
-        std::uint64_t f32_count = 0, f64_count = 0;
-    };
-    std::map<std::uint64_t, Sums> sums;
-    const auto add = [](double value, double& sum, std::uint64_t& count) {
-        if (!std::isfinite(value) || value == 0 || std::abs(value) > most_of_scale) return;
-        sum += value * value;
-        count++;
-    };
-    before_.compare([&](const MemorySnapshot::ChangedWord& word) {
-        Sums& region = sums[word.region->first];
-        for (unsigned which = 0; which < word.size_bytes / sizeof(float); which++)
-            add(std::bit_cast<float>(static_cast<std::uint32_t>(word.now >> (32 * which))), region.f32,
-                region.f32_count);
-        if (word.size_bytes == sizeof(double))
-            add(std::bit_cast<double>(word.now), region.f64, region.f64_count);
-        return true;
-    });
-    const auto root = [](double sum, std::uint64_t count) {
-        return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
-    };
-    for (const auto& [first, region] : sums)
-        scales_[first] = {.f32 = root(region.f32, region.f32_count),
-                          .f64 = root(region.f64, region.f64_count),
-                          .may_be_f64 = check_.has_doubles};
-}
 
 std::vector<MemoryRegion> regions_of(State& state, const Device& device) {
     std::vector<MemoryRegion> regions;
@@ -139,7 +70,8 @@ std::expected<CheckedRun::Body, Fault> CheckedRun::body_of(const LaunchShapeToCh
 void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, const LaunchTime& time) {
     result_.ran = true;
     after_.emplace(regions_of(state_, device_));
-    if (check_.regroups_sums) note_scales();
+    if (check_.adds_floats) rounding_ = std::make_shared<Rounding>(check_.regroups_sums);
+    bool is_watched = false;
     limit_ =
         static_cast<std::uint64_t>(least_instruction_limit + instructions_ratio * time.warp_instructions);
     const auto run = [&](const LaunchShapeToCheck& shape, std::uint64_t seed, bool is_as_written) {
@@ -152,9 +84,13 @@ void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, c
         request.instruction_limit = limit_;
         const auto body = body_of(shape);
         if (body) request.kernel = body->info->name;
+        const bool watches = rounding_ != nullptr && !is_watched;
+        if (watches) request.observer = &rounding_->watch();
         const auto done =
             body ? emulator::launch(*body->program, memory, request) : std::unexpected(body.error());
         result_.runs++;
+        if (watches) rounding_->note_scales(before_);
+        is_watched = is_watched || watches;
         LaunchDifference difference;
         difference.shape = shape;
         difference.order_seed = seed;
@@ -162,12 +98,8 @@ void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, c
             difference.fault = done.error().message;
         } else {
             after_->compare([&](const MemorySnapshot::ChangedWord& word) {
-                if (check_.adds_floats && is_as_written) spread_.insert_or_assign(word.address, word.now);
-                const auto scale = scales_.find(word.region->first);
-                if (check_.adds_floats &&
-                    (is_as_written ||
-                     explained_by_rounding(word, spread_,
-                                           scale == scales_.end() ? WrittenScale{} : scale->second))) {
+                if (rounding_ != nullptr && rounding_->explains(word, is_as_written)) {
+                    if (is_as_written) rounding_->note_spread(word);
                     result_.rounded++;
                     return true;
                 }

@@ -34,9 +34,8 @@ struct LaunchDifference {
 
 struct LaunchCheckResult {
     bool ran = false;  // false: the launch as written faulted, and there is nothing to hold runs against
-    std::uint64_t runs = 0;  // beside the launch as written
-    std::uint64_t rounded =
-        0;  // words that differ by no more than the order of floating-point atomics explains
+    std::uint64_t runs = 0;     // beside the launch as written
+    std::uint64_t rounded = 0;  // words that differ by no more than rounding explains (rounding.h)
     std::vector<LaunchDifference> as_written;  // the launch as written, in another order: a race of its own
     std::vector<LaunchDifference> reshaped;
     // Of a trial: not empty, no shape could be tried, and why; what the launch as written takes, and how many
@@ -78,9 +77,8 @@ struct LaunchCheck {
     std::vector<LaunchShapeToCheck> shapes;
     std::shared_ptr<const LaunchTrial> trial;  // beside them; null: none
     std::uint64_t seed = 1;
-    bool adds_floats = false;    // its floating-point atomics may round differently
-    bool regroups_sums = false;  // so may sums that its blocks make
-    bool has_doubles = true;     // it may write any
+    bool adds_floats = false;    // by atomics, or in sums that its blocks make: they may round differently
+    bool regroups_sums = false;  // the latter
     std::function<void(const LaunchCheckResult&)> done;
 };
 

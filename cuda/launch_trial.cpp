@@ -58,6 +58,7 @@ struct Contents {
     MemorySnapshot before, after;
     std::map<std::uint64_t, double> scales;  // of regions of numbers, by address
     std::uint64_t changed_bytes = 0;
+    std::shared_ptr<const Rounding> rounding;  // of floating-point atomics; null: there are none
 };
 
 std::map<std::uint64_t, double> scales_of(const std::vector<MemoryRegion>& regions) {
@@ -145,19 +146,20 @@ class Trial {
     using BodyOf = std::function<std::expected<TimedLaunch, Fault>(const LaunchShapeToCheck& shape)>;
     // `body_of`: the launch as written, with the code that a shape is of.
     Trial(Device& device, GlobalMemory& memory, BodyOf body_of, const LaunchRequest& as_written,
-          const LaunchCheck& check, const Spread& spread, double warp_instructions)
+          const LaunchCheck& check, double warp_instructions)
         : device_(device),
           memory_(memory),
           body_of_(std::move(body_of)),
           as_written_(as_written),
           check_(check),
-          spread_(spread),
           limit_(static_cast<std::uint64_t>(
               std::max(least_instruction_limit, instructions_ratio * warp_instructions))),
           seed_(check.seed + 100) {}
 
     // Why nothing can be tried; empty where `contents` are what shapes are held against.
-    std::string prepare(const std::vector<MemoryRegion>& regions, MemorySnapshot before, bool may_watch);
+    // `rounding`: of the launch as it was made.
+    std::string prepare(const std::vector<MemoryRegion>& regions, MemorySnapshot before,
+                        std::shared_ptr<const Rounding> rounding, bool may_watch);
     ShapeOutcome run(const LaunchShapeToCheck& shape);
     [[nodiscard]] std::uint64_t changed_bytes() const {
         std::uint64_t most = 0;
@@ -187,7 +189,6 @@ class Trial {
     const BodyOf body_of_;
     const LaunchRequest& as_written_;
     const LaunchCheck& check_;
-    const Spread& spread_;
     const std::uint64_t limit_;
     std::uint64_t seed_;
     std::vector<Contents> contents_;
@@ -257,18 +258,22 @@ bool Trial::add_contents_as_they_are(const std::vector<MemoryRegion>& regions) {
     MemorySnapshot after(regions);
     const std::uint64_t changed = changed_bytes_since(before);
     before.restore();
-    if (!run_once(written(), seed_++)) return false;
+    const auto rounding = check_.adds_floats ? std::make_shared<Rounding>(check_.regroups_sums) : nullptr;
+    if (!run_once(written(), seed_++, rounding == nullptr ? nullptr : &rounding->watch())) return false;
+    if (rounding != nullptr) rounding->note_scales(before);
     contents_.push_back({.before = std::move(before),
                          .after = std::move(after),
                          .scales = scales_of(regions),
-                         .changed_bytes = changed});
+                         .changed_bytes = changed,
+                         .rounding = rounding});
     bool rounded = false;
     if (compare(contents_.back(), rounded).empty() && !rounded) return true;
     contents_.pop_back();
     return false;
 }
 
-std::string Trial::prepare(const std::vector<MemoryRegion>& regions, MemorySnapshot before, bool may_watch) {
+std::string Trial::prepare(const std::vector<MemoryRegion>& regions, MemorySnapshot before,
+                           std::shared_ptr<const Rounding> rounding, bool may_watch) {
     // Memory holds what the launch as written left.
     MemorySnapshot after(regions);
     std::set<std::uint64_t> changed_regions;
@@ -276,7 +281,8 @@ std::string Trial::prepare(const std::vector<MemoryRegion>& regions, MemorySnaps
     contents_.push_back({.before = std::move(before),
                          .after = std::move(after),
                          .scales = scales_of(regions),
-                         .changed_bytes = changed});
+                         .changed_bytes = changed,
+                         .rounding = std::move(rounding)});
     watches_ = may_watch;
     if (watches_) {
         // The strictest checks that the launch as written itself passes.
@@ -317,8 +323,7 @@ std::string Trial::compare(const Contents& contents, bool& rounded) const {
     std::string first;
     contents.after.compare([&](const MemorySnapshot::ChangedWord& word) {
         // What another order of the launch as written may leave is as good.
-        if (check_.adds_floats && spread_.contains(word.address) && explained_by_rounding(word, spread_))
-            return true;
+        if (contents.rounding != nullptr && contents.rounding->explains(word, false)) return true;
         if (is_rounding(contents, word)) {
             rounded = true;
             return true;
@@ -404,9 +409,9 @@ void CheckedRun::try_shapes(GlobalMemory& memory, const LaunchRequest& as_writte
         launch.image = body->image;
         return launch;
     };
-    Trial trial(device_, memory, launch_of, as_written, check_, spread_, time.warp_instructions);
-    result_.not_tried =
-        trial.prepare(regions, std::move(before), time.warp_instructions <= most_watched_instructions);
+    Trial trial(device_, memory, launch_of, as_written, check_, time.warp_instructions);
+    result_.not_tried = trial.prepare(regions, std::move(before), rounding_,
+                                      time.warp_instructions <= most_watched_instructions);
     result_.changed_bytes = trial.changed_bytes();
     if (!result_.not_tried.empty()) return;
     ShapeOutcome outcome;

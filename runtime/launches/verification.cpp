@@ -220,11 +220,6 @@ void Verification::prepare(const LaunchToVerify& launch) {
     check->shapes.insert(check->shapes.end(), of_bodies.begin(), of_bodies.end());
     check->adds_floats = launch.description->uses_float_atomics || launch.description->may_reassociate;
     check->regroups_sums = launch.description->may_reassociate;
-    check->has_doubles =
-        std::ranges::any_of(launch.description->parameters, [](const analysis::KernelParameter& parameter) {
-            return parameter.is_pointer ? parameter.pointee.empty() || parameter.pointee == "double"
-                                        : parameter.size > sizeof(double);
-        });
     std::uint64_t number = 0;
     {
         const std::lock_guard lock(mutex_);

@@ -10,6 +10,7 @@ import struct
 import sys
 
 MAGIC = b"TRIMTAB2"
+OF_LOOPS = ("guards", "dimensions", "strides", "stride_accesses", "block", "grid", "reassociate")
 path, sound = sys.argv[1:3]
 kernels = dict((argument.split("=") + [None])[:2] for argument in sys.argv[3:])
 data = bytearray(open(path, "rb").read())
@@ -34,7 +35,7 @@ while (start := data.find(MAGIC, start)) >= 0:
         description.update(verdict="covering", reasons=[], race_free="proved", guards=guards[0])
         description.update(dimensions={"x": {"index": "global", "block": "any"}})
         for loop in [of for of_name, of in described.items() if kernels[name] and kernels[name] in of_name]:
-            description.update({key: loop[key] for key in ("guards", "dimensions", "strides", "stride_accesses")})
+            description.update({key: loop[key] for key in OF_LOOPS if key in loop})
         changed.add(name)
     text = json.dumps(record, separators=(",", ":")).encode()
     assert len(text) <= length, (len(text), length)
