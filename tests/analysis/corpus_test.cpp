@@ -24,16 +24,21 @@ const std::map<std::string, std::pair<std::size_t, unsigned>> least_kernels{
     {"strides_legal", {25, 25}},
     {"strides_hostile", {40, 25}},
     {"strides_sums_hostile", {15, 12}},
+    {"strides_between_hostile", {20, 15}},
+    {"strides_first_hostile", {16, 12}},
     {"block_strides_legal", {20, 18}},
     {"block_strides_hostile", {35, 1}},
+    {"block_strides_first_hostile", {16, 1}},
     {"warps_legal", {16, 16}},
     {"warps_hostile", {20, 3}},
     {"blocks_legal", {18, 18}},
     {"blocks_hostile", {25, 1}},
+    {"blocks_exchanges_hostile", {12, 1}},
     {"sums_legal", {8, 7}},
     {"sums_hostile", {17, 1}},
     {"tables_legal", {13, 13}},
     {"tables_hostile", {35, 0}},
+    {"tables_own_hostile", {13, 1}},
     {"private_legal", {10, 1}},
     {"private_hostile", {20, 1}}};
 
@@ -122,10 +127,12 @@ class Corpus : public testing::TestWithParam<std::tuple<const char*, const char*
 INSTANTIATE_TEST_SUITE_P(
     Files, Corpus,
     testing::Combine(testing::Values("legal", "hostile", "guards_hostile", "waiting_hostile", "strides_legal",
-                                     "strides_sums_hostile", "strides_hostile", "block_strides_legal",
-                                     "block_strides_hostile", "warps_legal", "warps_hostile", "blocks_legal",
-                                     "blocks_hostile", "sums_legal", "sums_hostile", "tables_legal",
-                                     "tables_hostile", "private_legal", "private_hostile"),
+                                     "strides_sums_hostile", "strides_hostile", "strides_between_hostile",
+                                     "strides_first_hostile", "block_strides_legal", "block_strides_hostile",
+                                     "block_strides_first_hostile", "warps_legal", "warps_hostile",
+                                     "blocks_legal", "blocks_hostile", "blocks_exchanges_hostile",
+                                     "sums_legal", "sums_hostile", "tables_legal", "tables_hostile",
+                                     "tables_own_hostile", "private_legal", "private_hostile"),
                      testing::Values("-O0", "-O1", "-O3", "nvcc")),
     [](const auto& info) {
         const std::string level = std::get<1>(info.param);
