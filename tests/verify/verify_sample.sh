@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# verify_sample.sh BUILD SOURCE ARGUMENTS...: builds SOURCE (its second line may say "// Flags: ...") and verifies it: no launch leaves
+# verify_sample.sh BUILD SOURCE ARGUMENTS...: builds SOURCE (its second line may say "// Flags: ...") and verifies it, with the options
+# that its third line may name ("// Verify: ...") or with a few blocks of two launches: no launch leaves
 # other bytes with another block or in another order; of a sample, every kernel that may be re-blocked was checked.
 set -euo pipefail
 
@@ -8,7 +9,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/../built_program.sh" "$1" "$2"
 shift 2
 
 build_program
-"$build/bin/trimtab" verify --blocks 6 --launches 2 -- ./"$name" "$@" >out.txt 2>log.txt ||
+options=$(sed -n '3s,^// Verify: ,,p' "$source")
+# shellcheck disable=SC2086 # several options
+"$build/bin/trimtab" verify ${options:---blocks 6 --launches 2} -- ./"$name" "$@" >out.txt 2>log.txt ||
     fail "is not clean: $(tail -n 20 out.txt log.txt)"
 grep -qx PASS out.txt || fail "does not pass under verify"
 [[ $source == */samples/* ]] || exit 0 # whose every kernel is launched
