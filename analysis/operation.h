@@ -58,8 +58,9 @@ struct Operation {
 [[nodiscard]] std::optional<Operation> decode_operation(std::string_view mnemonic);
 [[nodiscard]] std::string mnemonic(const Operation& operation);
 
-// The result's bits, zero-extended from its width; operands likewise. What PTX leaves unspecified (division
-// by zero) gives all ones.
+// The result's bits, zero-extended from its width; operands likewise. What PTX leaves unspecified, quotient
+// and remainder by zero, is all ones, as on GPUs and the emulator (emulator/exec/vector/integer_ops.h): fit for what a
+// launch will compute, not for what a proof may take for granted.
 [[nodiscard]] std::uint64_t apply(const Operation& operation, std::span<const std::uint64_t> operands);
 
 // Integer types of at most 64 bits and pred (one bit); 0 for every other type.

@@ -59,7 +59,7 @@ llvm::Value* Translator::shift(Opcode opcode, llvm::Value* a, llvm::Value* by, b
     return b_.CreateSelect(in_range, shifted, constant_like(a, 0));
 }
 
-// By zero: all ones, and the dividend as remainder; the smallest by -1 wraps (vector/integer_ops.h, Divide).
+// By zero: all ones; the smallest by -1 wraps (vector/integer_ops.h, Divide).
 llvm::Value* Translator::divide(llvm::Value* a, llvm::Value* by, bool sign, bool remainder) {
     const unsigned bits = a->getType()->getScalarSizeInBits();
     llvm::Value* zero = b_.CreateICmpEQ(by, constant_like(by, 0));
@@ -80,7 +80,7 @@ llvm::Value* Translator::divide(llvm::Value* a, llvm::Value* by, bool sign, bool
     if (remainder) {
         llvm::Value* rest = b_.CreateSub(a, b_.CreateMul(quotient, divisor));
         if (minus != nullptr) rest = b_.CreateSelect(minus, constant_like(a, 0), rest);
-        return b_.CreateSelect(zero, a, rest);
+        return b_.CreateSelect(zero, constant_like(a, ~std::uint64_t{0}), rest);
     }
     if (minus != nullptr) quotient = b_.CreateSelect(minus, b_.CreateNeg(a), quotient);
     return b_.CreateSelect(zero, constant_like(a, ~std::uint64_t{0}), quotient);

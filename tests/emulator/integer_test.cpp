@@ -28,7 +28,7 @@ s64 sext(u64 value, unsigned bits) {
     return static_cast<s64>(value << (64 - bits)) >> (64 - bits);
 }
 
-// Those that expressions of the analysis have. What PTX leaves open, division by zero, is open there.
+// Those that expressions of the analysis have.
 bool is_folded(std::string_view mnemonic) {
     constexpr std::array<std::string_view, 24> bases{
         "add.",      "sub.", "mul.lo.", "mul.hi.", "mul.wide.", "mul24.lo.", "mad.lo.", "mad.hi.",
@@ -63,7 +63,6 @@ void expect_folded(const std::string& text, const Widths& widths, std::span<cons
             intervals.push_back(Interval::of(values.back(), values.back(), width));
             if (!before.empty()) joined.push_back(join(before[i], intervals.back()));
         }
-        if ((operation->op == Operator::div || operation->op == Operator::rem) && values[1] == 0) continue;
         const u64 result = truncate_bits(reference(o), width_bits(operation->result));
         ASSERT_EQ(analysis::apply(*operation, values), result)
             << text << " of " << o.a << ", " << o.b << ", " << o.c;
@@ -129,9 +128,32 @@ TEST(Integer, DivisionAsGpusDoIt) {
         expect_integer(std::string("rem.") + type.name + " %d, %a, %b", type.widths(), operands,
                        [&](const Operands& o) {
                            const s128 b = type.value(o.b);
-                           return static_cast<u64>(b == 0 ? type.value(o.a) : type.value(o.a) % b);
+                           return static_cast<u64>(b == 0 ? s128{-1} : type.value(o.a) % b);
                        });
     }
+}
+
+// Where the divisor is a constant, and where all lanes share both operands.
+TEST(Integer, DivisionByZeroIsAllOnesInEveryForm) {
+    for (const IntegerType& type : types) {
+        const auto operands = integer_operands(type.bits, type.bits, type.bits);
+        for (const char* opcode : {"div.", "rem."}) {
+            const auto all_ones = [](const Operands&) { return ~u64{0}; };
+            expect_instruction(std::string(opcode) + type.name + " %d, %a, 0", type.widths(), operands,
+                               all_ones);
+            const std::string zero = type.bits == 64   ? "%l1, 0;\n"
+                                     : type.bits == 32 ? "%w1, 0;\n"
+                                                       : "%h1, 0;\n";
+            const std::string shared = zero.substr(0, 3);
+            expect_instruction("mov.b" + std::to_string(type.bits) + " " + zero + opcode + type.name +
+                                   " %d, " + shared + ", " + shared,
+                               type.widths(), operands, all_ones);
+        }
+    }
+    for (const char* opcode : {"div", "rem"})
+        expect_instruction(std::string("sub.u32 %w1, %n, %n;\n") + opcode + ".s32 %d, %n, %w1",
+                           types[3].widths(), integer_operands(32, 32, 32),
+                           [](const Operands&) { return ~u64{0}; });
 }
 
 // The product of two values below 2^64 in 256 bits would be needed for nothing but mul.hi.u64: 128 suffice.

@@ -174,8 +174,9 @@ struct ShiftRight {
             return b >= bits_of<T> ? T{0} : static_cast<T>(a >> b);
     }
 };
-// Division by zero yields all ones, and the dividend as remainder; INT_MIN / -1 wraps: what GPUs return, the
-// ISA leaves it open.
+// By zero, which PTX leaves open, quotient and remainder are all ones, whatever their width and sign: the code that
+// ptxas makes says so (`@!P LOP3.LUT R0, RZ, divisor, RZ, 0x33`, and MOV or SEL of -1 in its functions for 16 and 64
+// bits), and so do constants that it folds. INT_MIN / -1 wraps.
 struct Divide {
     template <class T>
     T operator()(T a, T b) const {
@@ -188,7 +189,7 @@ struct Divide {
 struct Remainder {
     template <class T>
     T operator()(T a, T b) const {
-        if (b == 0) return a;
+        if (b == 0) return static_cast<T>(-1);
         if constexpr (std::is_signed_v<T>)
             if (b == -1) return 0;
         return static_cast<T>(a % b);
@@ -205,7 +206,7 @@ struct Divide32 {
 struct Remainder32 {
     u32 operator()(u32 a, u32 b) const {
         const double q = static_cast<double>(a) / static_cast<double>(b == 0 ? 1 : b);
-        return b == 0 ? a : a - b * static_cast<u32>(static_cast<s64>(q));
+        return b == 0 ? ~u32{0} : a - b * static_cast<u32>(static_cast<s64>(q));
     }
 };
 struct PopulationCount {
