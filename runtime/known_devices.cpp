@@ -7,6 +7,7 @@
 
 #include "model/device.h"
 #include "runtime/pending_error.h"
+#include "runtime/relaxed_capture.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -102,6 +103,8 @@ bool KnownDevices::is_due(std::uint32_t ordinal) {
 }
 
 std::shared_ptr<const choosing::KnownDevice> KnownDevices::describe(std::uint32_t ordinal) const {
+    // Another thread may be recording a graph, which what CUDA is asked here must not spoil.
+    const RelaxedCapture relaxed(calls_);
     const int device = static_cast<int>(ordinal);
     if (calls_.emulated_device != nullptr) {
         const char* slug = nullptr;

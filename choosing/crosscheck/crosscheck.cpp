@@ -154,8 +154,8 @@ CheckOutcome CrossCheck::answer(const CheckRequest& request) {
                             .dynamic_shared_bytes = one.launch.dynamic_shared_bytes});
     EmulationQuestion question;
     question.launch_count = static_cast<std::uint32_t>(launches.size());
-    question.fat_binary = request.fat_binary->data();
-    question.fat_binary_bytes = request.fat_binary->size();
+    question.code = request.code->data();
+    question.code_bytes = request.code->size();
     question.kernel = request.kernel.c_str();
     question.device = &request.device->values;
     question.image = &request.image;

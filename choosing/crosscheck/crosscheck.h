@@ -35,8 +35,8 @@ class KernelPlan;
 
 // All that is known of a new choice when it is made. Nothing in it is the program's to take away.
 struct CheckRequest {
-    std::string kernel;  // the mangled name
-    std::shared_ptr<const std::vector<std::byte>> fat_binary;
+    std::string kernel;                                  // the mangled name
+    std::shared_ptr<const std::vector<std::byte>> code;  // a fat binary, or PTX
     std::shared_ptr<const KnownDevice> device;
     trimtab_image image{};
     std::vector<std::byte> parameters;

@@ -50,16 +50,23 @@ const ptx::FatBinaryImage* image_for(const ptx::FatBinary& binary, unsigned capa
     return best;
 }
 
+std::expected<ptx::Module, Refusal> parsed(std::string_view text, const std::string& name) {
+    auto module = ptx::parse(text.substr(0, text.find('\0')), name);
+    if (!module) return std::unexpected(says_nothing(module.error().text()));
+    return std::move(*module);
+}
+
 std::expected<ptx::Module, Refusal> module_of(const EmulationQuestion& question) {
+    if (!ptx::is_fat_binary({question.code, question.code_bytes}))
+        return parsed({reinterpret_cast<const char*>(question.code), question.code_bytes},
+                      "the program's PTX");
     const auto binary =
-        ptx::read_fat_binary({question.fat_binary, question.fat_binary_bytes}, "the program's fat binary");
+        ptx::read_fat_binary({question.code, question.code_bytes}, "the program's fat binary");
     if (!binary) return std::unexpected(says_nothing(binary.error().text()));
     const ptx::FatBinaryImage* image = image_for(*binary, question.device->compute_capability);
     if (image == nullptr) return std::unexpected(says_nothing("the program holds no PTX of it"));
-    std::string_view text(reinterpret_cast<const char*>(image->bytes.data()), image->bytes.size());
-    auto module = ptx::parse(text.substr(0, text.find('\0')), image->architecture_name);
-    if (!module) return std::unexpected(says_nothing(module.error().text()));
-    return std::move(*module);
+    return parsed({reinterpret_cast<const char*>(image->bytes.data()), image->bytes.size()},
+                  image->architecture_name);
 }
 
 std::expected<double, Refusal> time_of(const EmulationQuestion& question, emulator::Program& program,

@@ -19,8 +19,8 @@ struct LaunchToEmulate {
 struct EmulationQuestion {
     std::uint32_t struct_bytes = sizeof(EmulationQuestion);
     std::uint32_t launch_count = 0;
-    const std::byte* fat_binary = nullptr;
-    std::size_t fat_binary_bytes = 0;
+    const std::byte* code = nullptr;  // a fat binary, or PTX
+    std::size_t code_bytes = 0;
     const char* kernel = nullptr;  // the mangled name
     const trimtab_device* device = nullptr;
     const trimtab_image* image = nullptr;

@@ -71,8 +71,9 @@ cl_int enqueue(const Launch& launch) {
     shape.arguments = kernel->places.data();
     choosing::RememberedChoice choice;
     bool is_changed = false;
+    Chooser::Pending pending;
     if (keep == nullptr && is_ready && device->left_alone.empty() && kernel->left_alone.empty() &&
-        chooser.recall(*kernel->chosen, shape, device->device.ordinal, choice, is_changed)) {
+        chooser.recall(*kernel->chosen, shape, device->device.ordinal, pending, choice, is_changed)) {
         if (!is_changed) return as_written();
     } else {
         if (keep == nullptr && !device->left_alone.empty()) keep = device->left_alone.c_str();
@@ -80,11 +81,11 @@ cl_int enqueue(const Launch& launch) {
             keep = "its code is being looked at";
         if (keep == nullptr && !kernel->left_alone.empty()) keep = kernel->left_alone.c_str();
         if (keep != nullptr && !chooser.tells()) return as_written();
-        ChosenKernel& chosen = kernel->is_ready.load(std::memory_order_acquire)
-                                   ? *kernel->chosen
-                                   : chooser.kernel_of(nullptr, kernel->name);
+        choosing::Kernel& chosen = kernel->is_ready.load(std::memory_order_acquire)
+                                       ? *kernel->chosen
+                                       : chooser.kernel_of(nullptr, kernel->name);
         const choosing::Decision decision =
-            chooser.decide(chosen, shape, device->device, keep, range.local == nullptr);
+            chooser.decide(chosen, shape, device->device, keep, range.local == nullptr, pending);
         if (choosing::is_written(shape, decision.grid, decision.block, decision.dynamic_shared_bytes))
             return as_written();
         choice.grid = decision.grid;
@@ -98,7 +99,7 @@ cl_int enqueue(const Launch& launch) {
         if (global[d] != 1) return as_written();
     const cl_int status = launch.send(global.data(), local.data());
     if (!is_of_sizes(status)) return status;
-    chooser.give_up(*kernel->chosen, shape, device->device.ordinal, fmt::format("error {}", status));
+    chooser.give_up(*kernel->chosen, shape, pending, fmt::format("error {}", status));
     return as_written();
 }
 

@@ -59,7 +59,7 @@ struct KernelRecord {
     std::atomic<bool> is_ready = false;  // `chosen` and `info` are there, and arguments are as they should be
     std::string left_alone;              // ready, and its launches keep their work-groups: why
     const KernelInfo* info = nullptr;
-    ChosenKernel* chosen = nullptr;
+    choosing::Kernel* chosen = nullptr;
     std::vector<ArgumentRecord> arguments;
     std::vector<void*> places;  // of their values
     std::size_t unset = 0;      // arguments that the program has not given yet

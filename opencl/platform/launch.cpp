@@ -198,11 +198,12 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
     if (chooser.is_active()) {
         choosing::RememberedChoice remembered;
         bool is_changed = false;
+        Chooser::Pending pending;
         const char* keep = range->has_offset                     ? "it is launched with a global offset"
                            : kernel->info->required_size[0] != 0 ? "the kernel requires its work-group's size"
                                                                  : nullptr;
         if (keep == nullptr &&
-            chooser.recall(*(*loaded)->chosen, shape, device->ordinal, remembered, is_changed)) {
+            chooser.recall(*(*loaded)->chosen, shape, device->ordinal, pending, remembered, is_changed)) {
             if (is_changed) {
                 launch.timed.grid = remembered.grid;
                 launch.timed.block = remembered.block;
@@ -211,7 +212,7 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
             const choosing::Decision decision = chooser.decide(
                 *(*loaded)->chosen, shape,
                 {.values = values, .name = device->description.slug, .ordinal = device->ordinal}, keep,
-                range->is_open);
+                range->is_open, pending);
             launch.timed.grid = decision.grid;
             launch.timed.block = decision.block;
         }

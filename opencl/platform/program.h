@@ -60,7 +60,7 @@ struct LoadedKernel {
     const ptx::Function* function = nullptr;
     trimtab_image image{};
     std::vector<std::byte*> offsets;  // where its code reads the global offset: three words each
-    ChosenKernel* chosen = nullptr;
+    choosing::Kernel* chosen = nullptr;
 };
 
 // Units that were linked, on one device.

@@ -62,6 +62,10 @@ struct RegisteredKernel : choosing::Kernel {
     return static_cast<RegisteredKernel*>(kernel);
 }
 
+[[nodiscard]] inline const RegisteredKernel& as_registered(const choosing::Kernel& kernel) {
+    return static_cast<const RegisteredKernel&>(kernel);
+}
+
 class Registrations {
   public:
     using Step = std::function<void(const RegistrationCalls&, void** handle)>;

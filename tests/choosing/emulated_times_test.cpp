@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,7 +64,7 @@ class EmulatedTimes : public ::testing::Test {
         image_.max_threads_per_block = 1024;
     }
 
-    std::int32_t ask(const std::vector<std::byte>& fat_binary, const char* kernel = "k") {
+    std::int32_t ask(const std::vector<std::byte>& code, const char* kernel = "k") {
         std::array<std::byte, 16> parameters{};
         std::memcpy(&parameters[0], &address_, 8);
         std::memcpy(&parameters[8], &n_, 4);
@@ -72,8 +73,8 @@ class EmulatedTimes : public ::testing::Test {
             launches_.push_back({.grid = {(n_ + width - 1) / width, 1, 1}, .block = {width, 1, 1}});
         EmulationQuestion question;
         question.launch_count = static_cast<std::uint32_t>(launches_.size());
-        question.fat_binary = fat_binary.data();
-        question.fat_binary_bytes = fat_binary.size();
+        question.code = code.data();
+        question.code_bytes = code.size();
         question.kernel = kernel;
         question.device = &device_.values;
         question.image = &image_;
@@ -170,6 +171,14 @@ TEST_F(EmulatedTimes, WhatIsNoProgramIsNotJudged) {
     cut.resize(cut.size() / 2);
     EXPECT_EQ(ask(cut), emulation_says_nothing);
     EXPECT_EQ(ask(std::vector<std::byte>(64)), emulation_says_nothing);
+}
+
+TEST_F(EmulatedTimes, PtxAloneIsTheSameCode) {
+    ASSERT_EQ(ask(fat_binary_of(streams)), emulation_done) << why_;
+    const auto of_fat_binary = launches_;
+    const auto bytes = std::as_bytes(std::span(streams));
+    ASSERT_EQ(ask({bytes.begin(), bytes.end()}), emulation_done) << why_;
+    for (std::size_t i = 0; i < launches_.size(); ++i) EXPECT_EQ(launches_[i].ns, of_fat_binary[i].ns);
 }
 
 TEST_F(EmulatedTimes, ABlockThatDoesNotFitHasNoTime) {

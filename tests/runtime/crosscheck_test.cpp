@@ -179,7 +179,7 @@ TEST_F(CrossCheckTest, WhatIsAskedIsTheLaunchAndNothingElse) {
     EXPECT_EQ(launches[1].block.x, 96u);
     EXPECT_EQ(launches[2].block.x, 32u);  // as written
     EXPECT_EQ(launches[2].grid.x, 32u);
-    EXPECT_GT(seen.fat_binary_bytes, 0u);
+    EXPECT_GT(seen.code_bytes, 0u);
     int n = 0;
     std::memcpy(&n, &parameters[description_.parameters[0].offset], sizeof n);
     EXPECT_EQ(n, 1000);

@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <future>
 #include <optional>
+#include <string>
 
 #include "choosing/modules/module_image.h"
 #include "model/device.h"
@@ -30,21 +32,23 @@ class ChooserTest : public ::testing::Test {
     // A launch of 32 work-groups of 32 work-items.
     Decision decide(const char* keep = nullptr) {
         if (!chooser_) {
-            chooser_.emplace(choosing::ReadSettings{.settings = settings_, .warnings = {}});
+            chooser_.emplace(choosing::ReadSettings{.settings = settings_, .warnings = {}}, load_emulation_);
             bundle_.emplace(description_, choosing::recognise_module(static_cast<const void*>(ptx)).hash);
             chooser_->bundles().add(&bundle_->bundle());
             device_ = {
                 .values = model::find_device("rtx2070super")->values, .name = "rtx2070super", .ordinal = 0};
         }
-        ChosenKernel& kernel = chooser_->kernel_of(chooser_->module_of(ptx), description_.name);
-        return chooser_->decide(kernel, shape_, device_, keep, false);
+        choosing::Kernel& kernel = chooser_->kernel_of(chooser_->module_of(ptx), description_.name);
+        return chooser_->decide(kernel, shape_, device_, keep, false, pending_);
     }
 
     choosing::Settings settings_;
+    choosing::CrossCheck::Load load_emulation_;
     analysis::KernelDescription description_ = fake::guarded_kernel();
     std::optional<fake::FakeBundle> bundle_;
     std::optional<Chooser> chooser_;
     ChoiceDevice device_;
+    Chooser::Pending pending_;
     int n_ = 1000, step_ = 1, bound_ = 10;
     float* out_ = nullptr;
     void* arguments_[4] = {&n_, static_cast<void*>(&out_), &step_, &bound_};
@@ -69,6 +73,51 @@ TEST_F(ChooserTest, SumsThatWouldBeGroupedOtherwiseKeepTheirWorkGroupUnderReasso
 TEST_F(ChooserTest, SumsMayBeGroupedOtherwiseWhereTheBuildAllowedItAndNobodyTakesThatBack) {
     description_.may_reassociate = true;
     EXPECT_EQ(decide().block.x, 128u);
+}
+
+TEST_F(ChooserTest, ObserveAndOffAnswerTheLaunchAsWritten) {
+    for (const choosing::Mode mode : {choosing::Mode::observe, choosing::Mode::off}) {
+        settings_.mode = mode;
+        chooser_.reset();
+        const Decision decision = decide();
+        EXPECT_EQ(decision.block.x, 32u);
+        EXPECT_EQ(decision.grid.x, 32u);
+        EXPECT_EQ(decision.by, choosing::By::unchanged);
+    }
+}
+
+TEST_F(ChooserTest, AWorkGroupThatFailedToLaunchIsNotTakenAgain) {
+    EXPECT_EQ(decide().block.x, 128u);
+    choosing::Kernel& kernel = chooser_->kernel_of(chooser_->module_of(ptx), description_.name);
+    chooser_->give_up(kernel, shape_, pending_, "error -54");
+    choosing::RememberedChoice choice;
+    bool is_changed = true;
+    ASSERT_TRUE(chooser_->recall(kernel, shape_, device_.ordinal, pending_, choice, is_changed));
+    EXPECT_FALSE(is_changed);
+    EXPECT_THAT(decide().reason, ::testing::HasSubstr("the chosen work-group failed to launch: error -54"));
+}
+
+TEST_F(ChooserTest, ChoicesAreCrossCheckedByTheProgramsPtx) {
+    settings_.crosscheck = {.leaders = 2, .seconds = 5, .launch = 2};
+    fake::driver_script().others = {{256, 1, 1}};
+    std::promise<std::string> asked;
+    load_emulation_ = [&asked](std::string&) -> choosing::CrossCheck::Emulate {
+        return [&asked](const choosing::EmulationQuestion& question, char*, std::size_t) {
+            asked.set_value({reinterpret_cast<const char*>(question.code), question.code_bytes});
+            return choosing::emulation_done;
+        };
+    };
+    EXPECT_TRUE(decide().awaits_check);
+    EXPECT_EQ(asked.get_future().get(), ptx);
+    chooser_->finish();
+}
+
+TEST_F(ChooserTest, ThatLaunchesCannotBeTimedIsSaid) {
+    settings_.learn.is_on = true;
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(decide().block.x, 128u);
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+                ::testing::HasSubstr("TRIMTAB_LEARN: launches cannot be timed"));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
     if (argc != 3) return 2;
     const std::filesystem::path target = argv[2];
     const std::string name = target.filename().string();
-    const trimtab::runtime::ModuleCache cache(target.parent_path().string());
+    const trimtab::choosing::ModuleCache cache(target.parent_path().string());
     const auto added = cache.add(name.substr(0, name.find('-')), argv[1]);
     if (!added) std::puts(added.error().text().c_str());
     return added ? 0 : 1;
