@@ -181,7 +181,7 @@ Decision Engine::choose_new(const Question& question) const {
     const trimtab_device& device = question.device->values;
     Decision decision =
         with_best_total(choose(description, driver, device, question.image, question.shape, least_gain_),
-                        description, driver, device, question.image, question.shape);
+                        description, driver, device, question.image, question.shape, least_gain_);
     return with_best_body(std::move(decision), description, question.bodies, device, question.shape,
                           least_gain_);
 }

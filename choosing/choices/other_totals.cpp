@@ -74,7 +74,7 @@ struct Found {
 
 Decision with_best_total(Decision decision, const analysis::KernelDescription& description,
                          const trimtab_driver& driver, const trimtab_device& device,
-                         const trimtab_image& image, const LaunchShape& shape) {
+                         const trimtab_image& image, const LaunchShape& shape, double least_gain) {
     if (description.strides.empty() || description.keeps_grid() || decision.by != By::driver ||
         !decision.nonsense.empty())
         return decision;
@@ -101,17 +101,18 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
         decision.has_other_total = true;
         decision.reason = "predicted fastest, with another number of threads";
     };
+    const double most_ns = decision.written_ns * (1 - least_gain);
     double relative_error = 0;
     std::vector<Extents> tried{written};
     // Threads that make no turn only exit, or help their block to fill and flush what it shares. Without them a
-    // launch need not be faster by more than both predictions err, but it must not be predicted to be slower.
+    // launch need not be faster by more than both predictions err, but it must gain as much as any other.
     std::optional<Found> without_idle;
     if (const auto fewer = fewer_extents(written, turns)) {
         without_idle = best_of(*fewer);
         if (!without_idle) return decision;
         tried.push_back(*fewer);
     }
-    if (without_idle && without_idle->choice.predicted_ns <= decision.chosen_ns) {
+    if (without_idle && without_idle->choice.predicted_ns <= std::min(decision.chosen_ns, most_ns)) {
         take(*without_idle);
         relative_error = without_idle->choice.relative_error;
     } else {
@@ -131,7 +132,8 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
         const auto found = best_of(extent);
         if (!found) continue;
         const double ns = found->choice.predicted_ns;
-        if (ns < decision.chosen_ns && ns * (1 + found->choice.relative_error) < to_beat_ns) take(*found);
+        if (ns < decision.chosen_ns && ns <= most_ns && ns * (1 + found->choice.relative_error) < to_beat_ns)
+            take(*found);
     }
     return decision;
 }

@@ -8,11 +8,12 @@
 
 namespace trimtab::choosing {
 
-// `decision`, or one with another grid whose prediction is better by more than both may err. `decision` is of
-// choose(), for the same launch.
+// `decision`, or one with another grid whose prediction is better by more than both may err, and saves at least
+// `least_gain` of the predicted time of the launch as written. `decision` is of choose(), for the same launch.
 [[nodiscard]] Decision with_best_total(Decision decision, const analysis::KernelDescription& description,
                                        const trimtab_driver& driver, const trimtab_device& device,
-                                       const trimtab_image& image, const LaunchShape& shape);
+                                       const trimtab_image& image, const LaunchShape& shape,
+                                       double least_gain);
 
 // The launches with other numbers of threads that with_best_total() may choose from, as blocks and grids:
 // every legal block of each number of threads that it tries. What `trimtab verify` holds against the launch

@@ -168,6 +168,41 @@ TEST_F(EngineTest, AGainBelowTheLeastOneChangesNothing) {
     EXPECT_EQ(decide().block.x, 128u);
 }
 
+// for (i = g; i < n; i += total) out[i] = ...
+TEST_F(EngineTest, AGainBelowTheLeastOneChangesNoNumberOfThreadsEither) {
+    const auto leaf = [](std::uint32_t parameter) {
+        analysis::Expression address;
+        address.kind = analysis::Expression::Kind::parameter;
+        address.parameter = parameter;
+        address.type = ptx::Type::u64;
+        return address;
+    };
+    analysis::Expression index, four;
+    index.kind = analysis::Expression::Kind::global_index;
+    index.type = four.type = ptx::Type::u64;
+    four.bits = 4;
+    const auto applied = [](const char* name, analysis::Expression a, analysis::Expression b) {
+        return analysis::applied(analysis::decode_operation(name).value(), {std::move(a), std::move(b)});
+    };
+    description_.dimensions[0].index = analysis::Index::of_total;
+    description_.strides = {{analysis::Dimension::x, {description_.guards[0].exits}, ""}};
+    description_.guards.clear();
+    description_.stride_accesses = {
+        {applied("add.u64", leaf(1), applied("mul.lo.u64", index, four)), 4, true, ""}};
+    constexpr std::size_t extent = 3;  // of D
+    driver_script().predict = [](const double* data, trimtab_dim3) {
+        return data[extent] <= 1024 ? 1000.0 : 950.0;
+    };
+    n_ = 1'000'000;
+    out_ = reinterpret_cast<float*>(0x7f0000000000);
+    settings_.least_gain = 0.1;
+    start();
+    expect_as_written(decide(), shape(), "the block as written is predicted fastest");
+    settings_.least_gain = 0.01;
+    start();
+    EXPECT_TRUE(decide().has_other_total);
+}
+
 TEST_F(EngineTest, AnUncertainPredictionChangesNothing) {
     driver_script().uncertain = true;
     start();

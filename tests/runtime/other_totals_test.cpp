@@ -79,7 +79,8 @@ class OtherTotals : public ::testing::Test {
         script() = {.ns = [](double extent) { return 1e9 / extent; }};
     }
 
-    Decision decide(std::uint32_t grid, std::uint32_t block, int n, std::uint64_t out = 0x7f0000000000) {
+    Decision decide(std::uint32_t grid, std::uint32_t block, int n, double least_gain = 0) {
+        std::uint64_t out = 0x7f0000000000;
         int step = 1, bound = 1;
         std::array<void*, 4> arguments{&n, &out, &step, &bound};
         LaunchShape shape{};
@@ -91,7 +92,7 @@ class OtherTotals : public ::testing::Test {
         decision.written_ns = decision.chosen_ns = script().ns(double(grid) * block);
         const trimtab_image image = analysis::to_driver_image(kernel_.images[0]);
         return with_best_total(decision, kernel_, driver_, model::find_device("rtx2070super")->values, image,
-                               shape);
+                               shape, least_gain);
     }
     static std::uint64_t threads(const Decision& decision) {
         return std::uint64_t{decision.grid.x} * decision.block.x;
@@ -145,6 +146,17 @@ TEST_F(OtherTotals, ThreadsWithoutATurnAreLeftOut) {
     script().ns = [](double extent) { return extent > 3000 ? 10 : 11; };
     EXPECT_FALSE(decide(4096, 256, 1500).has_other_total) << "slower without them";
     EXPECT_EQ(threads(decide(4096, 256, 4000)), 4096u) << "as fast without them";
+}
+
+TEST_F(OtherTotals, AGainBelowTheLeastOneChangesNothing) {
+    script().ns = [](double extent) { return extent > 5000 ? 1000 : 997; };
+    EXPECT_EQ(threads(decide(4096, 256, 4000, 0.002)), 4096u);
+    const Decision decision = decide(4096, 256, 4000, 0.005);
+    EXPECT_FALSE(decision.has_other_total) << "threads without a turn are no reason of their own";
+    EXPECT_EQ(threads(decision), 4096u * 256);
+    script().ns = [](double extent) { return extent <= 256 ? 1000 : 950; };
+    EXPECT_TRUE(decide(1, 256, 1'000'000, 0.04).has_other_total);
+    EXPECT_FALSE(decide(1, 256, 1'000'000, 0.06).has_other_total);
 }
 
 TEST_F(OtherTotals, TurnsThatMeetKeepTheirTotal) {

@@ -41,7 +41,7 @@ choosing::Decision runtime_choice(const LaunchQuestion& question, RankedLaunch l
     const trimtab_device& device = question.device.values;
     return choosing::with_best_total(
         choosing::choose(kernel, interpreted.driver(), device, question.image, shape, least_gain), kernel,
-        interpreted.driver(), device, question.image, shape);
+        interpreted.driver(), device, question.image, shape, least_gain);
 }
 
 }  // namespace trimtab::tools
