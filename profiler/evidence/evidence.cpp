@@ -30,6 +30,8 @@ using emulator::Fault;
 
 // Of pages, which are made as they are touched.
 constexpr std::uint64_t most_bytes = std::uint64_t{24} << 20;
+// Of a module's variables, which are copied before each launch.
+constexpr std::uint64_t most_variable_bytes = std::uint64_t{64} << 20;
 // A launch with another block that executes as many times the instructions of the one as written is given up: one of 32
 // warps a block in the place of one warp does some things 32 times.
 constexpr std::uint64_t instructions_ratio = 40, least_instruction_limit = 2'000;
@@ -321,6 +323,8 @@ Evidence gather_evidence(const analysis::KernelDescription& description, emulato
                          const Profile& profile, const EvidenceOptions& options) {
     if (!wants_evidence(description)) return {.text = "there is no verdict of the proof's to check"};
     if (profile.backend_name == observed_backend) return {.text = "it wants a program's own data"};
+    if (program.variables_end() - program.variables_first() > most_variable_bytes)
+        return {.text = "its module's variables are too large"};
     return Trials(description, program, profile, options).run();
 }
 

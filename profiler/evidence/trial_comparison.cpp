@@ -197,18 +197,8 @@ std::string value_text(const Pointee& pointee, const std::byte* from) {
     return fmt::format("{}", read<std::int32_t>(from));
 }
 
-}  // namespace
-
-std::optional<TrialDifference> compare(const TrialMemory& memory, const MemoryImage& expected,
-                                       const Roundings& roundings) {
-    Comparison comparison(memory, expected, roundings);
-    memory.compare(expected, [&](std::uint64_t first, const std::byte* wanted, const std::byte* found,
-                                 std::size_t bytes) { comparison.look(first, wanted, found, bytes); });
-    return comparison.first();
-}
-
-std::string text_of(const TrialDifference& difference, const TrialMemory& memory,
-                    const emulator::Program& program, const analysis::KernelDescription& description) {
+std::string text_of_first(const TrialDifference& difference, const TrialMemory& memory,
+                          const emulator::Program& program, const analysis::KernelDescription& description) {
     const auto hexadecimal = [](const std::array<std::byte, 8>& bytes) {
         return fmt::format("{:#010x}", read<std::uint32_t>(bytes.data()));
     };
@@ -239,6 +229,23 @@ std::string text_of(const TrialDifference& difference, const TrialMemory& memory
     }
     return fmt::format("the word at {:#x} is {} instead of {}", difference.address,
                        hexadecimal(difference.found), hexadecimal(difference.expected));
+}
+
+}  // namespace
+
+std::optional<TrialDifference> compare(const TrialMemory& memory, const MemoryImage& expected,
+                                       const Roundings& roundings) {
+    Comparison comparison(memory, expected, roundings);
+    memory.compare(expected, [&](std::uint64_t first, const std::byte* wanted, const std::byte* found,
+                                 std::size_t bytes) { comparison.look(first, wanted, found, bytes); });
+    return comparison.first();
+}
+
+std::string text_of(const TrialDifference& difference, const TrialMemory& memory,
+                    const emulator::Program& program, const analysis::KernelDescription& description) {
+    std::string text = text_of_first(difference, memory, program, description);
+    if (difference.words > 1) text += fmt::format(", the first of {} words that differ", difference.words);
+    return text;
 }
 
 }  // namespace trimtab::profiler
