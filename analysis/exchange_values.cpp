@@ -185,15 +185,23 @@ Token ExchangeValues::computed(std::uint32_t i, ValueIndex result, unsigned t) {
     return Tokens::unknown;
 }
 
-// The smaller or larger of a floating-point number and itself, of numbers that come out as they are.
+// The smaller or larger of a floating-point number and itself, of numbers that come out as they are: infinities and
+// zeros, which idle lanes hold, too. NaNs become another one, and what is denormal may become 0.
 std::optional<Token> ExchangeValues::chosen_of_equals(std::uint32_t i,
                                                       const std::vector<Token>& operands) const {
     const ptx::Instruction& made = function_.body[i];
-    if ((made.opcode != Opcode::min && made.opcode != Opcode::max) || made.type != ptx::Type::f32 ||
-        made.modifiers.xorsign_abs || operands.size() != 2 || operands[0] != operands[1])
+    if ((made.opcode != Opcode::min && made.opcode != Opcode::max) || made.modifiers.xorsign_abs ||
+        made.operands[1].negated || made.operands[2].negated || operands.size() != 2 ||
+        operands[0] != operands[1])
         return std::nullopt;
     const auto bits = tokens_.as_number(operands[0]);
-    if (!bits || !std::isnormal(std::bit_cast<float>(static_cast<std::uint32_t>(*bits)))) return std::nullopt;
+    const auto stays = [](auto value) {
+        return std::isnormal(value) || std::isinf(value) || std::fpclassify(value) == FP_ZERO;
+    };
+    if (!bits) return std::nullopt;
+    if (made.type == ptx::Type::f32 ? !stays(std::bit_cast<float>(static_cast<std::uint32_t>(*bits)))
+                                    : made.type != ptx::Type::f64 || !stays(std::bit_cast<double>(*bits)))
+        return std::nullopt;
     return operands[0];
 }
 

@@ -35,14 +35,22 @@ class Bounds {
     }
 
   private:
-    // The least index with an exit, if they begin somewhere: what is found is verified.
+    // The least index with an exit, if they begin somewhere: what is found is verified. It is looked for from the
+    // small ones on, for 4 * i wraps long before i does.
     std::uint64_t guess(const GridStrideLoop& loop) const {
-        std::uint64_t first = 0, last = max_index;
+        const auto ends = [&](std::uint64_t at) {
+            std::array<std::uint64_t, 3> index{};
+            index[static_cast<std::size_t>(loop.dimension)] = at;
+            return evaluate(loop.exits.front(), arguments_, offsets_, index) != 0;
+        };
+        std::uint64_t first = 0, last = 0;
+        while (last < max_index && !ends(last)) {
+            first = last + 1;
+            last = std::min(2 * last + 1, max_index);
+        }
         while (first < last) {
             const std::uint64_t middle = first + (last - first) / 2;
-            std::array<std::uint64_t, 3> index{};
-            index[static_cast<std::size_t>(loop.dimension)] = middle;
-            if (evaluate(loop.exits.front(), arguments_, offsets_, index) != 0)
+            if (ends(middle))
                 last = middle;
             else
                 first = middle + 1;

@@ -32,6 +32,9 @@ constexpr std::string_view source = R"(
     __global__ void unsigned_rest(char* o, unsigned first, unsigned n) {
         for (unsigned i = first + gx(); i < n; i += tx()) o[i] = 1;
     }
+    __global__ void by_fours(char* o, int n) { for (int i = 4 * gx(); i < n; i += 4 * tx()) o[(unsigned)i] = i; }
+    __global__ void by_threes(char* o, unsigned n) { for (unsigned i = 3 * gx(); i < n; i += 3 * tx()) o[i] = i; }
+    __global__ void by_threes_to(int* o, int n) { for (int i = 3 * gx(); i != n; i += 3 * tx()) o[i] = i; }
     __global__ void next(float* o, int n) { for (int i = gx(); i < n; i += tx()) o[i + 1] = o[i]; }
     __global__ void both(float* o, int n) { for (int i = gx(); i < n; i += tx()) o[2 * i + 1] = o[2 * i]; }
     __global__ void two_bounds(float* o, int n, int m) {
@@ -159,6 +162,22 @@ TEST_F(FreeTotals, SumsThatWouldWrap) {
     EXPECT_EQ(free("unsigned_rest", pointer, 1000u, 5000u), "x");
     EXPECT_EQ(free("unsigned_rest", pointer, 0x70000000u, 0x70001000u), "x");
     EXPECT_EQ(free("unsigned_rest", {1024, 1, 1}, {1024, 1, 1}, pointer, 0xfffff000u, 0xffffff00u), "");
+}
+
+// 4 * i wraps long before i does.
+TEST_F(FreeTotals, IndicesOfSeveralElements) {
+    EXPECT_EQ(free("by_fours", pointer, 4000), "x");
+    EXPECT_EQ(free("by_fours", pointer, 4001), "x");
+    EXPECT_EQ(free("by_fours", pointer, 0), "x");
+    EXPECT_EQ(free("by_fours", pointer, -3), "x") << "no turn is made";
+    EXPECT_EQ(free("by_threes", pointer, 5000u), "x");
+    EXPECT_EQ(free("by_threes_to", pointer, 3000), "") << "threads that begin past it go on";
+    // The last turn's 4 * (i + total) must stay below 2^31.
+    const int most = 0x7fffffff;
+    EXPECT_EQ(free("by_fours", {1024, 1, 1}, {0x10000000, 1, 1}, pointer, 0x40000000), "x");
+    EXPECT_EQ(free("by_fours", {1024, 1, 1}, {0x10000001, 1, 1}, pointer, 0x40000000), "");
+    EXPECT_EQ(free("by_fours", {1024, 1, 1}, {1024, 1, 1}, pointer, most), "");
+    EXPECT_EQ(free("by_threes", {1024, 1, 1}, {1024, 1, 1}, pointer, 0xffffff00u), "");
 }
 
 TEST_F(FreeTotals, ArraysThatOverlap) {

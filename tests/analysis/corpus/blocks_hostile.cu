@@ -279,6 +279,44 @@ __global__ void float_chosen_by_comparison(float* o, const float* a, int n) {
     }
     if (threadIdx.x == 0) o[blockIdx.x] = s[0];
 }
+// Lanes that have no warp's value hold what may be the largest one.
+__device__ __forceinline__ float largest_with_idle(float v, float idle) {
+    __shared__ float s[32];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    for (int w = 16; w > 0; w >>= 1) v = fmaxf(v, __shfl_xor_sync(ALL, v, w));
+    if (lane == 0) s[warp] = v;
+    __syncthreads();
+    v = threadIdx.x < blockDim.x / 32 ? s[lane] : idle;
+    for (int w = 16; w > 0; w >>= 1) v = fmaxf(v, __shfl_xor_sync(ALL, v, w));
+    if (threadIdx.x == 0) s[0] = v;
+    __syncthreads();
+    return s[0];
+}
+#define LARGEST(name, start, idle)                                                                     \
+    __global__ void name(float* o, const float* __restrict__ a, int n) {                               \
+        float most = start;                                                                            \
+        for (int k = threadIdx.x; k < n; k += blockDim.x) most = fmaxf(most, a[blockIdx.x * n + k]);   \
+        most = largest_with_idle(most, idle);                                                          \
+        for (int k = threadIdx.x; k < n; k += blockDim.x) o[blockIdx.x * n + k] = a[k] - most;         \
+    }
+//= fixed 2 "shared memory"
+__global__ void idle_lanes_of_zero(float* o, const float* __restrict__ a, int n);
+LARGEST(idle_lanes_of_zero, -INFINITY, 0)
+//= fixed 2 "shared memory"
+__global__ void idle_lanes_of_the_least_number(float* o, const float* __restrict__ a, int n);
+LARGEST(idle_lanes_of_the_least_number, -INFINITY, -3.4e38f)
+//= fixed 2 "shared memory"
+__global__ void idle_lanes_of_infinity(float* o, const float* __restrict__ a, int n);
+LARGEST(idle_lanes_of_infinity, -INFINITY, INFINITY)
+//= fixed 2 "shared memory"
+__global__ void idle_lanes_of_no_number(float* o, const float* __restrict__ a, int n);
+LARGEST(idle_lanes_of_no_number, -INFINITY, NAN)
+//= fixed 2 "shared memory"
+__global__ void idle_lanes_of_a_denormal_number(float* o, const float* __restrict__ a, int n);
+LARGEST(idle_lanes_of_a_denormal_number, 0, 1e-44f)
+//= fixed 2 "shared memory"
+__global__ void idle_lanes_below_an_unknown_start(float* o, const float* __restrict__ a, int n);
+LARGEST(idle_lanes_below_an_unknown_start, a[0], -INFINITY)
 //= fixed 1 "otherwise than through"
 __global__ void rows_of_overlapping_blocks(int* o, int rows, int n) {
     for (int row = threadIdx.x; row < rows; row += blockDim.x)

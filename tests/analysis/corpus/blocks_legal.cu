@@ -122,6 +122,44 @@ __global__ void rows_scaled_by_the_largest(float* o, const float* __restrict__ a
         __syncthreads();
     }
 }
+// Lanes that have no warp's value hold what changes no largest or smallest one.
+template <typename T>
+__device__ __forceinline__ T extreme_of_block(T v, T idle, T (*choose)(T, T)) {
+    __shared__ T s[32];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    for (int w = 16; w > 0; w >>= 1) v = choose(v, __shfl_xor_sync(ALL, v, w));
+    if (lane == 0) s[warp] = v;
+    __syncthreads();
+    v = threadIdx.x < blockDim.x / 32 ? s[lane] : idle;
+    for (int w = 16; w > 0; w >>= 1) v = choose(v, __shfl_xor_sync(ALL, v, w));
+    if (threadIdx.x == 0) s[0] = v;
+    __syncthreads();
+    return s[0];
+}
+//= covering; -O0 fixed
+__global__ void less_the_largest(float* o, const float* __restrict__ a, int n) {
+    float most = -INFINITY;
+    for (int k = threadIdx.x; k < n; k += blockDim.x) most = fmaxf(most, a[blockIdx.x * n + k]);
+    most = extreme_of_block<float>(most, -INFINITY, [](float x, float y) { return fmaxf(x, y); });
+    for (int k = threadIdx.x; k < n; k += blockDim.x) o[blockIdx.x * n + k] = a[blockIdx.x * n + k] - most;
+}
+//= covering; -O0 fixed
+__global__ void rows_less_the_smallest(float* o, const float* __restrict__ a, int rows, int n) {
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        float least = INFINITY;
+        for (int k = threadIdx.x; k < n; k += blockDim.x) least = fminf(least, a[row * n + k]);
+        least = extreme_of_block<float>(least, INFINITY, [](float x, float y) { return fminf(x, y); });
+        for (int k = threadIdx.x; k < n; k += blockDim.x) o[row * n + k] = a[row * n + k] - least;
+        __syncthreads();
+    }
+}
+//= covering; -O0 fixed
+__global__ void scaled_by_the_largest_magnitude(float* o, const float* __restrict__ a, int n) {
+    float most = 0;
+    for (int k = threadIdx.x; k < n; k += blockDim.x) most = fmaxf(most, fabsf(a[blockIdx.x * n + k]));
+    most = extreme_of_block<float>(most, 0, [](float x, float y) { return fmaxf(x, y); });
+    for (int k = threadIdx.x; k < n; k += blockDim.x) o[blockIdx.x * n + k] = a[blockIdx.x * n + k] / most;
+}
 //= covering; -O0 fixed
 __global__ void sum_by_slots_of_warps(int* o, const int* a, int n) {
     __shared__ int s[32];

@@ -400,3 +400,17 @@ __global__ void filled_before_the_turns(int* o, int n, int by) {
     for (int k = 0; k < 4; k++) four[k] = (int)GX + k;
     for (int i = GX; i < n; i += TX) o[i] = four[(by + i) & 3];
 }
+// Turns meet in the fifth element: the launch sees it.
+//= covering
+__global__ void five_elements_of_four(int* o, int n) {
+    for (int i = 4 * GX; i < n; i += 4 * TX)
+        for (int k = 0; k < 5; k++) o[i + k] = i + k;
+}
+//= dividing 3 "gridDim.x"
+__global__ void scaled_step_alone(int* o, int n) {
+    for (int i = GX; i < n; i += 4 * TX) o[i] = i;
+}
+//= dividing 3 "gridDim.x"
+__global__ void scaled_start_alone(int* o, int n) {
+    for (int i = 4 * GX; i < n; i += TX) o[i] = i;
+}

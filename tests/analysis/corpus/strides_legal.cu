@@ -311,3 +311,12 @@ __global__ void gathered_plane(int* o, const int* from, const int* at, int w, in
     for (int y = GY; y < h; y += TY)
         for (int x = GX; x < w; x += TX) o[y * w + x] = from[at[x] + y];
 }
+//= covering
+__global__ void four_elements_of_a_turn(int* o, int n) {
+    for (int i = 4 * GX; i < n; i += 4 * TX)
+        for (int k = 0; k < 4; k++) o[i + k] = i + k;
+}
+//= covering
+__global__ void every_third_element(unsigned* o, unsigned n) {
+    for (unsigned i = 3 * GX; i < n; i += 3 * TX) o[i] = i;
+}
