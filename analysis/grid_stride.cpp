@@ -391,8 +391,10 @@ std::expected<GridStrides, Fault> with_exchange(const Kernel& kernel, const Loop
                              kernel.may_reassociate, &exchange);
         if (auto fault = proof.run(result.loops, once)) return std::unexpected(std::move(*fault));
     }
-    const Phases phases(kernel.values);
+    const Phases phases = kernel.beside.barriers.empty() ? Phases(kernel.values)
+                                                         : Phases(kernel.values, kernel.beside.barriers);
     AccessRules rules;
+    if (!kernel.beside.barriers.empty()) rules.phases = &phases;
     rules.trusts_read_only = !kernel.orders_nothing && kernel.beside.accesses.empty();
     rules.beside = kernel.beside.accesses;
     rules.is_known = [&](std::uint32_t i) { return kernel.beside.instructions.contains(i); };

@@ -54,6 +54,8 @@ struct BesideTurns {
     std::set<std::uint32_t> instructions;  // that are no accesses of their own
     std::vector<StridedAccess> accesses;   // of blocks as wholes
     bool alone = false;                    // nothing else is to be compared
+    // Where all threads of a block met, by instruction; those are none of the kernel's any more.
+    std::vector<std::uint32_t> barriers;
 };
 
 // The fault says what ties the kernel to the total, of the dimensions in `reads_total`.

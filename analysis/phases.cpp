@@ -1,6 +1,7 @@
 #include "analysis/phases.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/instruction_rules.h"
 
@@ -8,15 +9,21 @@ namespace trimtab::analysis {
 
 using ptx::BlockIndex;
 
-Phases::Phases(const FunctionValues& kernel)
+std::vector<std::uint32_t> Phases::block_barriers(const FunctionValues& kernel) {
+    std::vector<std::uint32_t> result;
+    for (std::uint32_t i = 0; i < kernel.function().body.size(); i++)
+        if (kernel.is_reachable(i) && is_block_barrier(kernel, i)) result.push_back(i);
+    return result;
+}
+
+Phases::Phases(const FunctionValues& kernel) : Phases(kernel, block_barriers(kernel)) {}
+
+Phases::Phases(const FunctionValues& kernel, std::vector<std::uint32_t> barriers)
     : flow_(kernel.flow()),
+      barriers_(std::move(barriers)),
       is_barrier_(kernel.function().body.size()),
       masks_(kernel.function().body.size()) {
-    for (std::uint32_t i = 0; i < is_barrier_.size(); i++) {
-        if (!kernel.is_reachable(i) || !is_block_barrier(kernel, i)) continue;
-        is_barrier_[i] = true;
-        barriers_.push_back(i);
-    }
+    for (const std::uint32_t barrier : barriers_) is_barrier_[barrier] = true;
     const auto mark = [&](std::size_t phase, const std::vector<bool>& reached) {
         for (std::size_t i = 0; i < reached.size(); i++)
             if (reached[i]) masks_[i] |= std::uint64_t{1} << std::min<std::size_t>(phase, 63);

@@ -12,6 +12,8 @@ namespace trimtab::analysis {
 class Phases {
   public:
     explicit Phases(const FunctionValues& kernel);
+    // With the barriers at these places, whatever stands there by now.
+    Phases(const FunctionValues& kernel, std::vector<std::uint32_t> barriers);
 
     [[nodiscard]] const std::vector<std::uint32_t>& barriers() const { return barriers_; }
     // A bit for each place where a phase begins, the entry first, from which the instruction is reached
@@ -22,6 +24,7 @@ class Phases {
     [[nodiscard]] bool leads(std::uint32_t from, std::uint32_t to) const;
 
   private:
+    static std::vector<std::uint32_t> block_barriers(const FunctionValues& kernel);
     [[nodiscard]] std::vector<bool> reached(ptx::BlockIndex block, std::uint32_t instruction) const;
 
     const ptx::ControlFlow& flow_;

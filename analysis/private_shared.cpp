@@ -64,11 +64,14 @@ class PrivateSharedFinder {
             return std::ranges::find(accesses_, i, &SlotAccess::instruction) != accesses_.end();
         };
         if (addresses_.escape(is_looked_at) ||
-            !std::ranges::all_of(barriers_, [&](std::uint32_t i) { return all_meet(i); }))
+            !std::ranges::all_of(barriers_, [&](std::uint32_t i) { return all_meet(i, true); }))
             return std::nullopt;
         PrivateShared result{
             .function = function_,
-            .had_barriers = std::ranges::any_of(barriers_, [&](std::uint32_t i) { return may_order(i); })};
+            .had_barriers = std::ranges::any_of(barriers_, [&](std::uint32_t i) { return may_order(i); }),
+            .barriers = {}};
+        for (const std::uint32_t i : barriers_)
+            if (is_block_barrier(values_, i) && all_meet(i, false)) result.barriers.push_back(i);
         for (const SlotAccess& access : accesses_) {
             const std::uint32_t most = threads_with_own_slots(*access.variable);
             if (most < 2) return std::nullopt;
@@ -228,10 +231,11 @@ class PrivateSharedFinder {
 
     // Every thread of the block that has not ended comes by, as often as the others: what decides whether one
     // does is the same for all, or else the thread ends there and then, as one past the end does.
-    bool all_meet(std::uint32_t barrier) {
+    bool all_meet(std::uint32_t barrier, bool but_for_ended) {
         const BlockIndex block = values_.flow().block_of[barrier];
         for (const auto& [branch, ways] : control_.deciding(block)) {
             if (is_same_for_all(branch)) continue;
+            if (!but_for_ended) return false;
             if (values_.flow().innermost_loop[branch] != no_index) return false;
             const auto& successors = values_.flow().blocks[branch].successors;
             if (ways != ptx::taken && ways != ptx::falls_through) return false;

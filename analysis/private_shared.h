@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "analysis/function_values.h"
 #include "ptx/module.h"
@@ -17,6 +18,9 @@ struct PrivateShared {
     // There were barriers with accesses to other memory before and behind them. They are gone for nothing only if
     // threads do not talk through that memory either, which is for the caller to prove.
     bool had_barriers = false;
+    // Of barriers of the block, the places of those that all of its threads meet: what loops over a block's threads do
+    // in two phases still comes one after the other.
+    std::vector<std::uint32_t> barriers;
 };
 
 // Nothing: there is neither shared memory nor a barrier, or some of it is not shown to be a thread's own, or

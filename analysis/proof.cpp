@@ -170,7 +170,7 @@ class Prover {
             return false;
         }
         proof_.least_threads = tables_->least_threads;
-        beside_ = {tables_->bin_atomics, tables_->ranges, !tables_->orders_others};
+        beside_ = {tables_->bin_atomics, tables_->ranges, !tables_->orders_others, {}};
         return true;
     }
 
@@ -228,10 +228,7 @@ class Prover {
         proof_.race_free = !keeps_grid_ && is_race_free(table_, proof_.functions, proof_.dimensions);
         // A barrier orders what threads of a block do to memory. It is no matter where no two of them touch
         // what one of them writes; of loops over a block's threads, the launch shows that.
-        const bool loops_everywhere = std::ranges::all_of(proof_.dimensions, [](const DimensionUse& use) {
-            return use.index == Index::in_block || use.index == Index::none;
-        });
-        if (private_ && private_->had_barriers && !loops_everywhere &&
+        if (private_ && private_->had_barriers && !has_loops_everywhere() &&
             !(proof_.race_free && export_apart())) {
             refuse(2, kernel_source(), "the kernel has barriers, and threads may talk through memory");
             return;
@@ -287,6 +284,12 @@ class Prover {
         proof_.verdict = Verdict::dividing;
         refuse(3, place.empty() ? first_effect() : place, std::move(text));
     }
+    // Over the threads of a block, in each dimension that has several.
+    bool has_loops_everywhere() const {
+        return std::ranges::all_of(proof_.dimensions, [](const DimensionUse& use) {
+            return use.index == Index::in_block || use.index == Index::none;
+        });
+    }
     // The dimensions whose total, of the grid or of a block, is read.
     std::array<bool, 3> strided() const {
         std::array<bool, 3> result{};
@@ -308,6 +311,8 @@ class Prover {
         const std::array<bool, 3> strides = strided();
         if (std::ranges::none_of(strides, std::identity())) return;
         const FunctionValues& kernel = proof_.functions.front();
+        // Their barriers are no matter only where the launch shows it: what they part need not be shown.
+        if (private_ && has_loops_everywhere()) beside_.barriers = private_->barriers;
         auto found =
             proof_.functions.size() > 1
                 ? std::unexpected(Fault{3, 0, "calls functions that the compiler left as calls"})

@@ -72,6 +72,30 @@ constexpr std::string_view source = R"(
         __syncthreads();
         for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] += a[k];
     }
+    __global__ void turned_row(float* o, float* b, int d, int step) {
+        for (int k = threadIdx.x; k < d; k += blockDim.x) b[blockIdx.x * d + k] = k;
+        __syncthreads();
+        for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] = b[blockIdx.x * d + d - 1 - k * step];
+    }
+    __global__ void turned_row_at_once(float* o, float* b, int d, int step) {
+        for (int k = threadIdx.x; k < d; k += blockDim.x) b[blockIdx.x * d + k] = k;
+        for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] = b[blockIdx.x * d + d - 1 - k * step];
+    }
+    __global__ void row_to_and_fro(float* o, float* b, int d, int times) {
+        for (int t = 0; t < times; t++) {
+            for (int k = threadIdx.x; k < d; k += blockDim.x) b[blockIdx.x * d + k] = o[blockIdx.x * d + d - 1 - k];
+            __syncthreads();
+            for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] = b[blockIdx.x * d + d - 1 - k];
+            __syncthreads();
+        }
+    }
+    __global__ void row_to_and_once_fro(float* o, float* b, int d, int times) {
+        for (int t = 0; t < times; t++) {
+            for (int k = threadIdx.x; k < d; k += blockDim.x) b[blockIdx.x * d + k] = o[blockIdx.x * d + d - 1 - k];
+            __syncthreads();
+            for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] = b[blockIdx.x * d + d - 1 - k];
+        }
+    }
     __global__ void gather(float* o, const float* a, const int* at, int n) {
         for (int i = gx(); i < n; i += tx()) o[i] = a[at[i]];
     }
@@ -209,6 +233,20 @@ TEST_F(FreeTotals, BarriersThatAreTakenForNothing) {
     EXPECT_THAT(judge("after_a_barrier", pointer), testing::HasSubstr("touch memory apart"));
     EXPECT_EQ(judge("row_after_a_barrier", other_pointer), "cover");
     EXPECT_THAT(judge("row_after_a_barrier", pointer + 4), testing::HasSubstr("loops over threadIdx.x"));
+}
+
+// What a barrier parts of a block's row need not lie apart.
+TEST_F(FreeTotals, RowsInPhases) {
+    const auto judge = [](const std::string& name, std::uint64_t from, int last) {
+        const KernelDescription& of = kernel(name);
+        return blocks(of, arguments(of, pointer, from, 1000, last), {10, 1, 1}, {100, 1, 1});
+    };
+    EXPECT_EQ(judge("turned_row", other_pointer, 1), "cover");
+    EXPECT_THAT(judge("turned_row", pointer, 1), testing::HasSubstr("loops over threadIdx.x"))
+        << "and write there";
+    EXPECT_THAT(judge("turned_row_at_once", other_pointer, 1), testing::HasSubstr("loops over threadIdx.x"));
+    EXPECT_EQ(judge("row_to_and_fro", other_pointer, 3), "cover");
+    EXPECT_THAT(judge("row_to_and_once_fro", other_pointer, 3), testing::HasSubstr("loops over threadIdx.x"));
 }
 
 TEST_F(FreeTotals, BlocksOfWholeWarps) {

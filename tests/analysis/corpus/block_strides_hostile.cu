@@ -276,3 +276,29 @@ __global__ void all_turns_of_the_row_but_the_last(int* o, int* p, int d) {
 __global__ void threads_that_begin_early_go_on(int* o, int d, int m) {
     for (int k = threadIdx.x; k < d && (int)threadIdx.x <= m; k += blockDim.x) o[blockIdx.x * d + k] = k;
 }
+// Of phases that a barrier does not part: the launch sees turns meet.
+//= covering
+__global__ void turned_row_in_one_phase(int* o, int* b, int n) {
+    for (int k = threadIdx.x; k < n; k += blockDim.x) b[blockIdx.x * n + k] = k * 3;
+    for (int k = threadIdx.x; k < n; k += blockDim.x) o[blockIdx.x * n + k] = b[blockIdx.x * n + n - 1 - k];
+}
+//= fixed 2 "bar.sync"
+__global__ void barrier_of_some_threads(int* o, int* b, int n) {
+    for (int k = threadIdx.x; k < n; k += blockDim.x) b[blockIdx.x * n + k] = k * 3;
+    if (threadIdx.x < n / 2) __syncthreads();
+    for (int k = threadIdx.x; k < n; k += blockDim.x) o[blockIdx.x * n + k] = b[blockIdx.x * n + n - 1 - k];
+}
+//= fixed 2 "bar.sync"
+__global__ void barrier_in_turns(int* o, int* b, int n) {
+    for (int k = threadIdx.x; k < n; k += blockDim.x) {
+        b[blockIdx.x * n + k] = k * 3;
+        __syncthreads();
+        o[blockIdx.x * n + k] = b[blockIdx.x * n + n - 1 - k];
+    }
+}
+//= covering; -O0 fixed
+__global__ void barrier_of_warps(int* o, int* b, int n) {
+    for (int k = threadIdx.x; k < n; k += blockDim.x) b[blockIdx.x * n + k] = k * 3;
+    __syncwarp();
+    for (int k = threadIdx.x; k < n; k += blockDim.x) o[blockIdx.x * n + k] = b[blockIdx.x * n + n - 1 - k];
+}

@@ -151,3 +151,19 @@ __global__ void rows_of_a_table(int* o, const int* table, const int* at, int d) 
     const int row = at[blockIdx.x];
     FOR_THREADS(k, d & 7) o[blockIdx.x * (d & 7) + k] = table[row * d + k];
 }
+//= covering
+__global__ void turned_row(int* o, int* b, int n) {
+    for (int k = threadIdx.x; k < n; k += blockDim.x) b[blockIdx.x * n + k] = k * 3 + blockIdx.x;
+    __syncthreads();
+    for (int k = threadIdx.x; k < n; k += blockDim.x) o[blockIdx.x * n + k] = b[blockIdx.x * n + n - 1 - k];
+}
+//= covering
+__global__ void smoothed_row(float* o, float* b, int n, int times) {
+    for (int t = 0; t < times; t++) {
+        for (int k = 1 + threadIdx.x; k < n - 1; k += blockDim.x)
+            b[blockIdx.x * n + k] = o[blockIdx.x * n + k - 1] + o[blockIdx.x * n + k + 1];
+        __syncthreads();
+        for (int k = 1 + threadIdx.x; k < n - 1; k += blockDim.x) o[blockIdx.x * n + k] = b[blockIdx.x * n + k] * 0.5f;
+        __syncthreads();
+    }
+}
