@@ -13,6 +13,7 @@ namespace {
 
 // As many as a block could go over by a loop that still pays: shared memory has no more bytes.
 constexpr std::uint32_t most_constant_bound = 1u << 18;
+constexpr std::uint32_t most_block_threads = 1024;
 
 std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to) {
     return {{from.terms[0].atoms[0], to}};
@@ -105,12 +106,23 @@ bool BlockSweeps::add_test(BlockIndex branch, std::uint8_t ways, BlockIndex bloc
     return true;
 }
 
-std::optional<std::uint32_t> BlockSweeps::constant_bound(const Symbolic& exits) const {
+std::optional<std::uint32_t> BlockSweeps::constant_bound(const Symbolic& exits, Sweep kind) const {
     const auto is_out = [&](std::uint64_t k) -> std::optional<bool> {
         const Symbolic at = table_.substitute(
             exits, replacing(table_.global_index(Dimension::x, 64), SymbolTable::constant(k, 64)));
         return at.is_constant() ? std::optional(at.constant() != 0) : std::nullopt;
     };
+    // A test such as threadIdx.x == 0 has a bound, too, and one such as threadIdx.x == 5 none: of each thread that a
+    // block may have it is asked.
+    if (kind == Sweep::of_threads) {
+        std::optional<std::uint32_t> bound;
+        for (std::uint32_t k = 0; k < most_block_threads; k++) {
+            const auto out = is_out(k);
+            if (!out || (bound && !*out)) return std::nullopt;
+            if (*out && !bound) bound = k;
+        }
+        return bound == 0 ? std::nullopt : bound;
+    }
     std::uint32_t first = 0, last = most_constant_bound;
     const auto ends = is_out(last);
     if (!ends || !*ends) return std::nullopt;
@@ -139,7 +151,7 @@ bool BlockSweeps::is_whole(BlockIndex block, BlockSweep& sweep) const {
             return false;
     }
     for (std::size_t i = 0; i < sweep.exits.size(); i++) {
-        const auto bound = constant_bound(sweep.exits[i]);
+        const auto bound = constant_bound(sweep.exits[i], sweep.is_loop ? Sweep::of_loop : Sweep::of_threads);
         if (i > 0 && (!bound || bound != sweep.bound)) return false;
         sweep.bound = bound;
     }

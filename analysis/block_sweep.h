@@ -58,7 +58,8 @@ class BlockSweeps {
     bool add_test(ptx::BlockIndex branch, std::uint8_t ways, ptx::BlockIndex block, BlockSweep& sweep);
     bool is_whole(ptx::BlockIndex block, BlockSweep& sweep) const;
     [[nodiscard]] bool leads(ptx::BlockIndex from, ptx::BlockIndex to, const ptx::Loop& loop) const;
-    [[nodiscard]] std::optional<std::uint32_t> constant_bound(const Symbolic& exits) const;
+    enum class Sweep : std::uint8_t { of_loop, of_threads };
+    [[nodiscard]] std::optional<std::uint32_t> constant_bound(const Symbolic& exits, Sweep kind) const;
 
     SymbolTable& table_;
     const FunctionValues& kernel_;

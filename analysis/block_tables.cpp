@@ -106,24 +106,31 @@ class TableFinder {
 
     // --- what is the same in every block ---
 
-    // stride * k + first, and nothing else.
+    // stride * k + first, and nothing else; of a sweep of k = 0 alone the stride is 0.
     struct Place {
         std::uint64_t stride = 0, first = 0;
     };
-    std::optional<Place> place_in_sweep(const Symbolic& offset, BlockIndex block) const {
+    std::optional<Place> place_in_sweep(const SharedAccess& access, const BlockSweep& sweep) const {
+        const Symbolic& offset = access.offset;
         if (offset.width != 32 && offset.width != 64) return std::nullopt;
-        Symbolic at = sweeps_.as_index(offset, block);
+        Symbolic at = sweeps_.as_index(offset, block_of(access.instruction));
         if (at.width == 0) return std::nullopt;
         const auto k = std::ranges::find(at.terms, table_.global_index(Dimension::x, at.width).terms[0].atoms,
                                          &Term::atoms);
-        if (k == at.terms.end()) return std::nullopt;
-        Place place{.stride = k->coefficient};
-        at.terms.erase(k);
+        const bool is_once = sweep.bound == 1U;
+        Place place;
+        if (k != at.terms.end()) {
+            place.stride = is_once ? 0 : k->coefficient;
+            at.terms.erase(k);
+        } else if (!is_once) {
+            return std::nullopt;
+        }
         if (!at.is_constant()) return std::nullopt;
         place.first = at.constant();
         constexpr std::uint64_t most = 1 << 20;
-        return place.stride == 0 || place.stride > most || place.first > most ? std::nullopt
-                                                                              : std::optional(place);
+        return (place.stride == 0 && !is_once) || place.stride > most || place.first > most
+                   ? std::nullopt
+                   : std::optional(place);
     }
     // Are an address's pointer and step set by arguments alone? With the index taken out.
     bool is_of_arguments(const Symbolic& value) const {
@@ -202,7 +209,8 @@ class TableFinder {
         return label.without(by_loop ? Label::iteration : Label::index, Dimension::x) == Label();
     }
     void needs(const BlockSweep& sweep, BlockTables& result) const {
-        if (!sweep.is_loop) result.least_threads = std::max(result.least_threads, *sweep.bound);
+        if (!sweep.is_loop && sweep.bound != 1U)
+            result.least_threads = std::max(result.least_threads, *sweep.bound);
     }
     void skip(const BlockSweep& sweep) {
         for (const BlockSweep::Branch& branch : sweep.branches) left_.leave_out(branch.block, branch.ways);
@@ -227,20 +235,30 @@ class TableFinder {
     }
     // --- tables ---
 
+    // What a store fills: [first, end), the same a stride on, and so on up to `last`.
+    struct Slot {
+        std::uint64_t first = 0, end = 0, stride = 0, last = 0;
+    };
+    static bool may_meet(const Slot& a, const Slot& b) {
+        if (a.last <= b.first || b.last <= a.first) return false;
+        if (a.stride == 0 || a.stride != b.stride) return true;
+        const Slot &low = a.first <= b.first ? a : b, &high = a.first <= b.first ? b : a;
+        return low.end > high.first || high.end > low.first + low.stride;
+    }
+
     bool take_table(const ptx::Variable& variable, const SharedVariable& accesses, BlockTables& result) {
         if (accesses.stores.empty() || !are_parted(accesses.stores, accesses.loads)) return false;
-        std::optional<std::uint64_t> stride;
-        std::vector<std::pair<std::uint64_t, std::uint64_t>> slots;  // [first, end) of a stride
+        std::vector<Slot> slots;
         for (const SharedAccess& store : accesses.stores) {
             const auto sweep = sweeps_.of(store.instruction, never);
-            const auto place = place_in_sweep(store.offset, block_of(store.instruction));
-            if (!sweep || !place || (stride && *stride != place->stride)) return false;
-            stride = place->stride;
-            slots.emplace_back(place->first, place->first + store.bytes);
+            const auto place = sweep ? place_in_sweep(store, *sweep) : std::nullopt;
+            if (!place || sweep->bound == 0U) return false;
             // Behind its end there is no shared memory.
-            Filling filling{loop_of(block_of(store.instruction)),
-                            sweep->bound.value_or(variable.size_bytes / *stride + 1),
-                            {}};
+            const std::uint64_t bound =
+                sweep->bound ? *sweep->bound : variable.size_bytes / place->stride + 1;
+            slots.push_back({place->first, place->first + store.bytes, place->stride,
+                             place->first + place->stride * (bound - 1) + store.bytes});
+            Filling filling{loop_of(block_of(store.instruction)), bound, {}};
             for (const ptx::Ssa::Use& use : values_.ssa().uses[store.instruction])
                 if (!is_alike_in_blocks(use.value, store.instruction, sweep->is_loop) ||
                     (function_.body[store.instruction].operands[use.operand].kind != Operand::Kind::address &&
@@ -251,10 +269,11 @@ class TableFinder {
             gone_.insert(store.instruction);
         }
         // Two stores to one place come in the order of threads.
-        std::ranges::sort(slots);
-        for (std::size_t i = 0; i < slots.size(); i++)
-            if (slots[i].second > (i + 1 < slots.size() ? slots[i + 1].first : slots.front().first + *stride))
-                return false;
+        for (std::size_t i = 0; i < slots.size(); i++) {
+            if (slots[i].stride != 0 && slots[i].end - slots[i].first > slots[i].stride) return false;
+            for (std::size_t j = 0; j < i; j++)
+                if (may_meet(slots[j], slots[i])) return false;
+        }
         for (const SharedAccess& load : accesses.loads) to_constant_.insert(load.instruction);
         return true;
     }
@@ -289,13 +308,15 @@ class TableFinder {
         if (!are_parted(accesses.stores, accesses.atomics) || !are_parted(accesses.atomics, accesses.loads))
             return false;
         const SharedAccess &fill = accesses.stores.front(), &load = accesses.loads.front();
-        const auto whole = [&](const SharedAccess& access) {
-            const auto place = place_in_sweep(access.offset, block_of(access.instruction));
+        const auto filled = sweeps_.of(fill.instruction, never), read = sweeps_.of(load.instruction, never);
+        const auto whole = [&](const SharedAccess& access, const BlockSweep& sweep) {
+            const auto place = place_in_sweep(access, sweep);
             return access.bytes == ptx::size_bytes(first.type) && place && place->first == 0 &&
-                   place->stride == access.bytes;
+                   place->stride == (sweep.bound == 1U ? 0 : access.bytes);
         };
-        const auto filled = sweeps_.of(fill.instruction, never);
-        if (!filled || !whole(fill) || !whole(load) || !is_identity(first, fill.instruction)) return false;
+        if (!filled || !read || !whole(fill, *filled) || !whole(load, *read) ||
+            !is_identity(first, fill.instruction))
+            return false;
 
         const ptx::ValueIndex loaded = values_.ssa().definition(load.instruction);
         if (loaded == no_index) return false;
@@ -313,7 +334,6 @@ class TableFinder {
                        table_.subtract(values_.value(loaded),
                                        SymbolTable::constant(*identity, values_.value(loaded).width));
         };
-        const auto read = sweeps_.of(load.instruction, never);
         const auto flushed = sweeps_.of(*flush, skips_nothing);
         if (!read || !flushed || read->is_loop != flushed->is_loop || read->exits != flushed->exits)
             return false;

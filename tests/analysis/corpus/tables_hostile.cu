@@ -399,3 +399,131 @@ __global__ void scatters_from_a_table(int* o, const int* a, const int* table, in
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[a[i]] = s[i & 15];
 }
+//= fixed 2 "shared memory"
+__global__ void table_by_another_thread(int* o, const int* __restrict__ a, int n) {
+    __shared__ int t[4];
+    if (threadIdx.x == 5) {
+        t[0] = a[0];
+        t[1] = a[1];
+        t[2] = n;
+        t[3] = 7;
+    }
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = t[i & 3];
+}
+//= fixed 2 "shared memory"
+__global__ void table_by_some_thread(int* o, const int* __restrict__ a, int n, int at) {
+    __shared__ int t[2];
+    if (threadIdx.x == at) t[0] = a[0], t[1] = a[1];
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = t[i & 1];
+}
+//= fixed 2 "shared memory"
+__global__ void table_by_all_but_the_first(int* o, const int* __restrict__ a, int n) {
+    __shared__ int t[16];
+    if (threadIdx.x > 0 && threadIdx.x < 16) t[threadIdx.x] = a[threadIdx.x];
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = t[1 + i % 15];
+}
+//= fixed 2 "shared memory"
+__global__ void table_of_the_block(int* o, const int* __restrict__ a, int n) {
+    __shared__ int t[4];
+    if (threadIdx.x == 0) {
+        t[0] = a[0];
+        t[1] = blockDim.x;
+        t[2] = n;
+        t[3] = 7;
+    }
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = t[i & 3];
+}
+//= fixed 2 "shared memory"
+__global__ void table_by_the_first_block(int* o, const int* __restrict__ a, int n) {
+    __shared__ int t[2];
+    if (threadIdx.x == 0 && blockIdx.x == 0) t[0] = a[0], t[1] = a[1];
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = t[i & 1];
+}
+//= fixed 2 "shared memory"
+__global__ void table_whose_entry_is_set_twice(int* o, const int* __restrict__ a, int n) {
+    __shared__ int t[16];
+    for (int k = threadIdx.x; k < 16; k += blockDim.x) t[k] = a[k] * 3;
+    if (threadIdx.x == 0) t[15] = n;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = t[i % 16];
+}
+//= fixed 2 "shared memory"
+__global__ void table_whose_bound_may_reach_an_entry(int* o, const int* __restrict__ a, int n, int m) {
+    __shared__ int t[16];
+    for (int k = threadIdx.x; k < m; k += blockDim.x) t[k] = a[k] * 3;
+    if (threadIdx.x == 0) t[15] = n;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = t[i % 16];
+}
+//= fixed 2 "shared memory"
+__global__ void sum_of_a_grid_with_a_start(int* o, const int* __restrict__ a, int n) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = 1;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&s, a[i]);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(o, s);
+}
+//= fixed 2 "shared memory"
+__global__ void sum_that_every_thread_adds(int* o, const int* __restrict__ a, int n) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&s, a[i]);
+    __syncthreads();
+    atomicAdd(o, s);
+}
+//= fixed 2 "shared memory"
+__global__ void sum_that_another_thread_adds(int* o, const int* __restrict__ a, int n) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&s, a[i]);
+    __syncthreads();
+    if (threadIdx.x == 64) atomicAdd(o, s);
+}
+//= fixed 2 "shared memory"
+__global__ void sum_of_a_block_is_stored(int* o, const int* __restrict__ a, int n) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&s, a[i]);
+    __syncthreads();
+    if (threadIdx.x == 0) o[blockIdx.x] = s;
+}
+//= fixed 2 "shared memory"
+__global__ void sum_of_a_block_by_another_operation(int* o, const int* __restrict__ a, int n) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&s, a[i]);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicMax(o, s);
+}
+//= fixed 2 "shared memory"
+__global__ void twice_the_sum_of_a_grid(int* o, const int* __restrict__ a, int n) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&s, a[i]);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(o, s & 1);
+}

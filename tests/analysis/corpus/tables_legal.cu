@@ -141,3 +141,56 @@ __global__ void table_without_a_guard(int* o, const int* table) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     o[i] = s[i & 15];
 }
+//= covering; -O0 fixed
+__global__ void table_by_the_first_thread(int* o, const int* __restrict__ a, int n) {
+    __shared__ int t[4];
+    if (threadIdx.x == 0) {
+        t[0] = a[0];
+        t[1] = a[1];
+        t[2] = n;
+        t[3] = 7;
+    }
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = t[i & 3];
+}
+//= covering; -O0 fixed
+__global__ void table_with_a_last_entry(int* o, const int* __restrict__ a, int n) {
+    __shared__ int t[17];
+    for (int k = threadIdx.x; k < 16; k += blockDim.x) t[k] = a[k] * 3;
+    if (threadIdx.x == 0) t[16] = n;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = t[i % 17];
+}
+//= covering; -O0 fixed
+__global__ void sum_of_a_grid(int* o, const int* __restrict__ a, int n) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&s, a[i]);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(o, s);
+}
+//= covering; -O0 fixed
+__global__ void sum_of_turns_of_a_grid(unsigned* o, const unsigned* __restrict__ a, int n) {
+    __shared__ unsigned s;
+    if (threadIdx.x == 0) s = 0;
+    __syncthreads();
+    unsigned sum = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += a[i];
+    atomicAdd(&s, sum);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(o, s);
+}
+//= covering; -O0 fixed
+__global__ void least_of_a_grid(int* o, const int* __restrict__ a, int n) {
+    __shared__ int least;
+    if (threadIdx.x == 0) least = 2147483647;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicMin(&least, a[i]);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicMin(o, least);
+}
