@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "analysis/exchange_piece.h"
 #include "analysis/exchange_run.h"
 #include "analysis/first_thread.h"
 #include "analysis/instruction_rules.h"
@@ -130,51 +131,6 @@ void ExchangeFinder::find_places() {
 }
 
 namespace {
-
-// The piece that holds all of the blocks, from one that all ways to them pass to one that all ways from them
-// pass, both in the same loops. Nothing: there is none.
-std::optional<ExchangePiece> piece_around(const ptx::ControlFlow& flow, const std::vector<BlockIndex>& held) {
-    BlockIndex from = held.front(), to = held.front();
-    const auto holds = [&](std::uint32_t loop, BlockIndex block) {
-        const auto& blocks = flow.loops[loop].blocks;
-        return std::ranges::find(blocks, block) != blocks.end();
-    };
-    // A loop of the one block that the other is not in.
-    const auto is_deeper = [&](BlockIndex block, BlockIndex other) {
-        for (std::uint32_t l = flow.innermost_loop[block]; l != no_index; l = flow.loops[l].parent)
-            if (!holds(l, other)) return true;
-        return false;
-    };
-    for (bool changed = true; changed;) {
-        changed = false;
-        while (!std::ranges::all_of(held, [&](BlockIndex b) { return flow.dominates(from, b); }) ||
-               !flow.dominates(from, to) || is_deeper(from, to)) {
-            if (from == 0) return std::nullopt;
-            from = flow.immediate_dominator[from];
-            changed = true;
-        }
-        while (!std::ranges::all_of(held, [&](BlockIndex b) { return flow.post_dominates(to, b); }) ||
-               !flow.post_dominates(to, from) || is_deeper(to, from)) {
-            to = flow.immediate_post_dominator[to];
-            if (to == no_index) return std::nullopt;
-            changed = true;
-        }
-    }
-    ExchangePiece piece{from, to, std::vector<bool>(flow.blocks.size())};
-    std::vector<BlockIndex> work{from};
-    piece.blocks[from] = piece.blocks[to] = true;
-    while (!work.empty()) {
-        const BlockIndex at = work.back();
-        work.pop_back();
-        if (at == to) continue;
-        for (const BlockIndex next : flow.blocks[at].successors)
-            if (!piece.blocks[next]) {
-                piece.blocks[next] = true;
-                work.push_back(next);
-            }
-    }
-    return piece;
-}
 
 // What all outcomes agree on.
 template <typename Key>
@@ -349,20 +305,8 @@ void ExchangeFinder::end_agreements(const Place& place) {
     }
 }
 
-// A line through the first two sizes, raised to lie above all others.
 void ExchangeFinder::add_dynamic_shared(const Place& place) {
-    const auto warps = [&](std::size_t at) { return std::uint64_t{place.threads[at] / warp_size}; };
-    WarpBytes needed;
-    std::uint64_t most = 0;
-    for (std::size_t at = 0; at < place.outcomes.size(); at++) {
-        const std::uint64_t bytes = place.outcomes[at].dynamic_bytes;
-        most = std::max(most, bytes);
-        if (at > 0 && bytes > place.outcomes[0].dynamic_bytes)
-            needed.a_warp = std::max(
-                needed.a_warp, (bytes - place.outcomes[0].dynamic_bytes + warps(at) - 2) / (warps(at) - 1));
-    }
-    if (!place.outcomes.empty() && place.outcomes[0].dynamic_bytes > needed.a_warp * warps(0))
-        needed.a_block = place.outcomes[0].dynamic_bytes - needed.a_warp * warps(0);
+    const WarpBytes needed = dynamic_shared_of(place.outcomes, place.threads);
     if (!found_.dynamic_shared) found_.dynamic_shared = WarpBytes{};
     found_.dynamic_shared->a_warp = std::max(found_.dynamic_shared->a_warp, needed.a_warp);
     found_.dynamic_shared->a_block = std::max(found_.dynamic_shared->a_block, needed.a_block);

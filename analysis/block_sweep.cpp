@@ -21,6 +21,16 @@ std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to
 
 }  // namespace
 
+bool is_set_by_arguments(const SymbolTable& table, const Symbolic& address) {
+    if (address.width != 64 || !is_expressible(table, address)) return false;
+    bool good = true;
+    table.for_each_atom(address, [&](AtomIndex at) {
+        const Atom::Kind kind = table.atom(at).kind;
+        good &= kind == Atom::Kind::parameter || kind == Atom::Kind::symbol || kind == Atom::Kind::operation;
+    });
+    return good;
+}
+
 Symbolic BlockSweeps::as_index(const Symbolic& value, BlockIndex block) const {
     if (value.width == 0 || !table_.is_small(value)) return {};
     const Symbolic known = indices_.with_indices(value, block);

@@ -28,6 +28,9 @@ struct BlockSweep {
          tests_next = false;  // before the first turn of a loop, and before each other one
 };
 
+// Is the address one that arguments alone set?
+[[nodiscard]] bool is_set_by_arguments(const SymbolTable& table, const Symbolic& address);
+
 class BlockSweeps {
   public:
     // `indices`: of the loops over threadIdx.x.

@@ -66,7 +66,9 @@ class TableFinder {
                 return std::nullopt;
         for (const std::uint32_t barrier : phases_.barriers()) gone_.insert(barrier);
         if (!left_.is_clean(gone_, filled_from_)) return std::nullopt;
-        result.orders_others = orders_others();
+        std::set<std::uint32_t> looked_at = gone_;
+        looked_at.insert(accesses_.begin(), accesses_.end());
+        result.orders_others = left_.has_order(phases_, looked_at);
         rewrite(result);
         return result;
     }
@@ -132,17 +134,6 @@ class TableFinder {
                    ? std::nullopt
                    : std::optional(place);
     }
-    // Are an address's pointer and step set by arguments alone? With the index taken out.
-    bool is_of_arguments(const Symbolic& value) const {
-        if (value.width != 64 || !is_expressible(table_, value)) return false;
-        bool good = true;
-        table_.for_each_atom(value, [&](AtomIndex at) {
-            const Atom::Kind kind = table_.atom(at).kind;
-            good &=
-                kind == Atom::Kind::parameter || kind == Atom::Kind::symbol || kind == Atom::Kind::operation;
-        });
-        return good;
-    }
     // All that an access of the sweep touches in global memory, for k below `bound`.
     std::optional<StridedAccess> range(std::uint32_t instruction, std::uint64_t bound) const {
         Symbolic address = sweeps_.as_index(values_.address(instruction), block_of(instruction));
@@ -155,7 +146,8 @@ class TableFinder {
             address.terms.erase(k);
         }
         const std::uint64_t bytes = stride * (bound - 1) + bytes_of(function_.body[instruction]);
-        if (stride > (1 << 20) || bytes > (1 << 30) || !is_of_arguments(address)) return std::nullopt;
+        if (stride > (1 << 20) || bytes > (1 << 30) || !is_set_by_arguments(table_, address))
+            return std::nullopt;
         StridedAccess result;
         result.address = std::move(address);
         result.bytes = static_cast<std::uint32_t>(bytes);
@@ -391,21 +383,7 @@ class TableFinder {
 
     void rewrite(BlockTables& result) {
         ptx::Function& function = result.function;
-        for (const auto& [block, ways] : left_.branches()) {
-            const std::uint32_t last = values_.flow().blocks[block].last - 1;
-            ptx::Instruction& branch = function.body[last];
-            // The other way is gone by every thread.
-            if (ways == ptx::taken) {
-                gone_.insert(last);
-            } else if (left_.has(block)) {
-                branch.guard = no_index;
-                branch.guard_negated = false;
-            }
-        }
-        const ptx::RegisterIndex unused = add_unused_register(function);
-        for (std::uint32_t i = 0; i < function.body.size(); i++)
-            if (gone_.contains(i) || (!left_.needs(i) && only_computes(function.body[i])))
-                become_nothing(function.body[i], unused);
+        left_.take_out(function, gone_);
         for (const std::uint32_t i : to_constant_) move_to(function.body[i], ptx::Space::constant, "const");
         for (const std::uint32_t i : result.bin_atomics)
             move_to(function.body[i], ptx::Space::global, "global");
@@ -432,22 +410,6 @@ class TableFinder {
             if (suffix == "shared") suffix = name;
         if (const auto at = made.mnemonic.find("shared"); at != std::string::npos)
             made.mnemonic.replace(at, std::string_view("shared").size(), name);
-    }
-
-    // Do effects that are left stand on two sides of a barrier, and one of them writes what others may see?
-    bool orders_others() const {
-        std::optional<std::uint64_t> phase;
-        bool several = false, writes = false;
-        for (std::uint32_t i = 0; i < function_.body.size(); i++) {
-            if (!values_.is_reachable(i) || !left_.has(block_of(i)) || gone_.contains(i) ||
-                accesses_.contains(i) || !has_effect(values_, i) ||
-                values_.function().body[i].modifiers.space == ptx::Space::constant)
-                continue;
-            writes |= !ptx::is_load(function_.body[i]);
-            several |= (phase && *phase != phases_.of(i)) || !std::has_single_bit(phases_.of(i));
-            phase = phases_.of(i);
-        }
-        return several && writes;
     }
 
     SymbolTable& table_;

@@ -29,6 +29,10 @@ struct BlockTables {
     std::uint32_t least_threads = 0;
     // What is left on both sides of a barrier was ordered by it.
     bool orders_others = false;
+    // Of sums (block_sums.h): what the block must be, and the most threads; 0: any number.
+    BlockWidth block = BlockWidth::any;
+    std::uint32_t most_threads = 0;
+    std::optional<WarpBytes> dynamic_shared;
 };
 
 // Nothing: there is no such memory, or something else is done with it. Blocks are of one dimension, x: what

@@ -173,7 +173,8 @@ class Run {
         std::vector<unsigned> active;
         for (const unsigned t : group) {
             const auto taken = values_.condition(i, t);
-            if (!taken && (touches || exchanges)) return fail("decides by what is not known");
+            if (!taken && (touches || exchanges || i == c_.watched))
+                return fail("decides by what is not known");
             if (taken && *taken)
                 active.push_back(t);
             else
@@ -182,6 +183,8 @@ class Run {
         if (active.empty()) return;
         if (exchanges) return exchange(i, active);
         for (const unsigned t : active) {
+            if (i == c_.watched)
+                outcome_.watched.emplace_back(t, values_.operand(i, made.operands.size() - 1, 0, t));
             if (touches)
                 access(i, t);
             else

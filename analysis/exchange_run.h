@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/exchange_values.h"
 
@@ -26,6 +28,8 @@ struct ExchangeOutcome {
     std::map<ptx::ValueIndex, Token> by_all, by_first;
     std::map<std::uint64_t, Token> memory;  // at the end, by address
     std::uint64_t dynamic_bytes = 0;  // of dynamic shared memory, from its beginning to the last that is used
+    std::vector<std::pair<unsigned, Token>>
+        watched;  // by thread that did the instruction, as often as it did
     // Before the first barrier, and behind the last one.
     Touches head, tail;
 };

@@ -52,6 +52,7 @@ Token ExchangeValues::from_outside(ValueIndex index, unsigned t) {
     if (const auto bits = number(c_.kernel.value(index), t)) return tokens_.number(*bits);
     const Label label = c_.labels.at(index, piece_.from);
     if (label.is_same()) return tokens_.same_for_all(index, label.is_rounded());
+    if (c_.any_part) return part(index, t).value_or(Tokens::unknown);
     auto at = c_.sums.find(index);
     if (at == c_.sums.end())
         at = c_.sums.emplace(index, sum_of_turns(c_.kernel, c_.labels, c_.parts, index)).first;
@@ -59,6 +60,12 @@ Token ExchangeValues::from_outside(ValueIndex index, unsigned t) {
     // How many are above a mean, say: that jumps where the mean is rounded otherwise.
     if (label.is_rounded() && at->second->float_type == ptx::Type::none) return Tokens::unknown;
     return tokens_.own_part(index, t, at->second->is_rounded() || label.is_rounded());
+}
+
+std::optional<Token> ExchangeValues::part(ValueIndex index, unsigned t) {
+    if (!c_.any_part || c_.kernel.value(index).width != c_.any_part->width) return std::nullopt;
+    c_.sums.try_emplace(index, c_.any_part);
+    return tokens_.own_part(index, t, c_.any_part->is_rounded());
 }
 
 std::optional<std::uint64_t> ExchangeValues::number(const Symbolic& value, unsigned t) const {
@@ -180,9 +187,10 @@ Token ExchangeValues::computed(std::uint32_t i, ValueIndex result, unsigned t) {
     }
     // The same for all threads, and made once in each run of the piece.
     const BlockIndex block = flow_.block_of[i];
+    if (is_in_inner_loop(block)) return Tokens::unknown;
     const Label label = c_.labels.at(result, block);
-    if (label.is_same() && !is_in_inner_loop(block)) return tokens_.same_for_all(result, label.is_rounded());
-    return Tokens::unknown;
+    if (label.is_same()) return tokens_.same_for_all(result, label.is_rounded());
+    return part(result, t).value_or(Tokens::unknown);
 }
 
 // The smaller or larger of a floating-point number and itself, of numbers that come out as they are: infinities and

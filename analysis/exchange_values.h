@@ -31,6 +31,10 @@ struct ExchangeContext {
     const std::set<const ptx::Variable*>& variables;
     Tokens& tokens;
     std::map<ptx::ValueIndex, std::optional<TurnSum>>& sums;
+    // Where it is set, whatever a thread has for itself of that width is a part of such a sum, and no turns are asked.
+    std::optional<TurnSum> any_part = std::nullopt;
+    // Of an instruction, which threads did it with what in its last operand.
+    std::uint32_t watched = ptx::no_index;
 };
 
 // Where a variable begins in the addresses that tokens have; they are this far apart.
@@ -66,6 +70,7 @@ class ExchangeValues {
     bool is_inside(ptx::ValueIndex index) const;
     // Made before the piece, once for each time that it is run.
     Token from_outside(ptx::ValueIndex index, unsigned thread);
+    std::optional<Token> part(ptx::ValueIndex index, unsigned thread);
     // Of the thread's number and that of threads alone.
     std::optional<std::uint64_t> number(const Symbolic& value, unsigned thread) const;
     std::optional<std::uint64_t> number(const Atom& atom, unsigned thread) const;

@@ -1,8 +1,13 @@
 #include "analysis/left_out.h"
 
 #include <algorithm>
+#include <bit>
+#include <optional>
 
 #include "analysis/instruction_rules.h"
+#include "analysis/no_instruction.h"
+#include "analysis/shared_addresses.h"
+#include "analysis/strided_accesses.h"
 
 namespace trimtab::analysis {
 
@@ -10,8 +15,9 @@ using ptx::BlockIndex;
 using ptx::no_index;
 using ptx::ValueIndex;
 
-bool LeftOut::is_clean(const std::set<std::uint32_t>& gone, const std::set<std::uint32_t>& may_go) {
-    return !both_ways_ && find_left() && find_needed(gone, may_go);
+bool LeftOut::is_clean(const std::set<std::uint32_t>& gone, const std::set<std::uint32_t>& may_go,
+                       const std::vector<ValueIndex>& used) {
+    return !both_ways_ && find_left() && find_needed(gone, may_go, used);
 }
 
 bool LeftOut::find_left() {
@@ -39,7 +45,8 @@ bool LeftOut::is_left_out(BlockIndex from, BlockIndex to) const {
            values_.flow().blocks[from].successors[skipped->second == ptx::taken ? 0 : 1] == to;
 }
 
-bool LeftOut::find_needed(const std::set<std::uint32_t>& gone, const std::set<std::uint32_t>& may_go) {
+bool LeftOut::find_needed(const std::set<std::uint32_t>& gone, const std::set<std::uint32_t>& may_go,
+                          const std::vector<ValueIndex>& used_anyway) {
     const ptx::Ssa& ssa = values_.ssa();
     std::vector<bool> is_used(ssa.values.size());
     needed_.assign(values_.function().body.size(), false);
@@ -49,6 +56,7 @@ bool LeftOut::find_needed(const std::set<std::uint32_t>& gone, const std::set<st
         is_used[value] = true;
         work.push_back(value);
     };
+    for (const ValueIndex value : used_anyway) use(value);
     const auto need = [&](std::uint32_t i) {
         if (needed_[i]) return;
         needed_[i] = true;
@@ -80,6 +88,38 @@ bool LeftOut::find_needed(const std::set<std::uint32_t>& gone, const std::set<st
         for (const ValueIndex from : value.incoming) use(from);
     }
     return true;
+}
+
+bool LeftOut::has_order(const Phases& phases, const std::set<std::uint32_t>& but) const {
+    std::optional<std::uint64_t> phase;
+    bool several = false, writes = false;
+    const auto& body = values_.function().body;
+    for (std::uint32_t i = 0; i < body.size(); i++) {
+        if (!values_.is_reachable(i) || !has_instruction(i) || but.contains(i) || !has_effect(values_, i) ||
+            body[i].modifiers.space == ptx::Space::constant)
+            continue;
+        writes |= !ptx::is_load(body[i]);
+        several |= (phase && *phase != phases.of(i)) || !std::has_single_bit(phases.of(i));
+        phase = phases.of(i);
+    }
+    return several && writes;
+}
+
+void LeftOut::take_out(ptx::Function& function, std::set<std::uint32_t> gone) const {
+    for (const auto& [block, ways] : ways_) {
+        const std::uint32_t last = values_.flow().blocks[block].last - 1;
+        // The other way is gone by every thread.
+        if (ways == ptx::taken) {
+            gone.insert(last);
+        } else if (is_left_[block]) {
+            function.body[last].guard = no_index;
+            function.body[last].guard_negated = false;
+        }
+    }
+    const ptx::RegisterIndex unused = add_unused_register(function);
+    for (std::uint32_t i = 0; i < function.body.size(); i++)
+        if (gone.contains(i) || (!needed_[i] && only_computes(function.body[i])))
+            become_nothing(function.body[i], unused);
 }
 
 }  // namespace trimtab::analysis

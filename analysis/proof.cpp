@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/block_sums.h"
 #include "analysis/block_tables.h"
 #include "analysis/demangle.h"
 #include "analysis/exported_loops.h"
@@ -44,6 +45,7 @@ enum class Sharing : std::uint8_t {
     nothing,    // there is none
     own_slots,  // each thread has slots of its own
     tables,     // tables and bins that are no block's own
+    sums,       // sums over the launch that blocks or warps bring together
     of_blocks   // what the threads of a block share is looked at as a whole
 };
 
@@ -135,7 +137,8 @@ class Prover {
         for (const ptx::Function* function : reachable_) {
             if (function->body.empty()) continue;  // a declaration: refused where it is called
             if (sharing_ == Sharing::own_slots && !keep_to_threads()) return false;
-            if (sharing_ == Sharing::tables && !leave_out_tables()) return false;
+            if ((sharing_ == Sharing::tables || sharing_ == Sharing::sums) && !leave_out_tables())
+                return false;
             const ptx::Function& whole = private_             ? private_->function
                                          : tables_            ? tables_->function
                                          : function->is_entry ? inlined_.function
@@ -164,12 +167,18 @@ class Prover {
 
     // Tables as constant memory, bins as what they are added to.
     bool leave_out_tables() {
-        if (reachable_.size() == 1) tables_ = with_block_tables(table_, module_, inlined_.function, reads_);
+        if (reachable_.size() == 1)
+            tables_ = sharing_ == Sharing::sums
+                          ? with_block_sums(table_, module_, inlined_.function, reads_, may_reassociate_)
+                          : with_block_tables(table_, module_, inlined_.function, reads_);
         if (!tables_) {
             refuse(2, kernel_source(), "the kernel shares memory");
             return false;
         }
         proof_.least_threads = tables_->least_threads;
+        proof_.most_threads = tables_->most_threads;
+        proof_.dynamic_shared = tables_->dynamic_shared;
+        if (tables_->block != BlockWidth::any) proof_.dimensions[0].block = tables_->block;
         beside_ = {tables_->bin_atomics, tables_->ranges, !tables_->orders_others, {}};
         return true;
     }
@@ -425,7 +434,8 @@ bool applies(const LaunchAssumption& assumed, const LaunchReads& reads, Sharing 
                 (assumed.of[d] == Assumed::nothing && (reads.thread_index[d] || reads.block_size[d])))
                 return false;
     }
-    if (sharing == Sharing::tables && assumed.any(Assumed::grid_stays)) return false;
+    if ((sharing == Sharing::tables || sharing == Sharing::sums) && assumed.any(Assumed::grid_stays))
+        return false;
     bool narrows = !assumed.any(Assumed::one_thread);
     for (std::size_t d = 0; d < 3; d++) {
         narrows |= assumed.of[d] == Assumed::one_thread && reads.reads(d);
@@ -486,6 +496,10 @@ Proof prove_exactly(SymbolTable& table, const Code& code) {
         proof.near_misses = std::move(with_tables->near_misses);
         proof.reasons.insert(proof.reasons.end(), proof.near_misses.begin(), proof.near_misses.end());
     }
+    // Sums of a launch: where any number of threads adds up to the same.
+    std::optional<Proof> sums;
+    if (proof.obstacles.warps || proof.obstacles.others) sums = attempt(table, code, false, Sharing::sums);
+    if (sums && sums->verdict == Verdict::covering) return std::move(*sums);
     if (!proof.obstacles.others)
         if (auto of_warps = attempt(table, code, true, Sharing::nothing); stands(of_warps))
             return std::move(*of_warps);
@@ -496,7 +510,7 @@ Proof prove_exactly(SymbolTable& table, const Code& code) {
             proof.reasons.insert(proof.reasons.end(), of_blocks->near_misses.begin(),
                                  of_blocks->near_misses.end());
     }
-    return proof;
+    return stands(sums) ? std::move(*sums) : std::move(proof);
 }
 
 // The same with floating-point sums as equal in any order. Nothing: that makes no better verdict.

@@ -322,6 +322,10 @@ class Sums {
 
 }  // namespace
 
+std::optional<TurnSum> sum_of_atomic(const ptx::Instruction& atomic, bool may_reassociate) {
+    return reduction_of(atomic, may_reassociate);
+}
+
 std::optional<std::uint64_t> neutral_bits(const ptx::Instruction& atomic) {
     const auto reduction = reduction_of(atomic, false);
     return reduction ? std::optional(reduction->identity) : std::nullopt;

@@ -197,10 +197,10 @@ std::optional<Decision> as_stored(const analysis::KernelDescription& description
         return decision;
     }
     if (!same(stored.grid, {0, 0, 0})) {
-        if (!may_have_total(description, arguments, device, image, shape, stored.grid, stored.block))
-            return std::nullopt;
-        decision.grid = stored.grid;
-        decision.block = stored.block;
+        const auto launch =
+            launch_of_total(description, arguments, device, image, shape, stored.grid, stored.block);
+        if (!launch) return std::nullopt;
+        take(decision, *launch);
         decision.has_other_total = true;
         return decision;
     }

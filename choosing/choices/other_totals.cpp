@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/annotated_launch.h"
 #include "analysis/free_totals.h"
 #include "analysis/legal_blocks.h"
 #include "choosing/choices/argument_key.h"
@@ -67,7 +68,7 @@ Extents filling_extents(double filling, const trimtab_device& device, const Exte
 
 struct Found {
     trimtab_choice choice{};
-    trimtab_dim3 grid{};
+    analysis::LaunchConfiguration launch;
 };
 
 }  // namespace
@@ -89,14 +90,16 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
         const std::vector<double> data = analysis::data_values(description, arguments, extent);
         trimtab_choice best{};
         if (driver.select(&device, &image, data.data(), &*limits, shared_bytes, 1, &best) != 1 ||
-            best.uncertain != 0 || !std::isfinite(best.predicted_ns) || best.predicted_ns <= 0 ||
-            !analysis::is_legal(*limits, best.block))
+            best.uncertain != 0 || !std::isfinite(best.predicted_ns) || best.predicted_ns <= 0)
             return std::nullopt;
-        return Found{best, analysis::covering_grid(*limits, best.block)};
+        const auto launch =
+            analysis::launch_with_block(description, arguments, *limits, as_configuration(shape), best.block);
+        return launch ? std::optional(Found{best, *launch}) : std::nullopt;
     };
     const auto take = [&decision](const Found& found) {
-        decision.block = found.choice.block;
-        decision.grid = found.grid;
+        decision.block = found.launch.block;
+        decision.grid = found.launch.grid;
+        decision.dynamic_shared_bytes = found.launch.dynamic_shared_bytes;
         decision.chosen_ns = found.choice.predicted_ns;
         decision.has_other_total = true;
         decision.reason = "predicted fastest, with another number of threads";
@@ -159,26 +162,31 @@ std::vector<analysis::LaunchConfiguration> launches_of_other_totals(
                                                             device, image, to_dim3(extent));
         if (!limits) continue;
         for (const trimtab_dim3& block : legal_block_list(*limits))
-            launches.push_back({.grid = analysis::covering_grid(*limits, block),
-                                .block = block,
-                                .dynamic_shared_bytes = shape.dynamic_shared_bytes});
+            if (const auto launch = analysis::launch_with_block(description, arguments, *limits,
+                                                                as_configuration(shape), block))
+                launches.push_back(*launch);
     }
     return launches;
 }
 
-bool may_have_total(const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
-                    const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape,
-                    trimtab_dim3 grid, trimtab_dim3 block) {
+std::optional<analysis::LaunchConfiguration> launch_of_total(const analysis::KernelDescription& description,
+                                                             analysis::ArgumentBytes arguments,
+                                                             const trimtab_device& device,
+                                                             const trimtab_image& image,
+                                                             const LaunchShape& shape, trimtab_dim3 grid,
+                                                             trimtab_dim3 block) {
     if (description.strides.empty() || description.keeps_grid() ||
         description.verdict == analysis::Verdict::annotated)
-        return false;
+        return std::nullopt;
     const Extents extent{std::uint64_t{grid.x} * block.x, std::uint64_t{grid.y} * block.y,
                          std::uint64_t{grid.z} * block.z};
-    if (!fits_in_32_bits(extent)) return false;
+    if (!fits_in_32_bits(extent)) return std::nullopt;
     const auto limits = analysis::legal_blocks_of_total(description, arguments, shape.grid, shape.block,
                                                         device, image, to_dim3(extent));
-    return limits && analysis::is_legal(*limits, block) &&
-           same(analysis::covering_grid(*limits, block), grid);
+    if (!limits) return std::nullopt;
+    auto launch =
+        analysis::launch_with_block(description, arguments, *limits, as_configuration(shape), block);
+    return launch && same(launch->grid, grid) ? launch : std::nullopt;
 }
 
 }  // namespace trimtab::choosing

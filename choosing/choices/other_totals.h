@@ -2,6 +2,7 @@
 // the one written leaves it idle or gives its threads too little to do.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "choosing/choices/choose.h"
@@ -22,10 +23,10 @@ namespace trimtab::choosing {
     const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
     const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape);
 
-// A grid that with_best_total() chose for an equal launch of an earlier process: may this launch have it?
-[[nodiscard]] bool may_have_total(const analysis::KernelDescription& description,
-                                  analysis::ArgumentBytes arguments, const trimtab_device& device,
-                                  const trimtab_image& image, const LaunchShape& shape, trimtab_dim3 grid,
-                                  trimtab_dim3 block);
+// A grid that with_best_total() chose for an equal launch of an earlier process, if this launch may have it.
+[[nodiscard]] std::optional<analysis::LaunchConfiguration> launch_of_total(
+    const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
+    const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape, trimtab_dim3 grid,
+    trimtab_dim3 block);
 
 }  // namespace trimtab::choosing

@@ -39,6 +39,8 @@ const std::map<std::string, std::pair<std::size_t, unsigned>> least_kernels{
     {"tables_legal", {13, 13}},
     {"tables_hostile", {35, 0}},
     {"tables_own_hostile", {13, 1}},
+    {"launch_sums_legal", {9, 9}},
+    {"launch_sums_hostile", {20, 2}},
     {"private_legal", {10, 1}},
     {"private_hostile", {20, 1}}};
 
@@ -117,7 +119,8 @@ class Corpus : public testing::TestWithParam<std::tuple<const char*, const char*
 
     // What threads tell each other.
     static bool shares(const std::string& file) {
-        return file.starts_with("blocks_") || file.starts_with("sums") || file.starts_with("tables");
+        return file.starts_with("blocks_") || file.starts_with("sums") || file.starts_with("tables") ||
+               file.starts_with("launch_sums");
     }
 
     std::string ptx;
@@ -132,7 +135,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      "block_strides_first_hostile", "warps_legal", "warps_hostile",
                                      "blocks_legal", "blocks_hostile", "blocks_exchanges_hostile",
                                      "sums_legal", "sums_hostile", "tables_legal", "tables_hostile",
-                                     "tables_own_hostile", "private_legal", "private_hostile"),
+                                     "tables_own_hostile", "launch_sums_legal", "launch_sums_hostile",
+                                     "private_legal", "private_hostile"),
                      testing::Values("-O0", "-O1", "-O3", "nvcc")),
     [](const auto& info) {
         const std::string level = std::get<1>(info.param);
@@ -206,7 +210,8 @@ TEST_P(Corpus, LegalBlocksLeaveTheSameBytes) {
     }
     // Arguments forbid other blocks to what little of these runs; of whole warps there are few.
     if (kernel_count > 2 && file != "block_strides_hostile" && file != "private_hostile" &&
-        file != "blocks_hostile" && file != "sums_hostile" && file != "tables_hostile") {
+        file != "blocks_hostile" && file != "sums_hostile" && file != "tables_hostile" &&
+        file != "launch_sums_hostile") {
         EXPECT_GE(compared, kernel_count * (shares(file) ? 2 : of_warps ? 4 : 8));
     }
     if (file == "strides_legal") {

@@ -213,12 +213,17 @@ class Trial {
             if (!other(0, grid_.x, candidate.x, grid.x) || !other(1, grid_.y, candidate.y, grid.y) ||
                 !other(2, grid_.z, candidate.z, grid.z))
                 continue;
+            const auto with =
+                stated_launch(kernel_, arguments_, {grid_, block_, dynamic_shared_bytes()}, candidate);
+            if (!with || (kernel_.images.front().max_threads != 0 &&
+                          candidate.x * candidate.y * candidate.z > kernel_.images.front().max_threads))
+                continue;
             if (compared++ == most) break;
             if (is_expected)
                 memory_.restore(before, written);
             else
                 memory_.restore(before);
-            EXPECT_EQ(launch(grid, candidate, dynamic_shared_bytes()), "") << kernel_.demangled;
+            EXPECT_EQ(launch(grid, candidate, with->dynamic_shared_bytes), "") << kernel_.demangled;
             EXPECT_TRUE(is_expected = memory_.equals(expected))
                 << kernel_.demangled << " with " << candidate.x << " x " << candidate.y << " x "
                 << candidate.z << " threads, grid " << grid.x << " x " << grid.y << " x " << grid.z;

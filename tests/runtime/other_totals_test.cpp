@@ -266,7 +266,7 @@ TEST_F(OtherTotals, AStoredTotalThatMakesNoSenseIsNotTaken) {
     const trimtab_image image = analysis::to_driver_image(kernel_.images[0]);
     const auto device = model::find_device("rtx2070super");
     const auto may = [&](trimtab_dim3 grid, trimtab_dim3 block) {
-        return may_have_total(kernel_, bytes, device->values, image, shape, grid, block);
+        return launch_of_total(kernel_, bytes, device->values, image, shape, grid, block).has_value();
     };
     EXPECT_TRUE(may({100, 1, 1}, {128, 1, 1}));
     EXPECT_FALSE(may({0, 0, 0}, {128, 1, 1}));
