@@ -387,8 +387,13 @@ class BlockTrial {
                                                 {other[0] * block.x, other[1] * block.y, other[2] * block.z});
             if (!limits) continue;
             limits->thread_multiple = std::max(1u, kernel_.least_threads);
-            if (!is_legal(*limits, block)) continue;
-            shapes.push_back({covering_grid(*limits, block), block, written_.dynamic_shared_bytes});
+            const auto with = launch_with_block(kernel_, arguments_, *limits,
+                                                {.grid = written_.grid,
+                                                 .block = written_.block,
+                                                 .dynamic_shared_bytes = written_.dynamic_shared_bytes},
+                                                block);
+            if (!with) continue;
+            shapes.push_back({with->grid, with->block, with->dynamic_shared_bytes});
             most--;
         }
     }
