@@ -239,6 +239,21 @@ class SumFinder {
         std::uint32_t instruction = 0;
         std::size_t operand = 0;
     };
+    // Is it the other value, moved on, as compilers do between registers of numbers and of bits?
+    bool is_moved_from(ValueIndex value, ValueIndex from) const {
+        while (value != from && value != no_index) {
+            const ptx::Value& made = values_.ssa().values[value];
+            if (made.kind != ptx::Value::Kind::instruction || made.previous != no_index) break;
+            const ptx::Instruction& move = function_.body[made.instruction];
+            if (move.opcode != Opcode::mov || move.operands.size() != 2 ||
+                move.operands[1].kind != Operand::Kind::reg || !move.operands[1].text.empty() ||
+                !move.operands[0].elements.empty() ||
+                values_.value(value).width != values_.value(values_.ssa().use(made.instruction, 1)).width)
+                break;
+            value = values_.ssa().use(made.instruction, 1);
+        }
+        return value == from;
+    }
     std::optional<Place> place_of(const Flush& flush, const std::set<std::uint32_t>& taken) const {
         for (const std::uint32_t i : operations_) {
             const ptx::Instruction& made = function_.body[i];
@@ -246,7 +261,7 @@ class SumFinder {
             for (std::size_t o = made.destination_count; o < made.operands.size(); o++)
                 if (made.operands[o].kind == Operand::Kind::reg && !made.operands[o].negated &&
                     made.operands[o].text.empty() &&
-                    values_.ssa().use(i, static_cast<std::uint16_t>(o)) == flush.of)
+                    is_moved_from(values_.ssa().use(i, static_cast<std::uint16_t>(o)), flush.of))
                     return Place{i, o};
         }
         return std::nullopt;
@@ -276,7 +291,7 @@ class SumFinder {
             if (!place) return std::nullopt;
             places.push_back(*place);
             taken.insert(place->instruction);
-            used.push_back(flush.of);
+            used.push_back(values_.ssa().use(place->instruction, static_cast<std::uint16_t>(place->operand)));
             gone.insert(flush.instruction);
         }
         LeftOut left(values_);

@@ -31,6 +31,27 @@ bool is_set_by_arguments(const SymbolTable& table, const Symbolic& address) {
     return good;
 }
 
+// k >= n, or n <= k.
+Symbolic BlockSweep::bound_of_arguments(SymbolTable& table) const {
+    const Atom* test = exits.empty() ? nullptr : table.as_operation(exits.front());
+    if (test == nullptr || test->operation.op != Operator::setp || test->operands.size() != 2) return {};
+    const bool is_index_first = test->operation.comparison == ptx::Comparison::ge;
+    if (!is_index_first && test->operation.comparison != ptx::Comparison::le) return {};
+    const Symbolic &index = test->operands[is_index_first ? 0 : 1],
+                   &end = test->operands[is_index_first ? 1 : 0];
+    if (index != table.global_index(Dimension::x, index.width) || !is_expressible(table, end)) return {};
+    bool is_of_index = false;
+    table.for_each_atom(
+        end, [&](AtomIndex at) { is_of_index |= table.atom(at).kind == Atom::Kind::global_index; });
+    if (is_of_index) return {};
+    if (end.width == 64) return end;
+    const auto widened =
+        end.width == 32 ? conversion(ptx::Type::s64,
+                                     is_signed_type(test->operation.type) ? ptx::Type::s32 : ptx::Type::u32)
+                        : std::nullopt;
+    return widened ? table.apply(*widened, {end}) : Symbolic{};
+}
+
 Symbolic BlockSweeps::as_index(const Symbolic& value, BlockIndex block) const {
     if (value.width == 0 || !table_.is_small(value)) return {};
     const Symbolic known = indices_.with_indices(value, block);

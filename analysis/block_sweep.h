@@ -18,6 +18,8 @@ struct BlockSweep {
     std::vector<Symbolic> exits;
     std::optional<std::uint32_t> bound;  // where it is a constant
     bool is_loop = false;                // else the block needs as many threads
+    // Else what the loop goes up to, of 64 bits, where arguments set it; width 0: that is not known.
+    [[nodiscard]] Symbolic bound_of_arguments(SymbolTable& table) const;
     struct Branch {
         ptx::BlockIndex block = 0;
         std::uint8_t ways = 0;  // that lead to the instruction

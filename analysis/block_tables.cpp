@@ -28,6 +28,9 @@ using ptx::ValueIndex;
 // Values of the function as it is never meet those of the function as it becomes.
 constexpr std::uint32_t function_index = 0x7ffffffe;
 
+// No GPU has more shared memory.
+constexpr std::uint64_t most_dynamic_bytes = 1 << 18;
+
 struct SharedAccess {
     std::uint32_t instruction = 0;
     Symbolic offset;  // of the variable; width 0: not known
@@ -40,11 +43,12 @@ struct SharedVariable {
 class TableFinder {
   public:
     TableFinder(SymbolTable& table, const ptx::Module& module, const ptx::Function& function,
-                const FunctionValues& values)
+                const FunctionValues& values, bool may_reassociate)
         : table_(table),
           module_(module),
           function_(function),
           values_(values),
+          may_reassociate_(may_reassociate),
           control_(function, values.flow()),
           indices_(table, values, {true, false, false}),
           labels_(table, values, indices_, control_),
@@ -89,7 +93,7 @@ class TableFinder {
             if (!is_shared_access(made)) continue;
             if (made.modifiers.space != ptx::Space::shared) return false;
             const SharedPlace place = shared_place(table_, values_, module_, indices_, i);
-            if (place.variable == nullptr || place.variable->size_bytes == 0) return false;
+            if (place.variable == nullptr) return false;
             SharedVariable& variable = variables_[place.variable];
             SharedAccess access{i, place.offset, bytes_of(made)};
             if (access.bytes == 0) return false;
@@ -103,6 +107,22 @@ class TableFinder {
                 return false;
             accesses_.insert(i);
         }
+        // Dynamic shared memory is one, whatever its names are.
+        return std::ranges::count_if(variables_, [](const auto& v) { return is_dynamic(*v.first); }) <= 1;
+    }
+    static bool is_dynamic(const ptx::Variable& variable) { return variable.size_bytes == 0; }
+    static std::uint64_t most_bytes(const ptx::Variable& variable) {
+        return is_dynamic(variable) ? most_dynamic_bytes : variable.size_bytes;
+    }
+    // What is filled of dynamic shared memory is all of it that is used: by other blocks too.
+    bool note_dynamic(const ptx::Variable& variable, const BlockSweep& sweep, std::uint64_t stride,
+                      BlockTables& result) {
+        if (!is_dynamic(variable)) return true;
+        if (stride == 0 || result.dynamic_bytes.width != 0) return false;
+        const Symbolic bound =
+            sweep.bound ? SymbolTable::constant(*sweep.bound, 64) : sweep.bound_of_arguments(table_);
+        if (bound.width != 64) return false;
+        result.dynamic_bytes = SymbolTable::scaled(bound, stride);
         return true;
     }
 
@@ -247,7 +267,10 @@ class TableFinder {
             if (!place || sweep->bound == 0U) return false;
             // Behind its end there is no shared memory.
             const std::uint64_t bound =
-                sweep->bound ? *sweep->bound : variable.size_bytes / place->stride + 1;
+                sweep->bound ? *sweep->bound : most_bytes(variable) / place->stride + 1;
+            if (!note_dynamic(variable, *sweep, place->stride, result) ||
+                (is_dynamic(variable) && place->first + store.bytes > place->stride))
+                return false;
             slots.push_back({place->first, place->first + store.bytes, place->stride,
                              place->first + place->stride * (bound - 1) + store.bytes});
             Filling filling{loop_of(block_of(store.instruction)), bound, {}};
@@ -272,18 +295,18 @@ class TableFinder {
 
     // --- bins ---
 
-    bool is_identity(const ptx::Instruction& atomic, std::uint32_t store) const {
-        const auto identity = neutral_bits(atomic);
+    bool is_identity(const TurnSum& sum, std::uint32_t store) const {
         const ptx::Instruction& made = function_.body[store];
-        if (!identity || made.modifiers.vector_width > 1 || made.operands.size() != 2) return false;
+        if (made.modifiers.vector_width > 1 || made.operands.size() != 2) return false;
         const Symbolic value = values_.operand(store, 1);
         return value.width == 8 * ptx::size_bytes(made.type) && value.is_constant() &&
-               value.constant() == *identity;
+               (value.constant() == sum.identity || sum.is_rounded_zero(value.constant()));
     }
     static bool do_the_same(const ptx::Instruction& a, const ptx::Instruction& b) {
         const auto op = a.modifiers.atomic;
         const bool is_ordered = op == ptx::AtomicOp::min || op == ptx::AtomicOp::max;
         return op == b.modifiers.atomic && ptx::size_bytes(a.type) == ptx::size_bytes(b.type) &&
+               ptx::is_float(a.type) == ptx::is_float(b.type) &&
                (!is_ordered || is_signed_type(a.type) == is_signed_type(b.type));
     }
     std::optional<Operand> stored_value(const ptx::Instruction& atomic) const {
@@ -293,8 +316,8 @@ class TableFinder {
 
     bool take_bins(const ptx::Variable& variable, const SharedVariable& accesses, BlockTables& result) {
         const ptx::Instruction& first = function_.body[accesses.atomics.front().instruction];
-        const auto identity = neutral_bits(first);
-        if (!identity || accesses.stores.size() != 1 || accesses.loads.size() != 1) return false;
+        const auto sum = sum_of_atomic(first, may_reassociate_);
+        if (!sum || accesses.stores.size() != 1 || accesses.loads.size() != 1) return false;
         for (const SharedAccess& atomic : accesses.atomics)
             if (!do_the_same(first, function_.body[atomic.instruction])) return false;
         if (!are_parted(accesses.stores, accesses.atomics) || !are_parted(accesses.atomics, accesses.loads))
@@ -307,7 +330,7 @@ class TableFinder {
                    place->stride == (sweep.bound == 1U ? 0 : access.bytes);
         };
         if (!filled || !read || !whole(fill, *filled) || !whole(load, *read) ||
-            !is_identity(first, fill.instruction))
+            !is_identity(*sum, fill.instruction))
             return false;
 
         const ptx::ValueIndex loaded = values_.ssa().definition(load.instruction);
@@ -324,7 +347,7 @@ class TableFinder {
                    test->operation.comparison == ptx::Comparison::eq && test->operands.size() == 2 &&
                    table_.subtract(test->operands[0], test->operands[1]) ==
                        table_.subtract(values_.value(loaded),
-                                       SymbolTable::constant(*identity, values_.value(loaded).width));
+                                       SymbolTable::constant(sum->identity, values_.value(loaded).width));
         };
         const auto flushed = sweeps_.of(*flush, skips_nothing);
         if (!read || !flushed || read->is_loop != flushed->is_loop || read->exits != flushed->exits)
@@ -333,9 +356,9 @@ class TableFinder {
         if (read->bound ? !filled->bound || *filled->bound < *read->bound : filled->exits != read->exits)
             return false;
         const std::uint64_t bound = std::min<std::uint64_t>(
-            read->bound.value_or(UINT32_MAX), variable.size_bytes / ptx::size_bytes(first.type));
+            read->bound.value_or(UINT32_MAX), most_bytes(variable) / ptx::size_bytes(first.type));
         auto added = range(*flush, bound);
-        if (!added) return false;
+        if (!added || !note_dynamic(variable, *filled, ptx::size_bytes(first.type), result)) return false;
         added->writes = true;
         added->reduction = "bins " + variable.name;
         result.ranges.push_back(std::move(*added));
@@ -416,6 +439,7 @@ class TableFinder {
     const ptx::Module& module_;
     const ptx::Function& function_;
     const FunctionValues& values_;
+    bool may_reassociate_ = false;  // floating-point numbers that are counted
     ptx::ControlDependence control_;
     LoopIndices indices_;
     Labels labels_;
@@ -429,7 +453,8 @@ class TableFinder {
 }  // namespace
 
 std::optional<BlockTables> with_block_tables(SymbolTable& table, const ptx::Module& module,
-                                             const ptx::Function& function, const LaunchReads& reads) {
+                                             const ptx::Function& function, const LaunchReads& reads,
+                                             bool may_reassociate) {
     LaunchReads of_block = reads;
     of_block.assumed.of[0] = Assumed::grid_stays;
     for (const std::size_t d : {1, 2}) {
@@ -438,7 +463,7 @@ std::optional<BlockTables> with_block_tables(SymbolTable& table, const ptx::Modu
     }
     const auto values = FunctionValues::make(table, function, function_index, of_block);
     if (!values || !values->flow().reducible) return std::nullopt;
-    return TableFinder(table, module, function, *values).run();
+    return TableFinder(table, module, function, *values, may_reassociate).run();
 }
 
 }  // namespace trimtab::analysis

@@ -33,12 +33,14 @@ struct BlockTables {
     BlockWidth block = BlockWidth::any;
     std::uint32_t most_threads = 0;
     std::optional<WarpBytes> dynamic_shared;
+    // Of tables and bins in dynamic shared memory: the bytes of them that a block uses, whatever its size is.
+    Symbolic dynamic_bytes;
 };
 
 // Nothing: there is no such memory, or something else is done with it. Blocks are of one dimension, x: what
 // `reads` says of the others is not looked at. The function has no calls.
 [[nodiscard]] std::optional<BlockTables> with_block_tables(SymbolTable& table, const ptx::Module& module,
                                                            const ptx::Function& function,
-                                                           const LaunchReads& reads);
+                                                           const LaunchReads& reads, bool may_reassociate);
 
 }  // namespace trimtab::analysis

@@ -156,6 +156,7 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
     }
     description.least_threads = proof.least_threads;
     if (proof.dynamic_shared) state_dynamic_shared(description, *proof.dynamic_shared);
+    if (proof.dynamic_bytes) description.annotated_shared = std::move(proof.dynamic_bytes);
     description.guards = std::move(proof.guards);
     description.strides = std::move(proof.strides);
     description.apart = std::move(proof.apart);

@@ -170,7 +170,7 @@ class Prover {
         if (reachable_.size() == 1)
             tables_ = sharing_ == Sharing::sums
                           ? with_block_sums(table_, module_, inlined_.function, reads_, may_reassociate_)
-                          : with_block_tables(table_, module_, inlined_.function, reads_);
+                          : with_block_tables(table_, module_, inlined_.function, reads_, may_reassociate_);
         if (!tables_) {
             refuse(2, kernel_source(), "the kernel shares memory");
             return false;
@@ -178,6 +178,13 @@ class Prover {
         proof_.least_threads = tables_->least_threads;
         proof_.most_threads = tables_->most_threads;
         proof_.dynamic_shared = tables_->dynamic_shared;
+        if (tables_->dynamic_bytes.width != 0) {
+            proof_.dynamic_bytes = to_expression(table_, tables_->dynamic_bytes, ptx::Type::s64);
+            if (!proof_.dynamic_bytes) {
+                refuse(2, kernel_source(), "the kernel shares memory");
+                return false;
+            }
+        }
         if (tables_->block != BlockWidth::any) proof_.dimensions[0].block = tables_->block;
         beside_ = {tables_->bin_atomics, tables_->ranges, !tables_->orders_others, {}};
         return true;
@@ -515,7 +522,7 @@ Proof prove_exactly(SymbolTable& table, const Code& code) {
 
 // The same with floating-point sums as equal in any order. Nothing: that makes no better verdict.
 std::optional<Proof> prove_reassociated(SymbolTable& table, const Code& code, Verdict exact) {
-    for (const Sharing sharing : {Sharing::nothing, Sharing::of_blocks}) {
+    for (const Sharing sharing : {Sharing::nothing, Sharing::tables, Sharing::sums, Sharing::of_blocks}) {
         auto tried = attempt(table, code, false, sharing, true);
         if (!tried || tried->verdict >= exact) continue;
         tried->reassociates = true;

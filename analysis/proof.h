@@ -35,6 +35,7 @@ struct Proof {
     std::uint32_t least_threads = 0;
     // What the exchange of values between a block's threads needs.
     std::optional<WarpBytes> dynamic_shared;
+    std::optional<Expression> dynamic_bytes;  // or what tables and bins need
     // Why loops over a block's threads do not allow other blocks, where it has such loops.
     std::vector<Reason> near_misses;
 

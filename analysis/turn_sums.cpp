@@ -326,11 +326,6 @@ std::optional<TurnSum> sum_of_atomic(const ptx::Instruction& atomic, bool may_re
     return reduction_of(atomic, may_reassociate);
 }
 
-std::optional<std::uint64_t> neutral_bits(const ptx::Instruction& atomic) {
-    const auto reduction = reduction_of(atomic, false);
-    return reduction ? std::optional(reduction->identity) : std::nullopt;
-}
-
 bool does(const ptx::Instruction& made, const TurnSum& sum) {
     if (made.operands.size() != 3 || made.destination_count != 1) return false;
     if (sum.float_type != ptx::Type::none) {

@@ -55,8 +55,6 @@ struct TurnSum {
                                                   const TurnParts& parts, ptx::ValueIndex value);
 // What the atomic does to memory, as such a sum; nothing where order or grouping of its like matters.
 [[nodiscard]] std::optional<TurnSum> sum_of_atomic(const ptx::Instruction& atomic, bool may_reassociate);
-// What the atomic leaves memory as it is with; nothing where order or grouping of its like matters.
-[[nodiscard]] std::optional<std::uint64_t> neutral_bits(const ptx::Instruction& atomic);
 // Does the instruction do that operation to its two sources, and nothing else?
 [[nodiscard]] bool does(const ptx::Instruction& instruction, const TurnSum& sum);
 

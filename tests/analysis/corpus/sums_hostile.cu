@@ -193,3 +193,36 @@ __global__ void two_places(float* o, const float* a, int n) {
     for (int i = first; i < n; i += gridDim.x * blockDim.x) sum += a[i];
     atomicAdd(o + (first & 1), sum);
 }
+//= fixed 2 "shared memory"
+__global__ void float_bins_with_a_start(float* o, const float* __restrict__ x, int n) {
+    __shared__ float s[16];
+    for (int k = threadIdx.x; k < 16; k += blockDim.x) s[k] = 1e-30f;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&s[(int)x[i] & 15], x[i]);
+    __syncthreads();
+    for (int k = threadIdx.x; k < 16; k += blockDim.x) atomicAdd(&o[k], s[k]);
+}
+//= fixed 2 "shared memory"
+__global__ void float_bins_as_integers(int* o, const float* __restrict__ x, int n) {
+    __shared__ float s[16];
+    for (int k = threadIdx.x; k < 16; k += blockDim.x) s[k] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&s[(int)x[i] & 15], x[i]);
+    __syncthreads();
+    for (int k = threadIdx.x; k < 16; k += blockDim.x) atomicAdd(&o[k], __float_as_int(s[k]));
+}
+//= fixed 2 "shared memory"
+__global__ void mean_of_blocks(float* o, const float* __restrict__ x, int n) {
+    __shared__ float s[1024];
+    float sum = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += x[i];
+    s[threadIdx.x] = sum;
+    __syncthreads();
+    for (int h = blockDim.x / 2; h > 0; h /= 2) {
+        if (threadIdx.x < h) s[threadIdx.x] = (s[threadIdx.x] + s[threadIdx.x + h]) * 0.5f;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) atomicAdd(o, s[0]);
+}

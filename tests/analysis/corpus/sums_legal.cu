@@ -152,3 +152,40 @@ __global__ void to_one_place(float* o, const float* a, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += a[i];
     atomicAdd(o, sum);
 }
+//= covering; -O0 fixed
+__global__ void float_bins(float* o, const float* __restrict__ x, int n) {
+    __shared__ float s[16];
+    for (int k = threadIdx.x; k < 16; k += blockDim.x) s[k] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&s[(int)x[i] & 15], x[i]);
+    __syncthreads();
+    for (int k = threadIdx.x; k < 16; k += blockDim.x) atomicAdd(&o[k], s[k]);
+}
+//= covering; -O0 fixed
+__global__ void float_sum_of_a_launch(float* o, const float* __restrict__ x, int n) {
+    __shared__ float s[1024];
+    float sum = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += x[i];
+    s[threadIdx.x] = sum;
+    __syncthreads();
+    for (int h = blockDim.x / 2; h > 0; h /= 2) {
+        if (threadIdx.x < h) s[threadIdx.x] += s[threadIdx.x + h];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) atomicAdd(o, s[0]);
+}
+//= covering; -O0 fixed
+__global__ void dot_of_a_launch(float* o, const float* __restrict__ x, const float* __restrict__ y, int n) {
+    __shared__ float s[32];
+    float sum = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += x[i] * y[i];
+    for (int w = 16; w > 0; w /= 2) sum += __shfl_down_sync(0xffffffffu, sum, w);
+    if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        sum = threadIdx.x < blockDim.x / 32 ? s[threadIdx.x] : 0;
+        for (int w = 16; w > 0; w /= 2) sum += __shfl_down_sync(0xffffffffu, sum, w);
+        if (threadIdx.x == 0) atomicAdd(o, sum);
+    }
+}

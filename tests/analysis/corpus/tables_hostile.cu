@@ -527,3 +527,58 @@ __global__ void twice_the_sum_of_a_grid(int* o, const int* __restrict__ a, int n
     __syncthreads();
     if (threadIdx.x == 0) atomicAdd(o, s & 1);
 }
+//= fixed 2 "shared memory"
+__global__ void bins_of_two_types(int* o, const int* __restrict__ a, int n) {
+    __shared__ int s[16];
+    for (int k = threadIdx.x; k < 16; k += blockDim.x) s[k] = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        atomicAdd(&s[a[i] & 15], 1);
+        atomicAdd((float*)&s[a[i] & 7], 1.0f);
+    }
+    __syncthreads();
+    for (int k = threadIdx.x; k < 16; k += blockDim.x) atomicAdd(&o[k], s[k]);
+}
+//= fixed 2 "shared memory"
+__global__ void float_bins_without_leave(float* o, const int* __restrict__ a, int n) {
+    __shared__ float s[16];
+    for (int k = threadIdx.x; k < 16; k += blockDim.x) s[k] = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&s[a[i] & 15], 0.5f);
+    __syncthreads();
+    for (int k = threadIdx.x; k < 16; k += blockDim.x) atomicAdd(&o[k], s[k]);
+}
+// How much of it the block as written had is not told.
+//= fixed 2 "shared memory"
+__global__ void bins_up_to_the_block(unsigned* o, const unsigned* __restrict__ a, int n) {
+    extern __shared__ unsigned own_bins[];
+    for (int k = threadIdx.x; k < blockDim.x; k += blockDim.x) own_bins[k] = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&own_bins[a[i] % blockDim.x], 1u);
+    __syncthreads();
+    for (int k = threadIdx.x; k < blockDim.x; k += blockDim.x) atomicAdd(&o[k], own_bins[k]);
+}
+//= fixed 2 "shared memory"
+__global__ void bins_up_to_what_memory_says(unsigned* o, const unsigned* __restrict__ a, int n) {
+    extern __shared__ unsigned read_bins[];
+    const int m = a[0];
+    for (int k = threadIdx.x; k < m; k += blockDim.x) read_bins[k] = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&read_bins[a[i] % m], 1u);
+    __syncthreads();
+    for (int k = threadIdx.x; k < m; k += blockDim.x) atomicAdd(&o[k], read_bins[k]);
+}
+//= fixed 2 "shared memory"
+__global__ void bins_of_another_number(unsigned* o, const unsigned* __restrict__ a, int n, int m) {
+    extern __shared__ unsigned more_bins[];
+    for (int k = threadIdx.x; k < m; k += blockDim.x) more_bins[k] = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&more_bins[a[i] % m], 1u);
+    __syncthreads();
+    for (int k = threadIdx.x; k < m + 1; k += blockDim.x) atomicAdd(&o[k], more_bins[k]);
+}

@@ -194,3 +194,21 @@ __global__ void least_of_a_grid(int* o, const int* __restrict__ a, int n) {
     __syncthreads();
     if (threadIdx.x == 0) atomicMin(o, least);
 }
+//= covering; -O0 fixed
+__global__ void bins_of_any_number(unsigned* o, const unsigned* __restrict__ a, int n, int m) {
+    extern __shared__ unsigned any_bins[];
+    for (int k = threadIdx.x; k < m; k += blockDim.x) any_bins[k] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        if (a[i] < m) atomicAdd(&any_bins[a[i]], 1u);
+    __syncthreads();
+    for (int k = threadIdx.x; k < m; k += blockDim.x) atomicAdd(&o[k], any_bins[k]);
+}
+//= covering; -O0 fixed
+__global__ void table_in_dynamic_memory(int* o, const int* __restrict__ a, int n, int m) {
+    extern __shared__ int any_table[];
+    for (int k = threadIdx.x; k < m; k += blockDim.x) any_table[k] = a[k] * k;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = a[i] < m ? any_table[a[i]] : 0;
+}
