@@ -45,23 +45,37 @@ class SumFinder {
           indices_(table, values, {true, false, false}),
           labels_(table, values, indices_, control_) {}
 
-    std::optional<BlockTables> run() {
-        if (!find_operations() || !find_flushes()) return std::nullopt;
+    std::expected<BlockTables, Fault> run() {
+        if (!find_operations()) return std::unexpected(Fault{});
+        if (auto fault = find_flushes()) return std::unexpected(std::move(*fault));
+        const std::uint32_t first = flushes_.front().instruction;
         std::vector<BlockIndex> held;
         for (const std::uint32_t i : operations_) held.push_back(flow_.block_of[i]);
         for (const Flush& flush : flushes_) held.push_back(flow_.block_of[flush.instruction]);
         auto piece = piece_around(flow_, held);
-        if (!piece) return std::nullopt;
+        if (!piece)
+            return std::unexpected(
+                Fault{2, first, "adds a sum that is not brought together in one piece of code"});
         piece_ = std::move(*piece);
         // Once by each thread.
-        if (flow_.innermost_loop[piece_.from] != no_index || !control_.deciding(piece_.from).empty() ||
-            !does_nothing_else())
-            return std::nullopt;
+        if (flow_.innermost_loop[piece_.from] != no_index || !control_.deciding(piece_.from).empty())
+            return std::unexpected(
+                Fault{2, first, "adds a sum that its threads bring together in a loop, or not all of them"});
+        if (auto fault = does_something_else()) return std::unexpected(std::move(*fault));
         std::optional<Shown> best;
         for (const BlockWidth block : {BlockWidth::warps, BlockWidth::powers})
             if (auto shown = runs(block); shown && (!best || shown->most > best->most))
                 best = std::move(shown);
-        return best ? rewritten(*best) : std::nullopt;
+        if (!best)
+            return std::unexpected(
+                Fault{2, first,
+                      "adds a sum in which blocks of several sizes do not have each of their "
+                      "threads' values once, and nothing else"});
+        auto result = rewritten(*best);
+        if (!result)
+            return std::unexpected(
+                Fault{2, first, "uses a sum of its threads otherwise than to add it by an atomic"});
+        return std::move(*result);
     }
 
   private:
@@ -123,7 +137,7 @@ class SumFinder {
     }
 
     // Atomics that operations come before.
-    bool find_flushes() {
+    std::optional<Fault> find_flushes() {
         for (std::uint32_t i = 0; i < function_.body.size(); i++) {
             const ptx::Instruction& made = function_.body[i];
             const BlockIndex block = flow_.block_of[i];
@@ -134,28 +148,38 @@ class SumFinder {
                 }))
                 continue;
             const auto sum = sum_of_atomic(made, may_reassociate_);
+            if (!sum && ptx::is_float(made.type) && !may_reassociate_)
+                return Fault{
+                    2, i,
+                    fmt::format("adds a sum of its threads by {}, which rounds otherwise in other blocks; "
+                                "allow that by TRIMTAB_REASSOCIATE=1",
+                                made.mnemonic)};
             if (!sum || made.modifiers.space != ptx::Space::global || made.guard != no_index ||
                 refusal(values_, module_, i) || made.operands.size() != made.destination_count + 2u ||
-                made.operands[made.destination_count].kind != Operand::Kind::address ||
-                !is_set_by_arguments(table_, values_.address(i)))
-                return false;
+                made.operands[made.destination_count].kind != Operand::Kind::address)
+                return Fault{2, i,
+                             fmt::format("has {} behind what its threads tell each other", made.mnemonic)};
+            if (!is_set_by_arguments(table_, values_.address(i)))
+                return Fault{2, i, "adds a sum of its threads to a place that arguments do not set"};
             flushes_.push_back({i, *sum});
         }
-        return !flushes_.empty();
+        return flushes_.empty() ? std::optional(Fault{}) : std::nullopt;
     }
     bool is_flush(std::uint32_t i) const {
         return std::ranges::find(flushes_, i, &Flush::instruction) != flushes_.end();
     }
 
     // What the piece does besides is what each thread does once.
-    bool does_nothing_else() const {
+    std::optional<Fault> does_something_else() const {
         for (std::uint32_t i = 0; i < function_.body.size(); i++) {
             const BlockIndex block = flow_.block_of[i];
             if (values_.is_reachable(i) && piece_.blocks[block] && !operations_.contains(i) && !is_flush(i) &&
                 has_effect(values_, i) && !is_done_by_all(block))
-                return false;
+                return Fault{2, i,
+                             fmt::format("has {} under a condition where its threads bring a sum together",
+                                         function_.body[i].mnemonic)};
         }
-        return true;
+        return std::nullopt;
     }
 
     // --- what comes together ---
@@ -363,17 +387,17 @@ class SumFinder {
 
 }  // namespace
 
-std::optional<BlockTables> with_block_sums(SymbolTable& table, const ptx::Module& module,
-                                           const ptx::Function& function, const LaunchReads& reads,
-                                           bool may_reassociate) {
+std::expected<BlockTables, Fault> with_block_sums(SymbolTable& table, const ptx::Module& module,
+                                                  const ptx::Function& function, const LaunchReads& reads,
+                                                  bool may_reassociate) {
     LaunchReads of_block = reads;
     of_block.assumed.of[0] = Assumed::grid_stays;
     for (const std::size_t d : {1, 2}) {
-        if (reads.thread_index[d] || reads.block_size[d]) return std::nullopt;
+        if (reads.thread_index[d] || reads.block_size[d]) return std::unexpected(Fault{});
         if (of_block.assumed.of[d] == Assumed::grid_stays) of_block.assumed.of[d] = Assumed::nothing;
     }
     const auto values = FunctionValues::make(table, function, function_index, of_block);
-    if (!values || !values->flow().reducible) return std::nullopt;
+    if (!values || !values->flow().reducible) return std::unexpected(Fault{});
     return SumFinder(table, module, function, *values, may_reassociate).run();
 }
 

@@ -3,17 +3,18 @@
 // atomic. Sums are the same in any order and grouping, so that memory ends up as if each thread had added its own value.
 #pragma once
 
-#include <optional>
+#include <expected>
 
 #include "analysis/block_tables.h"
 
 namespace trimtab::analysis {
 
-// The kernel as if each thread did so. Nothing: there is no such sum, something else comes of what threads tell each
-// other, or it does not come out so in blocks of several sizes. Blocks are of one dimension, x: what `reads` says of the
-// others is not looked at. The function has no calls.
-[[nodiscard]] std::optional<BlockTables> with_block_sums(SymbolTable& table, const ptx::Module& module,
-                                                         const ptx::Function& function,
-                                                         const LaunchReads& reads, bool may_reassociate);
+// The kernel as if each thread did so. The fault says what stands in the way: something else comes of what threads tell
+// each other, say, or it does not come out so in blocks of several sizes; without a text: there is no such sum. Blocks
+// are of one dimension, x: what `reads` says of the others is not looked at. The function has no calls.
+[[nodiscard]] std::expected<BlockTables, Fault> with_block_sums(SymbolTable& table, const ptx::Module& module,
+                                                                const ptx::Function& function,
+                                                                const LaunchReads& reads,
+                                                                bool may_reassociate);
 
 }  // namespace trimtab::analysis

@@ -1,11 +1,14 @@
 #include "analysis/block_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <map>
 #include <string>
 
 #include "analysis/block_sweep.h"
+#include "analysis/demangle.h"
 #include "analysis/guards.h"
 #include "analysis/instruction_rules.h"
 #include "analysis/labels.h"
@@ -56,20 +59,25 @@ class TableFinder {
           phases_(values),
           left_(values) {}
 
-    std::optional<BlockTables> run() {
-        if (!find_accesses() || variables_.empty() ||
-            SharedAddresses(values_, module_).escape([&](std::uint32_t i) { return accesses_.contains(i); }))
-            return std::nullopt;
+    std::expected<BlockTables, Fault> run() {
+        if (!find_accesses() || variables_.empty()) return std::unexpected(std::move(fault_));
+        if (SharedAddresses(values_, module_).escape([&](std::uint32_t i) { return accesses_.contains(i); }))
+            return std::unexpected(Fault{2, *accesses_.begin(), "passes an address in shared memory on"});
         for (const std::uint32_t barrier : phases_.barriers())
-            if (!control_.deciding(values_.flow().block_of[barrier]).empty()) return std::nullopt;
+            if (!control_.deciding(values_.flow().block_of[barrier]).empty())
+                return std::unexpected(Fault{2, barrier, "has a barrier under a condition"});
         BlockTables result;
         result.function = function_;
         for (const auto& [variable, accesses] : variables_)
             if (!(accesses.atomics.empty() ? take_table(*variable, accesses, result)
                                            : take_bins(*variable, accesses, result)))
-                return std::nullopt;
+                return std::unexpected(std::move(fault_));
         for (const std::uint32_t barrier : phases_.barriers()) gone_.insert(barrier);
-        if (!left_.is_clean(gone_, filled_from_)) return std::nullopt;
+        if (!left_.is_clean(gone_, filled_from_))
+            return std::unexpected(
+                Fault{2, *accesses_.begin(),
+                      "does something else where it fills or flushes shared memory, or uses "
+                      "there what it makes"});
         std::set<std::uint32_t> looked_at = gone_;
         looked_at.insert(accesses_.begin(), accesses_.end());
         result.orders_others = left_.has_order(phases_, looked_at);
@@ -78,6 +86,16 @@ class TableFinder {
     }
 
   private:
+    // What stands in the way; the first counts.
+    bool fail(std::uint32_t instruction, std::string text) {
+        if (fault_.text.empty()) fault_ = {2, instruction, std::move(text)};
+        return false;
+    }
+    static std::string source_name(const ptx::Variable& variable) {
+        const std::string name = demangle(variable.name);
+        const std::size_t scope = name.rfind("::");
+        return scope == std::string::npos ? name : name.substr(scope + 2);
+    }
     BlockIndex block_of(std::uint32_t instruction) const { return values_.flow().block_of[instruction]; }
     static std::uint32_t bytes_of(const ptx::Instruction& made) {
         return ptx::size_bytes(made.type) * std::max<std::uint32_t>(1, made.modifiers.vector_width);
@@ -91,9 +109,10 @@ class TableFinder {
             if (!values_.is_reachable(i)) continue;
             if (made.opcode == Opcode::call || is_warp_barrier(values_, i)) return false;
             if (!is_shared_access(made)) continue;
-            if (made.modifiers.space != ptx::Space::shared) return false;
+            if (made.modifiers.space != ptx::Space::shared)
+                return fail(i, fmt::format("accesses shared memory by {}", made.mnemonic));
             const SharedPlace place = shared_place(table_, values_, module_, indices_, i);
-            if (place.variable == nullptr) return false;
+            if (place.variable == nullptr) return fail(i, "uses shared memory at a place that is not known");
             SharedVariable& variable = variables_[place.variable];
             SharedAccess access{i, place.offset, bytes_of(made)};
             if (access.bytes == 0) return false;
@@ -104,7 +123,7 @@ class TableFinder {
             else if (made.opcode == Opcode::ld && made.modifiers.semantics == ptx::MemorySemantics::weak)
                 variable.loads.push_back(std::move(access));
             else
-                return false;
+                return fail(i, fmt::format("accesses shared memory by {}", made.mnemonic));
             accesses_.insert(i);
         }
         // Dynamic shared memory is one, whatever its names are.
@@ -247,6 +266,14 @@ class TableFinder {
     }
     // --- tables ---
 
+    static std::string fills_otherwise(const std::string& name) {
+        return "fills '" + name +
+               "' otherwise than each element once: write for (k = threadIdx.x; k < n; k += blockDim.x), "
+               "if (threadIdx.x < 64), or if (threadIdx.x == 0)";
+    }
+    static std::string fills_dynamic(const std::string& name) {
+        return "fills '" + name + "' in dynamic shared memory up to where arguments do not tell";
+    }
     // What a store fills: [first, end), the same a stride on, and so on up to `last`.
     struct Slot {
         std::uint64_t first = 0, end = 0, stride = 0, last = 0;
@@ -259,18 +286,24 @@ class TableFinder {
     }
 
     bool take_table(const ptx::Variable& variable, const SharedVariable& accesses, BlockTables& result) {
-        if (accesses.stores.empty() || !are_parted(accesses.stores, accesses.loads)) return false;
+        const std::string name = source_name(variable);
+        if (accesses.stores.empty())
+            return fail(accesses.loads.front().instruction, "reads '" + name + "', which nothing fills");
+        if (!are_parted(accesses.stores, accesses.loads))
+            return fail(accesses.loads.empty() ? accesses.stores.front().instruction
+                                               : accesses.loads.front().instruction,
+                        "reads '" + name + "' before a barrier that stands behind all that fills it");
         std::vector<Slot> slots;
         for (const SharedAccess& store : accesses.stores) {
             const auto sweep = sweeps_.of(store.instruction, never);
             const auto place = sweep ? place_in_sweep(store, *sweep) : std::nullopt;
-            if (!place || sweep->bound == 0U) return false;
+            if (!place || sweep->bound == 0U) return fail(store.instruction, fills_otherwise(name));
             // Behind its end there is no shared memory.
             const std::uint64_t bound =
                 sweep->bound ? *sweep->bound : most_bytes(variable) / place->stride + 1;
             if (!note_dynamic(variable, *sweep, place->stride, result) ||
                 (is_dynamic(variable) && place->first + store.bytes > place->stride))
-                return false;
+                return fail(store.instruction, fills_dynamic(name));
             slots.push_back({place->first, place->first + store.bytes, place->stride,
                              place->first + place->stride * (bound - 1) + store.bytes});
             Filling filling{loop_of(block_of(store.instruction)), bound, {}};
@@ -278,16 +311,18 @@ class TableFinder {
                 if (!is_alike_in_blocks(use.value, store.instruction, sweep->is_loop) ||
                     (function_.body[store.instruction].operands[use.operand].kind != Operand::Kind::address &&
                      !is_made_of_constants(use.value, filling, result)))
-                    return false;
+                    return fail(store.instruction,
+                                "fills '" + name + "' with what is not shown to be the same in every block");
             needs(*sweep, result);
             skip(*sweep);
             gone_.insert(store.instruction);
         }
         // Two stores to one place come in the order of threads.
         for (std::size_t i = 0; i < slots.size(); i++) {
-            if (slots[i].stride != 0 && slots[i].end - slots[i].first > slots[i].stride) return false;
-            for (std::size_t j = 0; j < i; j++)
-                if (may_meet(slots[j], slots[i])) return false;
+            bool meets = slots[i].stride != 0 && slots[i].end - slots[i].first > slots[i].stride;
+            for (std::size_t j = 0; j < i; j++) meets |= may_meet(slots[j], slots[i]);
+            if (meets)
+                return fail(accesses.stores[i].instruction, "may fill an element of '" + name + "' twice");
         }
         for (const SharedAccess& load : accesses.loads) to_constant_.insert(load.instruction);
         return true;
@@ -317,11 +352,21 @@ class TableFinder {
     bool take_bins(const ptx::Variable& variable, const SharedVariable& accesses, BlockTables& result) {
         const ptx::Instruction& first = function_.body[accesses.atomics.front().instruction];
         const auto sum = sum_of_atomic(first, may_reassociate_);
-        if (!sum || accesses.stores.size() != 1 || accesses.loads.size() != 1) return false;
+        const std::string name = source_name(variable);
+        const std::uint32_t counts = accesses.atomics.front().instruction;
+        if (!sum)
+            return fail(counts, fmt::format("counts in '{}' by {}{}", name, first.mnemonic,
+                                            ptx::is_float(first.type)
+                                                ? ", which rounds otherwise in other blocks; allow that by "
+                                                  "TRIMTAB_REASSOCIATE=1"
+                                                : ", whose outcome depends on the order of threads"));
+        if (accesses.stores.size() != 1 || accesses.loads.size() != 1)
+            return fail(counts, "sets or reads '" + name + "' in more than one place, or nowhere");
         for (const SharedAccess& atomic : accesses.atomics)
-            if (!do_the_same(first, function_.body[atomic.instruction])) return false;
+            if (!do_the_same(first, function_.body[atomic.instruction]))
+                return fail(atomic.instruction, "counts in '" + name + "' by atomics of several kinds");
         if (!are_parted(accesses.stores, accesses.atomics) || !are_parted(accesses.atomics, accesses.loads))
-            return false;
+            return fail(counts, "has no barrier between the fill, the count and the flush of '" + name + "'");
         const SharedAccess &fill = accesses.stores.front(), &load = accesses.loads.front();
         const auto filled = sweeps_.of(fill.instruction, never), read = sweeps_.of(load.instruction, never);
         const auto whole = [&](const SharedAccess& access, const BlockSweep& sweep) {
@@ -329,14 +374,17 @@ class TableFinder {
             return access.bytes == ptx::size_bytes(first.type) && place && place->first == 0 &&
                    place->stride == (sweep.bound == 1U ? 0 : access.bytes);
         };
-        if (!filled || !read || !whole(fill, *filled) || !whole(load, *read) ||
-            !is_identity(*sum, fill.instruction))
-            return false;
-
+        if (!filled || !whole(fill, *filled)) return fail(fill.instruction, fills_otherwise(name));
+        if (!is_identity(*sum, fill.instruction))
+            return fail(fill.instruction, fmt::format("fills '{}' with other than what {} leaves as it is",
+                                                      name, first.mnemonic));
         const ptx::ValueIndex loaded = values_.ssa().definition(load.instruction);
-        if (loaded == no_index) return false;
-        const auto flush = flush_of(loaded, first);
-        if (!flush) return false;
+        const auto flush = loaded == no_index ? std::nullopt : flush_of(loaded, first);
+        if (!flush || !read || !whole(load, *read))
+            return fail(load.instruction,
+                        "reads '" + name +
+                            "' otherwise than to add each element once to global memory, by an "
+                            "atomic of the same kind");
         // Nothing is added where what was found adds nothing.
         const auto skips_nothing = [&](BlockIndex branch, std::uint8_t ways) {
             Symbolic goes = values_.guard(values_.flow().blocks[branch].last - 1);
@@ -350,15 +398,18 @@ class TableFinder {
                                        SymbolTable::constant(sum->identity, values_.value(loaded).width));
         };
         const auto flushed = sweeps_.of(*flush, skips_nothing);
-        if (!read || !flushed || read->is_loop != flushed->is_loop || read->exits != flushed->exits)
-            return false;
+        if (!flushed || read->is_loop != flushed->is_loop || read->exits != flushed->exits)
+            return fail(*flush, "adds some of '" + name + "' to global memory under a condition");
         // What is flushed was filled.
         if (read->bound ? !filled->bound || *filled->bound < *read->bound : filled->exits != read->exits)
-            return false;
+            return fail(*flush, "adds more of '" + name + "' to global memory than it has filled");
         const std::uint64_t bound = std::min<std::uint64_t>(
             read->bound.value_or(UINT32_MAX), most_bytes(variable) / ptx::size_bytes(first.type));
         auto added = range(*flush, bound);
-        if (!added || !note_dynamic(variable, *filled, ptx::size_bytes(first.type), result)) return false;
+        if (!added)
+            return fail(*flush, "adds '" + name + "' to a place that arguments and its index do not set");
+        if (!note_dynamic(variable, *filled, ptx::size_bytes(first.type), result))
+            return fail(fill.instruction, fills_dynamic(name));
         added->writes = true;
         added->reduction = "bins " + variable.name;
         result.ranges.push_back(std::move(*added));
@@ -446,23 +497,24 @@ class TableFinder {
     BlockSweeps sweeps_;
     Phases phases_;
     LeftOut left_;
+    Fault fault_;
     std::map<const ptx::Variable*, SharedVariable> variables_;
     std::set<std::uint32_t> accesses_, gone_, to_constant_, filled_from_;
 };
 
 }  // namespace
 
-std::optional<BlockTables> with_block_tables(SymbolTable& table, const ptx::Module& module,
-                                             const ptx::Function& function, const LaunchReads& reads,
-                                             bool may_reassociate) {
+std::expected<BlockTables, Fault> with_block_tables(SymbolTable& table, const ptx::Module& module,
+                                                    const ptx::Function& function, const LaunchReads& reads,
+                                                    bool may_reassociate) {
     LaunchReads of_block = reads;
     of_block.assumed.of[0] = Assumed::grid_stays;
     for (const std::size_t d : {1, 2}) {
-        if (reads.thread_index[d] || reads.block_size[d]) return std::nullopt;
+        if (reads.thread_index[d] || reads.block_size[d]) return std::unexpected(Fault{});
         if (of_block.assumed.of[d] == Assumed::grid_stays) of_block.assumed.of[d] = Assumed::nothing;
     }
     const auto values = FunctionValues::make(table, function, function_index, of_block);
-    if (!values || !values->flow().reducible) return std::nullopt;
+    if (!values || !values->flow().reducible) return std::unexpected(Fault{});
     return TableFinder(table, module, function, *values, may_reassociate).run();
 }
 

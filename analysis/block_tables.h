@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <optional>
 #include <set>
 #include <vector>
@@ -37,10 +38,12 @@ struct BlockTables {
     Symbolic dynamic_bytes;
 };
 
-// Nothing: there is no such memory, or something else is done with it. Blocks are of one dimension, x: what
+// The fault says what stands in the way; without a text: there is no such memory. Blocks are of one dimension, x: what
 // `reads` says of the others is not looked at. The function has no calls.
-[[nodiscard]] std::optional<BlockTables> with_block_tables(SymbolTable& table, const ptx::Module& module,
-                                                           const ptx::Function& function,
-                                                           const LaunchReads& reads, bool may_reassociate);
+[[nodiscard]] std::expected<BlockTables, Fault> with_block_tables(SymbolTable& table,
+                                                                  const ptx::Module& module,
+                                                                  const ptx::Function& function,
+                                                                  const LaunchReads& reads,
+                                                                  bool may_reassociate);
 
 }  // namespace trimtab::analysis

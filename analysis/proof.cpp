@@ -100,7 +100,10 @@ class Prover {
     }
     std::string place_of(const FunctionValues& values, std::uint32_t instruction) const {
         const ptx::Function& function = values.function();
-        if (!function.is_entry) return source_of(module_, function, instruction);
+        return function.is_entry ? place_in_kernel(instruction) : source_of(module_, function, instruction);
+    }
+    std::string place_in_kernel(std::uint32_t instruction) const {
+        const ptx::Function& function = inlined_.function;
         const Inlined::Origin& origin = inlined_.origins[instruction];
         if (origin.function != &kernel_ && !is_user_source(module_, function.body[instruction].location))
             return source_of(module_, kernel_, origin.kernel_instruction);
@@ -167,10 +170,17 @@ class Prover {
 
     // Tables as constant memory, bins as what they are added to.
     bool leave_out_tables() {
-        if (reachable_.size() == 1)
-            tables_ = sharing_ == Sharing::sums
-                          ? with_block_sums(table_, module_, inlined_.function, reads_, may_reassociate_)
-                          : with_block_tables(table_, module_, inlined_.function, reads_, may_reassociate_);
+        if (reachable_.size() == 1) {
+            auto found =
+                sharing_ == Sharing::sums
+                    ? with_block_sums(table_, module_, inlined_.function, reads_, may_reassociate_)
+                    : with_block_tables(table_, module_, inlined_.function, reads_, may_reassociate_);
+            if (found)
+                tables_ = std::move(*found);
+            else if (const Fault& fault = found.error(); !fault.text.empty())
+                proof_.shared_miss =
+                    Reason{fault.rule, place_in_kernel(fault.instruction), "the kernel " + fault.text};
+        }
         if (!tables_) {
             refuse(2, kernel_source(), "the kernel shares memory");
             return false;
@@ -495,10 +505,12 @@ Proof prove_exactly(SymbolTable& table, const Code& code) {
     if (proof.obstacles.warps || proof.obstacles.others)
         if (auto with_private = attempt(table, code, false, Sharing::own_slots); stands(with_private))
             return std::move(*with_private);
+    std::optional<Reason> shared_miss;
     for (const bool of_warps : {false, true}) {
         if (!proof.obstacles.others) break;
         auto with_tables = attempt(table, code, of_warps, Sharing::tables);
         if (stands(with_tables)) return std::move(*with_tables);
+        if (with_tables && !shared_miss) shared_miss = std::move(with_tables->shared_miss);
         if (!with_tables || !proof.near_misses.empty()) continue;
         proof.near_misses = std::move(with_tables->near_misses);
         proof.reasons.insert(proof.reasons.end(), proof.near_misses.begin(), proof.near_misses.end());
@@ -507,6 +519,7 @@ Proof prove_exactly(SymbolTable& table, const Code& code) {
     std::optional<Proof> sums;
     if (proof.obstacles.warps || proof.obstacles.others) sums = attempt(table, code, false, Sharing::sums);
     if (sums && sums->verdict == Verdict::covering) return std::move(*sums);
+    if (sums && sums->shared_miss) shared_miss = std::move(sums->shared_miss);
     if (!proof.obstacles.others)
         if (auto of_warps = attempt(table, code, true, Sharing::nothing); stands(of_warps))
             return std::move(*of_warps);
@@ -517,7 +530,9 @@ Proof prove_exactly(SymbolTable& table, const Code& code) {
             proof.reasons.insert(proof.reasons.end(), of_blocks->near_misses.begin(),
                                  of_blocks->near_misses.end());
     }
-    return stands(sums) ? std::move(*sums) : std::move(proof);
+    if (stands(sums)) return std::move(*sums);
+    if (shared_miss) proof.reasons.push_back(std::move(*shared_miss));
+    return proof;
 }
 
 // The same with floating-point sums as equal in any order. Nothing: that makes no better verdict.

@@ -36,6 +36,8 @@ struct Proof {
     // What the exchange of values between a block's threads needs.
     std::optional<WarpBytes> dynamic_shared;
     std::optional<Expression> dynamic_bytes;  // or what tables and bins need
+    // What stands in the way of tables and bins, or of a sum of the launch, in shared memory.
+    std::optional<Reason> shared_miss;
     // Why loops over a block's threads do not allow other blocks, where it has such loops.
     std::vector<Reason> near_misses;
 
