@@ -166,7 +166,24 @@ std::optional<std::uint32_t> BlockSweeps::constant_bound(const Symbolic& exits, 
         else
             first = middle + 1;
     }
+    // A test that wraps sends the first ones away, too: (unsigned)(k - 3) >= 61 does.
+    for (std::uint32_t k = 0; k < first; k++)
+        if (const auto out = is_out(k); !out || *out) return std::nullopt;
     return first;
+}
+
+// k >= bound, with nothing added to k that could wrap.
+bool BlockSweeps::compares_index_alone(const Symbolic& exits) const {
+    const Atom* test = table_.as_operation(exits);
+    if (test == nullptr || test->operation.op != Operator::setp || test->operands.size() != 2) return false;
+    using enum ptx::Comparison;
+    const bool is_left = test->operation.comparison == ge || test->operation.comparison == gt;
+    if (!is_left && test->operation.comparison != le && test->operation.comparison != lt) return false;
+    const Symbolic &index = test->operands[is_left ? 0 : 1], &bound = test->operands[is_left ? 1 : 0];
+    const Symbolic k = table_.global_index(Dimension::x, index.width);
+    bool is_of_index = false;
+    table_.for_each_atom(bound, [&](AtomIndex at) { is_of_index |= at == k.terms[0].atoms[0]; });
+    return index == k && !is_of_index;
 }
 
 bool BlockSweeps::is_whole(BlockIndex block, BlockSweep& sweep) const {
@@ -186,7 +203,8 @@ bool BlockSweeps::is_whole(BlockIndex block, BlockSweep& sweep) const {
         if (i > 0 && (!bound || bound != sweep.bound)) return false;
         sweep.bound = bound;
     }
-    return sweep.bound || (sweep.is_loop && sweep.exits.size() == 1);
+    return sweep.bound ||
+           (sweep.is_loop && sweep.exits.size() == 1 && compares_index_alone(sweep.exits.front()));
 }
 
 }  // namespace trimtab::analysis

@@ -64,6 +64,7 @@ class BlockSweeps {
     bool is_whole(ptx::BlockIndex block, BlockSweep& sweep) const;
     [[nodiscard]] bool leads(ptx::BlockIndex from, ptx::BlockIndex to, const ptx::Loop& loop) const;
     enum class Sweep : std::uint8_t { of_loop, of_threads };
+    [[nodiscard]] bool compares_index_alone(const Symbolic& exits) const;
     [[nodiscard]] std::optional<std::uint32_t> constant_bound(const Symbolic& exits, Sweep kind) const;
 
     SymbolTable& table_;

@@ -38,7 +38,7 @@ const std::map<std::string, std::pair<std::size_t, unsigned>> least_kernels{
     {"sums_hostile", {17, 1}},
     {"tables_legal", {13, 13}},
     {"tables_hostile", {35, 0}},
-    {"tables_own_hostile", {13, 1}},
+    {"tables_own_hostile", {15, 1}},
     {"launch_sums_legal", {9, 9}},
     {"launch_sums_hostile", {20, 2}},
     {"private_legal", {10, 1}},

@@ -120,3 +120,20 @@ __global__ void multiples_of_an_argument(int* o, const int* __restrict__ a, int 
     const int i = GX;
     if (i < n) o[i] = t[a[i] & 63];
 }
+// The first three threads of a block end at once, and all that would have been theirs later is filled by nobody.
+//= fixed 2 "shared memory"
+__global__ void from_the_third_on(int* o, const int* __restrict__ a, int n) {
+    __shared__ int t[64];
+    for (int k = threadIdx.x; static_cast<unsigned>(k - 3) < 61u; k += blockDim.x) t[k] = a[k];
+    __syncthreads();
+    const int i = GX;
+    if (i < n) o[i] = t[3 + i % 5];
+}
+//= fixed 2 "shared memory"
+__global__ void in_a_window(int* o, const int* __restrict__ a, int n, unsigned m) {
+    __shared__ int t[64];
+    for (int k = threadIdx.x; k - 3 < m; k += blockDim.x) t[k] = a[k];
+    __syncthreads();
+    const int i = GX;
+    if (i < n) o[i] = t[3 + i % 5];
+}
