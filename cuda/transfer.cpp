@@ -62,19 +62,13 @@ cudaMemcpyKind kind_of(Place to, Place from, cudaMemcpyKind kind) {
     return from == Place::device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
 }
 
-// How long a copy takes, and on what: the bus between host and device, or, on the device, its memory, read
-// and written.
 Work work_of(const trimtab_device& device, cudaMemcpyKind kind, double bytes) {
-    const double over_bus_ns = device.launch_overhead_ns + bytes / device.pcie_bytes_per_s * 1e9;
     switch (kind) {
         case cudaMemcpyHostToDevice:
-            return {.engine = Engine::copy_to_device, .duration_ns = over_bus_ns, .part_of_device = 0};
         case cudaMemcpyDeviceToHost:
-            return {.engine = Engine::copy_to_host, .duration_ns = over_bus_ns, .part_of_device = 0};
+            return emulator::work_of_bus_copy(device, kind == cudaMemcpyDeviceToHost, bytes);
         case cudaMemcpyDeviceToDevice:
-            return {.engine = Engine::compute,
-                    .duration_ns = device.launch_overhead_ns + 2 * bytes / device.dram_bytes_per_s * 1e9,
-                    .part_of_device = 0};
+            return emulator::work_of_device_copy(device, bytes);
         case cudaMemcpyHostToHost:
         case cudaMemcpyDefault:
             break;
@@ -154,11 +148,8 @@ std::expected<Operation, cudaError_t> fill_operation(State& state, const Side& t
     if (box.is_empty()) return operation;
     const Place place = place_of(state, to, box);
     if (place == Place::invalid || place == Place::host) return std::unexpected(cudaErrorInvalidValue);
-    const trimtab_device& device = state.current().description.values;
-    const Work work{.engine = Engine::compute,
-                    .duration_ns = device.launch_overhead_ns +
-                                   static_cast<double>(box.bytes()) / device.dram_bytes_per_s * 1e9,
-                    .part_of_device = 0};
+    const Work work =
+        emulator::work_of_fill(state.current().description.values, static_cast<double>(box.bytes()));
     operation.run = [to, box, value, value_bytes, work, checker = state.checker.get()](Work& done) {
         if (RunLog* const log = run_log_of_environment()) log->interrupted();
         for (std::size_t slice = 0; slice < box.depth; ++slice) {

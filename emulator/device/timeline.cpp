@@ -9,7 +9,24 @@ namespace {
 // resident grids per device, 128 from compute capability 7.0 on).
 constexpr std::size_t resident_grids = 128;
 
+Work transfer(const trimtab_device& device, Engine engine, double bytes, double bytes_per_s) {
+    return {.engine = engine, .duration_ns = device.launch_overhead_ns + bytes / bytes_per_s * 1e9};
+}
+
 }  // namespace
+
+Work work_of_bus_copy(const trimtab_device& device, bool is_to_host, double bytes) {
+    return transfer(device, is_to_host ? Engine::copy_to_host : Engine::copy_to_device, bytes,
+                    device.pcie_bytes_per_s);
+}
+
+Work work_of_device_copy(const trimtab_device& device, double bytes) {
+    return transfer(device, Engine::copy_within, 2 * bytes, device.dram_bytes_per_s);
+}
+
+Work work_of_fill(const trimtab_device& device, double bytes) {
+    return transfer(device, Engine::copy_within, bytes, device.dram_bytes_per_s);
+}
 
 double Timeline::place_kernel(const Work& work, double earliest_ns) {
     // Kernels start in the order of their launch: none begins before the one launched ahead of it.
@@ -36,18 +53,22 @@ double Timeline::place_kernel(const Work& work, double earliest_ns) {
 }
 
 double Timeline::place(const Work& work, double earliest_ns) {
+    const auto behind = [&](double& free_ns) {
+        return free_ns = std::max(earliest_ns, free_ns) + work.duration_ns;
+    };
     switch (work.engine) {
-        case Engine::none:
-            return earliest_ns + work.duration_ns;
         case Engine::compute:
             return place_kernel(work, earliest_ns);
         case Engine::copy_to_device:
-            return copy_to_device_free_ns_ =
-                       std::max(earliest_ns, copy_to_device_free_ns_) + work.duration_ns;
+            return behind(copy_to_device_free_ns_);
         case Engine::copy_to_host:
-            return copy_to_host_free_ns_ = std::max(earliest_ns, copy_to_host_free_ns_) + work.duration_ns;
+            return behind(copy_to_host_free_ns_);
+        case Engine::copy_within:
+            return behind(copy_within_free_ns_);
+        case Engine::none:
+            break;
     }
-    return earliest_ns;
+    return earliest_ns + work.duration_ns;
 }
 
 }  // namespace trimtab::emulator

@@ -4,26 +4,17 @@
 
 namespace trimtab::opencl {
 
-using emulator::Engine;
 using emulator::Work;
 
 Work work_of_copy(const trimtab_device& device, const Side& to, const Side& from, const Box& box) {
     const auto bytes = static_cast<double>(box.width_bytes) * static_cast<double>(box.height) *
                        static_cast<double>(box.depth);
-    if (to.is_host == from.is_host)
-        return {.engine = Engine::compute,
-                .duration_ns = device.launch_overhead_ns + 2 * bytes / device.dram_bytes_per_s * 1e9,
-                .part_of_device = 1};
-    return {.engine = to.is_host ? Engine::copy_to_host : Engine::copy_to_device,
-            .duration_ns = device.launch_overhead_ns + bytes / device.pcie_bytes_per_s * 1e9,
-            .part_of_device = 0};
+    return to.is_host == from.is_host ? emulator::work_of_device_copy(device, bytes)
+                                      : emulator::work_of_bus_copy(device, to.is_host, bytes);
 }
 
 Work work_of_fill(const trimtab_device& device, std::size_t bytes) {
-    return {
-        .engine = Engine::compute,
-        .duration_ns = device.launch_overhead_ns + static_cast<double>(bytes) / device.dram_bytes_per_s * 1e9,
-        .part_of_device = 1};
+    return emulator::work_of_fill(device, static_cast<double>(bytes));
 }
 
 void copy_box(const Side& to, const Side& from, const Box& box) {
