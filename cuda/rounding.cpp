@@ -1,78 +1,25 @@
 #include "cuda/rounding.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstddef>
 #include <utility>
 
-#include "emulator/exec/half.h"
+#include "emulator/check/rounding_bounds.h"
 
 namespace trimtab::cuda {
 namespace {
 
 using emulator::check::AtomicSum;
+using emulator::check::bound_of;
+using emulator::check::most_of_scale;
+using emulator::check::number_of;
+using emulator::check::precision_of;
+using emulator::check::SumBound;
 using ptx::NumberKind;
 
-// What is known of a type. `tolerance`: of the larger of two numbers that were made of sums in other groups, far above
-// their usual rounding and far below a term too many.
-struct Precision {
-    int bits = 0;  // of the significand
-    double tolerance = 0, least_normal = 0;
-};
-Precision precision_of(NumberKind kind) {
-    switch (kind) {
-        case NumberKind::f16:
-            return {.bits = 11, .tolerance = 4e-3, .least_normal = 0x1p-14};
-        case NumberKind::bf16:
-            return {.bits = 8, .tolerance = 3e-2, .least_normal = 0x1p-126};
-        case NumberKind::f32:
-            return {.bits = 24, .tolerance = 1e-4, .least_normal = 0x1p-126};
-        case NumberKind::f64:
-            return {.bits = 53, .tolerance = 1e-10, .least_normal = 0x1p-1022};
-        case NumberKind::moved:
-        case NumberKind::other:
-            break;
-    }
-    return {};
-}
-
-// Numbers above it are sentinels, or no numbers at all, and say nothing of an allocation's scale.
-constexpr double most_of_scale = 1e15;
 // How much more than another order of the launch as written a run may differ.
 constexpr double spread_factor = 16;
-// Errors of n additions in either direction come to some sqrt(n) of one's.
-constexpr double errors_at_once = 16;
-
-double number_of(std::uint64_t bits, NumberKind kind) {
-    switch (kind) {
-        case NumberKind::f16:
-            return emulator::half_to_real(static_cast<std::uint16_t>(bits));
-        case NumberKind::bf16:
-            return emulator::bfloat_to_real(static_cast<std::uint16_t>(bits));
-        case NumberKind::f32:
-            return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-        default:
-            return std::bit_cast<double>(bits);
-    }
-}
-
-// Two orders in which a sum may be taken differ by no more than `most`, whatever its terms are (the usual bound on
-// a sum's error, twice), and hardly by more than `usual`.
-struct SumBound {
-    double usual = 0, most = 0;
-};
-SumBound bound_of(const AtomicSum& sum) {
-    const Precision precision = precision_of(sum.kind);
-    // No partial sum has more bits than the type: all orders are exact.
-    if (sum.magnitude < std::ldexp(1.0, sum.finest_exponent + precision.bits)) return {};
-    const auto count = static_cast<double>(sum.count);
-    const double of_one = std::ldexp(sum.magnitude, -precision.bits),
-                 flushed = 2 * count * precision.least_normal;
-    const double most = std::min(2 * count * of_one, sum.magnitude) + flushed;
-    return {.usual = std::min(most, errors_at_once * std::sqrt(count) * of_one + flushed), .most = most};
-}
-
 }  // namespace
 
 template <class Visit>
@@ -94,8 +41,8 @@ bool Rounding::each_number(const MemorySnapshot::ChangedWord& word, const Visit&
         if (then == now) continue;
         Number number{.kind = kind, .region = word.region->first, .address = address};
         if (kind != NumberKind::other) {
-            number.then = number_of(then, kind);
-            number.now = number_of(now, kind);
+            number.then = number_of(reinterpret_cast<const std::byte*>(&then), kind);
+            number.now = number_of(reinterpret_cast<const std::byte*>(&now), kind);
         }
         if (!visit(number)) return false;
     }

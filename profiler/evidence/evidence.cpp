@@ -14,7 +14,7 @@
 #include "analysis/built_in_blocks.h"
 #include "base/json_value.h"
 #include "emulator/check/checker.h"
-#include "profiler/evidence/float_atomics.h"
+#include "emulator/check/written_numbers.h"
 #include "profiler/evidence/trial_comparison.h"
 #include "profiler/evidence/trial_memory.h"
 #include "profiler/evidence/trial_plan.h"
@@ -98,6 +98,8 @@ class Trials {
     }
     [[nodiscard]] bool depends_on_order(const TrialLaunch& launch, const MemoryImage& expected,
                                         std::uint64_t limit);
+    [[nodiscard]] const emulator::check::WrittenNumbers* numbers(const TrialLaunch& launch,
+                                                                 std::uint64_t limit);
     [[nodiscard]] std::string circumstances(const TrialLaunch& launch, Contents contents) const;
     [[nodiscard]] std::vector<Contents> all_contents() const;
     [[nodiscard]] bool is_spent() const { return spent_ >= options_.instruction_budget; }
@@ -112,6 +114,8 @@ class Trials {
     const EvidenceOptions& options_;
     TrialPlan plan_;
     TrialMemory memory_;
+    std::optional<emulator::check::WrittenNumbers>
+        numbers_;              // of the launch that is tried, once they are wanted
     std::uint64_t spent_ = 0;  // warp instructions
     std::size_t turn_ = 0;
     Evidence evidence_;
@@ -164,14 +168,19 @@ std::vector<Contents> Trials::all_contents() const {
     return {Contents::counting, Contents::magnitudes, Contents::extremes, Contents::units};
 }
 
+// What the launch as written writes where, looked at once; null: nothing of it may round otherwise.
+const emulator::check::WrittenNumbers* Trials::numbers(const TrialLaunch& launch, std::uint64_t limit) {
+    if (!may_round()) return nullptr;
+    if (!numbers_) {
+        memory_.restore();
+        (void)execute(launch, nullptr, limit, 0, &numbers_.emplace());
+    }
+    return &*numbers_;
+}
+
 // The launch as written in other orders, and under the check for races: does it say itself what it leaves?
 bool Trials::depends_on_order(const TrialLaunch& launch, const MemoryImage& expected, std::uint64_t limit) {
-    FloatAtomics atomics;
-    if (may_round()) {
-        memory_.restore();
-        (void)execute(launch, nullptr, limit, 0, &atomics);
-    }
-    const Roundings roundings{.atomics = &atomics.places(), .sums = false};
+    const Roundings roundings{.numbers = numbers(launch, limit), .is_as_written = true};
     for (std::uint64_t order = 1; order <= orders_as_written; ++order) {
         memory_.restore();
         const auto result = execute(launch, nullptr, limit, order);
@@ -201,13 +210,10 @@ std::string Trials::difference(const TrialLaunch& launch, const LaunchConfigurat
     ++evidence_.launches;
     auto found = compare(memory_, expected, {});
     if (found && may_round()) {
-        FloatAtomics atomics;
+        const auto* written = numbers(launch, limit);
         memory_.restore();
-        (void)execute(launch, nullptr, limit, 0, &atomics);
-        memory_.restore();
-        (void)execute(launch, &other, limit, order, &atomics);
-        found =
-            compare(memory_, expected, {.atomics = &atomics.places(), .sums = description_.may_reassociate});
+        (void)execute(launch, &other, limit, order);
+        found = compare(memory_, expected, {.numbers = written, .sums = description_.may_reassociate});
     }
     return found ? text_of(*found, memory_, program_, description_) : std::string();
 }
@@ -222,6 +228,7 @@ std::string Trials::circumstances(const TrialLaunch& launch, Contents contents) 
 
 Trials::Trial Trials::try_launch(const TrialLaunch& launch, Contents contents, std::size_t most_others) {
     ++turn_;
+    numbers_.reset();
     memory_.fill(contents, static_cast<std::uint32_t>(turn_));
     const auto written = execute(launch, nullptr, options_.instruction_budget / 8, 0);
     if (!written || memory_.is_exhausted()) {

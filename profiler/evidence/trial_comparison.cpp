@@ -5,32 +5,24 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <utility>
 #include <vector>
 
+#include "emulator/check/rounding_bounds.h"
 #include "emulator/exec/half.h"
+#include "ptx/types.h"
 
 namespace trimtab::profiler {
 
 namespace {
 
+using emulator::check::most_of_scale;
+using emulator::check::number_of;
+using ptx::NumberKind;
 using ptx::Type;
 
 constexpr std::size_t word_bytes = 4;
-
-// What sums of many terms may lose: far above their usual rounding, far below a term too many. As `trimtab verify` has
-// it (docs/legality.md).
-double tolerance(Type type) {
-    switch (type) {
-        case Type::f64:
-            return 1e-10;
-        case Type::f32:
-            return 1e-4;
-        case Type::f16:
-            return 2e-2;
-        default:
-            return 1e-1;
-    }
-}
 
 template <typename T>
 T read(const std::byte* from) {
@@ -39,34 +31,11 @@ T read(const std::byte* from) {
     return value;
 }
 
-double number(Type type, const std::byte* from) {
-    switch (type) {
-        case Type::f64:
-            return read<double>(from);
-        case Type::f32:
-            return read<float>(from);
-        case Type::f16:
-            return emulator::half_to_real(read<std::uint16_t>(from));
-        default:
-            return emulator::bfloat_to_real(read<std::uint16_t>(from));
-    }
-}
-
-bool is_near(Type type, const std::byte* expected, const std::byte* found, double scale) {
-    if (std::memcmp(expected, found, ptx::size_bytes(type)) == 0) return true;
-    const double then = number(type, expected), now = number(type, found);
-    if (std::isnan(then) && std::isnan(now)) return true;
-    if (!std::isfinite(then) || !std::isfinite(now)) return false;
-    return std::abs(then - now) <= tolerance(type) * std::max({std::abs(then), std::abs(now), scale});
-}
-
 // The root mean square of numbers, for what is left where sums cancel.
 class Scale {
   public:
     void add(double value) {
-        // Above this, bits are hardly meant as a number of that type.
-        constexpr double most = 1e15;
-        if (!std::isfinite(value) || value == 0 || std::abs(value) > most) return;
+        if (!(std::abs(value) <= most_of_scale) || value == 0) return;
         sum_ += value * value;
         ++count_;
     }
@@ -86,8 +55,9 @@ class Comparison {
   public:
     Comparison(const TrialMemory& memory, const MemoryImage& expected, const Roundings& roundings)
         : memory_(memory), roundings_(roundings) {
-        if (roundings.atomics == nullptr && !roundings.sums) return;
-        for (const auto& [first, bytes] : expected) add_to_scales(first, bytes);
+        if (roundings.numbers == nullptr) return;
+        for (const auto& [first, bytes] : expected)
+            if (const std::byte* host = memory.now(first); host != nullptr) add_to_scales(first, bytes, host);
     }
 
     void look(std::uint64_t first, const std::byte* expected, const std::byte* found, std::size_t bytes) {
@@ -110,71 +80,71 @@ class Comparison {
     }
 
   private:
-    [[nodiscard]] Type atomic_at(std::uint64_t address) const {
-        if (roundings_.atomics == nullptr) return Type::none;
-        const auto found = roundings_.atomics->find(address);
-        return found == roundings_.atomics->end() ? Type::none : found->second;
+    static std::uint64_t address_of(const std::byte* host) { return reinterpret_cast<std::uint64_t>(host); }
+
+    // What the launch as written left in the bytes from `host` on, of which there are `bytes`: a whole number of that
+    // kind, or none.
+    [[nodiscard]] NumberKind number_at(const std::byte* host, std::size_t bytes) const {
+        const NumberKind kind = roundings_.numbers->kind_at(address_of(host));
+        const std::size_t size = ptx::size_bytes(kind);
+        if (size == 0 || size > bytes || address_of(host) % size != 0) return NumberKind::other;
+        for (std::size_t at = 2; at < size; at += 2)
+            if (roundings_.numbers->kind_at(address_of(host + at)) != kind) return NumberKind::other;
+        return kind;
     }
 
-    void add_to_scales(std::uint64_t first, const std::vector<std::byte>& bytes) {
+    void add_to_scales(std::uint64_t first, const std::vector<std::byte>& expected, const std::byte* host) {
         const Pointee* pointee = memory_.pointee_at(first);
         const std::byte* before = memory_.before(first);
-        const Type sums = roundings_.sums && pointee != nullptr ? type_of(*pointee) : Type::none;
-        for (std::size_t at = 0; at + 2 <= bytes.size(); at += 2) {
-            Type type = atomic_at(first + at);
-            if (type == Type::none && sums != Type::none && at % ptx::size_bytes(sums) == 0) type = sums;
-            if (type == Type::none || at + ptx::size_bytes(type) > bytes.size()) continue;
-            if (before != nullptr && std::memcmp(bytes.data() + at, before + at, ptx::size_bytes(type)) == 0)
-                continue;
-            scales_[pointee].add(number(type, bytes.data() + at));
+        for (std::size_t at = 0; at + 2 <= expected.size();) {
+            const NumberKind kind = number_at(host + at, expected.size() - at);
+            const std::size_t size = std::max<std::size_t>(ptx::size_bytes(kind), 2);
+            if (kind != NumberKind::other && std::memcmp(expected.data() + at, before + at, size) != 0)
+                scales_[{pointee, kind}].add(number_of(expected.data() + at, kind));
+            at += size;
         }
     }
 
-    // Is the word at `at` of the stretch the rounding's?
+    // Is the word at `at` of the stretch another one by rounding?
     [[nodiscard]] bool is_rounding(std::uint64_t first, std::size_t at, const std::byte* expected,
                                    const std::byte* found, std::size_t bytes) const {
-        if (roundings_.atomics == nullptr && !roundings_.sums) return false;
-        const Pointee* pointee = memory_.pointee_at(first);
-        const auto scale_at = scales_.find(pointee);
-        const double scale = scale_at == scales_.end() ? 0 : scale_at->second.value();
-        const auto near = [&](Type type, std::size_t from) {
-            return from + ptx::size_bytes(type) <= bytes &&
-                   is_near(type, expected + from, found + from, scale);
-        };
-        // The number that atomics made of these bytes.
-        if (atomic_at(first + at) == Type::f32) return near(Type::f32, at);
-        if (atomic_at(first + at / 8 * 8) == Type::f64) return near(Type::f64, at / 8 * 8);
-        if (const Type low = atomic_at(first + at), high = atomic_at(first + at + 2);
-            ptx::size_bytes(low) == 2 || ptx::size_bytes(high) == 2) {
-            const auto half = [&](Type type, std::size_t from) {
-                return type == Type::none ? std::memcmp(expected + from, found + from, 2) == 0
-                                          : near(type, from);
-            };
-            return half(low, at) && half(high, at + 2);
+        if (roundings_.numbers == nullptr) return false;
+        const std::size_t wide = at / 8 * 8;
+        if (number_at(found + wide, bytes - wide) == NumberKind::f64)
+            return explains(first, wide, NumberKind::f64, expected, found);
+        for (std::size_t part = at; part < std::min(at + word_bytes, bytes);) {
+            const NumberKind kind = number_at(found + part, bytes - part);
+            const std::size_t size = std::max<std::size_t>(ptx::size_bytes(kind), 2);
+            if (std::memcmp(expected + part, found + part, std::min(size, bytes - part)) != 0 &&
+                (kind == NumberKind::other || !explains(first, part, kind, expected, found)))
+                return false;
+            part += size;
         }
-        if (!roundings_.sums) return false;
-        if (pointee == nullptr || pointee->is_guess)
-            return near(Type::f32, at) || near(Type::f64, at / 8 * 8);
-        switch (type_of(*pointee)) {
-            case Type::f64:
-                return near(Type::f64, at / 8 * 8);
-            case Type::f32:
-                return near(Type::f32, at);
-            case Type::f16:
-                return near(Type::f16, at) && near(Type::f16, at + 2);
-            default:
-                break;
+        return true;
+    }
+
+    [[nodiscard]] bool explains(std::uint64_t first, std::size_t at, NumberKind kind,
+                                const std::byte* expected, const std::byte* found) const {
+        const double then = number_of(expected + at, kind), now = number_of(found + at, kind);
+        if (!std::isfinite(then) || !std::isfinite(now)) return false;
+        const double difference = std::abs(now - then);
+        const auto* sum = roundings_.numbers->sum_at(address_of(found + at));
+        if (sum != nullptr && sum->kind == kind) {
+            const auto bound = emulator::check::bound_of(*sum);
+            if (difference <= (roundings_.is_as_written ? bound.most : bound.usual)) return true;
         }
-        // A whole number that was made of such a sum: the next one.
-        const auto then = std::int64_t{read<std::int32_t>(expected + at)},
-                   now = std::int64_t{read<std::int32_t>(found + at)};
-        return std::abs(then - now) <=
-               std::max(1.0, tolerance(Type::f32) * static_cast<double>(std::abs(then)));
+        if (!(roundings_.sums && !roundings_.is_as_written) && !roundings_.numbers->are_sums_read())
+            return difference == 0;  // zeros of two signs
+        const auto scale = scales_.find({memory_.pointee_at(first), kind});
+        return difference <= emulator::check::precision_of(kind).tolerance *
+                                 std::max({std::abs(then), std::abs(now),
+                                           scale == scales_.end() ? 0 : scale->second.value(),
+                                           sum == nullptr ? 0 : sum->magnitude});
     }
 
     const TrialMemory& memory_;
     const Roundings& roundings_;
-    std::unordered_map<const Pointee*, Scale> scales_;
+    std::map<std::pair<const Pointee*, NumberKind>, Scale> scales_;
     std::optional<TrialDifference> first_;
     std::uint64_t words_ = 0;
 };

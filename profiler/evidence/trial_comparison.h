@@ -5,11 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 #include "analysis/description.h"
+#include "emulator/check/written_numbers.h"
 #include "profiler/evidence/trial_memory.h"
-#include "ptx/types.h"
 
 namespace trimtab::profiler {
 
@@ -20,12 +19,12 @@ struct TrialDifference {
     std::array<std::byte, 8> expected{}, found{};  // from `address` on
 };
 
-// What may differ by its rounding.
+// What may differ by its rounding (docs/legality.md, "What rounding explains").
 struct Roundings {
-    // By address: numbers that floating-point atomics were added to; null: none.
-    const std::unordered_map<std::uint64_t, ptx::Type>* atomics = nullptr;
-    // Sums may be grouped otherwise in the whole kernel.
-    bool sums = false;
+    // What the launch as written wrote, on the same pages; null: nothing rounds otherwise.
+    const emulator::check::WrittenNumbers* numbers = nullptr;
+    bool sums = false;           // sums of blocks are grouped otherwise, too
+    bool is_as_written = false;  // it is compared with itself in another order
 };
 
 // Between what `memory` holds and `expected`.

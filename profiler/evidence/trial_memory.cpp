@@ -185,6 +185,12 @@ const std::byte* TrialMemory::before(std::uint64_t stretch) const {
     return found == pages_.end() ? nullptr : found->second.bytes.get() + page_bytes;
 }
 
+const std::byte* TrialMemory::now(std::uint64_t stretch) const {
+    if (!variables_.empty() && stretch == program_.variables_first()) return variables_now();
+    const auto found = pages_.find(stretch / page_bytes);
+    return found == pages_.end() ? nullptr : found->second.bytes.get();
+}
+
 void TrialMemory::make(std::uint64_t address, std::span<std::byte> bytes) const {
     const Pointee* pointee = pointee_at(address);
     if (pointee == nullptr) {

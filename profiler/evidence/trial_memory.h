@@ -63,6 +63,8 @@ class TrialMemory : public emulator::GlobalMemory {
     void compare(const MemoryImage& expected, const Visit& visit) const;
     // What is there before a launch; null: nothing has touched it.
     [[nodiscard]] const std::byte* before(std::uint64_t stretch) const;
+    // And where it is now; null likewise.
+    [[nodiscard]] const std::byte* now(std::uint64_t stretch) const;
 
     [[nodiscard]] Range range_of(std::uint64_t address, emulator::Access access) override;
     [[nodiscard]] std::string explain(std::uint64_t address) const override;

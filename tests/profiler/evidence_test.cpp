@@ -143,15 +143,21 @@ TEST(Evidence, SumsByAtomicsRoundAndNothingElseDoes) {
 TEST(Evidence, SumsThatMayBeGroupedOtherwiseRound) {
     KernelDescription grouped = claim("float", "float").build();
     grouped.may_reassociate = true;
-    // A few units in the last place, by the place in the block.
+    // Less than 1e-5 of it, by the place in the block.
     const Evidence near = evidence_of(
-        "ld.global.u32 %r1, [%a]; and.b32 %r2, %t, 3; xor.b32 %r3, %r1, %r2; st.global.u32 [%o], %r3;",
+        "ld.global.f32 %f1, [%a]; cvt.rn.f32.u32 %f2, %t; mul.f32 %f3, %f2, 0f2E000000; "
+        "fma.rn.f32 %f4, %f1, %f3, %f1; st.global.f32 [%o], %f4;",
         grouped);
     EXPECT_EQ(near.outcome, Outcome::agrees) << near.text;
     const Evidence far = evidence_of(
         "ld.global.f32 %f1, [%a]; cvt.rn.f32.u32 %f2, %t; add.f32 %f3, %f1, %f2; st.global.f32 [%o], %f3;",
         grouped);
     EXPECT_EQ(far.outcome, Outcome::differs) << far.text;
+    // Bits that an integer instruction made are no number that rounds.
+    const Evidence bits = evidence_of(
+        "ld.global.u32 %r1, [%a]; shr.u32 %r2, %t, 5; xor.b32 %r3, %r1, %r2; st.global.u32 [%o], %r3;",
+        grouped);
+    EXPECT_EQ(bits.outcome, Outcome::differs) << bits.text;
 }
 
 // As planned for n alone, the smallest size.
