@@ -346,6 +346,11 @@ Machine machine_of(const model::Device& device, double active_sms) {
     set_gap(Resource::dram,
             32 * std::max(1.0, active_sms) * d.sm_clock_hz / (dram_share * std::max(1.0, d.dram_bytes_per_s)),
             fmt::format("{}; {}", source_of(device, "dram_bytes_per_s"), dram_share_source));
+    machine.of(Resource::issue) = {.latency_cycles = 0,
+                                   .gap_cycles = 1,
+                                   .per_scheduler = true,
+                                   .latency_source = "none: an instruction's latency is its unit's",
+                                   .gap_source = std::string(a.issues_per_cycle.source)};
     set_latency(Resource::atomic, a.atomic_latency);
     set_gap(Resource::atomic, a.atomic_gap.value, std::string(a.atomic_gap.source));
     return machine;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cmath>
 #include <thread>
 #include <tuple>
 
+#include "schedule/kept_work.h"
 #include "schedule/recorder.h"
 
 namespace trimtab::schedule {
@@ -60,9 +62,30 @@ Totals totals_of(const Outcome& outcome, std::size_t resident) {
             .admitted_cycles = outcome.admitted_cycles};
 }
 
+}  // namespace
+
+void keep_within(const Bounds& allowed, Estimate& answer) {
+    const double cycles = answer.cycles;
+    const bool is_below = cycles < allowed.least_cycles;
+    if (!is_below && cycles <= allowed.most_cycles) return;
+    answer.cycles = is_below ? allowed.least_cycles : allowed.most_cycles;
+    assert(std::abs(answer.cycles - cycles) <= bound_tolerance * answer.cycles);
+    answer.crossed = CrossedBound{.emulated_cycles = cycles,
+                                  .is_below = is_below,
+                                  .by = is_below ? allowed.least_by : "every instruction by itself"};
+}
+
+namespace {
+
 class Estimation {
   public:
-    Estimation(const TracedLaunch& launch, const Change* change) : launch_(launch), change_(change) {}
+    Estimation(const TracedLaunch& launch, const Change* change)
+        : launch_(launch), change_(change), close_(launch.machine) {
+        const Caps few = few_turns(launch.trace.code);
+        const double kept = KeptWork(launch.trace, few).share(few);
+        close_.block_gap_cycles *= kept;
+        close_.block_start_cycles *= kept;
+    }
 
     Estimate run() {
         const std::uint64_t blocks = launch_.blocks_on_sm, resident = launch_.resident;
@@ -80,17 +103,22 @@ class Estimation {
             totals.warp_instructions *= scale;
             for (double& cycles : totals.admitted_cycles) cycles *= scale;
         }
-        // What leaves L2 is written while DRAM has nothing to read: not before all reads and writes are done.
-        totals.cycles = std::max(totals.cycles, totals.admitted_cycles[index(Resource::dram)]);
+        add_dispatch(totals);
+        // Blocks end without waiting for what they store, nor for atomics whose result nobody reads, and what leaves L2 is
+        // written while DRAM has nothing to read: a launch is not over before all of that is done.
+        for (const Resource resource :
+             {Resource::load_store, Resource::l1, Resource::l2, Resource::dram, Resource::atomic})
+            totals.cycles = std::max(totals.cycles, totals.admitted_cycles[index(resource)]);
         Estimate out;
         const double ratio = launch_.work_ratio;
         out.cycles = totals.cycles * ratio;
         out.warp_instructions = totals.warp_instructions * ratio;
+        // A change may be of one region only: the bounds know none.
+        if (change_ == nullptr) keep_within(bounds(launch_), out);
         out.time_ns = out.cycles / launch_.sm_clock_hz * 1e9 + launch_.launch_overhead_ns;
-        const double cycles = std::max(1.0, totals.cycles);
+        const double cycles = std::max(1.0, ratio > 0 ? out.cycles / ratio : totals.cycles);
         for (std::size_t r = 0; r < resource_count; ++r)
-            out.utilisation[r] = std::clamp(totals.admitted_cycles[r] / cycles, 0.0, 1.0);
-        out.issue_utilisation = std::min(1.0, totals.warp_instructions / cycles / launch_.machine.schedulers);
+            out.utilisation[r] = totals.admitted_cycles[r] / cycles;
         out.emulated_warp_instructions = emulated_;
         return out;
     }
@@ -105,12 +133,29 @@ class Estimation {
         return count * launch_.resident;
     }
 
+    // What is missing of the time between blocks' starts: while the first come one by one and the last end one by one, the
+    // SM is short of them, and likewise while one takes another's place. Of that as much shows as of its full load a
+    // block takes by itself: where others fill the SM meanwhile, nothing is lost.
+    void add_dispatch(Totals& totals) {
+        const Machine& machine = launch_.machine;
+        const double gap = machine.block_gap_cycles - close_.block_gap_cycles,
+                     start = machine.block_start_cycles - close_.block_start_cycles;
+        if (launch_.blocks_on_sm < 2 || (gap <= 0 && start <= 0)) return;
+        const auto blocks = static_cast<double>(launch_.blocks_on_sm),
+                   resident = static_cast<double>(launch_.resident);
+        const double alone = of_blocks(1).cycles, waves = std::ceil(blocks / resident);
+        const double shows = std::min(1.0, alone * waves / std::max(1.0, totals.cycles));
+        totals.cycles += shows * (gap * (std::min(blocks, resident) - 1) + start * (waves - 1));
+        // Blocks that are over before the next comes leave nothing but the time between them.
+        totals.cycles = std::max(totals.cycles, (blocks - 1) * machine.block_gap_cycles + alone);
+    }
+
     Outcome emulate_with(std::uint32_t blocks, const Caps& caps) {
-        Outcome outcome = emulate(launch_.machine, {.trace = &launch_.trace,
-                                                    .resident = launch_.resident,
-                                                    .blocks = blocks,
-                                                    .caps = caps,
-                                                    .change = change_});
+        Outcome outcome = emulate(close_, {.trace = &launch_.trace,
+                                           .resident = launch_.resident,
+                                           .blocks = blocks,
+                                           .caps = caps,
+                                           .change = change_});
         emulated_ += outcome.warp_instructions;
         return outcome;
     }
@@ -145,6 +190,11 @@ class Estimation {
 
     const TracedLaunch& launch_;
     const Change* change_;
+    // Where iterations are left out, blocks end early, and an SM that gets its next block as late as ever would stand
+    // empty between them: one more iteration would cost nothing. Blocks therefore follow each other the sooner, the fewer
+    // of their instructions are kept, and the SM is as full as the launch fills it. All emulations do so alike: warps
+    // then meet in the same order in each, and their difference is that of the iterations alone.
+    Machine close_;
     std::uint64_t emulated_ = 0;
 };
 
@@ -163,7 +213,7 @@ double most_share(const Estimate& base, const Sensitivity& one) {
 double usual_cycles(const Estimate& base, const std::vector<Sensitivity>& asked,
                     const std::vector<double>& cycles) {
     constexpr double hardly = 0.02;  // of the time: a tenth of that is what such a resource can delay
-    std::vector<double> alike{base.cycles};
+    std::vector<double> alike{base.crossed ? base.crossed->emulated_cycles : base.cycles};
     for (std::size_t i = 0; i < asked.size(); ++i)
         if (asked[i].is_gap && most_share(base, asked[i]) < hardly) alike.push_back(cycles[i]);
     const auto middle = alike.begin() + static_cast<std::ptrdiff_t>(alike.size() / 2);

@@ -6,22 +6,40 @@
 #pragma once
 
 #include <array>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "schedule/bounds.h"
 #include "schedule/scheduler.h"
 #include "schedule/traced_launch.h"
 
 namespace trimtab::schedule {
 
+// The emulation gave a time that counts alone refute (bounds.h): the answer is the bound.
+struct CrossedBound {
+    double emulated_cycles = 0;  // what the emulation gave
+    bool is_below = true;        // the least that is possible; else beyond the most
+    std::string by;              // what sets the bound
+};
+
+// An answer that crosses a bound by no more than this share of it shows no error: what one more iteration costs is the
+// difference of two emulations, and the order of warps moves each by about as much (docs/abstract-emulation.md).
+inline constexpr double bound_tolerance = 0.03;
+
 struct Estimate {
     double time_ns = 0;  // launch overhead included
     double cycles = 0;   // of the busiest SM
-    std::array<double, resource_count>
-        utilisation{};                             // share of the cycles that its busiest instance is taken
-    double issue_utilisation = 0;                  // share of issue slots used
+    std::optional<CrossedBound> crossed{};
+    // Share of the cycles that its busiest instance is taken. Never clamped: more than 1 is an error.
+    std::array<double, resource_count> utilisation{};
     double warp_instructions = 0;                  // of that SM, all turns and blocks
     std::uint64_t emulated_warp_instructions = 0;  // by the scheduler
 };
+
+// The answer becomes the bound that it crosses, if any, and says so. In a build with assertions a crossing beyond
+// bound_tolerance ends the program.
+void keep_within(const Bounds& allowed, Estimate& answer);
 
 [[nodiscard]] Estimate estimate(const TracedLaunch& launch, const Change* change = nullptr);
 

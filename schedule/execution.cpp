@@ -57,11 +57,22 @@ Execution::Admitted Execution::admit(Resource resource, double at, double slots)
     return {first, first + std::max(0.0, cycles - pipe.gap_cycles)};
 }
 
-Execution::Done Execution::execute(WarpState& w, double at, std::size_t scheduler) {
-    const Instruction& instruction = *w.next;
+void Execution::choose_pipes(const Instruction& instruction) {
     const bool is_changed = work_.change != nullptr &&
                             (work_.change->region == none || work_.change->region == instruction.region);
     set_ = pipes_[is_changed ? 1 : 0].data();
+}
+
+double Execution::take_issue_slot(const Instruction& instruction, std::size_t scheduler) {
+    choose_pipes(instruction);
+    const double cycles = set_[index(Resource::issue)].gap_cycles;
+    taken_cycles_[index(Resource::issue) * machine_.schedulers + scheduler] += cycles;
+    return cycles;
+}
+
+Execution::Done Execution::execute(WarpState& w, double at, std::size_t scheduler) {
+    const Instruction& instruction = *w.next;
+    choose_pipes(instruction);
     scheduler_ = scheduler;
     done_.started_cycles = done_.memory_cycles = at;
     done_.end_cycles = end_of(w, instruction, at);

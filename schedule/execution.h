@@ -24,6 +24,9 @@ class Execution {
     // The warp's next instruction, issued at `at` by the scheduler of that number.
     [[nodiscard]] Done execute(WarpState& w, double at, std::size_t scheduler);
 
+    // The scheduler's cycles that issuing this instruction takes, the first of those that it issues together.
+    double take_issue_slot(const Instruction& instruction, std::size_t scheduler);
+
     // When the last store or atomic has arrived, which no warp waits for.
     [[nodiscard]] double arrived_cycles() const { return arrived_cycles_; }
     // Gaps taken, of the busiest of each resource's instances.
@@ -40,6 +43,7 @@ class Execution {
         double there_cycles = 0, in_l2_cycles = 0;  // when what others wait for is there
     };
 
+    void choose_pipes(const Instruction& instruction);
     [[nodiscard]] double latency(Resource resource) const { return set_[index(resource)].latency_cycles; }
     [[nodiscard]] unsigned tag_slots(const Request& request) const {
         return machine_.has_banked_l1 ? request.in_one_bank : request.lines;

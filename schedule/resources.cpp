@@ -7,9 +7,9 @@ namespace trimtab::schedule {
 namespace {
 
 constexpr std::array<std::string_view, resource_count> resource_names = {
-    "fp32",     "fp64",    "fp16",    "integer",    "conversion", "special_function",
-    "tensor",   "branch",  "barrier", "collective", "load_store", "shared",
-    "constant", "texture", "l1",      "l2",         "dram",       "atomic"};
+    "fp32",   "fp64",    "fp16",       "integer",    "conversion", "special_function", "tensor",
+    "branch", "barrier", "collective", "load_store", "shared",     "constant",         "texture",
+    "l1",     "l2",      "dram",       "atomic",     "issue"};
 constexpr std::array<std::string_view, 3> policy_names = {"gto", "rr", "lrr"};
 
 template <class Enum, std::size_t size>

@@ -29,9 +29,10 @@ enum class Resource : std::uint8_t {
     l1,    // a slot is a line's tag, or what L1 delivers in a cycle
     l2,    // a slot is a segment of 64 bytes, all or part of it: what a slice does in a cycle
     dram,  // a slot is a sector
-    atomic
+    atomic,
+    issue  // a scheduler's: a slot is a cycle in which it issues, be it one instruction or a pair
 };
-inline constexpr std::size_t resource_count = static_cast<std::size_t>(Resource::atomic) + 1;
+inline constexpr std::size_t resource_count = static_cast<std::size_t>(Resource::issue) + 1;
 [[nodiscard]] std::string_view name(Resource resource);
 [[nodiscard]] std::optional<Resource> resource_named(std::string_view name);
 [[nodiscard]] constexpr std::size_t index(Resource resource) {
@@ -48,7 +49,7 @@ struct Pipe {
 };
 
 enum class Policy : std::uint8_t {
-    greedy_then_oldest,  // the warp that issued last while it can, then the oldest that can
+    greedy_then_oldest,  // the warp that issued last while it can, then the one that has been ready longest
     round_robin,         // one turn each: a warp that cannot issue keeps the others waiting
     loose_round_robin    // the next that can
 };
@@ -59,7 +60,7 @@ enum class Policy : std::uint8_t {
 struct Machine {
     std::array<Pipe, resource_count> pipes;
     unsigned schedulers = 1;
-    unsigned issues_per_cycle = 1;  // of one scheduler
+    unsigned issues_per_cycle = 1;  // of one scheduler, all from the same warp
     Policy policy = Policy::greedy_then_oldest;
     unsigned memory_queue =
         0;  // instructions of one scheduler that wait for load_store, at most; 0: any number

@@ -23,7 +23,9 @@ struct Scheduler {
     std::vector<double> ready_cycles;
     std::vector<double> gate;  // never: it is for memory, and waits for the queue there; else nought
     double clock_cycles = 0;
-    unsigned issued = 0;        // in this cycle
+    // In this cycle, whose end is known. Once one instruction has issued, only the same warp's next may join it.
+    unsigned issued = 0;
+    double cycle_end = 0;
     std::uint32_t last = none;  // the place in `warps` of the one that issued last
     // Of those that may issue, the one that will, and when; to be found anew once a warp's time has changed.
     double next_cycles = never;
@@ -37,6 +39,14 @@ struct Scheduler {
     [[nodiscard]] double queue_cycles() const { return entered.empty() ? 0 : entered[oldest]; }
     [[nodiscard]] double cycles_of(std::size_t place, double queue) const {
         return std::max(ready_cycles[place], std::min(gate[place], queue));
+    }
+
+    [[nodiscard]] bool can_issue(std::uint32_t place, double at) const {
+        return cycles_of(place, queue_cycles()) <= at;
+    }
+    void end_cycle() {
+        clock_cycles = cycle_end;
+        issued = 0;
     }
 
     // The first of all from `first` on, in a circle, of those that can issue at the clock, or soonest after it.
@@ -53,8 +63,26 @@ struct Scheduler {
             if (at <= clock_cycles) break;
         }
     }
+    // Of those that can issue at the clock, or soonest after it, the one that has been ready longest. Age alone would
+    // starve the youngest where issue slots are short: they would run when all others have ended, by themselves.
+    void find_longest_ready() {
+        const double queue = queue_cycles();
+        next_cycles = never;
+        next = none;
+        for (std::uint32_t place = 0; place < warps.size(); ++place) {
+            const double at = cycles_of(place, queue);
+            if (at >= next_cycles) continue;
+            next_cycles = at;
+            next = place;
+        }
+    }
     void find_next(Policy policy) {
         is_stale = false;
+        if (issued > 0) {
+            next = last;
+            next_cycles = clock_cycles;
+            return;
+        }
         const auto count = static_cast<std::uint32_t>(warps.size());
         const std::uint32_t behind = last == none || last + 1 >= count ? 0 : last + 1;
         switch (policy) {
@@ -65,7 +93,7 @@ struct Scheduler {
                     next = last;
                     return;
                 }
-                find(0);
+                find_longest_ready();
                 if (greedy == next_cycles && greedy != never) next = last;
                 return;
             }
@@ -258,19 +286,17 @@ class Emulation {
     // --- issue ---
 
     void issue_from(Scheduler& scheduler, double at) {
-        if (at > scheduler.clock_cycles) scheduler.issued = 0;
         scheduler.clock_cycles = at;
         scheduler.last = scheduler.next;
         scheduler.is_stale = true;
         WarpState& w = warps_[scheduler.warps[scheduler.last]];
         const Instruction& instruction = *w.next;
-        if (++scheduler.issued >= machine_.issues_per_cycle) {
-            scheduler.clock_cycles = at + 1;
-            scheduler.issued = 0;
-        }
+        const auto number = static_cast<std::size_t>(&scheduler - schedulers_.data());
+        if (scheduler.issued == 0) scheduler.cycle_end = at + execution_.take_issue_slot(instruction, number);
+        const bool has_slot = ++scheduler.issued < machine_.issues_per_cycle;
+        if (!has_slot) scheduler.end_cycle();
         ++out_.warp_instructions;
-        const Execution::Done done =
-            execution_.execute(w, at, static_cast<std::size_t>(&scheduler - schedulers_.data()));
+        const Execution::Done done = execution_.execute(w, at, number);
         const double end = done.end_cycles;
         if (!scheduler.entered.empty() && enters_memory(instruction)) {
             scheduler.entered[scheduler.oldest] = done.memory_cycles;
@@ -304,10 +330,12 @@ class Emulation {
             scheduler.ready_cycles[scheduler.last] = never;
             ++block.at_barrier;
             block.barrier_cycles = std::max(block.barrier_cycles, end);
+            if (has_slot) scheduler.end_cycle();
             pass_barrier(w.place);
             return;
         }
         make_ready(w);
+        if (has_slot && !scheduler.can_issue(scheduler.last, at)) scheduler.end_cycle();
         if (w.next == nullptr) end_warp(w);
     }
 

@@ -3,7 +3,8 @@
 //
 // A warp issues in order. An instruction may issue when the registers that it reads are there; it starts when
 // its resource admits it (pipe_admit), and what it writes is there a latency later. Issued instructions queue
-// without bound. Several schedulers run side by side; each warp belongs to one.
+// without bound. Several schedulers run side by side; each warp belongs to one. A scheduler that issues several
+// instructions in a cycle takes all of them from one warp.
 #pragma once
 
 #include <array>

@@ -70,31 +70,35 @@ Json to_json(const Answer& answer) {
             {"units", pipe.per_scheduler ? answer.launch.machine.schedulers : 1}};
     }
     const Answer& a = answer;
-    return {{"kernel", a.question.description().demangled},
-            {"device", a.question.device.slug},
-            {"grid", {a.grid.x, a.grid.y, a.grid.z}},
-            {"block", {a.block.x, a.block.y, a.block.z}},
-            {"ns", a.estimate.time_ns},
-            {"cycles", a.estimate.cycles},
-            {"by", "abstract emulation of " + traced_code(a)},
-            {"no_machine_code", a.launch.no_machine_code},
-            {"policy", std::string(schedule::name(a.launch.machine.policy))},
-            {"registers", a.question.image.registers_per_thread},
-            {"registers_from", a.question.registers_from},
-            {"occupancy",
-             {{"blocks_per_sm", a.occupancy.blocks_per_sm},
-              {"fraction", a.occupancy.fraction},
-              {"limited_by", model::name(a.occupancy.limiter)}}},
-            {"issue_utilisation", a.estimate.issue_utilisation},
-            {"resources", std::move(resources)},
-            {"sensitivity", sensitivities(a.bottleneck.all)},
-            {"by_region", sensitivities(a.bottleneck.regions)},
-            {"work",
-             {{"blocks_run", a.launch.blocks_run},
-              {"blocks_traced", a.launch.trace.blocks.size()},
-              {"warp_instructions_run", a.launch.warp_instructions},
-              {"warp_instructions_scheduled", a.estimate.emulated_warp_instructions},
-              {"complete", !a.launch.is_cut}}}};
+    const auto& crossed = a.estimate.crossed;
+    return {
+        {"kernel", a.question.description().demangled},
+        {"device", a.question.device.slug},
+        {"grid", {a.grid.x, a.grid.y, a.grid.z}},
+        {"block", {a.block.x, a.block.y, a.block.z}},
+        {"ns", a.estimate.time_ns},
+        {"cycles", a.estimate.cycles},
+        {"crossed_bound",
+         crossed ? Json{{"emulated_cycles", crossed->emulated_cycles}, {"by", crossed->by}} : Json(nullptr)},
+        {"by", "abstract emulation of " + traced_code(a)},
+        {"no_machine_code", a.launch.no_machine_code},
+        {"policy", std::string(schedule::name(a.launch.machine.policy))},
+        {"registers", a.question.image.registers_per_thread},
+        {"registers_from", a.question.registers_from},
+        {"occupancy",
+         {{"blocks_per_sm", a.occupancy.blocks_per_sm},
+          {"fraction", a.occupancy.fraction},
+          {"limited_by", model::name(a.occupancy.limiter)}}},
+        {"issue_utilisation", a.estimate.utilisation[schedule::index(schedule::Resource::issue)]},
+        {"resources", std::move(resources)},
+        {"sensitivity", sensitivities(a.bottleneck.all)},
+        {"by_region", sensitivities(a.bottleneck.regions)},
+        {"work",
+         {{"blocks_run", a.launch.blocks_run},
+          {"blocks_traced", a.launch.trace.blocks.size()},
+          {"warp_instructions_run", a.launch.warp_instructions},
+          {"warp_instructions_scheduled", a.estimate.emulated_warp_instructions},
+          {"complete", !a.launch.is_cut}}}};
 }
 
 void print_text(const Answer& answer) {
@@ -110,6 +114,9 @@ void print_text(const Answer& answer) {
     fmt::print("  {} registers ({}); occupancy {:.0f} %, {} blocks on an SM, limited by {}\n",
                a.question.image.registers_per_thread, a.question.registers_from, a.occupancy.fraction * 100,
                a.occupancy.blocks_per_sm, model::name(a.occupancy.limiter));
+    if (a.estimate.crossed)
+        fmt::print("  the emulation gave {:.4g} cycles, which {} refutes: the time is that bound\n",
+                   a.estimate.crossed->emulated_cycles, a.estimate.crossed->by);
     if (!a.bottleneck.all.empty()) {
         const schedule::Sensitivity& first = a.bottleneck.all.front();
         if (first.value >= 0.1)
@@ -119,7 +126,6 @@ void print_text(const Answer& answer) {
                        schedule::name(first.resource), mode(first), first.value * 100);
     }
     fmt::print("\n  {:<18} {:>6} {:>9} {:>11}\n", "resource", "used", "latency", "throughput");
-    fmt::print("  {:<18} {:>5.0f}%\n", "issue slots", a.estimate.issue_utilisation * 100);
     for (std::size_t r = 0; r < schedule::resource_count; ++r) {
         if (a.estimate.utilisation[r] < 0.0005) continue;
         const auto resource = static_cast<schedule::Resource>(r);
