@@ -1,20 +1,17 @@
 // What annotations make of a launch: the part of the launch-time rule that the user states.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/description.h"
+#include "model/launch_configuration.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::analysis {
 
-struct LaunchConfiguration {
-    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
-    std::uint64_t dynamic_shared_bytes = 0;
-};
+using model::LaunchConfiguration;
 
 // Does an annotation state anything of the launch's shape?
 [[nodiscard]] bool has_shape_annotations(const KernelDescription& description);

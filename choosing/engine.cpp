@@ -223,8 +223,8 @@ Decision Engine::decide_new(Kernel& kernel, const LaunchShape& as_launched, cons
     if (keeps && is_new_choice(decision.by) && !is_checked && !is_learnt)
         store_.add(
             question.owner, question.stored_key,
-            {.block = decision.block,
-             .grid = decision.has_other_total ? decision.grid : trimtab_dim3{},
+            {.block = decision.launch.block,
+             .grid = decision.has_other_total ? decision.launch.grid : trimtab_dim3{},
              .body = decision.body == 0 ? std::string() : question.bodies[decision.body - 1].description->id,
              .written_ns = decision.written_ns,
              .chosen_ns = decision.chosen_ns});
@@ -266,9 +266,7 @@ Decision Engine::decide(Kernel& kernel, const LaunchShape& shape, std::uint32_t 
     } catch (const std::exception& error) {
         // Out of memory at worst: the launch as written needs nothing of ours.
         decision = {};
-        decision.grid = shape.grid;
-        decision.block = shape.block;
-        decision.dynamic_shared_bytes = shape.dynamic_shared_bytes;
+        decision.launch = shape.written;
         try {
             decision.reason = fmt::format("the choice failed: {}", error.what());
         } catch (...) {
@@ -276,8 +274,7 @@ Decision Engine::decide(Kernel& kernel, const LaunchShape& shape, std::uint32_t 
         }
     }
     // The only body of its plan.
-    if (pending.plan != nullptr && pending.plan->stand_in() != nullptr &&
-        !is_written(shape, decision.grid, decision.block, decision.dynamic_shared_bytes))
+    if (pending.plan != nullptr && pending.plan->stand_in() != nullptr && !is_written(shape, decision.launch))
         decision.body = 1;
     tell(kernel, shape, pending, decision, remark);
     return decision;
@@ -330,9 +327,7 @@ void Engine::tell(const Kernel& kernel, const LaunchShape& shape, const Pending&
         }
         report_.add(record);
         const Decision& told = record.decision;
-        const bool is_changed =
-            mode_ == Mode::on &&
-            (told.body != 0 || !is_written(shape, told.grid, told.block, told.dynamic_shared_bytes));
+        const bool is_changed = mode_ == Mode::on && (told.body != 0 || !is_written(shape, told.launch));
         totals_.add(record.kernel, told, is_changed);
         if (log_.wants(LogLevel::info)) log_.info(log_line(record));
     } catch (const std::exception&) {

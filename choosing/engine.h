@@ -86,8 +86,7 @@ class Engine {
         }
         pending.device = device();
         if (!find(*plan, shape, pending, choice, false) || choice.awaits_check) return false;
-        is_changed = plan->body(choice.body) != nullptr ||
-                     !is_written(shape, choice.grid, choice.block, choice.dynamic_shared_bytes);
+        is_changed = plan->body(choice.body) != nullptr || !is_written(shape, choice.launch);
         return true;
     }
 

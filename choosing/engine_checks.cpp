@@ -48,9 +48,7 @@ Decision Engine::decide_awaiting(const Pending& pending, const RememberedChoice&
     if (const CheckOutcome* outcome = settled->outcome.get();
         outcome != nullptr && outcome->end == CheckEnd::changed) {
         const CheckedLaunch& chosen = outcome->launches[outcome->chosen];
-        decision.grid = chosen.launch.grid;
-        decision.block = chosen.launch.block;
-        decision.dynamic_shared_bytes = chosen.launch.dynamic_shared_bytes;
+        decision.launch = chosen.launch;
         decision.chosen_ns = chosen.predicted_ns;
         decision.by = By::crosscheck;
         decision.reason = outcome->why;
@@ -96,18 +94,16 @@ Decision Engine::decide_learning(const Kernel& kernel, const LaunchShape& shape,
         const analysis::KernelDescription& description = *plan.description();
         const std::vector<double> data =
             analysis::data_values(description, argument_bytes(description, shape.arguments),
-                                  description.counted_extent(shape.grid, shape.block));
+                                  description.counted_extent(shape.written.grid, shape.written.block));
         trimtab_prediction prediction{};
-        const auto shared_bytes = static_cast<double>(shape.dynamic_shared_bytes);
+        const auto shared_bytes = static_cast<double>(shape.written.dynamic_shared_bytes);
         const bool is_known = plan.driver()->evaluate(&device->values, &image, data.data(),
                                                       launch.launch.block, shared_bytes, &prediction) == 0;
         return is_known ? prediction.predicted_ns : launch.predicted_ns;
     };
     auto turn = learning_.next({&plan, {key.begin(), key.end()}}, shape.stream.has_value(), predict, store_);
     if (!turn) return decision;
-    decision.grid = turn->launch.launch.grid;
-    decision.block = turn->launch.launch.block;
-    decision.dynamic_shared_bytes = turn->launch.launch.dynamic_shared_bytes;
+    decision.launch = turn->launch.launch;
     decision.chosen_ns = turn->launch.predicted_ns;
     decision.by = By::learned;
     if (turn->outcome != nullptr) {

@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <optional>
 
-#include "trimtab/driver.h"
+#include "model/launch_configuration.h"
 
 namespace trimtab::choosing {
 
+using model::LaunchConfiguration;
+using model::same;
+
 struct LaunchShape {
-    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
-    std::uint64_t dynamic_shared_bytes = 0;
+    LaunchConfiguration written;
     void* const* arguments = nullptr;  // one pointer a parameter, as cudaLaunchKernel takes them
     const void* function = nullptr;    // what the launch names its kernel by; null: its host function
     bool of_driver_api = false;
@@ -21,14 +23,8 @@ struct LaunchShape {
     std::uint64_t max_dynamic_shared_bytes = 0;
 };
 
-[[nodiscard]] inline bool same(const trimtab_dim3& a, const trimtab_dim3& b) {
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
-[[nodiscard]] inline bool is_written(const LaunchShape& shape, const trimtab_dim3& grid,
-                                     const trimtab_dim3& block, std::uint64_t dynamic_shared_bytes) {
-    return same(grid, shape.grid) && same(block, shape.block) &&
-           dynamic_shared_bytes == shape.dynamic_shared_bytes;
+[[nodiscard]] inline bool is_written(const LaunchShape& shape, const LaunchConfiguration& launch) {
+    return launch == shape.written;
 }
 
 }  // namespace trimtab::choosing

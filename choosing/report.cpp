@@ -32,7 +32,7 @@ std::vector<double> data_of(const LaunchRecord& record) {
         return {};
     const LaunchShape& shape = record.shape;
     return analysis::data_values(*record.description, argument_bytes(*record.description, shape.arguments),
-                                 record.description->counted_extent(shape.grid, shape.block));
+                                 record.description->counted_extent(shape.written.grid, shape.written.block));
 }
 
 std::string to_text(const trimtab_dim3& size) {
@@ -89,8 +89,9 @@ std::string report_line(const LaunchRecord& record) {
         {"kernel", record.kernel},
         {"device", record.device},
         {"data", std::move(data)},
-        {"written", {{"grid", to_array(record.shape.grid)}, {"block", to_array(record.shape.block)}}},
-        {"chosen", {{"grid", to_array(decision.grid)}, {"block", to_array(decision.block)}}},
+        {"written",
+         {{"grid", to_array(record.shape.written.grid)}, {"block", to_array(record.shape.written.block)}}},
+        {"chosen", {{"grid", to_array(decision.launch.grid)}, {"block", to_array(decision.launch.block)}}},
         {"predicted_ns",
          {{"written", time_or_null(decision.written_ns)}, {"chosen", time_or_null(decision.chosen_ns)}}},
         {"by", name(decision.by)},
@@ -122,9 +123,10 @@ std::string log_line(const LaunchRecord& record) {
                             decision.check->why);
     return fmt::format("{} on {}:{}{} written {} blocks of {}, {}; chosen {}{} blocks of {}, {}; by {}: {}{}",
                        demangled(record), record.device, data, data.empty() ? "" : ";",
-                       to_text(record.shape.grid), to_text(record.shape.block),
-                       time_text(decision.written_ns), body, to_text(decision.grid), to_text(decision.block),
-                       time_text(decision.chosen_ns), name(decision.by), decision.reason, check);
+                       to_text(record.shape.written.grid), to_text(record.shape.written.block),
+                       time_text(decision.written_ns), body, to_text(decision.launch.grid),
+                       to_text(decision.launch.block), time_text(decision.chosen_ns), name(decision.by),
+                       decision.reason, check);
 }
 
 Report::Report(const std::string& path, Log& log) : path_(path), log_(log) {

@@ -76,16 +76,16 @@ struct Arguments {
         shape.arguments = pointers.data();
         switch (kernel) {
             case Kernel::scale:
-                shape.block = {256, 1, 1};
-                shape.grid = {blocks(n, 256), 1, 1};
+                shape.written.block = {256, 1, 1};
+                shape.written.grid = {blocks(n, 256), 1, 1};
                 break;
             case Kernel::product:
-                shape.block = {16, 16, 1};
-                shape.grid = {blocks(n, 16), blocks(n, 16), 1};
+                shape.written.block = {16, 16, 1};
+                shape.written.grid = {blocks(n, 16), blocks(n, 16), 1};
                 break;
             case Kernel::stencil:
-                shape.block = {8, 8, 8};
-                shape.grid = {blocks(n, 8), blocks(n, 8), blocks(n, 8)};
+                shape.written.block = {8, 8, 8};
+                shape.written.grid = {blocks(n, 8), blocks(n, 8), blocks(n, 8)};
                 break;
         }
     }
@@ -112,9 +112,10 @@ class Fixture {
         const LaunchShape& shape = arguments.shape;
         LaunchKernel call = calls_.launch_kernel;
         benchmark::DoNotOptimize(call);
-        return call(host_function(arguments.kernel), {shape.grid.x, shape.grid.y, shape.grid.z},
-                    {shape.block.x, shape.block.y, shape.block.z}, const_cast<void**>(shape.arguments), 0,
-                    nullptr);
+        return call(host_function(arguments.kernel),
+                    {shape.written.grid.x, shape.written.grid.y, shape.written.grid.z},
+                    {shape.written.block.x, shape.written.block.y, shape.written.block.z},
+                    const_cast<void**>(shape.arguments), 0, nullptr);
     }
     cudaError_t through_trimtab(const Arguments& arguments) {
         LaunchKernel call = calls_.launch_kernel;
@@ -274,13 +275,10 @@ void driver_search(benchmark::State& state) {
     for (auto _ : state) {
         arguments.set_size(n++);
         const auto bytes = argument_bytes(bundled.description, arguments.shape.arguments);
-        const trimtab_dim3 grid = arguments.shape.grid, block = arguments.shape.block;
-        const auto limits =
-            trimtab::analysis::legal_blocks(bundled.description, bytes, grid, block, fixture.device(), image);
-        const auto data =
-            trimtab::analysis::data_values(bundled.description, bytes,
-                                           {std::uint64_t{grid.x} * block.x, std::uint64_t{grid.y} * block.y,
-                                            std::uint64_t{grid.z} * block.z});
+        const auto& written = arguments.shape.written;
+        const auto limits = trimtab::analysis::legal_blocks(bundled.description, bytes, written.grid,
+                                                            written.block, fixture.device(), image);
+        const auto data = trimtab::analysis::data_values(bundled.description, bytes, written.extent());
         std::array<trimtab_choice, 4> choices{};
         const double begin_ns = cpu_time_ns();
         benchmark::DoNotOptimize(

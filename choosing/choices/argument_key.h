@@ -31,11 +31,11 @@ class ArgumentKey {
     [[nodiscard]] bool reads_arguments() const { return !fields_.empty(); }
     // Writes words() words. `shape.arguments` is not null if reads_arguments().
     void write(const LaunchShape& shape, std::uint32_t device, std::uint64_t* out) const {
-        out[0] = shape.grid.x | static_cast<std::uint64_t>(shape.grid.y) << 32;
-        out[1] = shape.grid.z | static_cast<std::uint64_t>(device) << 32;
-        out[2] = shape.block.x | static_cast<std::uint64_t>(shape.block.y) << 32;
-        out[3] = shape.block.z;
-        out[4] = shape.dynamic_shared_bytes;
+        out[0] = shape.written.grid.x | static_cast<std::uint64_t>(shape.written.grid.y) << 32;
+        out[1] = shape.written.grid.z | static_cast<std::uint64_t>(device) << 32;
+        out[2] = shape.written.block.x | static_cast<std::uint64_t>(shape.written.block.y) << 32;
+        out[3] = shape.written.block.z;
+        out[4] = shape.written.dynamic_shared_bytes;
         out += shape_words;
         for (const Field& field : fields_) *out++ = value(field, shape.arguments);
     }

@@ -44,10 +44,10 @@ bool ChoiceMemory::find(std::span<const std::uint64_t> key, std::uint64_t key_ha
         if (found != key_hash || (version & 1) != 0 || !has_key(at, key)) continue;
         std::uint64_t shape[3];
         for (std::size_t i = 0; i < 3; ++i) shape[i] = at[shape_word + i].load(std::memory_order_relaxed);
-        out.grid = {.x = low_half(shape[0]), .y = high_half(shape[0]), .z = low_half(shape[1])};
-        out.block = {.x = high_half(shape[1]), .y = low_half(shape[2]), .z = high_half(shape[2])};
+        out.launch.grid = {.x = low_half(shape[0]), .y = high_half(shape[0]), .z = low_half(shape[1])};
+        out.launch.block = {.x = high_half(shape[1]), .y = low_half(shape[2]), .z = high_half(shape[2])};
         const std::uint64_t shared = at[shared_word].load(std::memory_order_relaxed);
-        out.dynamic_shared_bytes = low_half(shared);
+        out.launch.dynamic_shared_bytes = low_half(shared);
         out.body = high_half(shared) & ~awaits_check_bit;
         out.awaits_check = (high_half(shared) & awaits_check_bit) != 0;
         if (full) {
@@ -74,13 +74,13 @@ void ChoiceMemory::write(Word* entry, std::span<const std::uint64_t> key, std::u
     const auto set = [entry](std::size_t word, std::uint64_t value) {
         entry[word].store(value, std::memory_order_relaxed);
     };
-    set(shape_word, join(choice.grid.x, choice.grid.y));
-    set(shape_word + 1, join(choice.grid.z, choice.block.x));
-    set(shape_word + 2, join(choice.block.y, choice.block.z));
+    set(shape_word, join(choice.launch.grid.x, choice.launch.grid.y));
+    set(shape_word + 1, join(choice.launch.grid.z, choice.launch.block.x));
+    set(shape_word + 2, join(choice.launch.block.y, choice.launch.block.z));
     // No block has 4 GiB: `choice` is of a launch that is legal, or of one as written, which fails then.
-    set(shared_word,
-        join(static_cast<std::uint32_t>(std::min<std::uint64_t>(choice.dynamic_shared_bytes, UINT32_MAX)),
-             choice.body | (choice.awaits_check ? awaits_check_bit : 0)));
+    set(shared_word, join(static_cast<std::uint32_t>(
+                              std::min<std::uint64_t>(choice.launch.dynamic_shared_bytes, UINT32_MAX)),
+                          choice.body | (choice.awaits_check ? awaits_check_bit : 0)));
     set(about_word, join(choice.reason, choice.by));
     set(written_word, std::bit_cast<std::uint64_t>(choice.written_ns));
     set(chosen_word, std::bit_cast<std::uint64_t>(choice.chosen_ns));

@@ -8,14 +8,13 @@
 #include <span>
 #include <vector>
 
-#include "trimtab/driver.h"
+#include "model/launch_configuration.h"
 
 namespace trimtab::choosing {
 
 // What is remembered of a decision, beside the words that it was made for.
 struct RememberedChoice {
-    trimtab_dim3 grid{}, block{};
-    std::uint64_t dynamic_shared_bytes = 0;
+    model::LaunchConfiguration launch;
     std::uint32_t body = 0;     // Decision::body
     bool awaits_check = false;  // its launches are counted: choosing/crosscheck
     std::uint32_t reason = 0;   // index into the plan's reasons

@@ -26,7 +26,7 @@ std::string stands_in_the_way(const analysis::KernelDescription& description, co
     if (description.verdict == analysis::Verdict::fixed) {
         return description.reasons.empty() ? "the kernel must keep its block" : description.reasons[0].text;
     }
-    if (shape.dynamic_shared_bytes > 0 && description.verdict != analysis::Verdict::annotated &&
+    if (shape.written.dynamic_shared_bytes > 0 && description.verdict != analysis::Verdict::annotated &&
         !description.annotated_shared)
         return "it is launched with dynamic shared memory";
     if (shape.arguments == nullptr && !description.parameters.empty())
@@ -54,31 +54,25 @@ std::string_view name(By by) {
 
 Decision as_written(const LaunchShape& shape, std::string reason) {
     Decision decision;
-    decision.grid = shape.grid;
-    decision.block = shape.block;
-    decision.dynamic_shared_bytes = shape.dynamic_shared_bytes;
+    decision.launch = shape.written;
     decision.reason = std::move(reason);
     return decision;
-}
-
-analysis::LaunchConfiguration as_configuration(const LaunchShape& shape) {
-    return {.grid = shape.grid, .block = shape.block, .dynamic_shared_bytes = shape.dynamic_shared_bytes};
 }
 
 std::expected<trimtab_limits, std::string> limits_of(const analysis::KernelDescription& description,
                                                      analysis::ArgumentBytes arguments,
                                                      const trimtab_device& device, const trimtab_image& image,
                                                      const LaunchShape& shape) {
-    if (std::string why = analysis::annotation_mismatch(description, arguments, as_configuration(shape));
-        !why.empty())
+    if (std::string why = analysis::annotation_mismatch(description, arguments, shape.written); !why.empty())
         return std::unexpected(std::move(why));
-    auto limits = analysis::legal_blocks(description, arguments, shape.grid, shape.block, device, image);
+    auto limits = analysis::legal_blocks(description, arguments, shape.written.grid, shape.written.block,
+                                         device, image);
     if (!limits) return limits;
     // What the launch as written has, or could have had.
     const std::uint64_t could = shape.max_dynamic_shared_bytes != 0 ? shape.max_dynamic_shared_bytes
                                                                     : limits->max_dynamic_shared_bytes;
     limits->max_dynamic_shared_bytes = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(std::max(could, shape.dynamic_shared_bytes), 0x7fffffff));
+        std::min<std::uint64_t>(std::max(could, shape.written.dynamic_shared_bytes), 0x7fffffff));
     return limits;
 }
 
@@ -86,12 +80,6 @@ namespace {
 
 By by_of(const analysis::KernelDescription& description) {
     return description.verdict == analysis::Verdict::annotated ? By::annotated : By::driver;
-}
-
-void take(Decision& decision, const analysis::LaunchConfiguration& launch) {
-    decision.grid = launch.grid;
-    decision.block = launch.block;
-    decision.dynamic_shared_bytes = launch.dynamic_shared_bytes;
 }
 
 Decision makes_no_sense(const LaunchShape& shape, const std::string& what) {
@@ -111,12 +99,12 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
     const auto limits = limits_of(description, arguments, device, image, shape);
     if (!limits) return as_written(shape, limits.error());
-    const std::vector<double> data =
-        analysis::data_values(description, arguments, description.counted_extent(shape.grid, shape.block));
-    const auto shared_bytes = static_cast<double>(shape.dynamic_shared_bytes);
+    const std::vector<double> data = analysis::data_values(
+        description, arguments, description.counted_extent(shape.written.grid, shape.written.block));
+    const auto shared_bytes = static_cast<double>(shape.written.dynamic_shared_bytes);
 
     trimtab_prediction written{};
-    if (driver.evaluate(&device, &image, data.data(), shape.block, shared_bytes, &written) != 0)
+    if (driver.evaluate(&device, &image, data.data(), shape.written.block, shared_bytes, &written) != 0)
         return as_written(shape, "the block as written cannot be predicted");
     std::array<trimtab_choice, candidate_count> candidates{};
     if (written.uncertain == 0 && !is_time(written.predicted_ns))
@@ -144,20 +132,21 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
     for (int i = 0; i < found; ++i) {
         const trimtab_choice& candidate = candidates[static_cast<std::size_t>(i)];
         // The search keeps to the limits; what it says is checked all the same.
-        const auto launch = analysis::launch_with_block(description, arguments, *limits,
-                                                        as_configuration(shape), candidate.block);
+        const auto launch =
+            analysis::launch_with_block(description, arguments, *limits, shape.written, candidate.block);
         if (!launch) return makes_no_sense(shape, "its driver program offers a block that is not legal");
         if (candidate.uncertain != 0) continue;
         if (!is_time(candidate.predicted_ns))
             return makes_no_sense(shape, "its driver program predicts a time that is none");
         any_certain = true;
-        if (candidate.predicted_ns >= written.predicted_ns || same(candidate.block, shape.block)) break;
+        if (candidate.predicted_ns >= written.predicted_ns || same(candidate.block, shape.written.block))
+            break;
         if (candidate.predicted_ns > written.predicted_ns * (1 - least_gain)) {
             decision.by = by_of(description);
             decision.reason = "no other block is predicted to gain enough";
             return decision;
         }
-        take(decision, *launch);
+        decision.launch = *launch;
         decision.chosen_ns = candidate.predicted_ns;
         decision.by = by_of(description);
         decision.reason = "predicted fastest";
@@ -192,7 +181,7 @@ std::optional<Decision> as_stored(const analysis::KernelDescription& description
         if (body == bodies.end()) return std::nullopt;
         const auto launch = launch_of_body(description, *body, device, shape, stored.block);
         if (!launch) return std::nullopt;
-        take(decision, *launch);
+        decision.launch = *launch;
         decision.body = static_cast<std::uint32_t>(body - bodies.begin()) + 1;
         return decision;
     }
@@ -200,15 +189,15 @@ std::optional<Decision> as_stored(const analysis::KernelDescription& description
         const auto launch =
             launch_of_total(description, arguments, device, image, shape, stored.grid, stored.block);
         if (!launch) return std::nullopt;
-        take(decision, *launch);
+        decision.launch = *launch;
         decision.has_other_total = true;
         return decision;
     }
-    if (same(stored.block, shape.block)) return decision;
+    if (same(stored.block, shape.written.block)) return decision;
     const auto launch =
-        analysis::launch_with_block(description, arguments, *limits, as_configuration(shape), stored.block);
+        analysis::launch_with_block(description, arguments, *limits, shape.written, stored.block);
     if (!launch) return std::nullopt;
-    take(decision, *launch);
+    decision.launch = *launch;
     return decision;
 }
 
@@ -220,15 +209,15 @@ std::vector<PredictedBlock> predict_all(const analysis::KernelDescription& descr
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
     const auto limits = limits_of(description, arguments, device, image, shape);
     if (!limits) return {};
-    const std::vector<double> data =
-        analysis::data_values(description, arguments, description.counted_extent(shape.grid, shape.block));
+    const std::vector<double> data = analysis::data_values(
+        description, arguments, description.counted_extent(shape.written.grid, shape.written.block));
     const std::vector<trimtab_dim3> blocks = legal_block_list(*limits);
     const std::size_t step = blocks.size() / most + 1;
     std::vector<PredictedBlock> predicted;
     for (std::size_t i = 0; i < blocks.size(); i += step) {
         trimtab_prediction prediction{};
         const auto launch =
-            analysis::launch_with_block(description, arguments, *limits, as_configuration(shape), blocks[i]);
+            analysis::launch_with_block(description, arguments, *limits, shape.written, blocks[i]);
         if (launch && driver.evaluate(&device, &image, data.data(), blocks[i],
                                       static_cast<double>(launch->dynamic_shared_bytes), &prediction) == 0)
             predicted.push_back({.block = blocks[i], .ns = prediction.predicted_ns});

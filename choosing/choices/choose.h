@@ -31,8 +31,7 @@ enum class By : std::uint8_t { driver, remembered, annotated, unchanged, crossch
 }
 
 struct Decision {
-    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
-    std::uint64_t dynamic_shared_bytes = 0;
+    LaunchConfiguration launch;
     std::uint32_t body = 0;  // 0: the kernel's own; else, from 1, the place in KernelPlan::bodies()
     By by = By::unchanged;
     std::string reason;
@@ -65,7 +64,6 @@ struct PredictedBlock {
 [[nodiscard]] std::expected<trimtab_limits, std::string> limits_of(
     const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
     const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape);
-[[nodiscard]] analysis::LaunchConfiguration as_configuration(const LaunchShape& shape);
 
 // Another body of the kernel, that the launch may become (analysis::variant_mismatch() has nothing against it).
 struct OtherBody {

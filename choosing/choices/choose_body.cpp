@@ -12,7 +12,6 @@ namespace trimtab::choosing {
 namespace {
 
 using analysis::KernelDescription;
-using analysis::LaunchConfiguration;
 
 // The same as of the kernel's own blocks: the first whose prediction can be relied on is taken.
 constexpr std::uint32_t candidate_count = 4;
@@ -23,13 +22,12 @@ std::expected<trimtab_limits, std::string> limits_of_body(const KernelDescriptio
                                                           const trimtab_device& device,
                                                           const LaunchShape& shape) {
     // The body's annotation is believed of a launch that the kernel's own describes.
-    if (std::string why = analysis::annotation_mismatch(own, arguments, as_configuration(shape));
-        !why.empty())
+    if (std::string why = analysis::annotation_mismatch(own, arguments, shape.written); !why.empty())
         return std::unexpected(std::move(why));
-    if (shape.dynamic_shared_bytes > 0 && !body.description->annotated_shared)
+    if (shape.written.dynamic_shared_bytes > 0 && !body.description->annotated_shared)
         return std::unexpected("no annotation states the dynamic shared memory of the other body");
-    auto limits = analysis::legal_blocks_of_body(*body.description, arguments, shape.grid, shape.block,
-                                                 device, body.image);
+    auto limits = analysis::legal_blocks_of_body(*body.description, arguments, shape.written.grid,
+                                                 shape.written.block, device, body.image);
     if (limits && body.max_dynamic_shared_bytes != 0)
         limits->max_dynamic_shared_bytes =
             static_cast<std::uint32_t>(std::min<std::uint64_t>(body.max_dynamic_shared_bytes, 0x7fffffff));
@@ -47,8 +45,8 @@ std::vector<LaunchConfiguration> launches_of_body(const KernelDescription& own, 
     std::vector<LaunchConfiguration> launches;
     for (const trimtab_dim3& block : legal_block_list(*limits)) {
         if (launches.size() == most) break;
-        if (const auto launch = analysis::launch_with_block(*body.description, arguments, *limits,
-                                                            as_configuration(shape), block))
+        if (const auto launch =
+                analysis::launch_with_block(*body.description, arguments, *limits, shape.written, block))
             launches.push_back(*launch);
     }
     return launches;
@@ -60,7 +58,7 @@ std::optional<LaunchConfiguration> launch_of_body(const KernelDescription& own, 
     const std::vector<std::byte> arguments = argument_bytes(own, shape.arguments);
     const auto limits = limits_of_body(own, body, arguments, device, shape);
     if (!limits) return std::nullopt;
-    return analysis::launch_with_block(*body.description, arguments, *limits, as_configuration(shape), block);
+    return analysis::launch_with_block(*body.description, arguments, *limits, shape.written, block);
 }
 
 Decision with_best_body(Decision decision, const KernelDescription& own, std::span<const OtherBody> bodies,
@@ -75,10 +73,10 @@ Decision with_best_body(Decision decision, const KernelDescription& own, std::sp
         if (!limits) continue;
         const KernelDescription& description = *body.description;
         const std::vector<double> data = analysis::data_values(
-            description, arguments, description.counted_extent(shape.grid, shape.block));
+            description, arguments, description.counted_extent(shape.written.grid, shape.written.block));
         std::array<trimtab_choice, candidate_count> candidates{};
         const int found = body.driver->select(&device, &body.image, data.data(), &*limits,
-                                              static_cast<double>(shape.dynamic_shared_bytes),
+                                              static_cast<double>(shape.written.dynamic_shared_bytes),
                                               candidate_count, candidates.data());
         for (int k = 0; k < std::min<int>(found, candidate_count); ++k) {
             const trimtab_choice& candidate = candidates[static_cast<std::size_t>(k)];
@@ -86,12 +84,10 @@ Decision with_best_body(Decision decision, const KernelDescription& own, std::sp
             if (candidate.uncertain != 0 || !std::isfinite(ns) || ns <= 0) continue;
             if (ns >= decision.chosen_ns || ns > decision.written_ns * (1 - least_gain)) break;
             // What the search says is checked: a driver program that offers nonsense is not asked further.
-            const auto launch = analysis::launch_with_block(description, arguments, *limits,
-                                                            as_configuration(shape), candidate.block);
+            const auto launch =
+                analysis::launch_with_block(description, arguments, *limits, shape.written, candidate.block);
             if (!launch) break;
-            decision.grid = launch->grid;
-            decision.block = launch->block;
-            decision.dynamic_shared_bytes = launch->dynamic_shared_bytes;
+            decision.launch = *launch;
             decision.body = static_cast<std::uint32_t>(i + 1);
             decision.has_other_total = false;
             decision.chosen_ns = ns;

@@ -14,10 +14,10 @@ Leaders leaders_of(const Decision& decision, const analysis::KernelDescription& 
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
     const auto limits = limits_of(description, arguments, device, image, shape);
     if (!limits) return leaders;
-    const std::vector<double> data =
-        analysis::data_values(description, arguments, description.counted_extent(shape.grid, shape.block));
-    const auto shared_bytes = static_cast<double>(shape.dynamic_shared_bytes);
-    const auto add = [&](const analysis::LaunchConfiguration& launch, double ns, double relative_error) {
+    const std::vector<double> data = analysis::data_values(
+        description, arguments, description.counted_extent(shape.written.grid, shape.written.block));
+    const auto shared_bytes = static_cast<double>(shape.written.dynamic_shared_bytes);
+    const auto add = [&](const LaunchConfiguration& launch, double ns, double relative_error) {
         const auto known = std::ranges::find_if(
             leaders.launches, [&](const CheckedLaunch& one) { return same(one.launch.block, launch.block); });
         const auto place = static_cast<std::size_t>(known - leaders.launches.begin());
@@ -32,25 +32,22 @@ Leaders leaders_of(const Decision& decision, const analysis::KernelDescription& 
             prediction.uncertain = 1;
         return prediction;
     };
-    const trimtab_prediction chosen = predicted(decision.block);
+    const trimtab_prediction chosen = predicted(decision.launch.block);
     if (chosen.uncertain != 0) return leaders;
-    add({.grid = decision.grid,
-         .block = decision.block,
-         .dynamic_shared_bytes = decision.dynamic_shared_bytes},
-        chosen.predicted_ns, chosen.relative_error);
+    add(decision.launch, chosen.predicted_ns, chosen.relative_error);
     std::vector<trimtab_choice> best(count);
     const int found = driver.select(&device, &image, data.data(), &*limits, shared_bytes, count, best.data());
     for (int i = 0; i < std::min(found, static_cast<int>(count)); ++i) {
         const trimtab_choice& one = best[static_cast<std::size_t>(i)];
         const auto launch =
-            analysis::launch_with_block(description, arguments, *limits, as_configuration(shape), one.block);
+            analysis::launch_with_block(description, arguments, *limits, shape.written, one.block);
         if (!launch || one.uncertain != 0 || !std::isfinite(one.predicted_ns) || one.predicted_ns <= 0)
             continue;
         add(*launch, one.predicted_ns, one.relative_error);
     }
-    const trimtab_prediction written = predicted(shape.block);
+    const trimtab_prediction written = predicted(shape.written.block);
     if (written.uncertain == 0)
-        leaders.written = add(as_configuration(shape), written.predicted_ns, written.relative_error);
+        leaders.written = add(shape.written, written.predicted_ns, written.relative_error);
     return leaders;
 }
 

@@ -49,11 +49,6 @@ trimtab_dim3 to_dim3(const Extents& extent) {
             static_cast<std::uint32_t>(extent[2])};
 }
 
-Extents written_extents(const LaunchShape& shape) {
-    return {std::uint64_t{shape.grid.x} * shape.block.x, std::uint64_t{shape.grid.y} * shape.block.y,
-            std::uint64_t{shape.grid.z} * shape.block.z};
-}
-
 // No other than as many threads as there are turns: those past the last turn only exit.
 std::optional<Extents> fewer_extents(const Extents& written, const Extents& turns) {
     const Extents all = spread(1e18, written, turns);
@@ -68,7 +63,7 @@ Extents filling_extents(double filling, const trimtab_device& device, const Exte
 
 struct Found {
     trimtab_choice choice{};
-    analysis::LaunchConfiguration launch;
+    LaunchConfiguration launch;
 };
 
 }  // namespace
@@ -81,11 +76,11 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
         return decision;
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
     const Extents turns = analysis::loop_turns(description, arguments);
-    const Extents written = written_extents(shape);
-    const auto shared_bytes = static_cast<double>(shape.dynamic_shared_bytes);
+    const Extents written = shape.written.extent();
+    const auto shared_bytes = static_cast<double>(shape.written.dynamic_shared_bytes);
     const auto best_of = [&](const Extents& extent) -> std::optional<Found> {
-        const auto limits = analysis::legal_blocks_of_total(description, arguments, shape.grid, shape.block,
-                                                            device, image, to_dim3(extent));
+        const auto limits = analysis::legal_blocks_of_total(
+            description, arguments, shape.written.grid, shape.written.block, device, image, to_dim3(extent));
         if (!limits) return std::nullopt;
         const std::vector<double> data = analysis::data_values(description, arguments, extent);
         trimtab_choice best{};
@@ -93,13 +88,11 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
             best.uncertain != 0 || !std::isfinite(best.predicted_ns) || best.predicted_ns <= 0)
             return std::nullopt;
         const auto launch =
-            analysis::launch_with_block(description, arguments, *limits, as_configuration(shape), best.block);
+            analysis::launch_with_block(description, arguments, *limits, shape.written, best.block);
         return launch ? std::optional(Found{best, *launch}) : std::nullopt;
     };
     const auto take = [&decision](const Found& found) {
-        decision.block = found.launch.block;
-        decision.grid = found.launch.grid;
-        decision.dynamic_shared_bytes = found.launch.dynamic_shared_bytes;
+        decision.launch = found.launch;
         decision.chosen_ns = found.choice.predicted_ns;
         decision.has_other_total = true;
         decision.reason = "predicted fastest, with another number of threads";
@@ -121,7 +114,8 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
     } else {
         trimtab_prediction chosen{};
         const std::vector<double> data = analysis::data_values(description, arguments, written);
-        if (driver.evaluate(&device, &image, data.data(), decision.block, shared_bytes, &chosen) != 0 ||
+        if (driver.evaluate(&device, &image, data.data(), decision.launch.block, shared_bytes, &chosen) !=
+                0 ||
             chosen.uncertain != 0)
             return decision;
         relative_error = chosen.relative_error;
@@ -141,15 +135,17 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
     return decision;
 }
 
-std::vector<analysis::LaunchConfiguration> launches_of_other_totals(
-    const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
-    const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape) {
-    std::vector<analysis::LaunchConfiguration> launches;
+std::vector<LaunchConfiguration> launches_of_other_totals(const analysis::KernelDescription& description,
+                                                          analysis::ArgumentBytes arguments,
+                                                          const trimtab_device& device,
+                                                          const trimtab_image& image,
+                                                          const LaunchShape& shape) {
+    std::vector<LaunchConfiguration> launches;
     if (description.strides.empty() || description.keeps_grid() ||
         description.verdict == analysis::Verdict::annotated)
         return launches;
     const Extents turns = analysis::loop_turns(description, arguments);
-    const Extents written = written_extents(shape);
+    const Extents written = shape.written.extent();
     std::vector<Extents> extents;
     if (const auto fewer = fewer_extents(written, turns)) extents.push_back(*fewer);
     for (const double filling : fillings) extents.push_back(filling_extents(filling, device, written, turns));
@@ -158,34 +154,31 @@ std::vector<analysis::LaunchConfiguration> launches_of_other_totals(
     extents.erase(repeated.begin(), repeated.end());
     for (const Extents& extent : extents) {
         if (extent == written || !fits_in_32_bits(extent)) continue;
-        const auto limits = analysis::legal_blocks_of_total(description, arguments, shape.grid, shape.block,
-                                                            device, image, to_dim3(extent));
+        const auto limits = analysis::legal_blocks_of_total(
+            description, arguments, shape.written.grid, shape.written.block, device, image, to_dim3(extent));
         if (!limits) continue;
         for (const trimtab_dim3& block : legal_block_list(*limits))
-            if (const auto launch = analysis::launch_with_block(description, arguments, *limits,
-                                                                as_configuration(shape), block))
+            if (const auto launch =
+                    analysis::launch_with_block(description, arguments, *limits, shape.written, block))
                 launches.push_back(*launch);
     }
     return launches;
 }
 
-std::optional<analysis::LaunchConfiguration> launch_of_total(const analysis::KernelDescription& description,
-                                                             analysis::ArgumentBytes arguments,
-                                                             const trimtab_device& device,
-                                                             const trimtab_image& image,
-                                                             const LaunchShape& shape, trimtab_dim3 grid,
-                                                             trimtab_dim3 block) {
+std::optional<LaunchConfiguration> launch_of_total(const analysis::KernelDescription& description,
+                                                   analysis::ArgumentBytes arguments,
+                                                   const trimtab_device& device, const trimtab_image& image,
+                                                   const LaunchShape& shape, trimtab_dim3 grid,
+                                                   trimtab_dim3 block) {
     if (description.strides.empty() || description.keeps_grid() ||
         description.verdict == analysis::Verdict::annotated)
         return std::nullopt;
-    const Extents extent{std::uint64_t{grid.x} * block.x, std::uint64_t{grid.y} * block.y,
-                         std::uint64_t{grid.z} * block.z};
+    const Extents extent = LaunchConfiguration{.grid = grid, .block = block}.extent();
     if (!fits_in_32_bits(extent)) return std::nullopt;
-    const auto limits = analysis::legal_blocks_of_total(description, arguments, shape.grid, shape.block,
-                                                        device, image, to_dim3(extent));
+    const auto limits = analysis::legal_blocks_of_total(description, arguments, shape.written.grid,
+                                                        shape.written.block, device, image, to_dim3(extent));
     if (!limits) return std::nullopt;
-    auto launch =
-        analysis::launch_with_block(description, arguments, *limits, as_configuration(shape), block);
+    auto launch = analysis::launch_with_block(description, arguments, *limits, shape.written, block);
     return launch && same(launch->grid, grid) ? launch : std::nullopt;
 }
 

@@ -19,12 +19,12 @@ namespace trimtab::choosing {
 // The launches with other numbers of threads that with_best_total() may choose from, as blocks and grids:
 // every legal block of each number of threads that it tries. What `trimtab verify` holds against the launch
 // as written.
-[[nodiscard]] std::vector<analysis::LaunchConfiguration> launches_of_other_totals(
+[[nodiscard]] std::vector<LaunchConfiguration> launches_of_other_totals(
     const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
     const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape);
 
 // A grid that with_best_total() chose for an equal launch of an earlier process, if this launch may have it.
-[[nodiscard]] std::optional<analysis::LaunchConfiguration> launch_of_total(
+[[nodiscard]] std::optional<LaunchConfiguration> launch_of_total(
     const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
     const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape, trimtab_dim3 grid,
     trimtab_dim3 block);

@@ -148,10 +148,7 @@ CheckOutcome CrossCheck::answer(const CheckRequest& request) {
         }
     }
     std::vector<LaunchToEmulate> launches;
-    for (const CheckedLaunch& one : request.launches)
-        launches.push_back({.grid = one.launch.grid,
-                            .block = one.launch.block,
-                            .dynamic_shared_bytes = one.launch.dynamic_shared_bytes});
+    for (const CheckedLaunch& one : request.launches) launches.push_back({.launch = one.launch});
     EmulationQuestion question;
     question.launch_count = static_cast<std::uint32_t>(launches.size());
     question.code = request.code->data();

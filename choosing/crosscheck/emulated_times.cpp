@@ -70,13 +70,14 @@ std::expected<ptx::Module, Refusal> module_of(const EmulationQuestion& question)
 }
 
 std::expected<double, Refusal> time_of(const EmulationQuestion& question, emulator::Program& program,
-                                       const model::Device& device, const LaunchToEmulate& launch) {
+                                       const model::Device& device,
+                                       const model::LaunchConfiguration& launch) {
     const auto called_off = [&question] { return question.is_called_off(question.context); };
     if (called_off()) return std::unexpected(Refusal{emulation_called_off, {}});
-    const std::uint64_t threads = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
     const auto shared_bytes = static_cast<double>(launch.dynamic_shared_bytes);
-    const model::Occupancy occupancy = model::occupancy(*question.device, *question.image,
-                                                        static_cast<std::uint32_t>(threads), shared_bytes);
+    const model::Occupancy occupancy =
+        model::occupancy(*question.device, *question.image,
+                         static_cast<std::uint32_t>(launch.threads_per_block()), shared_bytes);
     if (occupancy.blocks_per_sm == 0) return std::unexpected(Refusal{.why = "a block does not fit an SM"});
     // Its own for each launch: what one writes is not what the next one reads.
     emulator::SparseMemory memory(most_memory_bytes);
@@ -114,7 +115,7 @@ std::expected<void, Refusal> emulate(const EmulationQuestion& question) {
     model::Device device;
     device.values = *question.device;
     for (LaunchToEmulate& launch : std::span(question.launches, question.launch_count)) {
-        const auto ns = time_of(question, **program, device, launch);
+        const auto ns = time_of(question, **program, device, launch.launch);
         if (!ns) return std::unexpected(ns.error());
         launch.ns = *ns;
     }

@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "model/launch_configuration.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::choosing {
 
 struct LaunchToEmulate {
-    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
-    std::uint64_t dynamic_shared_bytes = 0;
+    model::LaunchConfiguration launch;
     double ns = 0;  // the answer
 };
 

@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/annotated_launch.h"
+#include "model/launch_configuration.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::choosing {
 
 // A launch that may be chosen, by both predictors.
 struct CheckedLaunch {
-    analysis::LaunchConfiguration launch;
+    model::LaunchConfiguration launch;
     double predicted_ns = 0, relative_error = 0;  // the driver program's
     double emulated_ns = 0;                       // 0: it was not emulated
 };

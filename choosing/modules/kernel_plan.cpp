@@ -62,9 +62,7 @@ Bundles::Found KernelPlan::without_driver(std::string reason) const {
 
 void KernelPlan::remember(std::span<const std::uint64_t> key, std::uint64_t key_hash,
                           const Decision& decision) const {
-    RememberedChoice choice{.grid = decision.grid,
-                            .block = decision.block,
-                            .dynamic_shared_bytes = decision.dynamic_shared_bytes,
+    RememberedChoice choice{.launch = decision.launch,
                             .body = decision.body,
                             .awaits_check = decision.awaits_check,
                             .reason = 0,
@@ -89,9 +87,7 @@ void KernelPlan::remember(std::span<const std::uint64_t> key, std::uint64_t key_
 
 Decision KernelPlan::recall(const RememberedChoice& choice) const {
     Decision decision;
-    decision.grid = choice.grid;
-    decision.block = choice.block;
-    decision.dynamic_shared_bytes = choice.dynamic_shared_bytes;
+    decision.launch = choice.launch;
     decision.body = choice.body;
     decision.awaits_check = choice.awaits_check;
     decision.by = static_cast<By>(choice.by);

@@ -80,8 +80,7 @@ choosing::Decision Chooser::decide(choosing::Kernel& kernel, const choosing::Lau
         engine_.decide(kernel, shape, device.ordinal, keep, pending,
                        is_open ? "the program leaves the work-group's size open; " : "");
     if (settings_.mode != choosing::Mode::on) {
-        decision.grid = shape.grid;
-        decision.block = shape.block;
+        decision.launch = shape.written;
         decision.by = choosing::By::unchanged;
     }
     return decision;

@@ -47,9 +47,9 @@ const char* read_shape(const Range& range, const DeviceRecord& device, choosing:
             return "its work-groups do not divide its global size";
         if (sizes.global[d] > UINT32_MAX) return "its global size has more than 32 bits";
     }
-    shape.block = {narrow(sizes.local[0]), narrow(sizes.local[1]), narrow(sizes.local[2])};
-    shape.grid = {narrow(sizes.global[0] / sizes.local[0]), narrow(sizes.global[1] / sizes.local[1]),
-                  narrow(sizes.global[2] / sizes.local[2])};
+    shape.written.block = {narrow(sizes.local[0]), narrow(sizes.local[1]), narrow(sizes.local[2])};
+    shape.written.grid = {narrow(sizes.global[0] / sizes.local[0]), narrow(sizes.global[1] / sizes.local[1]),
+                          narrow(sizes.global[2] / sizes.local[2])};
     return nullptr;
 }
 
@@ -86,14 +86,13 @@ cl_int enqueue(const Launch& launch) {
                                        : chooser.kernel_of(nullptr, kernel->name);
         const choosing::Decision decision =
             chooser.decide(chosen, shape, device->device, keep, range.local == nullptr, pending);
-        if (choosing::is_written(shape, decision.grid, decision.block, decision.dynamic_shared_bytes))
-            return as_written();
-        choice.grid = decision.grid;
-        choice.block = decision.block;
+        if (choosing::is_written(shape, decision.launch)) return as_written();
+        choice.launch = decision.launch;
     }
-    const std::array<std::size_t, 3> local{choice.block.x, choice.block.y, choice.block.z};
-    const std::array<std::size_t, 3> global{local[0] * choice.grid.x, local[1] * choice.grid.y,
-                                            local[2] * choice.grid.z};
+    const std::array<std::size_t, 3> local{choice.launch.block.x, choice.launch.block.y,
+                                           choice.launch.block.z};
+    const std::array<std::size_t, 3> global{local[0] * choice.launch.grid.x, local[1] * choice.launch.grid.y,
+                                            local[2] * choice.launch.grid.z};
     // A dimension that the program does not name has one work-item.
     for (std::size_t d = range.dimensions; d < 3; ++d)
         if (global[d] != 1) return as_written();

@@ -174,10 +174,10 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
         if (static_cast<double>(groups) > most_groups[d]) return CL_INVALID_GLOBAL_WORK_SIZE;
     }
     choosing::LaunchShape shape;
-    shape.block = to_dim3(range->local);
-    shape.grid = to_dim3({range->global[0] / range->local[0], range->global[1] / range->local[1],
-                          range->global[2] / range->local[2]});
-    shape.dynamic_shared_bytes = dynamic_bytes;
+    shape.written.block = to_dim3(range->local);
+    shape.written.grid = to_dim3({range->global[0] / range->local[0], range->global[1] / range->local[1],
+                                  range->global[2] / range->local[2]});
+    shape.written.dynamic_shared_bytes = dynamic_bytes;
     shape.arguments = parameters.places.data();  // in a buffer that stays where it is when it is handed on
 
     Launch launch{.context = queue->context,
@@ -188,8 +188,8 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
                   .timed = {.program = (*loaded)->program,
                             .info = (*loaded)->info,
                             .image = (*loaded)->image,
-                            .grid = shape.grid,
-                            .block = shape.block,
+                            .grid = shape.written.grid,
+                            .block = shape.written.block,
                             .dynamic_shared_bytes = static_cast<std::uint32_t>(dynamic_bytes),
                             .parameters = std::move(parameters.bytes),
                             .written = {}},
@@ -205,20 +205,21 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
         if (keep == nullptr &&
             chooser.recall(*(*loaded)->chosen, shape, device->ordinal, pending, remembered, is_changed)) {
             if (is_changed) {
-                launch.timed.grid = remembered.grid;
-                launch.timed.block = remembered.block;
+                launch.timed.grid = remembered.launch.grid;
+                launch.timed.block = remembered.launch.block;
             }
         } else {
             const choosing::Decision decision = chooser.decide(
                 *(*loaded)->chosen, shape,
                 {.values = values, .name = device->description.slug, .ordinal = device->ordinal}, keep,
                 range->is_open, pending);
-            launch.timed.grid = decision.grid;
-            launch.timed.block = decision.block;
+            launch.timed.grid = decision.launch.grid;
+            launch.timed.block = decision.launch.block;
         }
-        if (!choosing::same(launch.timed.block, shape.block) ||
-            !choosing::same(launch.timed.grid, shape.grid))
-            launch.timed.written = emulator::WrittenShape{.grid = shape.grid, .block = shape.block};
+        if (!choosing::same(launch.timed.block, shape.written.block) ||
+            !choosing::same(launch.timed.grid, shape.written.grid))
+            launch.timed.written =
+                emulator::WrittenShape{.grid = shape.written.grid, .block = shape.written.block};
     }
     return Scheduler::instance().submit(submission, [launch = std::make_shared<Launch>(std::move(launch))](
                                                         emulator::Work& work) { return run(*launch, work); });

@@ -57,13 +57,13 @@ std::expected<BlockTimesPlan, Error> plan_from(const std::string& text) {
     });
 }
 
-ordered_json to_json(const analysis::LaunchConfiguration& launch) {
+ordered_json to_json(const model::LaunchConfiguration& launch) {
     return {{"grid", to_array(launch.grid)},
             {"block", to_array(launch.block)},
             {"shared_bytes", launch.dynamic_shared_bytes}};
 }
 
-std::string key_of(const analysis::LaunchConfiguration& launch) {
+std::string key_of(const model::LaunchConfiguration& launch) {
     return fmt::format("{},{},{} {},{},{} {}", launch.block.x, launch.block.y, launch.block.z, launch.grid.x,
                        launch.grid.y, launch.grid.z, launch.dynamic_shared_bytes);
 }
@@ -83,7 +83,8 @@ std::string key_of(const ordered_json& line) {
 // The shapes that people write where nothing tells them better, by the number of dimensions that are free.
 std::vector<trimtab_dim3> common_blocks(const analysis::KernelDescription& description,
                                         const choosing::LaunchShape& shape) {
-    const std::array<std::uint64_t, 3> extent = description.counted_extent(shape.grid, shape.block);
+    const std::array<std::uint64_t, 3> extent =
+        description.counted_extent(shape.written.grid, shape.written.block);
     std::vector<std::size_t> free;
     for (std::size_t d = 0; d < 3; ++d)
         if (description.varies(d) && extent[d] > 1) free.push_back(d);
@@ -104,8 +105,8 @@ std::vector<trimtab_dim3> common_blocks(const analysis::KernelDescription& descr
 // is of two dimensions or three.
 trimtab_dim3 potential_block(const analysis::KernelDescription& description, const trimtab_device& device,
                              const trimtab_image& image, const choosing::LaunchShape& shape) {
-    const std::uint32_t threads =
-        model::potential_block_threads(device, image, static_cast<double>(shape.dynamic_shared_bytes));
+    const std::uint32_t threads = model::potential_block_threads(
+        device, image, static_cast<double>(shape.written.dynamic_shared_bytes));
     std::size_t first = 3, second = 3;
     for (std::size_t d = 0; d < 3; ++d) {
         if (!description.varies(d)) continue;
@@ -210,7 +211,7 @@ void BlockTimes::skip(const LaunchToVerify& launch, const std::string& why) {
 std::vector<BlockTimes::Timed> BlockTimes::launches_of(const LaunchToVerify& launch,
                                                        const std::vector<std::byte>& arguments,
                                                        const trimtab_limits& limits,
-                                                       const analysis::LaunchConfiguration& potential) {
+                                                       const model::LaunchConfiguration& potential) {
     auto [blocks, totals] = legal_launches(*launch.description, arguments, limits, launch.device->values,
                                            launch.image, launch.shape);
     blocks.insert(blocks.end(), totals.begin(), totals.end());
@@ -222,8 +223,8 @@ std::vector<BlockTimes::Timed> BlockTimes::launches_of(const LaunchToVerify& lau
         kept.push_back(launch.chosen.block);
         std::mt19937_64 random(plan_.seed);
         std::shuffle(blocks.begin(), blocks.end(), random);
-        std::vector<analysis::LaunchConfiguration> others;
-        std::erase_if(blocks, [&](const analysis::LaunchConfiguration& one) {
+        std::vector<model::LaunchConfiguration> others;
+        std::erase_if(blocks, [&](const model::LaunchConfiguration& one) {
             if (is_among(kept, one.block)) return false;
             others.push_back(one);
             return true;
@@ -232,15 +233,14 @@ std::vector<BlockTimes::Timed> BlockTimes::launches_of(const LaunchToVerify& lau
         if (are_too_many) blocks.resize(plan_.blocks);
     }
     std::vector<Timed> out;
-    const analysis::LaunchConfiguration written = as_configuration(launch.shape);
+    const model::LaunchConfiguration written = launch.shape.written;
     out.push_back({.launch = written, .key = key_of(written)});
-    for (const analysis::LaunchConfiguration& one : blocks)
-        out.push_back({.launch = one, .key = key_of(one)});
+    for (const model::LaunchConfiguration& one : blocks) out.push_back({.launch = one, .key = key_of(one)});
     return out;
 }
 
 std::expected<double, cudaError_t> BlockTimes::time_once(const Send& send,
-                                                         const analysis::LaunchConfiguration& launch,
+                                                         const model::LaunchConfiguration& launch,
                                                          cudaStream_t stream) {
     const TimingCalls& calls = calls_.timing;
     float ms = 0;
@@ -392,7 +392,7 @@ void BlockTimes::measure(const LaunchToVerify& launch, const Send& send) {
     ordered_json line = facts_of(launch);
     const std::string id = fmt::format("{:016x}", hash_of(launch.description->id + to_text(line)));
     if (!skipped_.insert(id).second) return;  // timed, in this process
-    const analysis::LaunchConfiguration potential{
+    const model::LaunchConfiguration potential{
         .block = potential_block(*launch.description, launch.device->values, launch.image, launch.shape)};
     const std::vector<Timed> launches = launches_of(launch, arguments, *limits, potential);
     if (launches.size() < 2) return skip(launch, "no other block is legal");
@@ -408,7 +408,7 @@ void BlockTimes::measure(const LaunchToVerify& launch, const Send& send) {
     if (plan_.counts) {
         const trimtab_image& image = launch.image;
         unsigned use = trimtab_counts_atomics;
-        if (image.static_shared_bytes > 0 || launch.shape.dynamic_shared_bytes > 0)
+        if (image.static_shared_bytes > 0 || launch.shape.written.dynamic_shared_bytes > 0)
             use |= trimtab_counts_shared;
         if (image.local_bytes_per_thread > 0) use |= trimtab_counts_local;
         auto opened = is_emulated() ? std::unexpected(std::string("the emulator has no counters of a GPU"))
@@ -425,7 +425,7 @@ void BlockTimes::measure(const LaunchToVerify& launch, const Send& send) {
         first.update(line);
         first["description"] = launch.description->id;
         first["emulated"] = is_emulated();
-        first["shared_bytes"] = launch.shape.dynamic_shared_bytes;
+        first["shared_bytes"] = launch.shape.written.dynamic_shared_bytes;
         first["launches"] = launches.size();
         first["repetitions"] = repetitions();
         if (counters) first["chip"] = counters->chip();

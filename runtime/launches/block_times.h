@@ -39,7 +39,7 @@ struct BlockTimesPlan {
 class BlockTimes {
   public:
     // Makes the launch in another shape, on the program's own stream.
-    using Send = std::function<cudaError_t(const analysis::LaunchConfiguration&)>;
+    using Send = std::function<cudaError_t(const model::LaunchConfiguration&)>;
     using Variables = std::function<std::vector<ProgramVariable>()>;
 
     // `plan` as TRIMTAB_BENCH gives it; empty: nothing is timed.
@@ -56,7 +56,7 @@ class BlockTimes {
 
   private:
     struct Timed {
-        analysis::LaunchConfiguration launch;
+        model::LaunchConfiguration launch;
         std::string key;  // "32,8,1"; with the grid where that is not what covers
     };
     using Done = std::map<std::string, std::uint64_t>;  // by Timed::key: samples; or failed
@@ -68,7 +68,7 @@ class BlockTimes {
     [[nodiscard]] std::vector<Timed> launches_of(const LaunchToVerify& launch,
                                                  const std::vector<std::byte>& arguments,
                                                  const trimtab_limits& limits,
-                                                 const analysis::LaunchConfiguration& potential);
+                                                 const model::LaunchConfiguration& potential);
     // Why it ended before its time; empty: all are timed, or counted where there are counters.
     [[nodiscard]] std::string time_all(const std::string& id, std::uint64_t number,
                                        const std::vector<Timed>& launches,
@@ -78,7 +78,7 @@ class BlockTimes {
     [[nodiscard]] std::string count_once(const GpuCounters& counters, const Send& send, const Timed& timed,
                                          const SavedMemory& saved, nlohmann::ordered_json& line);
     [[nodiscard]] std::expected<double, cudaError_t> time_once(const Send& send,
-                                                               const analysis::LaunchConfiguration& launch,
+                                                               const model::LaunchConfiguration& launch,
                                                                cudaStream_t stream);
     [[nodiscard]] bool is_emulated() const { return calls_.emulated_device != nullptr; }
     void watch_clocks();

@@ -45,14 +45,15 @@ CUresult launch_plain(decltype(&::cuLaunchKernel) DriverCalls::* member, CUstrea
                       const trimtab_dim3& written_block, unsigned shared_bytes, CUstream stream,
                       void** arguments, void** extra) {
     const auto call = Process::instance().loaded().backend.calls().driver.*member;
-    return launch(function,
-                  {.grid = written_grid, .block = written_block, .dynamic_shared_bytes = shared_bytes},
-                  arguments, extra, stream != nullptr ? stream : default_stream, nullptr,
-                  [&](CUfunction launched, const trimtab_dim3& grid, const trimtab_dim3& block,
-                      std::uint64_t new_shared_bytes) {
-                      return call(launched, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                  static_cast<unsigned>(new_shared_bytes), stream, arguments, extra);
-                  });
+    return launch(
+        function,
+        {.written = {.grid = written_grid, .block = written_block, .dynamic_shared_bytes = shared_bytes}},
+        arguments, extra, stream != nullptr ? stream : default_stream, nullptr,
+        [&](CUfunction launched, const trimtab_dim3& grid, const trimtab_dim3& block,
+            std::uint64_t new_shared_bytes) {
+            return call(launched, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                        static_cast<unsigned>(new_shared_bytes), stream, arguments, extra);
+        });
 }
 
 CUresult launch_ex(decltype(&::cuLaunchKernelEx) DriverCalls::* member, CUstream default_stream,
@@ -65,9 +66,9 @@ CUresult launch_ex(decltype(&::cuLaunchKernelEx) DriverCalls::* member, CUstream
             keep = "it is launched with cluster or cooperative attributes";
     }
     const choosing::LaunchShape shape{
-        .grid = {.x = config->gridDimX, .y = config->gridDimY, .z = config->gridDimZ},
-        .block = {.x = config->blockDimX, .y = config->blockDimY, .z = config->blockDimZ},
-        .dynamic_shared_bytes = config->sharedMemBytes};
+        .written = {.grid = {.x = config->gridDimX, .y = config->gridDimY, .z = config->gridDimZ},
+                    .block = {.x = config->blockDimX, .y = config->blockDimY, .z = config->blockDimZ},
+                    .dynamic_shared_bytes = config->sharedMemBytes}};
     CUstream stream = config->hStream != nullptr ? config->hStream : default_stream;
     return launch(function, shape, arguments, extra, stream, keep,
                   [&](CUfunction launched, const trimtab_dim3& grid, const trimtab_dim3& block,

@@ -11,9 +11,9 @@ std::uint64_t volume(unsigned x, unsigned y, unsigned z) {
 }
 
 choosing::LaunchShape shape_of(const CUDA_KERNEL_NODE_PARAMS& launch) {
-    return {.grid = {.x = launch.gridDimX, .y = launch.gridDimY, .z = launch.gridDimZ},
-            .block = {.x = launch.blockDimX, .y = launch.blockDimY, .z = launch.blockDimZ},
-            .dynamic_shared_bytes = launch.sharedMemBytes,
+    return {.written = {.grid = {.x = launch.gridDimX, .y = launch.gridDimY, .z = launch.gridDimZ},
+                        .block = {.x = launch.blockDimX, .y = launch.blockDimY, .z = launch.blockDimZ},
+                        .dynamic_shared_bytes = launch.sharedMemBytes},
             .of_driver_api = true};
 }
 
@@ -104,29 +104,29 @@ void GraphChoices::choose_for_node(CUgraphNode node, const SetNode& set_node) {
                                                 : static_cast<const void*>(launch.kern);
     choosing::LaunchShape shape = shape_of(launch);
     shape.function = handle;
-    static_cast<void>(set(node, kernel, shape, launch.kernelParams, launch.extra,
-                          [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t shared_bytes,
-                              const RegisteredKernel* body) {
-                              // The emulator may have been asked to check the launch that is set now.
-                              if (calls_.check_next_launch == nullptr && body == nullptr &&
-                                  is_written(shape, grid, block, shared_bytes))
-                                  return cudaSuccess;
-                              CUDA_KERNEL_NODE_PARAMS changed = launch;
-                              if (body != nullptr) {
-                                  changed.kern = nullptr;
-                                  const cudaError_t status =
-                                      calls_.get_func_by_symbol(&changed.func, body->host_function);
-                                  if (status != cudaSuccess) return status;
-                              }
-                              changed.gridDimX = grid.x;
-                              changed.gridDimY = grid.y;
-                              changed.gridDimZ = grid.z;
-                              changed.blockDimX = block.x;
-                              changed.blockDimY = block.y;
-                              changed.blockDimZ = block.z;
-                              changed.sharedMemBytes = static_cast<unsigned>(shared_bytes);
-                              return static_cast<cudaError_t>(set_node(node, changed));
-                          }));
+    static_cast<void>(
+        set(node, kernel, shape, launch.kernelParams, launch.extra,
+            [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t shared_bytes,
+                const RegisteredKernel* body) {
+                // The emulator may have been asked to check the launch that is set now.
+                if (calls_.check_next_launch == nullptr && body == nullptr &&
+                    is_written(shape, {.grid = grid, .block = block, .dynamic_shared_bytes = shared_bytes}))
+                    return cudaSuccess;
+                CUDA_KERNEL_NODE_PARAMS changed = launch;
+                if (body != nullptr) {
+                    changed.kern = nullptr;
+                    const cudaError_t status = calls_.get_func_by_symbol(&changed.func, body->host_function);
+                    if (status != cudaSuccess) return status;
+                }
+                changed.gridDimX = grid.x;
+                changed.gridDimY = grid.y;
+                changed.gridDimZ = grid.z;
+                changed.blockDimX = block.x;
+                changed.blockDimY = block.y;
+                changed.blockDimZ = block.z;
+                changed.sharedMemBytes = static_cast<unsigned>(shared_bytes);
+                return static_cast<cudaError_t>(set_node(node, changed));
+            }));
 }
 
 void GraphChoices::choose(CUgraphExec exec, CUgraph graph, unsigned long long flags) {

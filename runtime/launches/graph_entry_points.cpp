@@ -28,9 +28,9 @@ auto instantiated(CUgraphExec* exec, CUgraph graph, unsigned long long flags,
 template <typename Params, typename Set>
 cudaError_t set_of_runtime(CUgraphNode node, const Params& written, const Set& set) {
     Entry entry;
-    const choosing::LaunchShape shape{.grid = from_cuda(written.gridDim),
-                                      .block = from_cuda(written.blockDim),
-                                      .dynamic_shared_bytes = written.sharedMemBytes,
+    const choosing::LaunchShape shape{.written = {.grid = from_cuda(written.gridDim),
+                                                  .block = from_cuda(written.blockDim),
+                                                  .dynamic_shared_bytes = written.sharedMemBytes},
                                       .function = written.func};
     return entry.choices.set(node, entry.process.kernel_of(written.func), shape, written.kernelParams,
                              written.extra,
@@ -52,9 +52,9 @@ CUresult set_of_driver(CUgraphNode node, const Params& written, const Set& set) 
     const void* function = written.func != nullptr ? static_cast<const void*>(written.func)
                                                    : static_cast<const void*>(written.kern);
     const choosing::LaunchShape shape{
-        .grid = {.x = written.gridDimX, .y = written.gridDimY, .z = written.gridDimZ},
-        .block = {.x = written.blockDimX, .y = written.blockDimY, .z = written.blockDimZ},
-        .dynamic_shared_bytes = written.sharedMemBytes,
+        .written = {.grid = {.x = written.gridDimX, .y = written.gridDimY, .z = written.gridDimZ},
+                    .block = {.x = written.blockDimX, .y = written.blockDimY, .z = written.blockDimZ},
+                    .dynamic_shared_bytes = written.sharedMemBytes},
         .function = function,
         .of_driver_api = true};
     // Both number their errors alike.

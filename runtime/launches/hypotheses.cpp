@@ -24,7 +24,6 @@ using analysis::BlockWidth;
 using analysis::KernelDescription;
 using analysis::KernelParameter;
 
-constexpr std::string_view dimension_names = "xyz";
 constexpr std::size_t most_of_a_dimension = 6, most_grids = 18, most_shared = 6;
 constexpr std::uint64_t most_elements_a_thread = 64;
 // Bytes of what threads keep in shared memory.
@@ -126,14 +125,14 @@ void add_shares(std::vector<Guess>& guesses, const Number& number, const std::st
 
 // The grid in one dimension.
 std::vector<Guess> grids_along(const KernelDescription& description, const std::vector<Number>& numbers,
-                               const analysis::LaunchConfiguration& written, std::size_t d) {
+                               const model::LaunchConfiguration& written, std::size_t d) {
     const std::array<std::uint64_t, 3> grids{written.grid.x, written.grid.y, written.grid.z},
         blocks{written.block.x, written.block.y, written.block.z};
     const std::uint64_t grid = grids[d], block = blocks[d], threads = blocks[0] * blocks[1] * blocks[2];
     const bool has_threads = description.reads(d) && description.dimensions[d].block != BlockWidth::one;
     std::vector<Guess> guesses;
     if (!description.reads(d) && grid == 1) return {{.text = "1", .rank = 0}};
-    const std::string width = fmt::format("b{}", dimension_names[d]);
+    const std::string width = fmt::format("b{}", model::axis_names[d]);
     if (has_threads) {
         for (const Number& number : numbers) add_shares(guesses, number, width, block, grid, 0);
         if (d == 0 && threads != block)
@@ -158,13 +157,13 @@ std::vector<Guess> grids_along(const KernelDescription& description, const std::
         }
     }
     if (has_threads)
-        add(guesses, fmt::format("ceil(e{0} / b{0})", dimension_names[d]), 5, most_of_a_dimension + 1);
+        add(guesses, fmt::format("ceil(e{0} / b{0})", model::axis_names[d]), 5, most_of_a_dimension + 1);
     add(guesses, "as_written", 6, most_of_a_dimension + 2);
     return guesses;
 }
 
 std::vector<Guess> grids_of(const KernelDescription& description, const std::vector<Number>& numbers,
-                            const analysis::LaunchConfiguration& written) {
+                            const model::LaunchConfiguration& written) {
     std::vector<Guess> all{{}};
     for (std::size_t d = 0; d < 3; ++d) {
         std::vector<Guess> longer;
@@ -190,8 +189,7 @@ std::string times(std::uint64_t factor, const std::string& text) {
     return factor == 1 ? text : fmt::format("{} * {}", factor, text);
 }
 
-std::vector<Guess> shared_of(const std::vector<Number>& numbers,
-                             const analysis::LaunchConfiguration& written) {
+std::vector<Guess> shared_of(const std::vector<Number>& numbers, const model::LaunchConfiguration& written) {
     const std::uint64_t bytes = written.dynamic_shared_bytes;
     if (bytes == 0) return {{}};
     const std::array<std::uint64_t, 3> blocks{written.block.x, written.block.y, written.block.z};
@@ -227,7 +225,7 @@ std::vector<Guess> shared_of(const std::vector<Number>& numbers,
     }
     for (std::size_t d = 0; d < 2 && blocks[1] > 1; ++d)
         if (blocks[d] > 1 && bytes % blocks[d] == 0)
-            add(guesses, times(bytes / blocks[d], fmt::format("b{}", dimension_names[d])), 3, most_shared);
+            add(guesses, times(bytes / blocks[d], fmt::format("b{}", model::axis_names[d])), 3, most_shared);
     add(guesses, std::to_string(bytes), 3, most_shared + 1);
     return guesses;
 }
@@ -246,7 +244,7 @@ std::string Hypothesis::text() const {
 }
 
 std::vector<Hypothesis> hypotheses(const KernelDescription& description, analysis::ArgumentBytes arguments,
-                                   const analysis::LaunchConfiguration& written) {
+                                   const model::LaunchConfiguration& written) {
     const std::vector<Number> numbers = numbers_of(description, arguments);
     std::vector<Hypothesis> out;
     for (const Guess& shared : shared_of(numbers, written))
@@ -283,7 +281,7 @@ std::vector<BlockOfVariant> blocks_of_variants(const trimtab_dim3& written, cons
                 with.sizes[d] = {follows, number};
                 if (varies[d]) {
                     if (!with.text.empty()) with.text += ", ";
-                    with.text += fmt::format("b{} == ", dimension_names[d]);
+                    with.text += fmt::format("b{} == ", model::axis_names[d]);
                     with.text += !follows      ? std::to_string(number)
                                  : number == 1 ? std::string("variant")
                                                : fmt::format("variant / {}", number);

@@ -24,7 +24,7 @@ struct Hypothesis {
 // Those that may describe the launch. Whether they do, analysis::annotation_mismatch() knows.
 [[nodiscard]] std::vector<Hypothesis> hypotheses(const analysis::KernelDescription& description,
                                                  analysis::ArgumentBytes arguments,
-                                                 const analysis::LaunchConfiguration& written);
+                                                 const model::LaunchConfiguration& written);
 
 // How the block of a body may follow from its value, the one written from its own: in each dimension the value, an
 // even part of it, or a constant.

@@ -18,12 +18,11 @@ cudaError_t launch_plain(Call BackendCalls::* member, cudaStream_t default_strea
     Process& process = Process::instance();
     Loaded& loaded = process.loaded();
     const Call call = loaded.backend.calls().*member;
-    const choosing::LaunchShape shape{.grid = from_cuda(grid),
-                                      .block = from_cuda(block),
-                                      .dynamic_shared_bytes = shared_bytes,
-                                      .arguments = arguments,
-                                      .function = function,
-                                      .stream = stream != nullptr ? stream : default_stream};
+    const choosing::LaunchShape shape{
+        .written = {.grid = from_cuda(grid), .block = from_cuda(block), .dynamic_shared_bytes = shared_bytes},
+        .arguments = arguments,
+        .function = function,
+        .stream = stream != nullptr ? stream : default_stream};
     return loaded.launcher.launch(
         process.kernel_of(function), shape, nullptr,
         [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes,
@@ -51,9 +50,9 @@ cudaError_t launch_exc(LaunchKernelExC BackendCalls::* member, cudaStream_t defa
         if (!leaves_shape_free(config->attrs[i]))
             keep = "it is launched with cluster or cooperative attributes";
     }
-    const choosing::LaunchShape shape{.grid = from_cuda(config->gridDim),
-                                      .block = from_cuda(config->blockDim),
-                                      .dynamic_shared_bytes = config->dynamicSmemBytes,
+    const choosing::LaunchShape shape{.written = {.grid = from_cuda(config->gridDim),
+                                                  .block = from_cuda(config->blockDim),
+                                                  .dynamic_shared_bytes = config->dynamicSmemBytes},
                                       .arguments = arguments,
                                       .function = function,
                                       .stream = config->stream != nullptr ? config->stream : default_stream};

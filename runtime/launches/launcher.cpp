@@ -106,9 +106,7 @@ void Launcher::repeat(RegisteredKernel& kernel, const choosing::LaunchShape& sha
         if (dladdr(kernel.host_function, &object) != 0 && object.dli_fname != nullptr)
             launch.object = object.dli_fname;
         launch.shape = shape;
-        launch.chosen = {.grid = decision.grid,
-                         .block = decision.block,
-                         .dynamic_shared_bytes = decision.dynamic_shared_bytes};
+        launch.chosen = decision.launch;
         launch.chosen_body = decision.body;
         const std::uint32_t ordinal = devices_.current();
         const std::shared_ptr<const choosing::KnownDevice> device = devices_.device(ordinal);

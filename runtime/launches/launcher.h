@@ -65,12 +65,12 @@ class Launcher : choosing::Host {
 
   private:
     template <typename Forward>
-    static cudaError_t send(const Forward& forward, const trimtab_dim3& grid, const trimtab_dim3& block,
-                            std::uint64_t dynamic_shared_bytes, RegisteredKernel* body = nullptr) {
+    static cudaError_t send(const Forward& forward, const model::LaunchConfiguration& launch,
+                            RegisteredKernel* body = nullptr) {
         if constexpr (takes_body<Forward>)
-            return forward(grid, block, dynamic_shared_bytes, body);
+            return forward(launch.grid, launch.block, launch.dynamic_shared_bytes, body);
         else
-            return forward(grid, block, dynamic_shared_bytes);
+            return forward(launch.grid, launch.block, launch.dynamic_shared_bytes);
     }
     template <typename Forward>
     static constexpr bool takes_body =
@@ -122,12 +122,11 @@ class Launcher : choosing::Host {
 template <typename Forward, typename IsCaptured>
 cudaError_t Launcher::launch(RegisteredKernel* kernel, const choosing::LaunchShape& shape, const char* keep,
                              const Forward& forward, const IsCaptured& is_captured) noexcept {
-    if (kernel == nullptr || !is_active())
-        return send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
+    if (kernel == nullptr || !is_active()) return send(forward, shape.written);
     Pending pending;
-    trimtab_dim3 grid = shape.grid;
-    trimtab_dim3 block = shape.block;
-    std::uint64_t shared_bytes = shape.dynamic_shared_bytes;
+    // Not copied where it is remembered: that would wait for the words that it was just read in.
+    const model::LaunchConfiguration* launch = &shape.written;
+    model::LaunchConfiguration decided;
     choosing::RememberedChoice remembered;
     bool is_changed = false;
     RegisteredKernel* body = nullptr;
@@ -135,48 +134,43 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const choosing::LaunchSha
     const auto current_device = [this] { return devices_.current(); };
     // What most launches take: nothing to tell, and the choice was made before.
     if (keep == nullptr && engine_.recall(*kernel, shape, current_device, pending, remembered, is_changed)) {
-        if (!is_changed || is_captured()) return send(forward, grid, block, shared_bytes);
-        grid = remembered.grid;
-        block = remembered.block;
-        shared_bytes = remembered.dynamic_shared_bytes;
+        if (!is_changed || is_captured()) return send(forward, shape.written);
+        launch = &remembered.launch;
         choosing::Kernel* const other = pending.plan->body(remembered.body);
         body = as_registered(other != nullptr ? other : pending.plan->stand_in());
     } else {
-        if (is_captured()) return send(forward, grid, block, shared_bytes);
+        if (is_captured()) return send(forward, shape.written);
         choosing::Decision decision = engine_.decide(*kernel, shape, devices_.current(), keep, pending);
         if (repeats()) {
             RegisteredKernel* const stand_in =
                 pending.plan == nullptr ? nullptr : as_registered(pending.plan->stand_in());
-            repeat(*kernel, shape, keep, pending, decision, [&](const analysis::LaunchConfiguration& other) {
-                const bool is_other = !is_written(shape, other.grid, other.block, other.dynamic_shared_bytes);
-                return send(forward, other.grid, other.block, other.dynamic_shared_bytes,
-                            is_other ? stand_in : nullptr);
+            repeat(*kernel, shape, keep, pending, decision, [&](const model::LaunchConfiguration& other) {
+                const bool is_other = !is_written(shape, other);
+                return send(forward, other, is_other ? stand_in : nullptr);
             });
-            const cudaError_t status = send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
+            const cudaError_t status = send(forward, shape.written);
             if (suggestion_.is_on()) suggestion_.finish();
             if (verification_.is_on()) verification_.finish();
             return status;
         }
         if (engine_.mode() == choosing::Mode::on) {
-            grid = decision.grid;
-            block = decision.block;
-            shared_bytes = decision.dynamic_shared_bytes;
+            decided = decision.launch;
+            launch = &decided;
             if (decision.body != 0) body = as_registered(pending.plan->body(decision.body));
             turn = std::move(decision.turn);
         }
     }
     // Is it to be timed?
     const auto go_out = [&] {
-        const auto launch = [&] { return send(forward, grid, block, shared_bytes, body); };
+        const auto launch_it = [&] { return send(forward, *launch, body); };
         if (!turn || turn->timed == nullptr || !engine_.learning().begin(*turn, *shape.stream))
-            return launch();
-        const cudaError_t status = launch();
+            return launch_it();
+        const cudaError_t status = launch_it();
         engine_.learning().end(*turn, *shape.stream, status == cudaSuccess);
         return status;
     };
-    if (body == nullptr && is_written(shape, grid, block, shared_bytes)) return go_out();
-    if (body != nullptr && !takes_body<Forward>)
-        return send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
+    if (body == nullptr && is_written(shape, *launch)) return go_out();
+    if (body != nullptr && !takes_body<Forward>) return send(forward, shape.written);
     // The driver API keeps no last error.
     std::optional<PendingError> pending_error;
     if (!shape.of_driver_api) pending_error.emplace(calls_);
@@ -185,7 +179,7 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const choosing::LaunchSha
         if (calls_.next_launch_is_written != nullptr)
             calls_.next_launch_is_written(written_grid, written_block);
     };
-    tell_emulator(&shape.grid, &shape.block);
+    tell_emulator(&shape.written.grid, &shape.written.block);
     const cudaError_t status = go_out();
     tell_emulator(nullptr, nullptr);
     if (status == cudaSuccess || is_lasting(status)) return status;
@@ -194,7 +188,7 @@ cudaError_t Launcher::launch(RegisteredKernel* kernel, const choosing::LaunchSha
     // Of another body's, there are more ways to fail: its code may not be there for the device.
     const bool is_for_shape = body != nullptr || is_of_configuration(status);
     if (is_for_shape) engine_.give_up(*kernel, shape, pending, calls_.get_error_name(status));
-    const cudaError_t as_written = send(forward, shape.grid, shape.block, shape.dynamic_shared_bytes);
+    const cudaError_t as_written = send(forward, shape.written);
     if (!is_for_shape && as_written == cudaSuccess)
         engine_.give_up(*kernel, shape, pending, calls_.get_error_name(status));
     return as_written;

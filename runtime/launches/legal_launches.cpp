@@ -12,9 +12,8 @@ LegalLaunches legal_launches(const analysis::KernelDescription& description,
                              const choosing::LaunchShape& shape) {
     LegalLaunches out;
     for (const trimtab_dim3& block : choosing::legal_block_list(limits)) {
-        if (choosing::same(block, shape.block)) continue;
-        if (auto with =
-                analysis::launch_with_block(description, arguments, limits, as_configuration(shape), block))
+        if (choosing::same(block, shape.written.block)) continue;
+        if (auto with = analysis::launch_with_block(description, arguments, limits, shape.written, block))
             out.blocks.push_back(*with);
     }
     out.totals = launches_of_other_totals(description, arguments, device, image, shape);

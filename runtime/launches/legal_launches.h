@@ -12,9 +12,9 @@ namespace trimtab::runtime {
 
 struct LegalLaunches {
     // The block as written is not among them.
-    std::vector<analysis::LaunchConfiguration> blocks;
+    std::vector<model::LaunchConfiguration> blocks;
     // With another number of threads, of kernels whose grid-stride loops allow any.
-    std::vector<analysis::LaunchConfiguration> totals;
+    std::vector<model::LaunchConfiguration> totals;
 };
 
 // `limits`: of this launch (limits_of()).

@@ -38,8 +38,9 @@ std::optional<KernelDescription> supposing(KernelDescription description, const 
 // Equal launches in what the blocks may depend on: shape and scalars, not where arrays lie.
 std::string kind_of(const LaunchToVerify& launch, analysis::ArgumentBytes arguments) {
     const choosing::LaunchShape& shape = launch.shape;
-    std::string key = fmt::format("{} {} {} {} {} {} {}", shape.grid.x, shape.grid.y, shape.grid.z,
-                                  shape.block.x, shape.block.y, shape.block.z, shape.dynamic_shared_bytes);
+    std::string key = fmt::format("{} {} {} {} {} {} {}", shape.written.grid.x, shape.written.grid.y,
+                                  shape.written.grid.z, shape.written.block.x, shape.written.block.y,
+                                  shape.written.block.z, shape.written.dynamic_shared_bytes);
     for (const analysis::KernelParameter& parameter : launch.description->parameters) {
         if (parameter.is_pointer || parameter.offset + parameter.size > arguments.size()) continue;
         key += ' ';
@@ -73,7 +74,7 @@ std::string SuggestedKernel::why_not(const LaunchToVerify& launch) const {
     if (launch.shape.arguments == nullptr && !description.parameters.empty())
         return "it is launched without its arguments";
     // Some proofs hang on the launch: this one may have too few threads for its turns.
-    if (description.verdict == Verdict::covering && launch.shape.dynamic_shared_bytes == 0 &&
+    if (description.verdict == Verdict::covering && launch.shape.written.dynamic_shared_bytes == 0 &&
         limits_of(description, choosing::argument_bytes(description, launch.shape.arguments),
                   launch.device->values, launch.image, launch.shape))
         return "it is proved: any block will do";
@@ -98,7 +99,7 @@ bool SuggestedKernel::is_hopeless() const {
 }
 
 SuggestedKernel::Shape SuggestedKernel::shape_of(const Supposed& supposed, const Block& block) {
-    const analysis::LaunchConfiguration& launch = supposed.launches.at(block);
+    const model::LaunchConfiguration& launch = supposed.launches.at(block);
     const auto body = supposed.bodies.find(block);
     const void* function = body == supposed.bodies.end() ? nullptr : body->second.second;
     return {launch.grid.x,
@@ -115,13 +116,13 @@ SuggestedKernel::Shape SuggestedKernel::shape_of(const Supposed& supposed, const
 void SuggestedKernel::suppose(const LaunchToVerify& launch, analysis::ArgumentBytes arguments) {
     const KernelDescription& description = *launch.description;
     const std::array<bool, 3> varies{description.varies(0), description.varies(1), description.varies(2)};
-    for (Hypothesis& hypothesis : hypotheses(description, arguments, as_configuration(launch.shape))) {
+    for (Hypothesis& hypothesis : hypotheses(description, arguments, launch.shape.written)) {
         Supposed& own = supposed_.emplace_back();
         own.hypothesis = std::move(hypothesis);
         if (launch.relatives.empty()) continue;
         const Hypothesis plain = own.hypothesis;
         for (BlockOfVariant& blocks :
-             blocks_of_variants(launch.shape.block, varies, description.variant->value)) {
+             blocks_of_variants(launch.shape.written.block, varies, description.variant->value)) {
             Supposed& of_bodies = supposed_.emplace_back();
             of_bodies.hypothesis = plain;
             of_bodies.hypothesis.block = blocks.text;
@@ -141,11 +142,11 @@ void SuggestedKernel::add_bodies(Supposed& supposed, const LaunchToVerify& launc
         const auto annotated = supposing(body, supposed.hypothesis.text());
         if (!annotated) continue;
         const auto limits =
-            analysis::legal_blocks_of_body(*annotated, arguments, launch.shape.grid, launch.shape.block,
-                                           launch.device->values, relative.image);
+            analysis::legal_blocks_of_body(*annotated, arguments, launch.shape.written.grid,
+                                           launch.shape.written.block, launch.device->values, relative.image);
         if (!limits) continue;
-        const auto with = analysis::launch_with_block(*annotated, arguments, *limits,
-                                                      as_configuration(launch.shape), block);
+        const auto with =
+            analysis::launch_with_block(*annotated, arguments, *limits, launch.shape.written, block);
         if (!with) continue;
         supposed.launches.emplace(sizes(block), *with);
         supposed.bodies[sizes(block)] = {body.name, relative.function};
@@ -158,19 +159,19 @@ void SuggestedKernel::add_bodies(Supposed& supposed, const LaunchToVerify& launc
 
 std::uint64_t SuggestedKernel::begin(const LaunchToVerify& launch, analysis::ArgumentBytes arguments) {
     const KernelDescription& description = *launch.description;
-    const analysis::LaunchConfiguration written = as_configuration(launch.shape);
+    const model::LaunchConfiguration written = launch.shape.written;
     if (!has_begun_) {
         has_begun_ = true;
-        written_block_ = launch.shape.block;
+        written_block_ = launch.shape.written.block;
         suppose(launch, arguments);
     }
-    written_blocks_.insert(sizes(launch.shape.block));
+    written_blocks_.insert(sizes(launch.shape.written.block));
     const std::array<bool, 3> varies{description.varies(0), description.varies(1), description.varies(2)};
     std::vector<trimtab_dim3> blocks = blocks_to_suppose(
         written_block_, varies,
         static_cast<std::uint32_t>(std::max(1.0, launch.device->values.max_threads_per_block)));
-    std::erase_if(blocks,
-                  [&](const trimtab_dim3& block) { return choosing::same(block, launch.shape.block); });
+    std::erase_if(
+        blocks, [&](const trimtab_dim3& block) { return choosing::same(block, launch.shape.written.block); });
     order_.clear();
     at_ = 0;
     outcomes_.clear();
@@ -258,7 +259,7 @@ std::optional<cuda::LaunchShapeToCheck> SuggestedKernel::next(std::uint64_t numb
         const Supposed& supposed = supposed_[index];
         if (!supposed.fallen.empty()) continue;
         if (supposed.right == 0 && supposed.wrong >= hopeless) continue;
-        const analysis::LaunchConfiguration& launch = supposed.launches.at(block);
+        const model::LaunchConfiguration& launch = supposed.launches.at(block);
         if (const auto known = outcomes_.find(shape_of(supposed, block)); known != outcomes_.end()) {
             note(block, known->second, index);
             continue;

@@ -66,7 +66,7 @@ class SuggestedKernel {
         BlockOfVariant blocks;
         std::map<Block, std::pair<std::string, const void*>> bodies;
         // In the launch under way.
-        std::map<Block, analysis::LaunchConfiguration> launches;
+        std::map<Block, model::LaunchConfiguration> launches;
         unsigned right = 0, wrong = 0;
     };
     using Shape = std::array<std::uint64_t, 8>;  // grid, block, dynamic shared bytes, host function

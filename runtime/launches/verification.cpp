@@ -46,17 +46,16 @@ ordered_json to_json(const LaunchDifference& difference, const char* kind) {
 }
 
 // So many of them: the one that was chosen, and of both kinds alike.
-std::vector<analysis::LaunchConfiguration> some_of(std::vector<analysis::LaunchConfiguration> blocks,
-                                                   std::vector<analysis::LaunchConfiguration> totals,
-                                                   const analysis::LaunchConfiguration& chosen,
-                                                   std::size_t wanted, std::uint64_t seed) {
+std::vector<model::LaunchConfiguration> some_of(std::vector<model::LaunchConfiguration> blocks,
+                                                std::vector<model::LaunchConfiguration> totals,
+                                                const model::LaunchConfiguration& chosen, std::size_t wanted,
+                                                std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    std::vector<analysis::LaunchConfiguration> out;
+    std::vector<model::LaunchConfiguration> out;
     for (auto* launches : {&blocks, &totals}) {
         std::shuffle(launches->begin(), launches->end(), random);
         const auto place = std::ranges::find_if(*launches, [&](const auto& candidate) {
-            return choosing::same(candidate.block, chosen.block) &&
-                   choosing::same(candidate.grid, chosen.grid);
+            return candidate == chosen;
         });
         if (place == launches->end()) continue;
         out.push_back(*place);
@@ -165,9 +164,9 @@ bool Verification::is_due(const LaunchToVerify& launch) {
     return plan_.launches == 0 || number <= plan_.launches || std::has_single_bit(number);
 }
 
-std::vector<analysis::LaunchConfiguration> Verification::blocks_to_try(const trimtab_limits& limits,
-                                                                       analysis::ArgumentBytes arguments,
-                                                                       const LaunchToVerify& launch) {
+std::vector<model::LaunchConfiguration> Verification::blocks_to_try(const trimtab_limits& limits,
+                                                                    analysis::ArgumentBytes arguments,
+                                                                    const LaunchToVerify& launch) {
     auto [blocks, totals] = legal_launches(*launch.description, arguments, limits, launch.device->values,
                                            launch.image, launch.shape);
     if (plan_.blocks == 0 || blocks.size() + totals.size() <= plan_.blocks) {
@@ -196,14 +195,14 @@ void Verification::prepare(const LaunchToVerify& launch) {
         return;
     }
     if (!is_due(launch)) return;
-    const std::vector<analysis::LaunchConfiguration> blocks = blocks_to_try(*limits, arguments, launch);
+    const std::vector<model::LaunchConfiguration> blocks = blocks_to_try(*limits, arguments, launch);
     const std::vector<LaunchShapeToCheck> of_bodies = shapes_of_bodies(launch);
     if (blocks.empty() && of_bodies.empty()) {
         skip(launch, "no other block is legal");
         return;
     }
     auto check = std::make_shared<LaunchCheck>();
-    for (const analysis::LaunchConfiguration& block : blocks)
+    for (const model::LaunchConfiguration& block : blocks)
         check->shapes.push_back(
             {.grid = block.grid,
              .block = block.block,
@@ -212,9 +211,9 @@ void Verification::prepare(const LaunchToVerify& launch) {
              .name = launch.code == nullptr ? std::string() : launch.description->demangled});
     // With the block as written that code must leave the same, too.
     if (launch.code != nullptr)
-        check->shapes.push_back({.grid = launch.shape.grid,
-                                 .block = launch.shape.block,
-                                 .dynamic_shared_bytes = launch.shape.dynamic_shared_bytes,
+        check->shapes.push_back({.grid = launch.shape.written.grid,
+                                 .block = launch.shape.written.block,
+                                 .dynamic_shared_bytes = launch.shape.written.dynamic_shared_bytes,
                                  .function = launch.code,
                                  .name = launch.description->demangled});
     check->shapes.insert(check->shapes.end(), of_bodies.begin(), of_bodies.end());

@@ -41,7 +41,7 @@ struct LaunchToVerify {
     std::shared_ptr<const choosing::KnownDevice> device;
     trimtab_image image{};
     choosing::LaunchShape shape;
-    analysis::LaunchConfiguration chosen;  // what became of it: always among those tried
+    model::LaunchConfiguration chosen;  // what became of it: always among those tried
     std::vector<std::uint64_t> key;
     // What the emulator knows the code by that runs with other blocks; null: the kernel's own.
     const void* code = nullptr;
@@ -74,9 +74,9 @@ class Verification {
 
   private:
     [[nodiscard]] bool is_due(const LaunchToVerify& launch);
-    [[nodiscard]] std::vector<analysis::LaunchConfiguration> blocks_to_try(const trimtab_limits& limits,
-                                                                           analysis::ArgumentBytes arguments,
-                                                                           const LaunchToVerify& launch);
+    [[nodiscard]] std::vector<model::LaunchConfiguration> blocks_to_try(const trimtab_limits& limits,
+                                                                        analysis::ArgumentBytes arguments,
+                                                                        const LaunchToVerify& launch);
     void skip(const LaunchToVerify& launch, const std::string& why);
     void write_line(const std::string& line);
 

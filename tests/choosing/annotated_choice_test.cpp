@@ -42,10 +42,9 @@ class AnnotatedChoice : public ::testing::Test {
         };
     }
     LaunchShape shape(std::uint32_t grid, std::uint32_t block, std::uint64_t shared_bytes) {
-        return {.grid = {grid, 1, 1},
-                .block = {block, 1, 1},
-                .dynamic_shared_bytes = shared_bytes,
-                .arguments = arguments_.data()};
+        return {
+            .written = {.grid = {grid, 1, 1}, .block = {block, 1, 1}, .dynamic_shared_bytes = shared_bytes},
+            .arguments = arguments_.data()};
     }
     Decision decide(const LaunchShape& shape) {
         return choose(kernel_, fake_driver(kernel_), device_.values, image_, shape, 0);
@@ -64,15 +63,15 @@ TEST_F(AnnotatedChoice, TakesTheStatedGridAndSharedMemory) {
     EXPECT_EQ(decision.by, By::annotated);
     EXPECT_EQ(name(decision.by), "annotated");
     EXPECT_TRUE(is_new_choice(decision.by));
-    EXPECT_EQ(decision.block.x, 128u);
-    EXPECT_EQ(decision.grid.x, 40u);
-    EXPECT_EQ(decision.dynamic_shared_bytes, 512u);
+    EXPECT_EQ(decision.launch.block.x, 128u);
+    EXPECT_EQ(decision.launch.grid.x, 40u);
+    EXPECT_EQ(decision.launch.dynamic_shared_bytes, 512u);
     // Of an earlier process: by the block alone.
     const auto stored = as_stored(kernel_, device_.values, image_, shape(20, 256, 1024),
                                   {.block = {512, 1, 1}, .written_ns = 2, .chosen_ns = 1});
     ASSERT_TRUE(stored);
-    EXPECT_EQ(stored->grid.x, 10u);
-    EXPECT_EQ(stored->dynamic_shared_bytes, 2048u);
+    EXPECT_EQ(stored->launch.grid.x, 10u);
+    EXPECT_EQ(stored->launch.dynamic_shared_bytes, 2048u);
     EXPECT_EQ(stored->by, By::remembered);
 }
 
@@ -80,9 +79,9 @@ TEST_F(AnnotatedChoice, LeavesAloneWhatTheAnnotationDoesNotDescribe) {
     const auto left = [&](const LaunchShape& shape) {
         const Decision decision = decide(shape);
         EXPECT_EQ(decision.by, By::unchanged);
-        EXPECT_EQ(decision.grid.x, shape.grid.x);
-        EXPECT_EQ(decision.block.x, shape.block.x);
-        EXPECT_EQ(decision.dynamic_shared_bytes, shape.dynamic_shared_bytes);
+        EXPECT_EQ(decision.launch.grid.x, shape.written.grid.x);
+        EXPECT_EQ(decision.launch.block.x, shape.written.block.x);
+        EXPECT_EQ(decision.launch.dynamic_shared_bytes, shape.written.dynamic_shared_bytes);
         EXPECT_FALSE(as_stored(kernel_, device_.values, image_, shape, {.block = {512, 1, 1}}).has_value());
         EXPECT_TRUE(predict_all(kernel_, fake_driver(kernel_), device_.values, image_, shape).empty());
         return decision.reason;
@@ -116,7 +115,7 @@ TEST_F(AnnotatedChoice, SharedMemoryStaysWithinWhatTheLaunchCouldHave) {
     };
     EXPECT_THAT(decide(written).nonsense, HasSubstr("not legal"));
     written.max_dynamic_shared_bytes = 2048;
-    EXPECT_EQ(decide(written).grid.x, 10u);
+    EXPECT_EQ(decide(written).launch.grid.x, 10u);
 }
 
 }  // namespace

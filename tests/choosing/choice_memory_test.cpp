@@ -13,23 +13,19 @@ using Key = std::array<std::uint64_t, 3>;
 
 RememberedChoice choice_for(std::uint64_t number) {
     const auto n = static_cast<std::uint32_t>(number);
-    return {.grid = {n, n + 1, n + 2},
-            .block = {n + 3, n + 4, n + 5},
-            .dynamic_shared_bytes = n + 8,
-            .body = n & 0x7fffffff,
-            .awaits_check = n % 3 == 0,
-            .reason = n + 6,
-            .by = n + 7,
-            .written_ns = static_cast<double>(n) + 0.5,
-            .chosen_ns = static_cast<double>(n) + 0.25};
+    return {
+        .launch = {.grid = {n, n + 1, n + 2}, .block = {n + 3, n + 4, n + 5}, .dynamic_shared_bytes = n + 8},
+        .body = n & 0x7fffffff,
+        .awaits_check = n % 3 == 0,
+        .reason = n + 6,
+        .by = n + 7,
+        .written_ns = static_cast<double>(n) + 0.5,
+        .chosen_ns = static_cast<double>(n) + 0.25};
 }
 
 bool matches(const RememberedChoice& choice, std::uint64_t number) {
     const RememberedChoice expected = choice_for(number);
-    return choice.grid.x == expected.grid.x && choice.grid.y == expected.grid.y &&
-           choice.grid.z == expected.grid.z && choice.block.x == expected.block.x &&
-           choice.block.y == expected.block.y && choice.block.z == expected.block.z &&
-           choice.dynamic_shared_bytes == expected.dynamic_shared_bytes && choice.body == expected.body &&
+    return choice.launch == expected.launch && choice.body == expected.body &&
            choice.awaits_check == expected.awaits_check && choice.reason == expected.reason &&
            choice.by == expected.by && choice.written_ns == expected.written_ns &&
            choice.chosen_ns == expected.chosen_ns;

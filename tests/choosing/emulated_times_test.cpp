@@ -70,7 +70,8 @@ class EmulatedTimes : public ::testing::Test {
         std::memcpy(&parameters[8], &n_, 4);
         launches_.clear();
         for (const std::uint32_t width : widths_)
-            launches_.push_back({.grid = {(n_ + width - 1) / width, 1, 1}, .block = {width, 1, 1}});
+            launches_.push_back(
+                {.launch = {.grid = {(n_ + width - 1) / width, 1, 1}, .block = {width, 1, 1}}});
         EmulationQuestion question;
         question.launch_count = static_cast<std::uint32_t>(launches_.size());
         question.code = code.data();

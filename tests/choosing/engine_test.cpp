@@ -61,7 +61,7 @@ class EngineTest : public ::testing::Test {
 
     // A launch of 32 blocks of 32 threads, or another.
     LaunchShape shape(std::uint32_t grid = 32, std::uint32_t block = 32) {
-        return {.grid = {grid, 1, 1}, .block = {block, 1, 1}, .arguments = arguments_};
+        return {.written = {.grid = {grid, 1, 1}, .block = {block, 1, 1}}, .arguments = arguments_};
     }
     bool recall(const LaunchShape& shape, bool& is_changed) {
         return engine_->recall(*kernel_, shape, [] { return 0u; }, pending_, remembered_, is_changed);
@@ -79,8 +79,8 @@ class EngineTest : public ::testing::Test {
     }
     // It goes out as written, and the report says so and why.
     void expect_as_written(const Decision& decision, const LaunchShape& shape, const char* reason) {
-        EXPECT_TRUE(is_written(shape, decision.grid, decision.block, decision.dynamic_shared_bytes))
-            << decision.grid.x << " x " << decision.block.x;
+        EXPECT_TRUE(is_written(shape, decision.launch))
+            << decision.launch.grid.x << " x " << decision.launch.block.x;
         EXPECT_THAT(decision.reason, HasSubstr(reason));
         const nlohmann::json line = last_line();
         ASSERT_TRUE(line.is_object());
@@ -108,8 +108,8 @@ class EngineTest : public ::testing::Test {
 TEST_F(EngineTest, WhatIsLegalAndFasterIsTaken) {
     start();
     const Decision decision = decide();
-    EXPECT_EQ(decision.block.x, 128u);
-    EXPECT_EQ(decision.grid.x, 8u);
+    EXPECT_EQ(decision.launch.block.x, 128u);
+    EXPECT_EQ(decision.launch.grid.x, 8u);
     EXPECT_EQ(decision.by, By::driver);
     EXPECT_EQ(last_line()["by"], "driver");
     EXPECT_EQ(last_line()["chosen"]["block"][0], 128);
@@ -124,7 +124,7 @@ TEST_F(EngineTest, TheBlockAsWrittenStaysWhereItIsTheFastest) {
 TEST_F(EngineTest, ObserveDecidesAndLaunchesAsWritten) {
     settings_.mode = Mode::observe;
     start();
-    EXPECT_EQ(decide().block.x, 128u) << "what would have been done";
+    EXPECT_EQ(decide().launch.block.x, 128u) << "what would have been done";
     EXPECT_EQ(engine_->mode(), Mode::observe);
     EXPECT_EQ(last_line()["by"], "unchanged");
     EXPECT_EQ(last_line()["reason"], "TRIMTAB=observe: launched as written");
@@ -151,11 +151,11 @@ TEST_F(EngineTest, SumsAreNotGroupedOtherwiseUnderReassociate0) {
     EXPECT_EQ(driver_script().selects, 0);
     settings_.reassociate = true;
     start();
-    EXPECT_EQ(decide().block.x, 128u) << "as the build allowed";
+    EXPECT_EQ(decide().launch.block.x, 128u) << "as the build allowed";
     settings_.reassociate = false;
     description_.may_reassociate = false;
     start();
-    EXPECT_EQ(decide().block.x, 128u) << "there are no sums to regroup";
+    EXPECT_EQ(decide().launch.block.x, 128u) << "there are no sums to regroup";
 }
 
 TEST_F(EngineTest, AGainBelowTheLeastOneChangesNothing) {
@@ -165,7 +165,7 @@ TEST_F(EngineTest, AGainBelowTheLeastOneChangesNothing) {
     expect_as_written(decide(), shape(), "gain enough");
     settings_.least_gain = 0.08;
     start();
-    EXPECT_EQ(decide().block.x, 128u);
+    EXPECT_EQ(decide().launch.block.x, 128u);
 }
 
 // for (i = g; i < n; i += total) out[i] = ...
@@ -217,8 +217,8 @@ TEST_F(EngineTest, WhatTheGuardsDoNotTurnAwayChangesNothing) {
     start();
     n_ = 1000;  // they exit
     const Decision decision = decide(launch);
-    EXPECT_EQ(decision.block.x, 128u);
-    EXPECT_EQ(decision.grid.x, 8u);
+    EXPECT_EQ(decision.launch.block.x, 128u);
+    EXPECT_EQ(decision.launch.grid.x, 8u);
 }
 
 TEST_F(EngineTest, ADriverProgramThatOffersAnIllegalBlockIsNotAskedAgain) {
@@ -237,7 +237,7 @@ TEST_F(EngineTest, AnInterfaceThatKeepsALaunchSaysWhy) {
     pending_ = {};
     const Decision decision =
         engine_->decide(*kernel_, shape(), 0, nullptr, pending_, "its block is left open; ");
-    EXPECT_EQ(decision.block.x, 128u);
+    EXPECT_EQ(decision.launch.block.x, 128u);
     EXPECT_EQ(last_line()["reason"], "its block is left open; predicted fastest");
 }
 
@@ -246,7 +246,7 @@ TEST_F(EngineTest, ADeviceWithoutADescriptionChangesNothing) {
     host_->has_device = false;
     expect_as_written(decide(), shape(), "the device cannot be described");
     host_->has_device = true;
-    EXPECT_EQ(decide().block.x, 128u) << "nothing was remembered of it";
+    EXPECT_EQ(decide().launch.block.x, 128u) << "nothing was remembered of it";
 }
 
 TEST_F(EngineTest, TheInterfaceCorrectsTheImageOnce) {
@@ -267,8 +267,8 @@ TEST_F(EngineTest, ChoicesAreRemembered) {
     EXPECT_FALSE(decide().remembered);
     ASSERT_TRUE(recall(shape(), is_changed));
     EXPECT_TRUE(is_changed);
-    EXPECT_EQ(remembered_.block.x, 128u);
-    EXPECT_EQ(remembered_.grid.x, 8u);
+    EXPECT_EQ(remembered_.launch.block.x, 128u);
+    EXPECT_EQ(remembered_.launch.grid.x, 8u);
     EXPECT_TRUE(decide().remembered);
     EXPECT_EQ(driver_script().selects, 1);
     n_ = 1001;
@@ -281,14 +281,14 @@ TEST_F(EngineTest, ChoicesAreRemembered) {
 
 TEST_F(EngineTest, ALaunchThatFailedGoesOutAsWrittenFromThenOn) {
     start();
-    EXPECT_EQ(decide().block.x, 128u);
+    EXPECT_EQ(decide().launch.block.x, 128u);
     engine_->give_up(*kernel_, shape(), pending_, "out of resources");
     expect_as_written(decide(), shape(), "the chosen tile failed to launch: out of resources");
     n_ = 1001;
-    EXPECT_EQ(decide().block.x, 128u) << "of other sizes nothing is known";
+    EXPECT_EQ(decide().launch.block.x, 128u) << "of other sizes nothing is known";
     start_quiet();
     bool is_changed = true;
-    EXPECT_EQ(decide().block.x, 128u);
+    EXPECT_EQ(decide().launch.block.x, 128u);
     engine_->give_up(*kernel_, shape(), pending_, "out of resources");
     ASSERT_TRUE(recall(shape(), is_changed));
     EXPECT_FALSE(is_changed);
@@ -301,7 +301,7 @@ TEST_F(EngineTest, WithoutAClockNothingIsLearntAndTheLogSaysSo) {
     start_quiet();
     EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("cannot be timed"));
     const Decision decision = decide();
-    EXPECT_EQ(decision.block.x, 128u);
+    EXPECT_EQ(decision.launch.block.x, 128u);
     EXPECT_FALSE(decision.awaits_check);
     bool is_changed = false;
     EXPECT_TRUE(recall(shape(), is_changed));

@@ -235,8 +235,9 @@ trimtab_dim3 launch_in_new_process(const std::string& choices, const analysis::K
     void* arguments[4] = {&n, static_cast<void*>(&out), &step, &bound};
     return testing::launched_by_new_process(
                choices, description, fat_binary, bundle,
-               {.grid = {32, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0, .arguments = arguments})
-        .block;
+               {.written = {.grid = {32, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0},
+                .arguments = arguments})
+        .written.block;
 }
 
 TEST_F(ChoiceStoreTest, ALaterProcessTakesTheChoiceUnlessTheBuildIsAnother) {

@@ -47,7 +47,7 @@ class CrossCheckTest : public LauncherTest {
     // 96 threads are four times as fast.
     static std::int32_t other_is_faster(const EmulationQuestion& question) {
         for (std::uint32_t i = 0; i < question.launch_count; ++i)
-            question.launches[i].ns = question.launches[i].block.x == 96 ? 100 : 400;
+            question.launches[i].ns = question.launches[i].launch.block.x == 96 ? 100 : 400;
         return emulation_done;
     }
     static bool is_called_off(const EmulationQuestion& question) {
@@ -174,11 +174,11 @@ TEST_F(CrossCheckTest, WhatIsAskedIsTheLaunchAndNothingElse) {
     wait_for_answers(1);
     EXPECT_EQ(kernel, description_.name);
     ASSERT_EQ(launches.size(), 3u);
-    EXPECT_EQ(launches[0].block.x, 128u);
-    EXPECT_EQ(launches[0].grid.x, 8u);
-    EXPECT_EQ(launches[1].block.x, 96u);
-    EXPECT_EQ(launches[2].block.x, 32u);  // as written
-    EXPECT_EQ(launches[2].grid.x, 32u);
+    EXPECT_EQ(launches[0].launch.block.x, 128u);
+    EXPECT_EQ(launches[0].launch.grid.x, 8u);
+    EXPECT_EQ(launches[1].launch.block.x, 96u);
+    EXPECT_EQ(launches[2].launch.block.x, 32u);  // as written
+    EXPECT_EQ(launches[2].launch.grid.x, 32u);
     EXPECT_GT(seen.code_bytes, 0u);
     int n = 0;
     std::memcpy(&n, &parameters[description_.parameters[0].offset], sizeof n);
@@ -193,10 +193,10 @@ TEST_F(CrossCheckTest, LeadersAreTheChoiceTheBestAndTheLaunchAsWritten) {
                               .static_shared_bytes = 0,
                               .local_bytes_per_thread = 0,
                               .max_threads_per_block = 1024};
-    const LaunchShape shape{.grid = dim(32), .block = dim(32), .arguments = arguments(1000)};
+    const LaunchShape shape{.written = {.grid = dim(32), .block = dim(32)}, .arguments = arguments(1000)};
     Decision decision;
-    decision.grid = dim(8);
-    decision.block = dim(128);
+    decision.launch.grid = dim(8);
+    decision.launch.block = dim(128);
     const auto widths = [&](std::uint32_t count) {
         const Leaders leaders =
             leaders_of(decision, description_, bundle_->driver(), device, image, shape, count);
@@ -213,7 +213,7 @@ TEST_F(CrossCheckTest, LeadersAreTheChoiceTheBestAndTheLaunchAsWritten) {
     EXPECT_THAT(widths(4), ::testing::ElementsAre(128, 96, 32, 64));
     EXPECT_THAT(widths(2), ::testing::ElementsAre(128, 96, 32));
     // Where nothing was found better than the launch as written, that is the choice.
-    decision.grid = decision.block = dim(32);
+    decision.launch.grid = decision.launch.block = dim(32);
     EXPECT_THAT(widths(2), ::testing::ElementsAre(32, 128, 96));
     ::trimtab::runtime::testing::driver_script().uncertain = true;
     EXPECT_TRUE(
@@ -242,15 +242,15 @@ TEST_F(CrossCheckTest, AnAnswerThatComesLateIsForLaterProcesses) {
     EXPECT_THAT(said, HasSubstr("cross-check late at this launch: not ready at launch 5"));
     EXPECT_THAT(said, HasSubstr("for later processes"));
     EXPECT_THAT(said, HasSubstr("0 changed, 0 confirmed, 0 not judged, 1 late, 0 not finished"));
-    const LaunchShape written{.grid = dim(32), .block = dim(32), .arguments = arguments(1000)};
+    const LaunchShape written{.written = {.grid = dim(32), .block = dim(32)}, .arguments = arguments(1000)};
     const auto launched =
         testing::launched_by_new_process(file, description_, fat_binary_, *bundle_, written, settings_);
-    EXPECT_EQ(launched.block.x, 96u);
+    EXPECT_EQ(launched.written.block.x, 96u);
     // Choices that were not checked are others.
     Settings unchecked = settings_;
     unchecked.crosscheck = {};
     EXPECT_EQ(testing::launched_by_new_process(file, description_, fat_binary_, *bundle_, written, unchecked)
-                  .block.x,
+                  .written.block.x,
               128u);
     std::filesystem::remove(file);
 }
@@ -271,9 +271,9 @@ TEST_F(CrossCheckTest, LaunchZeroIsForLaterProcessesAlone) {
     for (const auto& launched : launched_) EXPECT_EQ(launched.block.x, 128u);
     EXPECT_THAT(said, HasSubstr("300 % faster"));
     EXPECT_THAT(said, HasSubstr("for later processes"));
-    const LaunchShape written{.grid = dim(32), .block = dim(32), .arguments = arguments(1000)};
+    const LaunchShape written{.written = {.grid = dim(32), .block = dim(32)}, .arguments = arguments(1000)};
     EXPECT_EQ(testing::launched_by_new_process(file, description_, fat_binary_, *bundle_, written, settings_)
-                  .block.x,
+                  .written.block.x,
               96u);
     std::filesystem::remove(file);
 }
@@ -304,7 +304,7 @@ TEST_F(CrossCheckTest, WhatWasNotFinishedIsNotKept) {
     EXPECT_EQ(report_lines().size(), 1u);
     registrations_.find(&host_function_)->plan = nullptr;  // it was the other launcher's
     answered_ = 0;
-    const LaunchShape shape{.grid = dim(32), .block = dim(32), .arguments = arguments(1000)};
+    const LaunchShape shape{.written = {.grid = dim(32), .block = dim(32)}, .arguments = arguments(1000)};
     const auto nothing = [](const trimtab_dim3&, const trimtab_dim3&, std::uint64_t) { return cudaSuccess; };
     EXPECT_EQ(next.launch(registrations_.find(&host_function_), shape, nullptr, nothing), cudaSuccess);
     EXPECT_EQ(report_lines().back()["by"], "driver");
@@ -469,7 +469,8 @@ TEST_F(CrossCheckTest, ThreadsLaunchWhileChecksComeIn) {
                     int n = 1000 + (i + t) % sizes, step = 1, bound = 10;
                     float* out = nullptr;
                     void* arguments[4] = {&n, static_cast<void*>(&out), &step, &bound};
-                    const LaunchShape shape{.grid = dim(32), .block = dim(32), .arguments = arguments};
+                    const LaunchShape shape{.written = {.grid = dim(32), .block = dim(32)},
+                                            .arguments = arguments};
                     launcher_->launch(
                         registrations_.find(&host_function_), shape, nullptr,
                         [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t) {

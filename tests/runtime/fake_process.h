@@ -28,8 +28,8 @@ inline LaunchShape launched_by_new_process(const std::string& choices,
     LaunchShape launched = written;
     launcher.launch(registrations.find(&host_function), written, nullptr,
                     [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t) {
-                        launched.grid = grid;
-                        launched.block = block;
+                        launched.written.grid = grid;
+                        launched.written.block = block;
                         return cudaSuccess;
                     });
     launcher.finish();

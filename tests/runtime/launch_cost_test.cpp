@@ -75,7 +75,8 @@ class LaunchCostTest : public ::testing::Test {
         n_ = n;
         trimtab_dim3 launched{};
         const LaunchShape shape{
-            .grid = {32, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0, .arguments = arguments_};
+            .written = {.grid = {32, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0},
+            .arguments = arguments_};
         launcher_.launch(registrations_.find(&host_function_), shape, nullptr,
                          [&](const trimtab_dim3&, const trimtab_dim3& block, std::uint64_t) {
                              launched = block;

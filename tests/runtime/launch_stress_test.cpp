@@ -65,10 +65,9 @@ TEST(LaunchStress, ThreadsLaunchWhileLibrariesComeAndGo) {
                 int n = i % 3 == 0 ? 500 + (i * 7 + t) % 8000 : 100 + i % 16;
                 void* arguments[4] = {&n, static_cast<void*>(&out), &step, &bound};
                 const auto blocks = static_cast<std::uint32_t>((n + 31) / 32);
-                const LaunchShape shape{.grid = {blocks, 1, 1},
-                                        .block = {32, 1, 1},
-                                        .dynamic_shared_bytes = 0,
-                                        .arguments = arguments};
+                const LaunchShape shape{
+                    .written = {.grid = {blocks, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0},
+                    .arguments = arguments};
                 const auto& library = libraries[static_cast<std::size_t>((i * 13 + t) % kernel_count)];
                 RegisteredKernel* kernel = registrations.find(&library.host_function);
                 launcher.launch(kernel, shape, nullptr,
@@ -90,7 +89,8 @@ TEST(LaunchStress, ThreadsLaunchWhileLibrariesComeAndGo) {
         float* out = nullptr;
         void* arguments[4] = {&n, static_cast<void*>(&out), &step, &bound};
         const LaunchShape shape{
-            .grid = {32, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0, .arguments = arguments};
+            .written = {.grid = {32, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0},
+            .arguments = arguments};
         launcher.launch(registrations.find(&library.host_function), shape, nullptr,
                         [&](const trimtab_dim3&, const trimtab_dim3& block, std::uint64_t) {
                             if (block.x != 128) ++wrong;

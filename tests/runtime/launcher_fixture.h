@@ -60,7 +60,8 @@ class LauncherTest : public ::testing::Test {
     cudaError_t launch(int n, trimtab_dim3 grid, trimtab_dim3 block, std::uint64_t shared_bytes = 0,
                        const char* keep = nullptr) {
         const LaunchShape shape{
-            .grid = grid, .block = block, .dynamic_shared_bytes = shared_bytes, .arguments = arguments(n)};
+            .written = {.grid = grid, .block = block, .dynamic_shared_bytes = shared_bytes},
+            .arguments = arguments(n)};
         return launch(shape, keep);
     }
     cudaError_t launch(const LaunchShape& shape, const char* keep = nullptr) {

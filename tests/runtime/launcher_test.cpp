@@ -60,7 +60,7 @@ TEST_F(LauncherTest, LeavesLaunchesThatCannotBeJudged) {
     expect_last(dim(10), dim(100));
     launch(1000, dim(32), dim(32), 64);
     expect_last(dim(32), dim(32));
-    launch({.grid = dim(32), .block = dim(32), .dynamic_shared_bytes = 0, .arguments = nullptr});
+    launch({.written = {.grid = dim(32), .block = dim(32), .dynamic_shared_bytes = 0}, .arguments = nullptr});
     expect_last(dim(32), dim(32));
     launch(1000, dim(32), dim(32), 0, "a cooperative launch");
     expect_last(dim(32), dim(32));
@@ -118,7 +118,7 @@ TEST_F(LauncherTest, RemembersForEachDevice) {
 TEST_F(LauncherTest, NothingIsDecidedInACapture) {
     report_to_file();
     start();
-    const LaunchShape shape{.grid = dim(32), .block = dim(32), .arguments = arguments(1000)};
+    const LaunchShape shape{.written = {.grid = dim(32), .block = dim(32)}, .arguments = arguments(1000)};
     bool captures = true;
     const auto launch_once = [&] {
         return launcher_->launch(
@@ -237,7 +237,8 @@ TEST_F(LauncherTest, EightThreadsLaunchTheRightGrids) {
                 void* arguments[4] = {&n, &out, &step, &bound};
                 const auto blocks = static_cast<std::uint32_t>((n + 31) / 32);
                 const LaunchShape shape{
-                    .grid = dim(blocks), .block = dim(32), .dynamic_shared_bytes = 0, .arguments = arguments};
+                    .written = {.grid = dim(blocks), .block = dim(32), .dynamic_shared_bytes = 0},
+                    .arguments = arguments};
                 launcher_->launch(registrations_.find(&host_function_), shape, nullptr,
                                   [&](const trimtab_dim3& grid, const trimtab_dim3& block, std::uint64_t) {
                                       const bool even = n % 2 == 0;

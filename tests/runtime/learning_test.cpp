@@ -65,8 +65,9 @@ class LearningTest : public LauncherTest {
     }
 
     cudaError_t launch_in_stream(int n = 1000) {
-        const LaunchShape shape{
-            .grid = dim(32), .block = dim(32), .arguments = arguments(n), .stream = CU_STREAM_LEGACY};
+        const LaunchShape shape{.written = {.grid = dim(32), .block = dim(32)},
+                                .arguments = arguments(n),
+                                .stream = CU_STREAM_LEGACY};
         return launch(shape);
     }
     void launch_often(int times) {

@@ -84,8 +84,8 @@ class OtherTotals : public ::testing::Test {
         int step = 1, bound = 1;
         std::array<void*, 4> arguments{&n, &out, &step, &bound};
         LaunchShape shape{};
-        shape.grid = {grid, 1, 1};
-        shape.block = {block, 1, 1};
+        shape.written.grid = {grid, 1, 1};
+        shape.written.block = {block, 1, 1};
         shape.arguments = arguments.data();
         Decision decision = as_written(shape, "the block as written is predicted fastest");
         decision.by = By::driver;
@@ -95,7 +95,7 @@ class OtherTotals : public ::testing::Test {
                                shape, least_gain);
     }
     static std::uint64_t threads(const Decision& decision) {
-        return std::uint64_t{decision.grid.x} * decision.block.x;
+        return std::uint64_t{decision.launch.grid.x} * decision.launch.block.x;
     }
 
     analysis::KernelDescription kernel_;
@@ -105,7 +105,7 @@ class OtherTotals : public ::testing::Test {
 TEST_F(OtherTotals, OneBlockBecomesManyWhereThatIsFaster) {
     const Decision decision = decide(1, 256, 1'000'000);
     EXPECT_TRUE(decision.has_other_total);
-    EXPECT_EQ(decision.block.x, 64u);
+    EXPECT_EQ(decision.launch.block.x, 64u);
     EXPECT_GE(threads(decision), 1'000'000u) << "one turn a thread is fastest by this driver program";
     EXPECT_LT(threads(decision), 1'002'000u) << "and no more threads than turns";
     EXPECT_LT(decision.chosen_ns, decision.written_ns);
@@ -125,8 +125,8 @@ TEST_F(OtherTotals, AGainWithinTheErrorIsNone) {
     script().relative_error = 0.2;
     const Decision decision = decide(1, 256, 1'000'000);
     EXPECT_FALSE(decision.has_other_total);
-    EXPECT_EQ(decision.grid.x, 1u);
-    EXPECT_EQ(decision.block.x, 256u);
+    EXPECT_EQ(decision.launch.grid.x, 1u);
+    EXPECT_EQ(decision.launch.block.x, 256u);
 }
 
 TEST_F(OtherTotals, UncertainPredictionsChangeNothing) {
@@ -178,8 +178,8 @@ TEST_F(OtherTotals, AreNotRememberedForArraysThatLieElsewhere) {
         int n = 1000, step = 1, bound = 1;
         std::array<void*, 4> arguments{&n, &out, &step, &bound};
         LaunchShape shape{};
-        shape.grid = {1, 1, 1};
-        shape.block = {256, 1, 1};
+        shape.written.grid = {1, 1, 1};
+        shape.written.block = {256, 1, 1};
         shape.arguments = arguments.data();
         const ArgumentKey words(kernel_);
         std::vector<std::uint64_t> written(words.words());
@@ -210,9 +210,10 @@ Launch launch_in_new_process(const std::string& choices, const analysis::KernelD
     std::array<void*, 5> arguments{&n, &out, &step, &bound, &in};
     const LaunchShape shape = testing::launched_by_new_process(
         choices, description, fat_binary, bundle,
-        {.grid = {1, 1, 1}, .block = {256, 1, 1}, .dynamic_shared_bytes = 0, .arguments = arguments.data()});
+        {.written = {.grid = {1, 1, 1}, .block = {256, 1, 1}, .dynamic_shared_bytes = 0},
+         .arguments = arguments.data()});
     Launch launched;
-    launched.threads = std::uint64_t{shape.grid.x} * shape.block.x;
+    launched.threads = std::uint64_t{shape.written.grid.x} * shape.written.block.x;
     launched.selects = testing::driver_script().selects;
     return launched;
 }
@@ -259,8 +260,8 @@ TEST_F(OtherTotals, AStoredTotalThatMakesNoSenseIsNotTaken) {
     std::uint64_t out = 0x7f0000000000;
     std::array<void*, 4> arguments{&n, &out, &step, &bound};
     LaunchShape shape{};
-    shape.grid = {1, 1, 1};
-    shape.block = {256, 1, 1};
+    shape.written.grid = {1, 1, 1};
+    shape.written.block = {256, 1, 1};
     shape.arguments = arguments.data();
     const std::vector<std::byte> bytes = argument_bytes(kernel_, arguments.data());
     const trimtab_image image = analysis::to_driver_image(kernel_.images[0]);

@@ -63,12 +63,11 @@ class RunTimeModulesTest : public ::testing::Test {
         int n = 1000, step = 1, bound = 1;
         float* out = nullptr;
         void* arguments[4] = {&n, static_cast<void*>(&out), &step, &bound};
-        const LaunchShape shape{.grid = {32, 1, 1},
-                                .block = {32, 1, 1},
-                                .dynamic_shared_bytes = 0,
-                                .arguments = arguments,
-                                .function = function,
-                                .of_driver_api = true};
+        const LaunchShape shape{
+            .written = {.grid = {32, 1, 1}, .block = {32, 1, 1}, .dynamic_shared_bytes = 0},
+            .arguments = arguments,
+            .function = function,
+            .of_driver_api = true};
         unsigned width = 0;
         launcher_->launch(registrations_.find(function), shape, nullptr,
                           [&](const trimtab_dim3&, const trimtab_dim3& block, std::uint64_t) {

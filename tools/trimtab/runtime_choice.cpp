@@ -17,9 +17,9 @@ choosing::Decision runtime_choice(const LaunchQuestion& question, RankedLaunch l
     for (const analysis::KernelParameter& parameter : kernel.parameters)
         arguments.push_back(bytes.data() + parameter.offset);
     const choosing::LaunchShape shape{
-        .grid = grid,
-        .block = block,
-        .dynamic_shared_bytes = static_cast<std::uint64_t>(launch.dynamic_shared_bytes),
+        .written = {.grid = grid,
+                    .block = block,
+                    .dynamic_shared_bytes = static_cast<std::uint64_t>(launch.dynamic_shared_bytes)},
         .arguments = arguments.data()};
     const auto extent = kernel.counted_extent(grid, block);
     const std::vector<double> data = analysis::data_values(kernel, bytes, extent);

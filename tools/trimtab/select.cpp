@@ -123,7 +123,7 @@ int answer_for_launch(const Options& options, const LaunchQuestion& question, co
                                 {"device", question.device.slug},
                                 {"data", data_json(kernel, data)},
                                 {"written", to_json(grid, block)},
-                                {"chosen", to_json(decision.grid, decision.block)},
+                                {"chosen", to_json(decision.launch.grid, decision.launch.block)},
                                 {"predicted_ns",
                                  {{"written", time_or_null(decision.written_ns)},
                                   {"chosen", time_or_null(decision.chosen_ns)}}},
@@ -140,7 +140,8 @@ int answer_for_launch(const Options& options, const LaunchQuestion& question, co
     };
     fmt::print("{} on {}\n  written {} blocks of {}, {}\n  chosen  {} blocks of {}, {}: {}\n",
                kernel.demangled, question.device.slug, text(grid), text(block), time(decision.written_ns),
-               text(decision.grid), text(decision.block), time(decision.chosen_ns), decision.reason);
+               text(decision.launch.grid), text(decision.launch.block), time(decision.chosen_ns),
+               decision.reason);
     return code(ExitCode::ok);
 }
 

@@ -52,27 +52,28 @@ class ChooserTest : public ::testing::Test {
     int n_ = 1000, step_ = 1, bound_ = 10;
     float* out_ = nullptr;
     void* arguments_[4] = {&n_, static_cast<void*>(&out_), &step_, &bound_};
-    choosing::LaunchShape shape_{.grid = {32, 1, 1}, .block = {32, 1, 1}, .arguments = arguments_};
+    choosing::LaunchShape shape_{.written = {.grid = {32, 1, 1}, .block = {32, 1, 1}},
+                                 .arguments = arguments_};
 };
 
 TEST_F(ChooserTest, TakesTheWorkGroupThatIsPredictedFaster) {
     const Decision decision = decide();
-    EXPECT_EQ(decision.block.x, 128u);
-    EXPECT_EQ(decision.grid.x, 8u);
+    EXPECT_EQ(decision.launch.block.x, 128u);
+    EXPECT_EQ(decision.launch.grid.x, 8u);
 }
 
 TEST_F(ChooserTest, SumsThatWouldBeGroupedOtherwiseKeepTheirWorkGroupUnderReassociate0) {
     description_.may_reassociate = true;
     settings_.reassociate = false;
     const Decision decision = decide();
-    EXPECT_EQ(decision.block.x, 32u);
-    EXPECT_EQ(decision.grid.x, 32u);
+    EXPECT_EQ(decision.launch.block.x, 32u);
+    EXPECT_EQ(decision.launch.grid.x, 32u);
     EXPECT_THAT(decision.reason, ::testing::HasSubstr("TRIMTAB_REASSOCIATE=0"));
 }
 
 TEST_F(ChooserTest, SumsMayBeGroupedOtherwiseWhereTheBuildAllowedItAndNobodyTakesThatBack) {
     description_.may_reassociate = true;
-    EXPECT_EQ(decide().block.x, 128u);
+    EXPECT_EQ(decide().launch.block.x, 128u);
 }
 
 TEST_F(ChooserTest, ObserveAndOffAnswerTheLaunchAsWritten) {
@@ -80,14 +81,14 @@ TEST_F(ChooserTest, ObserveAndOffAnswerTheLaunchAsWritten) {
         settings_.mode = mode;
         chooser_.reset();
         const Decision decision = decide();
-        EXPECT_EQ(decision.block.x, 32u);
-        EXPECT_EQ(decision.grid.x, 32u);
+        EXPECT_EQ(decision.launch.block.x, 32u);
+        EXPECT_EQ(decision.launch.grid.x, 32u);
         EXPECT_EQ(decision.by, choosing::By::unchanged);
     }
 }
 
 TEST_F(ChooserTest, AWorkGroupThatFailedToLaunchIsNotTakenAgain) {
-    EXPECT_EQ(decide().block.x, 128u);
+    EXPECT_EQ(decide().launch.block.x, 128u);
     choosing::Kernel& kernel = chooser_->kernel_of(chooser_->module_of(ptx), description_.name);
     chooser_->give_up(kernel, shape_, pending_, "error -54");
     choosing::RememberedChoice choice;
@@ -115,7 +116,7 @@ TEST_F(ChooserTest, ChoicesAreCrossCheckedByTheProgramsPtx) {
 TEST_F(ChooserTest, ThatLaunchesCannotBeTimedIsSaid) {
     settings_.learn.is_on = true;
     ::testing::internal::CaptureStderr();
-    EXPECT_EQ(decide().block.x, 128u);
+    EXPECT_EQ(decide().launch.block.x, 128u);
     EXPECT_THAT(::testing::internal::GetCapturedStderr(),
                 ::testing::HasSubstr("TRIMTAB_LEARN: launches cannot be timed"));
 }
