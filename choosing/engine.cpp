@@ -243,36 +243,37 @@ void Engine::distrust(Kernel& kernel, const KernelPlan& plan, const std::string&
     kernel.plan.store(&plans_.emplace_back(plan.without_driver(nonsense)), std::memory_order_release);
 }
 
-Decision Engine::decide_whole(Kernel& kernel, const LaunchShape& shape, const char* keep, Pending& pending) {
-    if (mode_ == Mode::off) return as_written(shape, "TRIMTAB=off");
-    const KernelPlan& plan = plan_of(kernel);
-    pending.plan = &plan;
-    if (keep != nullptr) return as_written(shape, keep);
-    if (plan.driver() == nullptr) return as_written(shape, plan.left_alone());
-    RememberedChoice remembered;
-    if (find(plan, shape, pending, remembered, true))
-        return !remembered.awaits_check ? plan.recall(remembered)
-               : learning_.is_on()      ? decide_learning(kernel, shape, pending, remembered)
-                                        : decide_awaiting(pending, remembered);
-    return decide_new(kernel, shape, pending);
-}
-
-Decision Engine::decide(Kernel& kernel, const LaunchShape& shape, std::uint32_t device, const char* keep,
-                        Pending& pending, std::string_view remark) noexcept {
-    Decision decision;
-    pending.device = device;
+Decision Engine::decide_whole(Kernel& kernel, const LaunchShape& shape, const char* keep,
+                              Pending& pending) noexcept {
     try {
-        decision = decide_whole(kernel, shape, keep, pending);
+        if (mode_ == Mode::off) return as_written(shape, "TRIMTAB=off");
+        const KernelPlan& plan = plan_of(kernel);
+        pending.plan = &plan;
+        if (keep != nullptr) return as_written(shape, keep);
+        if (plan.driver() == nullptr) return as_written(shape, plan.left_alone());
+        RememberedChoice remembered;
+        if (find(plan, shape, pending, remembered, true))
+            return !remembered.awaits_check ? plan.recall(remembered)
+                   : learning_.is_on()      ? decide_learning(kernel, shape, pending, remembered)
+                                            : decide_awaiting(pending, remembered);
+        return decide_new(kernel, shape, pending);
     } catch (const std::exception& error) {
         // Out of memory at worst: the launch as written needs nothing of ours.
-        decision = {};
+        Decision decision;
         decision.launch = shape.written;
         try {
             decision.reason = fmt::format("the choice failed: {}", error.what());
         } catch (...) {
             decision.reason.clear();
         }
+        return decision;
     }
+}
+
+Decision Engine::decide(Kernel& kernel, const LaunchShape& shape, std::uint32_t device, const char* keep,
+                        Pending& pending, std::string_view remark) noexcept {
+    pending.device = device;
+    Decision decision = decide_whole(kernel, shape, keep, pending);
     // The only body of its plan.
     if (pending.plan != nullptr && pending.plan->stand_in() != nullptr && !is_written(shape, decision.launch))
         decision.body = 1;

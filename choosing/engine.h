@@ -148,7 +148,7 @@ class Engine {
     };
 
     [[nodiscard]] Decision decide_whole(Kernel& kernel, const LaunchShape& shape, const char* keep,
-                                        Pending& pending);
+                                        Pending& pending) noexcept;
     [[nodiscard]] Decision decide_new(Kernel& kernel, const LaunchShape& shape, const Pending& pending);
     [[nodiscard]] Decision choose_new(const Question& question) const;
     // What an earlier process chose, if it is legal still.
