@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/json_value.h"
+#include "base/read_text.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -48,11 +47,9 @@ std::expected<std::vector<KernelAnnotation>, Error> parse_annotation_file(std::s
 }
 
 std::expected<std::vector<KernelAnnotation>, Error> read_annotation_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return std::unexpected(Error{.message = "cannot be read", .file = path});
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (file.bad()) return std::unexpected(Error{.message = "cannot be read", .file = path});
-    return parse_annotation_file(text, path);
+    const auto text = base::read_text(path);
+    if (!text) return std::unexpected(Error{.message = "cannot be read", .file = path});
+    return parse_annotation_file(*text, path);
 }
 
 void add_annotations(KernelSources& sources, const std::vector<KernelAnnotation>& annotations,

@@ -1,11 +1,10 @@
 // The JSON that the LLVM pass writes beside the PTX: names, types and lines of kernels
 // (docs/maintainers/house.md).
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "analysis/describe.h"
 #include "base/json_value.h"
+#include "base/read_text.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -50,10 +49,9 @@ KernelSources sources_from(const JsonValue& value) {
 }  // namespace
 
 std::expected<KernelSources, Error> read_kernel_sources(const std::string& json_path) {
-    std::ifstream file(json_path, std::ios::binary);
-    if (!file) return std::unexpected(Error{.message = "cannot be read", .file = json_path});
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const auto json = base::parse_json(text, json_path);
+    const auto text = base::read_text(json_path);
+    if (!text) return std::unexpected(Error{.message = "cannot be read", .file = json_path});
+    const auto json = base::parse_json(*text, json_path);
     if (!json) return std::unexpected(json.error());
     return base::read_json(*json, "kernel sources", json_path, sources_from);
 }

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/json_value.h"
 #include "base/nearest_name.h"
+#include "base/read_text.h"
 #include "model/builtin_devices.h"
 #include "model/device_fields.h"
 
@@ -68,10 +67,9 @@ Device device_from(const JsonValue& json) {
 }
 
 std::expected<Device, Error> read_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return std::unexpected(Error{.message = "cannot read the device description", .file = path});
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    return parse_device(text, path);
+    const auto text = base::read_text(path);
+    if (!text) return std::unexpected(Error{.message = "cannot read the device description", .file = path});
+    return parse_device(*text, path);
 }
 
 std::string builtin_origin(std::string_view slug) {

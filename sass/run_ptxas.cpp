@@ -1,10 +1,10 @@
 #include "sass/run_ptxas.h"
 
 #include <fstream>
-#include <iterator>
 #include <span>
 
 #include "base/process.h"
+#include "base/read_text.h"
 #include "base/temporary_folder.h"
 
 namespace trimtab::sass {
@@ -20,9 +20,9 @@ std::expected<Cubin, Error> run_ptxas(const std::string& ptxas, const std::strin
     words.insert(words.end(), options.begin(), options.end());
     if (const auto built = base::run_to_success({.words = words}); !built)
         return std::unexpected(built.error());
-    std::ifstream file(output, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    const auto span = std::as_bytes(std::span(bytes));
+    const auto bytes = base::read_text(output);
+    if (!bytes) return std::unexpected(bytes.error());
+    const auto span = std::as_bytes(std::span(*bytes));
     const auto resources = ptx::read_cubin(span, output);
     if (!resources) return std::unexpected(resources.error());
     const auto found = resources->find(kernel);

@@ -66,7 +66,7 @@ PredictedConfigurations::PredictedConfigurations(PredictorOptions options, const
     memory_.forget(options_.fresh);
     source_key_ =
         hash_of(fmt::format("{} {}", fmt::join(compiler_flags(options_.kernel, options_.compiler), " "),
-                            base::read_text(options_.kernel.source)));
+                            base::read_text(options_.kernel.source).value_or("")));
 }
 
 std::expected<PredictedConfigurations::Compiled, Error> PredictedConfigurations::compile(
@@ -89,13 +89,14 @@ std::expected<PredictedConfigurations::Compiled, Error> PredictedConfigurations:
         if (const auto built = base::run_to_success({.words = command}); !built)
             return std::unexpected(Error{.message = built.error().text(), .file = options_.kernel.source});
         if (const auto made = base::make_private_folder(folder); !made) return std::unexpected(made.error());
-        const std::string text = base::read_text(ptx);
-        if (const auto kept = base::write_whole(out.ptx_path, std::as_bytes(std::span(text))); !kept)
+        const auto text = base::read_text(ptx);
+        if (!text) return std::unexpected(text.error());
+        if (const auto kept = base::write_whole(out.ptx_path, std::as_bytes(std::span(*text))); !kept)
             return std::unexpected(kept.error());
     }
     // Configurations that the compiler makes one of are one: a flag that changes nothing.
     const auto& [grid, block, defines, arguments] = out.launch;
-    out.key = hash_of(fmt::format("{} {} {}x{}x{} {}x{}x{} {} {}", base::read_text(out.ptx_path),
+    out.key = hash_of(fmt::format("{} {} {}x{}x{} {}x{}x{} {} {}", base::read_text(out.ptx_path).value_or(""),
                                   options_.device.slug, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                   fmt::join(arguments, " "), counting_budget));
     return out;

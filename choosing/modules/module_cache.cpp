@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 
+#include "base/read_text.h"
 #include "generator_hash.h"
 #include "trimtab/driver.h"
 #include "trimtab/section.h"
@@ -115,10 +115,10 @@ void ModuleCache::forget_failure(const std::string& hash) const {
 }
 
 std::expected<void, Error> ModuleCache::add(const std::string& hash, const std::string& linked) const {
-    std::ifstream file(linked, std::ios::binary);
-    const std::string content{std::istreambuf_iterator<char>(file), {}};
-    if (!file || content.empty()) return std::unexpected(Error{.message = "cannot be read", .file = linked});
-    return base::write_sealed(library(hash), std::as_bytes(std::span(content)), hash + version());
+    const auto content = base::read_text(linked);
+    if (!content || content->empty())
+        return std::unexpected(Error{.message = "cannot be read", .file = linked});
+    return base::write_sealed(library(hash), std::as_bytes(std::span(*content)), hash + version());
 }
 
 std::expected<std::optional<base::SealedFile>, Error> ModuleCache::find(const std::string& hash) const {

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "analysis/annotation_file.h"
+#include "base/read_text.h"
 #include "choosing/modules/module_cache.h"
 
 namespace trimtab::choosing {
@@ -16,10 +15,10 @@ SideAnnotations::SideAnnotations(const std::string& path, Log& log) {
     if (path.empty()) return;
     std::error_code error;
     path_ = std::filesystem::absolute(path, error).string();
-    std::ifstream file(path, std::ios::binary);
-    content_.assign(std::istreambuf_iterator<char>(file), {});
-    const auto annotations = file ? analysis::parse_annotation_file(content_, path)
-                                  : std::unexpected(Error{.message = "cannot be read", .file = path});
+    auto content = base::read_text(path);
+    if (content) content_ = std::move(*content);
+    const auto annotations = content ? analysis::parse_annotation_file(content_, path)
+                                     : std::unexpected(Error{.message = "cannot be read", .file = path});
     if (!annotations) {
         log.warn(fmt::format("TRIMTAB_ANNOTATIONS: {}: no annotation is taken", annotations.error().text()));
         return;

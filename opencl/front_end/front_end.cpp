@@ -12,6 +12,7 @@
 #include "base/compilers.h"
 #include "base/installation.h"
 #include "base/process.h"
+#include "base/read_text.h"
 #include "base/temporary_folder.h"
 #include "opencl/front_end/build_options.h"
 #include "opencl/front_end/ir_text.h"
@@ -70,8 +71,7 @@ std::string key_of(const Compilers& compilers, const CompileRequest& request,
 }
 
 std::string read_whole(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    return base::read_text(path).value_or("");
 }
 
 bool write_file(const std::string& path, std::string_view text) {

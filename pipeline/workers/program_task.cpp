@@ -50,7 +50,7 @@ std::expected<ProgramResult, Error> run_share(const ProgramRun& run, std::size_t
     if (running != nullptr) *running = process->id();
     ProgramResult result{.outcome = process->wait(), .lines = {}};
     if (running != nullptr) *running = 0;
-    result.lines = base::read_text(file);
+    result.lines = base::read_text(file).value_or("");
     if (!result.lines.starts_with(run.earlier))
         return std::unexpected(Error{.message = "was written anew by the program", .file = file});
     result.lines.erase(0, run.earlier.size());

@@ -1,13 +1,12 @@
 // The calls that load modules and libraries of device code and give out their kernels: what CUDA answers is
 // remembered, and handed on as it is.
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/read_text.h"
 #include "runtime/process.h"
 
 #undef cuLinkAddData
@@ -88,8 +87,7 @@ class Links {
 };
 
 std::vector<std::byte> read_file(const char* path) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string content{std::istreambuf_iterator<char>(file), {}};
+    const std::string content = base::read_text(path).value_or("");
     const auto bytes = std::as_bytes(std::span(content));
     return {bytes.begin(), bytes.end()};
 }

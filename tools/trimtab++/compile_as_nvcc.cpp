@@ -3,10 +3,9 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
+#include "base/read_text.h"
 #include "tools/trimtab++/source_fixes.h"
 
 namespace trimtab::wrapper {
@@ -33,8 +32,7 @@ int compile_as_nvcc(Command command, const CommandLine& line, const Toolchain& t
     const std::string first_messages =
         messages.empty() ? folder.file("messages" + std::to_string(input)) : messages;
     const int code = run_with_messages_in(first_messages, command, environment);
-    std::ifstream file(first_messages, std::ios::binary);
-    const std::string said{std::istreambuf_iterator<char>(file), {}};
+    const std::string said = base::read_text(first_messages).value_or("");
     PlacesByFile refused;
     if (code != 0) refused = refused_shared_variables(said);
     if (!refused.empty()) {

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "analysis/annotations.h"
+#include "base/read_text.h"
 #include "base/reassociation.h"
 #include "generator_hash.h"
 #include "pipeline/make_drivers.h"
@@ -31,8 +31,7 @@ constexpr std::string_view bundle_kind = "bundle object";
 constexpr std::string_view warnings_kind = "bundle warnings";
 
 std::string read_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    return base::read_text(path).value_or("");
 }
 
 bool write_file(const std::string& path, std::string_view content) {

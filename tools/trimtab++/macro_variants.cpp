@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/json_value.h"
+#include "base/read_text.h"
 #include "tools/trimtab++/compile_as_nvcc.h"
 #include "tools/trimtab++/jobs.h"
 
@@ -21,8 +22,7 @@ namespace {
 using Json = nlohmann::json;
 
 std::string read_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    return base::read_text(path).value_or("");
 }
 
 // What a macro says in the source: pass/macro_value.cpp writes it.

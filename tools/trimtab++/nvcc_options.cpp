@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/read_text.h"
 #include "clang/Options/Options.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
@@ -255,14 +254,13 @@ class Translator {
 
     Done options_file(const std::string& path) {
         for (const std::string& name : split_list(path, false)) {
-            std::ifstream file(name);
-            if (!file) return std::unexpected(Error{"cannot be read", name});
-            std::string text{std::istreambuf_iterator<char>(file), {}};
+            const auto text = base::read_text(name);
+            if (!text) return std::unexpected(Error{"cannot be read", name});
             Words words;
             // nvcc's options files hold words between spaces; quotes hold words together.
             std::string word;
             char quote = 0;
-            for (const char c : text + " ") {
+            for (const char c : *text + " ") {
                 if (quote != 0 ? c == quote : (c == '"' || c == '\'')) {
                     quote = quote != 0 ? '\0' : c;
                 } else if (quote == 0 && std::isspace(static_cast<unsigned char>(c)) != 0) {

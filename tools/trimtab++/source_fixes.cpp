@@ -6,13 +6,14 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include "base/read_text.h"
 
 namespace trimtab::wrapper {
 namespace {
@@ -86,8 +87,7 @@ void find_registers(const std::string& text, std::size_t open, std::vector<std::
 }
 
 std::string read_file(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    return base::read_text(path).value_or("");
 }
 
 // #include "..." of a text.

@@ -4,12 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "advice/report.h"
 #include "base/installation.h"
+#include "base/read_text.h"
 #include "base/temporary_folder.h"
 #include "tools/trimtab/advised_run.h"
 #include "tools/trimtab/captured_program.h"
@@ -135,8 +134,7 @@ std::expected<AdvisedRun, Error> of_program(const Options& options) {
     if (!run) return run;
     run->advice.program = options.capture.empty() ? options.words : std::vector{options.capture};
     if (!options.report.empty()) {
-        std::ifstream file(lines, std::ios::binary);
-        const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+        const std::string text = base::read_text(lines).value_or("");
         if (const auto written = write_page(options, *run, text); !written)
             return std::unexpected(written.error());
     }
@@ -158,10 +156,9 @@ int run(Options options) {
     // Before the program runs, which may take long.
     std::vector<advice::FormerKernel> former;
     if (!options.against.empty()) {
-        std::ifstream file(options.against, std::ios::binary);
-        if (!file) return fail(Error{.message = "cannot read the file", .file = options.against});
-        const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-        auto read = advice::former_report(text, options.against);
+        const auto text = base::read_text(options.against);
+        if (!text) return fail(Error{.message = "cannot read the file", .file = options.against});
+        auto read = advice::former_report(*text, options.against);
         if (!read) return fail(read.error());
         former = std::move(*read);
     }

@@ -59,7 +59,7 @@ std::expected<fs::path, Error> times_file(const Options& options, const std::vec
     if (options.again) fs::remove(file, error);
     const char* const given = std::getenv("TRIMTAB_DEVICE");
     const std::string device = given == nullptr ? "" : given;
-    if (const std::string text = base::read_text(file); text.contains('\n')) {
+    if (const std::string text = base::read_text(file).value_or(""); text.contains('\n')) {
         const Bench earlier = read_bench(text);
         if (earlier.program == program && earlier.device == device) return file;
         return std::unexpected(Error{
@@ -124,7 +124,7 @@ int bench(Options options) {
     setenv("TRIMTAB_MODULES", "wait", 0);
     std::vector<std::string> command = options.program;
     command.front() = *program;
-    const std::string earlier = base::read_text(*file);
+    const std::string earlier = base::read_text(*file).value_or("");
     std::expected<SharedLines, Error> run;
     {
         const BenchProgress progress("trimtab bench", file->string(), options.quiet);

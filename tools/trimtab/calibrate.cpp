@@ -5,12 +5,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/installation.h"
 #include "base/process.h"
+#include "base/read_text.h"
 #include "base/temporary_folder.h"
 #include "calibrate/description.h"
 #include "tools/trimtab/measuring_commands.h"
@@ -56,9 +55,9 @@ std::expected<Calibration, Error> calibration(const Options& options) {
     if (!outcome->is_success())
         return std::unexpected(Error{
             .message = "the micro-benchmarks could not be run to their end: the program " + outcome->text()});
-    std::ifstream written(file, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(written), std::istreambuf_iterator<char>()};
-    return calibrate::calibration_from(text, "trimtab-calibrate");
+    const auto text = base::read_text(file);
+    if (!text) return std::unexpected(text.error());
+    return calibrate::calibration_from(*text, "trimtab-calibrate");
 }
 
 std::string number(double value) {

@@ -8,8 +8,6 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -19,6 +17,7 @@
 #include "base/installation.h"
 #include "base/kept_file.h"
 #include "base/process.h"
+#include "base/read_text.h"
 #include "base/temporary_folder.h"
 #include "choosing/settings.h"
 #include "model/device.h"
@@ -184,8 +183,7 @@ std::optional<Finding> diagnose_shared_store() {
 }
 
 std::string text_of(const char* path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    return base::read_text(path).value_or("");
 }
 
 }  // namespace

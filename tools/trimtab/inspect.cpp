@@ -10,6 +10,7 @@
 #include "analysis/built_in_blocks.h"
 #include "base/installation.h"
 #include "base/process.h"
+#include "base/read_text.h"
 #include "base/temporary_folder.h"
 #include "model/device.h"
 #include "model/performance_model.h"
@@ -81,8 +82,7 @@ int draw(const Options& options, const FileKernel* kernel) {
             if (const auto drawn = base::run_to_success({.words = {*graphviz, "-Tsvg", input, "-o", svg}});
                 !drawn)
                 return std::unexpected(drawn.error());
-            std::ifstream file(svg, std::ios::binary);
-            return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+            return base::read_text(svg);
         };
         const auto pages = flowchart_pages(**program, title, metric_text, draw_one);
         return pages ? write_out(options, *pages) : fail(pages.error());

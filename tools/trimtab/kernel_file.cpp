@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <thread>
 
@@ -15,6 +14,7 @@
 #include "base/installation.h"
 #include "base/nearest_name.h"
 #include "base/process.h"
+#include "base/read_text.h"
 #include "base/reassociation.h"
 #include "base/temporary_folder.h"
 #include "ptx/binary.h"
@@ -85,12 +85,9 @@ std::expected<KernelFile, Error> load_ptx_text(const std::string& path,
 }
 
 std::expected<KernelFile, Error> load_ptx(const std::string& path) {
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream) return bad("cannot read the file", path);
-    return load_ptx_text(path,
-                         std::make_shared<const std::string>(std::istreambuf_iterator<char>(stream),
-                                                             std::istreambuf_iterator<char>()),
-                         {});
+    auto text = base::read_text(path);
+    if (!text) return bad("cannot read the file", path);
+    return load_ptx_text(path, std::make_shared<const std::string>(std::move(*text)), {});
 }
 
 std::expected<KernelFile, Error> load_opencl(const std::string& path,

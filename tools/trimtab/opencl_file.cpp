@@ -4,8 +4,8 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+
+#include "base/read_text.h"
 
 namespace trimtab::tools {
 
@@ -13,20 +13,17 @@ std::expected<opencl::CompiledProgram, Error> compile_opencl_file(const std::str
                                                                   std::vector<std::string> options,
                                                                   const std::string& architecture,
                                                                   std::uint32_t work_dimensions) {
-    std::error_code ignored;
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream || std::filesystem::is_directory(path, ignored))
-        return std::unexpected(Error{.message = "cannot read the file", .file = path});
+    auto source = base::read_text(path);
+    if (!source) return std::unexpected(Error{.message = "cannot read the file", .file = path});
     const auto compilers = opencl::find_compilers();
     if (!compilers) return std::unexpected(compilers.error());
     const std::string folder = std::filesystem::path(path).parent_path().string();
     options.push_back("-I" + (folder.empty() ? std::string(".") : folder));
-    auto program = opencl::compile_program(
-        *compilers, {.source = {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()},
-                     .file = path,
-                     .options = std::move(options),
-                     .architecture = architecture,
-                     .work_dimensions = work_dimensions});
+    auto program = opencl::compile_program(*compilers, {.source = std::move(*source),
+                                                        .file = path,
+                                                        .options = std::move(options),
+                                                        .architecture = architecture,
+                                                        .work_dimensions = work_dimensions});
     if (program) {
         fmt::print(stderr, "{}", program->log);
         return std::move(*program);

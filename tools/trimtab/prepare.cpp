@@ -8,13 +8,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "analysis/annotation_file.h"
 #include "base/compilers.h"
 #include "base/installation.h"
 #include "base/process.h"
+#include "base/read_text.h"
 #include "base/temporary_folder.h"
 #include "choosing/modules/module_cache.h"
 #include "pipeline/make_drivers.h"
@@ -83,9 +82,9 @@ std::expected<std::vector<Module>, Error> modules_of(const std::string& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) return bad("no such file", path);
     if (fs::is_directory(path, ignored)) return bad("is a folder", path);
-    std::ifstream stream(path, std::ios::binary);
-    const std::string content{std::istreambuf_iterator<char>(stream), {}};
-    if (!stream) return bad("cannot be read", path);
+    const auto read = base::read_text(path);
+    if (!read) return bad("cannot be read", path);
+    const std::string& content = *read;
     std::vector<Module> modules;
     if (ptx::is_elf(path)) {
         constexpr std::size_t machine_at = 18;
@@ -265,8 +264,9 @@ int prepare(Options& options) {
     if (!options.annotations.empty()) {
         if (const auto read = analysis::read_annotation_file(options.annotations); !read)
             return fail(read.error());
-        std::ifstream file(options.annotations, std::ios::binary);
-        options.annotations_content.assign(std::istreambuf_iterator<char>(file), {});
+        auto content = base::read_text(options.annotations);
+        if (!content) return fail(content.error());
+        options.annotations_content = std::move(*content);
     }
     const auto workers = make_pool(options.workers);
     if (!workers) return fail(ExitCode::usage, workers.error().text());

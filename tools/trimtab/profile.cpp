@@ -81,8 +81,8 @@ std::expected<Run, Error> run(const Options& options, const std::string& program
     if (!outcome) return std::unexpected(outcome.error());
     std::fflush(stdout);
     return Run{.outcome = *outcome,
-               .launches = read_bench(base::read_text(shapes)),
-               .records = base::read_text(records)};
+               .launches = read_bench(base::read_text(shapes).value_or("")),
+               .records = base::read_text(records).value_or("")};
 }
 
 // The device that the emulator plays beside the GPU: what it counts follows from the launch, and hardly from the device.

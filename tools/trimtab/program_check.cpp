@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "base/installation.h"
 #include "base/process.h"
+#include "base/read_text.h"
 #include "base/temporary_folder.h"
 #include "emulator/check/checks.h"
 #include "emulator/check/report.h"
@@ -87,8 +86,7 @@ int run_checked(const std::vector<std::string>& command, const CheckOptions& opt
     const bool prints_json = options.json && options.report.empty();
     const auto outcome = run_user_program(command, prints_json);
     if (!outcome) return fail(outcome.error());
-    std::ifstream lines(file, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(lines), std::istreambuf_iterator<char>()};
+    const std::string text = base::read_text(file).value_or("");
     auto reports = text.empty() ? std::vector<Report>{} : emulator::check::reports_of_json(text, file);
     if (!reports) return fail(reports.error());
     if (text.empty()) {

@@ -58,8 +58,8 @@ int run_with_page(const std::vector<std::string>& command, const Options& option
     } else if (options.advise) {
         fail(advised.error());
     }
-    const auto written =
-        write_report(options.report, report_page(base::read_text(lines), options.program, parts));
+    const auto written = write_report(
+        options.report, report_page(base::read_text(lines).value_or(""), options.program, parts));
     if (!written) fail(written.error());
     if (!outcome->is_success()) return outcome->exit_code;
     return code(written ? ExitCode::ok : ExitCode::bad_input);

@@ -47,7 +47,7 @@ bool is_over(const SharedRun& shared) {
 std::expected<SharedLines, Error> run_shared(const SharedRun& shared, workers::WorkerPool* pool) {
     const std::size_t others = pool == nullptr ? 0 : pool->size(), shares = others + 1;
     std::error_code none;
-    std::string earlier = base::read_text(shared.file);
+    std::string earlier = base::read_text(shared.file).value_or("");
     earlier.resize(earlier.rfind('\n') + 1);  // a line that was cut is taken away
     const ProgramRun run{.words = shared.command,
                          .folder = std::filesystem::current_path(none).string(),
@@ -75,7 +75,7 @@ std::expected<SharedLines, Error> run_shared(const SharedRun& shared, workers::W
     SharedLines out{.outcome = process->wait(), .lines = {}};
     if (shared.running) shared.running(0);
     if (out.outcome.signal != 0) say(shared.command.front() + ": " + out.outcome.text());
-    const std::string own_lines = base::read_text(shared.file);
+    const std::string own_lines = base::read_text(shared.file).value_or("");
     out.lines.push_back(own_lines.substr(std::min(own_lines.size(), run.earlier.size())));
     for (std::size_t i = 0; i < others; ++i) {
         auto& result = results[i];

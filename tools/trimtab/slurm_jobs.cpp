@@ -153,7 +153,7 @@ std::expected<std::vector<SlurmJob>, Error> submit(const SlurmOptions& options) 
             for (const std::string_view step : validation_steps)
                 if (!fs::exists(own / "done" / step, error)) job.steps.emplace_back(step);
         }
-        std::string earlier = base::read_text(own / "job.txt");
+        std::string earlier = base::read_text(own / "job.txt").value_or("");
         earlier.resize(std::min(earlier.size(), earlier.find('\n')));
         job.is_earlier = is_under_way(earlier);
         if (job.is_earlier) job.id = earlier;

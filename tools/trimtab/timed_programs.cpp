@@ -40,7 +40,9 @@ std::vector<std::string> timed_folders(const std::string& folder) {
 
 std::expected<TimedProgram, Error> read_timed_program(const std::string& folder) {
     const std::string file = table_of(folder).string();
-    const auto json = base::parse_json(base::read_text(file), file);
+    const auto text = base::read_text(file);
+    if (!text) return std::unexpected(text.error());
+    const auto json = base::parse_json(*text, file);
     if (!json) return std::unexpected(json.error());
     return base::read_json(*json, "bench", file, [&](const base::JsonValue& root) {
         TimedProgram out{.folder = folder, .device = {}, .shares = {}};

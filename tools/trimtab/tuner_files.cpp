@@ -5,13 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/json_value.h"
+#include "base/read_text.h"
 
 namespace trimtab::tools {
 
@@ -23,10 +22,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view t4_version = "1.0.0";
 
 std::expected<nlohmann::json, Error> read_file(const std::string& path) {
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream) return std::unexpected(Error{.message = "cannot read the file", .file = path});
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
-    return base::parse_json(text, path);
+    const auto text = base::read_text(path);
+    if (!text) return std::unexpected(Error{.message = "cannot read the file", .file = path});
+    return base::parse_json(*text, path);
 }
 
 // A whole number, or a truth value, as tuners write them.
