@@ -108,13 +108,23 @@ std::string compile_cuda_file(const std::string& path, const std::string& flags)
     return run(command) ? read_file(output) : std::string();
 }
 
-std::string compile_by_nvcc(const std::string& path) {
-    const std::string nvcc = std::string(TRIMTAB_CUDA) + "/bin/nvcc";
-    if (!std::filesystem::exists(nvcc)) return {};
+bool has_nvcc() {
+    return std::filesystem::exists(std::string(TRIMTAB_CUDA) + "/bin/nvcc");
+}
+
+std::string compile_by_nvcc(const std::string& path, const std::string& flags) {
+    if (!has_nvcc()) return {};
     const std::string output = (scratch_folder() / next_name()).string() + ".ptx";
-    return run(nvcc + " -w -ptx -arch=sm_75 -std=c++20 -lineinfo " + path + " -o " + output)
+    return run(std::string(TRIMTAB_CUDA) + "/bin/nvcc -w -ptx -arch=sm_75 -std=c++20 -lineinfo " + flags +
+               " " + path + " -o " + output)
                ? read_file(output)
                : std::string();
+}
+
+std::string compile_source_by_nvcc(std::string_view source, const std::string& flags) {
+    const std::string path = (scratch_folder() / next_name()).string() + ".cu";
+    std::ofstream(path) << source;
+    return compile_by_nvcc(path, flags);
 }
 
 std::string compile_host_library(std::string_view source) {

@@ -28,7 +28,9 @@ namespace trimtab::analysis::test {
 [[nodiscard]] std::string compile_cuda_file(const std::string& path, const std::string& flags);
 
 // By CUDA's own compiler; "" where that is not installed.
-[[nodiscard]] std::string compile_by_nvcc(const std::string& path);
+[[nodiscard]] bool has_nvcc();
+[[nodiscard]] std::string compile_by_nvcc(const std::string& path, const std::string& flags = "");
+[[nodiscard]] std::string compile_source_by_nvcc(std::string_view source, const std::string& flags);
 
 // A shared library of plain C++: its path, or "".
 [[nodiscard]] std::string compile_host_library(std::string_view source);

@@ -49,8 +49,8 @@ std::string AccessLog::what_is_open(bool threads_talk) const {
         if (byte.is_read_only && byte.is_written) return "read-only memory that is written";
         if (byte.atomic == Byte::several) return "atomics of several kinds";
         // No barrier orders what two blocks do.
-        if (byte.block == Byte::several && byte.atomic != Byte::none && byte.stored_by != Byte::none)
-            return "a byte of atomics and of stores, of several blocks";
+        if (byte.block == Byte::several && byte.atomic != Byte::none && byte.touched_by != Byte::none)
+            return "a byte of atomics and of plain accesses, of several blocks";
         if (threads_talk) continue;
         if (byte.stored_by != Byte::none && byte.touched_by == Byte::several)
             return "a byte that one thread stores and another touches";

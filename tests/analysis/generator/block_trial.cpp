@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "analysis/annotated_launch.h"
@@ -17,6 +18,7 @@
 #include "emulator/exec/launch.h"
 #include "generator/access_log.h"
 #include "generator/kernel_text.h"
+#include "generator/trial_memory.h"
 #include "kernel_trial.h"
 #include "ptx/control_flow.h"
 #include "ptx/module.h"
@@ -28,71 +30,6 @@ namespace {
 // What the launch as written may take, in warp instructions, and what another may.
 constexpr std::uint64_t written_limit = 60'000, other_limit = 6'000'000;
 constexpr unsigned max_threads = 96, large_threads = 256;
-
-// Small allocations, far apart: what strays leaves them.
-class SmallAllocations : public emulator::GlobalMemory {
-  public:
-    static constexpr std::uint64_t bytes_each = std::uint64_t{1} << 13, stride = std::uint64_t{1} << 32;
-
-    SmallAllocations(std::size_t count, Draw& draw) : data_(bytes_each * count) {
-        for (std::size_t at = 0; at < data_.size(); at += 4) {
-            // Small numbers, floats about one, and now and then anything.
-            const unsigned kind = draw.below(16);
-            const std::uint32_t word =
-                kind == 0   ? static_cast<std::uint32_t>(draw.next())
-                : kind <= 3 ? std::bit_cast<std::uint32_t>(0.5f + static_cast<float>(draw.below(1000)) / 1000)
-                            : draw.below(64);
-            std::memcpy(data_.data() + at, &word, sizeof word);
-        }
-    }
-    [[nodiscard]] static std::uint64_t pointer(std::uint64_t index) {
-        return (index + 1) * stride + bytes_each / 4;
-    }
-    Range range_of(std::uint64_t address, emulator::Access) override {
-        const std::uint64_t index = address / stride - 1, offset = address % stride;
-        if (index >= data_.size() / bytes_each || offset >= bytes_each) return {};
-        const std::uint64_t first = (index + 1) * stride;
-        return {first, first + bytes_each, data_.data() + index * bytes_each};
-    }
-    [[nodiscard]] std::string explain(std::uint64_t address) const override {
-        return fmt::format("{:#x} is in no allocation", address);
-    }
-    std::vector<std::byte>& data() { return data_; }
-
-  private:
-    std::vector<std::byte> data_;
-};
-
-// What a launch leaves: allocations, and the module's own variables.
-class Contents {
-  public:
-    Contents(emulator::Program& program, SmallAllocations& memory) : memory_(memory) {
-        for (const ptx::Variable& variable : emulator::module_of(program).variables) {
-            if (variable.space != ptx::Space::global) continue;
-            if (const auto storage = emulator::variable_storage(program, variable.name);
-                storage && storage->host != nullptr)
-                variables_.emplace_back(storage->host, storage->size_bytes);
-        }
-    }
-    [[nodiscard]] std::vector<std::byte> take() const {
-        std::vector<std::byte> all = memory_.data();
-        for (const auto& variable : variables_) all.insert(all.end(), variable.begin(), variable.end());
-        return all;
-    }
-    void put(const std::vector<std::byte>& all) {
-        const auto* at = all.data();
-        std::memcpy(memory_.data().data(), at, memory_.data().size());
-        at += memory_.data().size();
-        for (const auto& variable : variables_) {
-            std::memcpy(variable.data(), at, variable.size());
-            at += variable.size();
-        }
-    }
-
-  private:
-    SmallAllocations& memory_;
-    std::vector<std::span<std::byte>> variables_;
-};
 
 // Does an instruction read a register that may have had no value?
 bool reads_undefined(const ptx::Function& function) {
@@ -191,8 +128,22 @@ class BlockTrial {
   private:
     void draw_shape() {
         draw_any_shape();
-        if (built_in_x_ == 0) return;
+        if (built_in_x_ == 0) return draw_unlike_shape();
         written_.block = {built_in_x_, std::min(written_.block.y, built_in_x_ == 1 ? 1u : 2u), 1};
+    }
+    // Now and then one that no other block is legal for: more threads where the kernel asks for one, or does not ask.
+    void draw_unlike_shape() {
+        if (kernel_.is_of_warps(0) && draw_.chance(12)) {
+            constexpr std::array<unsigned, 5> widths = {48, 96, 33, 160, 16};
+            written_.block.x = draw_.of(widths);
+        }
+        if (!draw_.chance(10)) return;
+        const std::array<unsigned*, 3> blocks{&written_.block.x, &written_.block.y, &written_.block.z},
+            grids{&written_.grid.x, &written_.grid.y, &written_.grid.z};
+        for (std::size_t d = 0; d < 3; d++) {
+            if (!kernel_.varies(d)) *blocks[d] = 1 + draw_.below(2);
+            if (!kernel_.reads(d)) *grids[d] = 1 + draw_.below(2);
+        }
     }
     void draw_any_shape() {
         written_ = {};
@@ -435,7 +386,7 @@ class BlockTrial {
     unsigned built_in_x_ = 0;
     Draw draw_;
     SmallAllocations memory_;
-    Contents image_;
+    LaunchContents image_;
     std::vector<std::byte> arguments_, before_;
     Shape written_;
     std::string values_;
@@ -445,6 +396,16 @@ class BlockTrial {
 
 namespace {
 
+// Of the module's one kernel; nothing: it has another number of them.
+std::optional<KernelDescription> described(const ptx::Module& module) {
+    if (module.kernels().size() != 1) return std::nullopt;
+    Image image;
+    image.module = &module;
+    image.architecture = "sm_75";
+    auto kernels = describe({&image, 1}, {}, {.reassociate = true});
+    return kernels ? std::optional(std::move(kernels->front())) : std::nullopt;
+}
+
 TrialResult try_code(const std::string& ptx, const BuiltInKernel* as_written, std::uint64_t seed,
                      unsigned launches, unsigned most) {
     auto module = ptx::parse(ptx, "generated.ptx");
@@ -453,13 +414,9 @@ TrialResult try_code(const std::string& ptx, const BuiltInKernel* as_written, st
         unreadable.text = module.error().text();
         return unreadable;
     }
-    if (module->kernels().size() != 1) return unreadable;
-    Image image;
-    image.module = &*module;
-    image.architecture = "sm_75";
-    const auto kernels = describe({&image, 1}, {}, {.reassociate = true});
-    if (!kernels) return {};
-    const KernelDescription& kernel = kernels->front();
+    const std::optional<KernelDescription> found = described(*module);
+    if (!found) return unreadable;
+    const KernelDescription& kernel = *found;
     TrialResult left_alone;
     left_alone.outcome = Outcome::fixed;
     if (kernel.verdict == Verdict::fixed) return left_alone;
@@ -477,6 +434,16 @@ TrialResult try_code(const std::string& ptx, const BuiltInKernel* as_written, st
 }
 
 }  // namespace
+
+std::string verdict_on(const std::string& ptx) {
+    const auto module = ptx::parse(ptx, "generated.ptx");
+    if (!module) return {};
+    const std::optional<KernelDescription> found = described(*module);
+    if (!found || found->verdict == Verdict::fixed) return {};
+    nlohmann::json json = to_json(*found);
+    json.erase("reasons");
+    return json.dump();
+}
 
 TrialResult try_blocks(const std::string& ptx, std::uint64_t seed, unsigned launches, unsigned most) {
     return try_code(ptx, nullptr, seed, launches, most);

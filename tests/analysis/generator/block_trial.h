@@ -36,4 +36,8 @@ struct BuiltInKernel {
 [[nodiscard]] TrialResult try_blocks(const std::string& ptx, const BuiltInKernel& as_written,
                                      std::uint64_t seed, unsigned launches = 3, unsigned most = 40);
 
+// What the proof says of the kernel, but for its reasons; empty: it is fixed, or unreadable. Where it says the same as
+// before, try_blocks() does the same as before.
+[[nodiscard]] std::string verdict_on(const std::string& ptx);
+
 }  // namespace trimtab::analysis::test

@@ -18,9 +18,9 @@
 
 #include "cuda_compiler.h"
 #include "generator/block_trial.h"
+#include "generator/kernel_kinds.h"
 #include "generator/kernel_text.h"
 #include "generator/random_cuda.h"
-#include "generator/random_kernel.h"
 #include "trimtab/body_name.h"
 
 namespace trimtab::analysis::test {
@@ -70,26 +70,13 @@ void report(const KernelText& kernel, std::uint64_t seed, const TrialResult& fou
     ADD_FAILURE() << text;
 }
 
-// What reads a value that is not there is tried again with one.
-TrialResult tried(KernelText& kernel, std::uint64_t seed) {
-    TrialResult result = try_blocks(kernel.text(), seed);
-    if (result.outcome != Outcome::different && result.outcome != Outcome::undefined) return result;
-    KernelText defined = with_initial_values(kernel);
-    const TrialResult again = try_blocks(defined.text(), seed);
-    if (again.outcome == Outcome::different) kernel = std::move(defined);
-    if (again.outcome != Outcome::unreadable) return again;
-    result.outcome = Outcome::undefined;
-    return result;
-}
-
-// `make` writes the kernel of a seed.
-template <class Make>
-Tally try_all(const char* what, std::uint64_t count, const Make& make) {
-    const std::uint64_t first = from_environment("TRIMTAB_GENERATED_SEED", 1);
+Tally try_all(std::string_view kind, std::uint64_t otherwise) {
+    const std::uint64_t first = from_environment("TRIMTAB_GENERATED_SEED", 1),
+                        count = from_environment("TRIMTAB_GENERATED_KERNELS", otherwise);
+    const KernelSource source(kind);
     Tally tally;
     for (std::uint64_t seed = first; seed < first + count; seed++) {
-        Draw draw(seed);
-        KernelText kernel = make(draw, seed);
+        KernelText kernel = source.of_seed(seed);
         // One alone is shown, whatever becomes of it.
         if (count == 1) fmt::print("{}", kernel.text()), std::fflush(stdout);
         const TrialResult result = tried(kernel, seed);
@@ -97,96 +84,50 @@ Tally try_all(const char* what, std::uint64_t count, const Make& make) {
         tally.add(result);
         if (result.outcome == Outcome::different) report(kernel, seed, result);
         if (count >= 5000 && (seed - first + 1) % 1000 == 0)
-            fmt::print("{} {}\n", what, tally.text()), std::fflush(stdout);
+            fmt::print("{} {}\n", kind, tally.text()), std::fflush(stdout);
     }
-    fmt::print("{} from seed {}: {}\n", what, first, tally.text());
+    fmt::print("{} from seed {}: {}\n", kind, first, tally.text());
     return tally;
 }
 
-TEST(GeneratedKernels, OfPtxLeaveTheSameUnderEveryBlock) {
-    const Tally tally =
-        try_all("PTX", from_environment("TRIMTAB_GENERATED_KERNELS", 300), [](Draw& draw, std::uint64_t) {
-            KernelText kernel = random_kernel(draw);
-            if (draw.chance(50))
-                for (unsigned i = 1 + draw.below(2); i > 0; i--) mutate(kernel, draw);
-            return kernel;
-        });
-    // Else it tests nothing.
-    EXPECT_GE(tally.accepted * 4, tally.read());
-    EXPECT_GE(tally.of(Outcome::same) * 5, tally.read());
-    EXPECT_LE(tally.of(Outcome::unreadable), tally.read());
-}
+struct Kind {
+    const char* name;
+    std::uint64_t count = 0;   // unless the environment says otherwise
+    unsigned accepted_of = 0;  // one in so many has a verdict other than fixed; else it tests nothing
+    unsigned readable_of = 4;  // at most one in so many is not readable
+    unsigned same_of = 0;      // one in so many is compared and equal; 0: not asked
+};
+// Most changes of an instruction end a verdict.
+constexpr std::array<Kind, 9> kinds = {
+    {{.name = "ptx", .count = 300, .accepted_of = 4, .readable_of = 1, .same_of = 5},
+     {.name = "nvcc", .count = 200, .accepted_of = 4, .readable_of = 1},
+     {.name = "cuda", .count = 200, .accepted_of = 5},
+     {.name = "blocks", .count = 80, .accepted_of = 8},
+     {.name = "tables", .count = 80, .accepted_of = 8},
+     {.name = "loops", .count = 160, .accepted_of = 8},
+     {.name = "planes", .count = 60, .accepted_of = 8},
+     {.name = "exchanges", .count = 60, .accepted_of = 8},
+     {.name = "setups", .count = 120, .accepted_of = 8}}};
 
-// What compilers make of kernels as people write them, an instruction or two changed.
-TEST(GeneratedKernels, MutatedFromCompiledOnesLeaveTheSameUnderEveryBlock) {
-    // Or kernels of another PTX file.
-    const char* const others = std::getenv("TRIMTAB_GENERATED_FROM");
-    const std::vector<KernelText> originals = kernels_of(
-        read_file(others != nullptr
-                      ? others
-                      : std::string(TRIMTAB_SOURCE_DIR) + "/tests/analysis/data/typical.nvcc.ptx"));
-    ASSERT_GT(originals.size(), others != nullptr ? 0u : 80u);
-    const Tally tally =
-        try_all("nvcc's", from_environment("TRIMTAB_GENERATED_KERNELS", 200), [&](Draw& draw, std::uint64_t) {
-            KernelText kernel = draw.of(originals);
-            for (unsigned i = 1 + draw.below(2); i > 0; i--) mutate(kernel, draw);
-            return kernel;
-        });
-    if (others == nullptr) {
-        EXPECT_GE(tally.accepted * 4, tally.read());
+class GeneratedKernels : public testing::TestWithParam<Kind> {};
+
+TEST_P(GeneratedKernels, LeaveTheSameUnderEveryBlock) {
+    const Kind& kind = GetParam();
+    const Tally tally = try_all(kind.name, kind.count);
+    if (std::getenv("TRIMTAB_GENERATED_FROM") == nullptr) {
+        EXPECT_GE(tally.accepted * kind.accepted_of, tally.read());
+    }
+    EXPECT_LE(tally.of(Outcome::unreadable) * kind.readable_of, tally.read());
+    if (kind.same_of != 0) {
+        EXPECT_GE(tally.of(Outcome::same) * kind.same_of, tally.read());
     }
 }
-
-// Each kernel in C++ is tried as the compiler made it, and with instructions changed.
-template <class Write>
-Tally try_cuda(const char* what, std::uint64_t count, std::uint64_t mutants,
-               std::array<const char*, 4> levels, const Write& write) {
-    constexpr std::uint64_t kernels_a_file = 40;
-    std::uint64_t compiled_from = ~std::uint64_t{0};
-    std::vector<KernelText> kernels;
-    return try_all(what, from_environment("TRIMTAB_GENERATED_KERNELS", count),
-                   [&](Draw& draw, std::uint64_t seed) {
-                       const std::uint64_t number = seed / mutants, file = number / kernels_a_file;
-                       if (file != compiled_from) {
-                           std::string source = random_cuda_prelude;
-                           for (std::uint64_t i = 0; i < kernels_a_file; i++) {
-                               Draw one(file * kernels_a_file + i + 1'000'000);
-                               source += write(one, fmt::format("k{}", i));
-                           }
-                           kernels = kernels_of(compile_cuda(
-                               source, levels[file % levels.size()] + std::string(" -Wno-c++11-narrowing")));
-                           compiled_from = file;
-                       }
-                       if (kernels.size() != kernels_a_file) return KernelText{};
-                       KernelText kernel = kernels[number % kernels_a_file];
-                       for (std::uint64_t i = seed % mutants; i > 0; i = i > 2 ? i - 2 : 0)
-                           mutate(kernel, draw);
-                       return kernel;
-                   });
-}
-
-TEST(GeneratedKernels, OfBlocksLeaveTheSameUnderEveryBlock) {
-    const Tally tally = try_cuda("blocks", 80, 2, {"-O3", "-O1", "-O3", "-O2"}, random_block_kernel);
-    // Most changes of an instruction end it.
-    EXPECT_GE(tally.accepted * 8, tally.read());
-    EXPECT_LE(tally.of(Outcome::unreadable) * 4, tally.read());
-}
-
-TEST(GeneratedKernels, OfTablesLeaveTheSameUnderEveryBlock) {
-    const Tally tally = try_cuda("tables", 80, 2, {"-O3", "-O1", "-O3", "-O2"}, random_table_kernel);
-    EXPECT_GE(tally.accepted * 8, tally.read());
-    EXPECT_LE(tally.of(Outcome::unreadable) * 4, tally.read());
-}
-
-TEST(GeneratedKernels, OfCudaLeaveTheSameUnderEveryBlock) {
-    const Tally tally = try_cuda("CUDA", 200, 5, {"-O3", "-O1", "-O0", "-O2"}, random_cuda_kernel);
-    EXPECT_GE(tally.accepted * 5, tally.read());
-    EXPECT_LE(tally.of(Outcome::unreadable) * 4, tally.read());
-}
+INSTANTIATE_TEST_SUITE_P(Kinds, GeneratedKernels, testing::ValuesIn(kinds),
+                         [](const auto& kind) { return std::string(kind.param.name); });
 
 // Of a kernel whose block is built in, and the body that the plugin makes of it: a launch of that block must leave what
 // the body leaves under every block that it admits, and under that one.
-TEST(GeneratedKernels, WithBuiltInBlocksLeaveWhatTheirOtherBodiesLeave) {
+TEST(GeneratedBodies, WithBuiltInBlocksLeaveWhatTheirOtherBodiesLeave) {
     constexpr std::uint64_t kernels_a_file = 40;
     if (std::string_view(TRIMTAB_PASS).empty())
         GTEST_SKIP() << "clang loads no plugin that is built with a sanitizer";
