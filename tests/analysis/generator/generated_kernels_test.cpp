@@ -98,12 +98,13 @@ struct Kind {
     unsigned same_of = 0;      // one in so many is compared and equal; 0: not asked
 };
 // Most changes of an instruction end a verdict.
-constexpr std::array<Kind, 9> kinds = {
+constexpr std::array<Kind, 10> kinds = {
     {{.name = "ptx", .count = 300, .accepted_of = 4, .readable_of = 1, .same_of = 5},
      {.name = "nvcc", .count = 200, .accepted_of = 4, .readable_of = 1},
      {.name = "cuda", .count = 200, .accepted_of = 5},
      {.name = "blocks", .count = 80, .accepted_of = 8},
      {.name = "tables", .count = 80, .accepted_of = 8},
+     {.name = "sums", .count = 80, .accepted_of = 8},
      {.name = "loops", .count = 160, .accepted_of = 8},
      {.name = "planes", .count = 60, .accepted_of = 8},
      {.name = "exchanges", .count = 60, .accepted_of = 8},

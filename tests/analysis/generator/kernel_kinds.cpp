@@ -169,6 +169,7 @@ constexpr std::array<CudaKind, 7> cuda_kinds = {
     {{"cuda", random_cuda_kernel, 5, {"-O3", "-O1", "-O0", "-O2"}},
      {"blocks", random_block_kernel, 2, optimised},
      {"tables", random_table_kernel, 2, optimised},
+     {"sums", random_sum_kernel, 2, optimised},
      {"loops", random_loops_kernel},
      {"planes", random_planes_kernel},
      {"exchanges", random_exchanges_kernel},

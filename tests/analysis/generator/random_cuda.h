@@ -14,6 +14,8 @@ extern const char* const random_cuda_prelude;
 [[nodiscard]] std::string random_block_kernel(Draw& draw, const std::string& name);
 // Of blocks that fill tables, or count into bins for the whole grid.
 [[nodiscard]] std::string random_table_kernel(Draw& draw, const std::string& name);
+// Of blocks or warps that bring a sum of the launch together.
+[[nodiscard]] std::string random_sum_kernel(Draw& draw, const std::string& name);
 
 // The same after portable_cuda_prelude, which clang and nvcc compile.
 extern const char* const portable_cuda_prelude;
