@@ -65,7 +65,8 @@ class TableFinder {
             return std::unexpected(Fault{2, *accesses_.begin(), "passes an address in shared memory on"});
         for (const std::uint32_t barrier : phases_.barriers())
             if (!control_.deciding(values_.flow().block_of[barrier]).empty())
-                return std::unexpected(Fault{2, barrier, "has a barrier under a condition"});
+                return std::unexpected(
+                    Fault{2, barrier, "has a barrier under a condition, so that what it shares is no table"});
         BlockTables result;
         result.function = function_;
         for (const auto& [variable, accesses] : variables_)
