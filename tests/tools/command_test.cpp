@@ -1,8 +1,10 @@
 // The trimtab command as its users meet it: exit codes, one-line errors, text and JSON, on files that
 // trimtab++ and clang++ make.
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "tests/tools/command_fixture.h"
 #include "trimtab/section.h"
@@ -22,6 +24,29 @@ TEST_F(Command, HelpAndVersionAreAnswers) {
         EXPECT_EQ(outcome.code, 0);
         EXPECT_THAT(outcome.out, HasSubstr("Usage: "));
     }
+}
+
+TEST_F(Command, HelpIsGroupedOneLineEach) {
+    const std::string help = trimtab("--help").out;
+    std::size_t at = 0;
+    for (const char* group :
+         {"\nRun:\n", "\nUnderstand:\n", "\nChoose:\n", "\nMake safe:\n", "\nSet up:\n"}) {
+        at = help.find(group, at);
+        ASSERT_NE(at, std::string::npos) << group << help;
+    }
+    EXPECT_THAT(help, testing::Not(HasSubstr("Subcommands:"))) << "a subcommand has no group";
+    std::istringstream lines(help);
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+        EXPECT_LE(line.size(), 100u) << line;
+        // "  run         Run a program ...": a verb.
+        if (line.starts_with("  ") && std::islower(static_cast<unsigned char>(line[2])) != 0)
+            EXPECT_NE(std::isupper(static_cast<unsigned char>(line[line.find_first_not_of(' ', 12)])), 0)
+                << line;
+    }
+    EXPECT_LE(count, 45);
+    // What a line left out stands in the subcommand's own help.
+    EXPECT_THAT(trimtab("verify --help").out, HasSubstr("Example: trimtab verify -- ./program arguments"));
 }
 
 TEST_F(Command, WrongUsageIsTwo) {

@@ -14,6 +14,7 @@
 #include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/emulated_opinion.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/kernel_facts.h"
 #include "tools/trimtab/launch_options.h"
 #include "tools/trimtab/measured_launch.h"
@@ -179,10 +180,10 @@ int run(Options options) {
 
 void add_advise(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "advise",
-        "Say what holds a program's kernels back, where in its source, and what mending it would win: "
-        "trimtab advise -- ./program arguments");
+    CLI::App* command =
+        app.add_subcommand("advise", "Say what limits a program's kernels, where, and what a fix gains")
+            ->group(groups::understand);
+    command->footer("Example: trimtab advise -- ./program arguments");
     command->add_option("--device", options->device,
                         "The GPU to emulate: slug, name, or a description in JSON");
     command->add_flag("--json", options->json,

@@ -17,6 +17,7 @@
 #include "tools/trimtab/bench_progress.h"
 #include "tools/trimtab/bench_report.h"
 #include "tools/trimtab/captured_program.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/kernel_file.h"
 #include "tools/trimtab/measuring_commands.h"
 #include "tools/trimtab/program_setup.h"
@@ -166,10 +167,11 @@ int bench(Options options) {
 
 void add_bench(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "bench",
-        "Time each kind of launch of a program with every block that it may have: trimtab bench -- ./program "
-        "arguments. Goes on where an earlier one was stopped");
+    CLI::App* command = app.add_subcommand("bench", "Time every block that a program's launches may have")
+                            ->group(groups::run);
+    command->footer(
+        "Goes on where an earlier run was stopped.\n"
+        "Example: trimtab bench -- ./program arguments");
     command->add_option("--device", options->device,
                         "gpu, or the GPU to emulate: slug, name, or a description in JSON");
     command

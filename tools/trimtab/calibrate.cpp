@@ -12,6 +12,7 @@
 #include "base/read_text.h"
 #include "base/temporary_folder.h"
 #include "calibrate/description.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/measuring_commands.h"
 #include "tools/trimtab/program_setup.h"
 #include "tools/trimtab/user_program.h"
@@ -140,9 +141,12 @@ int run_calibrate(const Options& options) {
 
 void add_calibrate(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "calibrate",
-        "Measure a device's latencies, rates and bandwidths with micro-benchmarks, and describe it by them");
+    CLI::App* command =
+        app.add_subcommand("calibrate", "Measure a device with micro-benchmarks, and describe it")
+            ->group(groups::set_up);
+    command->footer(
+        "Measures latencies, rates and bandwidths.\n"
+        "Example: trimtab calibrate -o mine.json");
     command->add_option("--device", options->device,
                         "gpu, or the GPU to emulate: slug, name, or a description in JSON");
     command->add_option(

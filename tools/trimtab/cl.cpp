@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/opencl_file.h"
 
 namespace trimtab::tools {
@@ -84,8 +85,11 @@ int run(const Options& options) {
 
 void add_cl(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "cl", "Compile OpenCL C to PTX, and say which kernels it holds; options of clBuildProgram follow --");
+    CLI::App* command =
+        app.add_subcommand("cl", "Compile OpenCL C to PTX, and list its kernels")->group(groups::set_up);
+    command->footer(
+        "Options of clBuildProgram follow --.\n"
+        "Example: trimtab cl kernels.cl -o kernels.ptx");
     command->add_option("FILE", options->file, "OpenCL C")->required();
     command->add_option("OPTIONS", options->build_options, "Options of clBuildProgram, after --");
     command->add_option("-D", options->definitions, "NAME[=VALUE], as the preprocessor takes it")

@@ -8,6 +8,7 @@
 #include "model/device.h"
 #include "model/device_fields.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/help_groups.h"
 
 namespace trimtab::tools {
 
@@ -85,8 +86,9 @@ int run(const Options& options) {
 
 void add_devices(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "devices", "List the GPUs that Trimtab describes, or one with the source of every value");
+    CLI::App* command =
+        app.add_subcommand("devices", "List the described GPUs, or one with the source of every value")
+            ->group(groups::set_up);
     command->add_option("DEVICE", options->device, "Slug, name, or a description in JSON");
     command->add_flag("--json", options->json, "Print JSON");
     command->callback([options, &action] { action = [options] { return run(*options); }; });

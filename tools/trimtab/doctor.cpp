@@ -10,6 +10,7 @@
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/diagnosis.h"
 #include "tools/trimtab/first_kernel.h"
+#include "tools/trimtab/help_groups.h"
 
 namespace trimtab::tools {
 
@@ -64,9 +65,10 @@ int run(const Options& options) {
 
 void add_doctor(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "doctor",
-        "Say what Trimtab needs, whether it is there, and what to do; 1 where something is missing");
+    CLI::App* command =
+        app.add_subcommand("doctor", "Check what Trimtab needs on this machine, and say what to do")
+            ->group(groups::set_up);
+    command->footer("Exits with 1 if anything is missing.");
     command->add_flag("--quick", options->quick, "Look only: do not build and run a first kernel");
     command->add_flag("--json", options->json, "Print JSON");
     command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -73,12 +73,16 @@ std::string synopsis(const CLI::App& command) {
 }
 
 manual::Page page_of(const CLI::App& command) {
-    return {.name = "trimtab-" + command.get_name(),
-            .summary = command.get_description(),
-            .synopsis = {synopsis(command)},
-            .sections = {options_section(command),
-                         {.title = "EXIT STATUS", .text = exit_codes, .entries = {}},
-                         {.title = "SEE ALSO", .text = "trimtab(1), trimtab++(1)", .entries = {}}}};
+    manual::Page page{.name = "trimtab-" + command.get_name(),
+                      .summary = command.get_description(),
+                      .synopsis = {synopsis(command)},
+                      .sections = {}};
+    if (const std::string more = command.get_footer(); !more.empty())
+        page.sections.push_back({.title = "DESCRIPTION", .text = more, .entries = {}});
+    page.sections.push_back(options_section(command));
+    page.sections.push_back({.title = "EXIT STATUS", .text = exit_codes, .entries = {}});
+    page.sections.push_back({.title = "SEE ALSO", .text = "trimtab(1), trimtab++(1)", .entries = {}});
+    return page;
 }
 
 manual::Page overview(const CLI::App& app) {

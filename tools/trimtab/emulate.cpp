@@ -12,6 +12,7 @@
 #include "tools/trimtab/captured_launch.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/emulated_schedule.h"
+#include "tools/trimtab/help_groups.h"
 
 namespace trimtab::tools {
 
@@ -213,10 +214,12 @@ int run(const Options& options) {
 
 void add_emulate(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "emulate",
-        "Time one launch of a kernel on a GPU by emulating its warps on an SM's resources, and say which of "
-        "them limits it, by latency or by throughput, and where in the source");
+    CLI::App* command =
+        app.add_subcommand("emulate", "Emulate one launch: its time, and what limits it on which line")
+            ->group(groups::understand);
+    command->footer(
+        "Emulates the warps of the launch on an SM's resources.\n"
+        "Example: trimtab emulate app.cu --kernel K --device h100 --grid 1024 --block 256 --arg n=262144");
     add_launch_options(*command, options->launch);
     add_shape_options(*command, options->launch, options->grid, options->block);
     command->add_option("--trace", options->trace, "Write the warps' timeline for Perfetto (Chrome's JSON)");

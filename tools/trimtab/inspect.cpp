@@ -19,6 +19,7 @@
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/flowchart.h"
 #include "tools/trimtab/flowchart_pages.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/inspect_text.h"
 #include "tools/trimtab/kernel_file.h"
 
@@ -181,10 +182,12 @@ int run(const Options& options) {
 
 void add_inspect(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "inspect",
-        "Say what Trimtab knows about the kernels of a program, library, object or PTX file: the "
-        "verdict and its reasons, data parameters, guards, fitted metrics");
+    CLI::App* command =
+        app.add_subcommand("inspect", "Show what is known of a file's kernels, and which keep their blocks")
+            ->group(groups::understand);
+    command->footer(
+        "Shows verdicts and their reasons, data parameters, guards and fitted metrics.\n"
+        "Example: trimtab inspect ./program");
     command->add_option("BINARY", options->binary, "Program, library, object, or .ptx")->required();
     command->add_option("--kernel", options->kernel, "Only this kernel, by demangled or mangled name");
     auto* driver = command->add_flag("--driver", options->driver, "Print the generated driver program in C");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <memory>
 
 #include "base/nearest_name.h"
 #include "tools/trimtab/command.h"
@@ -29,30 +30,29 @@ std::string usage_message(const CLI::App& app, int argc, char** argv, const CLI:
 int main(int argc, char** argv) {
     using namespace trimtab::tools;
     CLI::App app(
-        "Trimtab picks the thread block of every CUDA kernel launch.\n"
-        "Exit codes: 0 ok, 1 the answer is no, 2 wrong usage, 3 bad input.",
+        "Trimtab chooses the thread block of every CUDA kernel launch, and answers questions about kernels.",
         "trimtab");
     app.set_version_flag("--version", "trimtab " TRIMTAB_VERSION);
     app.require_subcommand(1);
     Action action;
-    add_advise(app, action);
+    add_run(app, action);
     add_bench(app, action);
-    add_calibrate(app, action);
-    add_cl(app, action);
-    add_devices(app, action);
-    add_doctor(app, action);
+    add_advise(app, action);
     add_inspect(app, action);
-    add_search(app, action);
-    add_select(app, action);
     add_predict(app, action);
     add_emulate(app, action);
-    add_prepare(app, action);
-    add_profile(app, action);
+    add_select(app, action);
+    add_search(app, action);
     add_prune(app, action);
-    add_run(app, action);
     add_suggest(app, action);
-    add_validate(app, action);
+    add_profile(app, action);
     add_verify(app, action);
+    add_validate(app, action);
+    add_doctor(app, action);
+    add_devices(app, action);
+    add_calibrate(app, action);
+    add_prepare(app, action);
+    add_cl(app, action);
     add_worker(app, action);
     std::string folder;
     CLI::App* documentation =
@@ -64,6 +64,13 @@ int main(int argc, char** argv) {
             return written ? code(ExitCode::ok) : fail(written.error());
         };
     });
+    // Their own: subcommands keep the width that their options need.
+    const auto narrow = std::make_shared<CLI::Formatter>();
+    narrow->column_width(14);
+    app.formatter(narrow);
+    app.footer(
+        "trimtab SUBCOMMAND --help prints the options of one.\n"
+        "Exit codes: 0 ok, 1 the answer is no, 2 wrong usage, 3 bad input.");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -13,6 +13,7 @@
 #include "tools/trimtab/captured_launch.h"
 #include "tools/trimtab/code_report.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/launch_options.h"
 #include "tools/trimtab/measured_launch.h"
 
@@ -230,10 +231,12 @@ int run(const Options& options) {
 
 void add_predict(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "predict",
-        "Predict the time of one launch of a kernel on a GPU: by its driver program where it has one, "
-        "else by emulating sampled blocks of that very launch");
+    CLI::App* command =
+        app.add_subcommand("predict", "Predict the time of one launch")->group(groups::understand);
+    command->footer(
+        "Uses the kernel's driver program if it has one, and otherwise emulates sampled blocks of this "
+        "launch.\n"
+        "Example: trimtab predict ./program --kernel K --grid 1024 --block 256 --arg n=262144");
     add_launch_options(*command, options->launch);
     add_shape_options(*command, options->launch, options->grid, options->block);
     command->add_flag("--measure", options->measure, "Emulate even where there is a driver program");

@@ -21,6 +21,7 @@
 #include "pipeline/workers/pool.h"
 #include "ptx/binary.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/worker_options.h"
 
 namespace trimtab::tools {
@@ -294,10 +295,12 @@ int prepare(Options& options) {
 
 void add_prepare(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "prepare",
-        "Make driver programs for modules that programs load while they run, and for programs of other "
-        "compilers: trimtab prepare kernels.ptx");
+    CLI::App* command =
+        app.add_subcommand("prepare", "Make driver programs for modules and other compilers' programs")
+            ->group(groups::set_up);
+    command->footer(
+        "Modules are what programs load while they run. The results go into the cache.\n"
+        "Example: trimtab prepare kernels.ptx");
     command->add_option("FILE", options->files, "PTX, a fat binary, or a program or library with device code")
         ->required()
         ->expected(-1);

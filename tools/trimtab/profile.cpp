@@ -16,6 +16,7 @@
 #include "tools/trimtab/bench_progress.h"
 #include "tools/trimtab/benched_launches.h"
 #include "tools/trimtab/captured_program.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/measuring_commands.h"
 #include "tools/trimtab/observed_kernels.h"
 #include "tools/trimtab/program_setup.h"
@@ -169,11 +170,12 @@ int profile(Options options) {
 
 void add_profile(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "profile",
-        "Profile the launches that a program itself makes, with its own data: trimtab profile -- ./program "
-        "arguments. Later builds and tools take these profiles for kernels that made-up launches say nothing "
-        "of");
+    CLI::App* command =
+        app.add_subcommand("profile", "Profile a program's own launches and data, for later builds")
+            ->group(groups::choose);
+    command->footer(
+        "Later builds and tools use these profiles for kernels that invented launches say nothing about.\n"
+        "Example: trimtab profile -- ./program arguments");
     command->add_option("--device", options->device,
                         "gpu, for its own counters beside the emulator's, or the GPU to emulate: slug, name, "
                         "or a description in JSON");

@@ -9,6 +9,7 @@
 
 #include "pipeline/progress.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/pruned_launch.h"
 
 namespace trimtab::tools {
@@ -208,8 +209,10 @@ int run(const Options& options) {
 
 void add_prune(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "prune", "Choose the work-group size of one launch by traces of the kernel that nothing is run for");
+    CLI::App* command =
+        app.add_subcommand("prune", "Choose a work-group size from static traces, without a run")
+            ->group(groups::choose);
+    command->footer("Example: trimtab prune kernels.cl --kernel K --device k620 --global 1024,1024");
     add_launch_options(*command, options->launch);
     command->add_option("--global", options->global, "X[,Y[,Z]]: work items of the launch")->required();
     command

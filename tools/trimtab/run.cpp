@@ -13,6 +13,7 @@
 #include "tools/trimtab/advised_run.h"
 #include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/program_check.h"
 #include "tools/trimtab/program_setup.h"
 #include "tools/trimtab/report_advice.h"
@@ -113,9 +114,10 @@ int run(Options options) {
 
 void add_run(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "run",
-        "Run a CUDA program with its launches chosen: trimtab run --device h100 -- ./program arguments");
+    CLI::App* command =
+        app.add_subcommand("run", "Run a program with its launches chosen, on a GPU or emulated")
+            ->group(groups::run);
+    command->footer("Example: trimtab run --device h100 -- ./program arguments");
     command->add_option(
         "--device", options->device,
         "gpu, or the GPU to emulate: slug, name, or a description in JSON; several with commas");

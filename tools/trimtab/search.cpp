@@ -15,6 +15,7 @@
 
 #include "tools/trimtab/asked_extent.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/search_candidates.h"
 #include "tools/trimtab/search_emulation.h"
 #include "tools/trimtab/tuner_files.h"
@@ -311,10 +312,11 @@ int run(const Options& options) {
 
 void add_search(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand("search",
-                                           "Look for the best launch of a kernel on a GPU by abstract "
-                                           "emulation: over the blocks that may take the place "
-                                           "of the one written, or over compile-time values");
+    CLI::App* command = app.add_subcommand("search", "Search for the best launch of a kernel by emulation")
+                            ->group(groups::choose);
+    command->footer(
+        "Searches the blocks that may replace the one written, or compile-time values.\n"
+        "Example: trimtab search app.cu --kernel K --device h100 --arg n=262144");
     add_launch_options(*command, options->launch);
     command->add_option(
         "--extent", options->extent,

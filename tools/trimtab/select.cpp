@@ -15,6 +15,7 @@
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/driver_choice.h"
 #include "tools/trimtab/fitted_kernel.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/launch_options.h"
 #include "tools/trimtab/ranking.h"
 #include "tools/trimtab/runtime_choice.h"
@@ -228,8 +229,10 @@ int run(const Options& options) {
 
 void add_select(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "select", "Choose the block for one launch of a kernel on a GPU, ranking every legal block");
+    CLI::App* command =
+        app.add_subcommand("select", "Choose the block of one launch, and rank every legal block")
+            ->group(groups::choose);
+    command->footer("Example: trimtab select ./program --kernel K --device h100 --arg n=262144");
     add_launch_options(*command, options->launch);
     command->add_option(
         "--extent", options->extent,

@@ -23,6 +23,7 @@
 #include "pipeline/workers/pool.h"
 #include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/program_setup.h"
 #include "tools/trimtab/shared_run.h"
 #include "tools/trimtab/suggestions.h"
@@ -237,11 +238,13 @@ int suggest(Options options) {
 
 void add_suggest(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "suggest",
-        "Find annotations for kernels that keep their blocks: run a program on the emulator, its launches "
-        "again with other blocks, grids and shared memory, and tell which leave the same memory: trimtab "
-        "suggest -o annotations.json -- ./program arguments");
+    CLI::App* command =
+        app.add_subcommand("suggest", "Look for annotations of kernels that keep their blocks")
+            ->group(groups::choose);
+    command->footer(
+        "Runs a program on the emulator, and repeats its launches with other blocks, grids and shared\n"
+        "memory. Launches that leave the same memory become annotations.\n"
+        "Example: trimtab suggest -o annotations.json -- ./program arguments");
     options->device_option = command
                                  ->add_option("--device", options->device,
                                               "The GPU to emulate: slug, name, or a description in JSON")

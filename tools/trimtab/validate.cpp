@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/slurm_jobs.h"
 #include "tools/trimtab/timed_programs.h"
 #include "tools/trimtab/validation_results.h"
@@ -106,10 +107,11 @@ int run(const Options& options) {
 void add_validate(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
     CLI::App* command =
-        app.add_subcommand("validate",
-                           "Read what gpu_validate.sh wrote on machines with GPUs: trimtab validate --read "
-                           "FOLDER; or run it there "
-                           "as jobs of Slurm: trimtab validate --slurm --bundle FILE --gpu KIND -o FOLDER");
+        app.add_subcommand("validate", "Read results of gpu_validate.sh, or submit such runs to Slurm")
+            ->group(groups::make_safe);
+    command->footer(
+        "Examples: trimtab validate --read FOLDER\n"
+        "          trimtab validate --slurm --bundle FILE --gpu KIND -o FOLDER");
     command
         ->add_option("--read", options->folders, "A folder of results, or of such folders; may be repeated")
         ->expected(1)

@@ -17,6 +17,7 @@
 #include "pipeline/workers/pool.h"
 #include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/kernel_file.h"
 #include "tools/trimtab/program_setup.h"
 #include "tools/trimtab/shared_run.h"
@@ -157,10 +158,12 @@ int verify(Options options) {
 
 void add_verify(CLI::App& app, Action& action) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand(
-        "verify",
-        "Run a program on the emulator, each launch with the other blocks that it may get too, in random "
-        "orders, and compare the memory: trimtab verify -- ./program arguments");
+    CLI::App* command = app.add_subcommand("verify", "Check that no other block changes a program's results")
+                            ->group(groups::make_safe);
+    command->footer(
+        "Runs a program on the emulator, repeats each launch with other legal blocks in random orders, and\n"
+        "compares memory.\n"
+        "Example: trimtab verify -- ./program arguments");
     options->device_option = command
                                  ->add_option("--device", options->device,
                                               "The GPU to emulate: slug, name, or a description in JSON")

@@ -7,15 +7,16 @@
 #include <memory>
 
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/help_groups.h"
 
 namespace trimtab::tools {
 
 void add_worker(CLI::App& app, Action& action) {
     auto options = std::make_shared<workers::WorkerOptions>();
-    CLI::App* command = app.add_subcommand("worker",
-                                           "Do the work of another trimtab or trimtab++, which starts it by "
-                                           "its option --workers and talks to it on "
-                                           "stdin and stdout");
+    CLI::App* command =
+        app.add_subcommand("worker", "Do the work of another trimtab, which starts it by --workers")
+            ->group(groups::set_up);
+    command->footer("trimtab or trimtab++ talks to it on stdin and stdout.");
     command->add_option("--threads", options->threads, "Of this machine that one task may use; 0: all")
         ->capture_default_str();
     command->callback([options, &action] {
