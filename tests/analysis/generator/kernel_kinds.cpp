@@ -165,7 +165,7 @@ struct CudaKind {
     std::array<const char*, 4> levels{};
 };
 constexpr std::array<const char*, 4> optimised = {"-O3", "-O1", "-O3", "-O2"};
-constexpr std::array<CudaKind, 7> cuda_kinds = {
+constexpr std::array<CudaKind, 8> cuda_kinds = {
     {{"cuda", random_cuda_kernel, 5, {"-O3", "-O1", "-O0", "-O2"}},
      {"blocks", random_block_kernel, 2, optimised},
      {"tables", random_table_kernel, 2, optimised},
