@@ -95,15 +95,41 @@ class Printer {
         for (std::size_t i = 0; i < expression.arguments.size() && i < 3; ++i)
             operands[i] = print(expression.arguments[i]);
         const std::string operation = analysis::mnemonic(expression.operation);
-        if (operation.starts_with("cvt.s64.")) return operands[0];  // leaves are that wide already
-        if (operation == "cvt.u32.s64") return fmt::format("(int64_t)(uint32_t){}", operands[0]);
-        for (const auto& [name, text] : operators)
-            if (name == operation)
-                return fmt::format(fmt::runtime(text), operands[0], operands[1], operands[2]);
+        if (operation == "cvt.u32.s64") return in_32_bits(operands[0], true);
+        if (operation.starts_with("cvt.s64.") || operation.starts_with("cvt.u64."))
+            return operation.ends_with("32") ? in_32_bits(operands[0], operation.ends_with("u32"))
+                                             : operands[0];
+        if (auto wide = of_64_bits(operation, operands)) return *wide;
+        if (operation.ends_with("32"))
+            if (auto narrow = of_32_bits(operation, operands)) return *narrow;
         error_ =
             fmt::format("the annotation of kernel {} has an operator {}, which driver programs do not know",
                         description_.name, operation);
         return "0";
+    }
+    static std::string in_32_bits(const std::string& number, bool is_unsigned) {
+        return fmt::format("(int64_t)({}int32_t)({})", is_unsigned ? "u" : "", number);
+    }
+    static std::optional<std::string> of_64_bits(std::string_view operation,
+                                                 const std::array<std::string, 3>& operands) {
+        for (const auto& [name, text] : operators)
+            if (name == operation)
+                return fmt::format(fmt::runtime(text), operands[0], operands[1], operands[2]);
+        return std::nullopt;
+    }
+    // Numbers of 32 bits, of either sign, are numbers of 64 that go on being cut off.
+    static std::optional<std::string> of_32_bits(const std::string& operation,
+                                                 std::array<std::string, 3> operands) {
+        const bool is_unsigned = operation.ends_with("u32"), is_choice = operation.starts_with("selp.");
+        for (std::size_t i = 0; i < operands.size(); ++i)
+            if (!operands[i].empty() && !(is_choice && i == 2))
+                operands[i] = in_32_bits(operands[i], is_unsigned);
+        if (operation.starts_with("mul.wide.")) return of_64_bits("mul.lo.s64", operands);
+        const std::string name = operation.substr(0, operation.size() - 3);
+        auto found = of_64_bits(name + "s64", operands);
+        if (!found) found = of_64_bits(name + "b64", operands);
+        if (!found || operation.starts_with("setp.")) return found;
+        return in_32_bits(*found, is_unsigned);
     }
 
     const KernelDescription& description_;
