@@ -17,9 +17,10 @@ ROOMS = {
     "include": [],
     "base": ["include"],
     "ptx": ["base"],
+    "checker": ["ptx"],
     "sass": ["ptx"],
     "model": ["base"],
-    "analysis": ["model", "ptx"],
+    "analysis": ["checker", "model"],
     "emulator": ["analysis"],
     "schedule": ["emulator", "sass"],
     "cuda": ["schedule"],
@@ -47,7 +48,7 @@ HEAVY_HEADERS = re.compile(r"nlohmann/json\.hpp|spdlog/|CLI/|sqlite3\.h|llvm/|la
 HEAVY_ALLOWED_IN = ["pass"]  # a plugin's interface is LLVM's
 
 # Code that runs inside users' programs: where such a program has more rights than its user, no variable may steer it.
-INSIDE_PROGRAMS = ["base", "ptx", "model", "analysis", "emulator", "cuda", "choosing", "opencl", "runtime", "pass"]
+INSIDE_PROGRAMS = ["base", "ptx", "checker", "model", "analysis", "emulator", "cuda", "choosing", "opencl", "runtime", "pass"]
 PLAIN_GETENV = re.compile(r"(?<!secure_)\bgetenv\(")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

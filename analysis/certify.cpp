@@ -1,0 +1,187 @@
+#include "analysis/certify.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "checker/complete.h"
+
+namespace trimtab::analysis {
+namespace {
+
+struct Written {
+    ptx::Opcode opcode = ptx::Opcode::unknown;
+    ptx::MultiplyPart part = ptx::MultiplyPart::none;
+};
+Written written(Operator op) {
+    using enum ptx::Opcode;
+    using enum ptx::MultiplyPart;
+    switch (op) {
+        case Operator::add:
+            return {add};
+        case Operator::sub:
+            return {sub};
+        case Operator::mul_lo:
+            return {mul, lo};
+        case Operator::mul_hi:
+            return {mul, hi};
+        case Operator::mul_wide:
+            return {mul, wide};
+        case Operator::mul24_lo:
+            return {mul24, lo};
+        case Operator::mad_lo:
+            return {mad, lo};
+        case Operator::mad_hi:
+            return {mad, hi};
+        case Operator::mad_wide:
+            return {mad, wide};
+        case Operator::shl:
+            return {shl};
+        case Operator::shr:
+            return {shr};
+        case Operator::and_:
+            return {and_};
+        case Operator::or_:
+            return {or_};
+        case Operator::xor_:
+            return {xor_};
+        case Operator::not_:
+            return {not_};
+        case Operator::neg:
+            return {neg};
+        case Operator::abs:
+            return {abs};
+        case Operator::min:
+            return {min};
+        case Operator::max:
+            return {max};
+        case Operator::div:
+            return {div};
+        case Operator::rem:
+            return {rem};
+        case Operator::cvt:
+            return {cvt};
+        case Operator::setp:
+            return {setp};
+        case Operator::selp:
+            return {selp};
+    }
+    return {};
+}
+
+checker::Expression expression(const Expression& from, const ptx::Function& kernel) {
+    checker::Expression result;
+    result.type = from.type;
+    result.bits = from.bits;
+    result.dimension = static_cast<std::uint8_t>(from.dimension);
+    switch (from.kind) {
+        case Expression::Kind::operation: {
+            result.kind = checker::Expression::Kind::operation;
+            const auto [opcode, part] = written(from.operation.op);
+            result.operation.opcode = opcode;
+            result.operation.type = from.operation.type;
+            result.operation.source_type = from.operation.source;
+            result.operation.modifiers.comparison = from.operation.comparison;
+            result.operation.modifiers.multiply_part = part;
+            for (const Expression& argument : from.arguments)
+                result.arguments.push_back(expression(argument, kernel));
+            break;
+        }
+        case Expression::Kind::parameter:
+            result.kind = checker::Expression::Kind::parameter;
+            result.offset = kernel.parameters[from.parameter].offset_bytes + from.offset;
+            break;
+        case Expression::Kind::global_index:
+            result.kind = checker::Expression::Kind::index;
+            break;
+        default:
+            break;
+    }
+    return result;
+}
+
+std::array<checker::DimensionRule, 3> rules(const Proof& proof) {
+    std::array<checker::DimensionRule, 3> result;
+    for (std::size_t d = 0; d < 3; d++) {
+        const auto [index, block] = proof.dimensions[d];
+        const bool has_loops = std::ranges::any_of(proof.strides, [&](const GridStrideLoop& loop) {
+            return !loop.is_of_rows && static_cast<std::size_t>(loop.dimension) == d;
+        });
+        using enum checker::Scheme;
+        result[d].scheme = proof.assumed.of[d] == Assumed::one_thread || index == Index::none ? single
+                           : index == Index::in_block                                        ? in_block
+                           : index == Index::global                                          ? checker::Scheme::index
+                           : has_loops                                                       ? free_total
+                                                                                             : fixed_total;
+        result[d].has_blocks_of_one = block == BlockWidth::one;
+        result[d].has_whole_warps = proof.assumed.of[d] == Assumed::whole_warps;
+    }
+    return result;
+}
+
+// The loops in the order in which they were exported: by dimension, then as control flow lists them.
+std::vector<checker::StridedLoop> loops(const Proof& proof, const ptx::Function& kernel) {
+    std::vector<checker::StridedLoop> result;
+    const FunctionValues& values = proof.functions.front();
+    std::vector<LoopClaim> claims = proof.loops;
+    std::ranges::sort(claims, {}, [](const LoopClaim& claim) { return std::pair(claim.dimension, claim.loop); });
+    std::size_t at = 0;
+    for (const GridStrideLoop& loop : proof.strides) {
+        if (loop.is_of_rows) continue;
+        const LoopClaim& claim = claims[at++];
+        checker::StridedLoop found;
+        found.header = values.flow().loops[claim.loop].header;
+        found.dimension = static_cast<std::uint8_t>(loop.dimension);
+        found.widened = claim.widened;
+        for (const Expression& exits : loop.exits) found.exits.push_back(expression(exits, kernel));
+        result.push_back(std::move(found));
+    }
+    // Outer loops first: inner ones begin at what outer ones count.
+    std::ranges::stable_sort(result, {}, [&](const checker::StridedLoop& loop) {
+        return std::ranges::find(values.flow().loops, loop.header, &ptx::Loop::header) -
+               values.flow().loops.begin();
+    });
+    return result;
+}
+
+// A block's fill of its tables, as a loop over its threads.
+checker::Certificate of_tables(const Proof::Tables& tables) {
+    checker::Certificate result;
+    result.function = &tables.function;
+    result.dimensions[0].scheme = checker::Scheme::in_block;
+    result.fills = tables.fills;
+    for (const ptx::BlockIndex header : tables.loops) {
+        checker::StridedLoop loop;
+        loop.header = header;
+        result.loops.push_back(std::move(loop));
+    }
+    checker::complete(result);
+    return result;
+}
+
+}  // namespace
+
+std::vector<checker::Certificate> certificates(const Proof& proof, const ptx::Function& kernel) {
+    std::vector<checker::Certificate> result;
+    if (proof.verdict == Verdict::fixed) return result;
+    for (const FunctionValues& values : proof.functions) {
+        checker::Certificate one;
+        one.function = &values.function();
+        one.dimensions = rules(proof);
+        one.blocks_are_units = proof.assumed.blocks_are_units;
+        if (result.empty()) {
+            one.loops = loops(proof, kernel);
+            one.exchanging = proof.exchanging;
+            one.exchanges = proof.exchanges;
+            for (const Guard& guard : proof.guards)
+                one.guards.push_back(
+                    {static_cast<std::uint8_t>(guard.dimension), expression(guard.exits, kernel)});
+        }
+        checker::complete(one);
+        result.push_back(std::move(one));
+    }
+    if (proof.tables) result.push_back(of_tables(*proof.tables));
+    return result;
+}
+
+}  // namespace trimtab::analysis

@@ -1,0 +1,27 @@
+// A second opinion on a proof: what it claims of a kernel is checked instruction by instruction, by code that
+// shares nothing with the proof but PTX's reader, control flow and SSA. It searches for nothing: what the
+// certificate does not say is not found here.
+//
+// Not checked here, and taken from the certificate as it is:
+// - what is the same in exchanges of a block's threads (that all of them come together in it: the proof has run it);
+// - that two turns touch memory apart, and that a thread's slots of shared memory are its own: the launch, and the proof;
+// - how calls were written out and stack slots became registers; loops that wait for other threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "checker/certificate.h"
+
+namespace trimtab::checker {
+
+struct Objection {
+    std::uint32_t line = 0;  // of the PTX text; 0: none
+    std::string text;
+};
+
+// Nothing: the certificate holds.
+[[nodiscard]] std::optional<Objection> check(const Certificate& certificate);
+
+}  // namespace trimtab::checker

@@ -1,0 +1,391 @@
+#include "checker/replay.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "ptx/comparison.h"
+#include "ptx/opcodes.h"
+
+namespace trimtab::checker {
+
+using ptx::BlockIndex;
+using ptx::no_index;
+using ptx::Opcode;
+using ptx::ValueIndex;
+
+namespace {
+
+using Known = std::optional<std::uint64_t>;
+
+std::uint64_t mixed(std::uint64_t seed) {
+    seed += 0x9e3779b97f4a7c15;
+    seed = (seed ^ seed >> 30) * 0xbf58476d1ce4e5b9;
+    seed = (seed ^ seed >> 27) * 0x94d049bb133111eb;
+    return seed ^ seed >> 31;
+}
+
+unsigned bits_of(ptx::Type type) {
+    return type == ptx::Type::pred ? 1 : 8 * ptx::size_bytes(type);
+}
+
+// As the type reads them: sign-extended, or with zeros above.
+std::uint64_t as(ptx::Type type, std::uint64_t bits) {
+    const unsigned width = bits_of(type);
+    return ptx::is_signed(type) ? static_cast<std::uint64_t>(extended(bits, width)) : cut(bits, width);
+}
+
+bool compares(const ptx::Instruction& made, std::uint64_t a, std::uint64_t b) {
+    if (ptx::is_signed(made.type))
+        return ptx::holds(made.modifiers.comparison, static_cast<std::int64_t>(a),
+                          static_cast<std::int64_t>(b));
+    return ptx::holds(made.modifiers.comparison, a, b);
+}
+
+// Values like those of real launches: small ones meet, and some wrap.
+std::uint64_t number_like(std::uint64_t seed) {
+    const std::uint64_t bits = mixed(seed);
+    switch (bits % 8) {
+        case 0:
+            return mixed(bits);
+        case 1:
+            return ~std::uint64_t{0} - bits / 8 % 4;
+        case 2:
+            return bits / 8 % 2000;
+        default:
+            return bits / 8 % 12;
+    }
+}
+
+}  // namespace
+
+std::uint64_t Trial::parameter(std::uint32_t offset, ptx::Type type) const {
+    return as(type, number_like(seed * 1024 + offset));
+}
+
+Trial trial(const Certificate& certificate, std::uint64_t seed) {
+    Trial result{.seed = mixed(seed)};
+    std::uint64_t at = result.seed;
+    const auto next = [&](std::uint64_t most) { return mixed(at++) % most; };
+    for (unsigned d = 0; d < 3; d++) {
+        const DimensionRule& rule = certificate.dimensions[d];
+        const bool is_one = rule.scheme == Scheme::single, has_one = is_one || rule.has_blocks_of_one;
+        const std::uint64_t block = has_one ? 1 : rule.has_whole_warps ? 32 * (1 + next(3)) : 1 + next(4);
+        const std::uint64_t grid = is_one ? 1 : 1 + next(5);
+        result.registers[ntid + d] = block;
+        result.registers[nctaid + d] = grid;
+        result.registers[tid + d] = next(block);
+        result.registers[ctaid + d] = next(grid);
+        result.index[d] = result.registers[tid + d] +
+                          (rule.scheme == Scheme::in_block ? 0 : block * result.registers[ctaid + d]);
+    }
+    result.registers[lane_atom] = result.registers[tid] % 32;
+    result.registers[warp_atom] = result.registers[tid] / 32;
+    result.registers[warps_atom] = result.registers[ntid] / 32;
+    return result;
+}
+
+Known computed(const ptx::Instruction& made, std::span<const std::uint64_t> sources) {
+    const unsigned width = bits_of(made.type);
+    if (ptx::is_float(made.type) || ptx::is_float(made.source_type) || width == 0 || width > 64 ||
+        made.modifiers.sat || made.modifiers.carry_out)
+        return std::nullopt;
+    const auto in = [&](std::size_t i) { return as(made.type, sources[i]); };
+    const auto is_signed = ptx::is_signed(made.type);
+    const auto less = [&](std::uint64_t a, std::uint64_t b) {
+        return is_signed ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
+    };
+    const auto multiplied = [&]() -> Known {
+        using enum ptx::MultiplyPart;
+        if (made.modifiers.multiply_part == lo) return cut(in(0) * in(1), width);
+        if (width > 32) return std::nullopt;
+        const std::uint64_t whole = in(0) * in(1);
+        return made.modifiers.multiply_part == wide ? cut(whole, 2 * width) : cut(whole >> width, width);
+    };
+    const std::size_t count = sources.size();
+    switch (made.opcode) {
+        case Opcode::mov:
+        case Opcode::cvta:
+            return cut(sources[0], width);
+        case Opcode::cvt:
+            return cut(as(made.source_type, sources[0]), width);
+        case Opcode::add:
+            return cut(in(0) + in(1), width);
+        case Opcode::sub:
+            return cut(in(0) - in(1), width);
+        case Opcode::mul:
+            return multiplied();
+        case Opcode::mad:
+            if (const Known product = multiplied())
+                return cut(*product + sources[2],
+                           made.modifiers.multiply_part == ptx::MultiplyPart::wide ? 2 * width : width);
+            return std::nullopt;
+        case Opcode::mul24:
+            if (made.modifiers.multiply_part != ptx::MultiplyPart::lo) return std::nullopt;
+            return is_signed
+                       ? cut(static_cast<std::uint64_t>(extended(sources[0], 24) * extended(sources[1], 24)),
+                             width)
+                       : cut(cut(sources[0], 24) * cut(sources[1], 24), width);
+        case Opcode::shl:
+            return cut(sources[1], 32) >= width ? 0 : cut(sources[0] << cut(sources[1], 32), width);
+        case Opcode::shr: {
+            const std::uint64_t by = std::min<std::uint64_t>(cut(sources[1], 32), width), value = in(0);
+            if (is_signed)
+                return cut(static_cast<std::uint64_t>(static_cast<std::int64_t>(value) >>
+                                                      std::min<std::uint64_t>(by, 63)),
+                           width);
+            return by >= 64 ? 0 : value >> by;
+        }
+        case Opcode::and_:
+            return cut(sources[0] & sources[1], width);
+        case Opcode::or_:
+            return cut(sources[0] | sources[1], width);
+        case Opcode::xor_:
+            return cut(sources[0] ^ sources[1], width);
+        case Opcode::not_:
+            return cut(~sources[0], width);
+        case Opcode::neg:
+            return cut(0 - sources[0], width);
+        case Opcode::abs:
+            return cut(less(in(0), 0) ? 0 - in(0) : in(0), width);
+        case Opcode::min:
+            return cut(less(in(1), in(0)) ? in(1) : in(0), width);
+        case Opcode::max:
+            return cut(less(in(0), in(1)) ? in(1) : in(0), width);
+        case Opcode::div:
+        case Opcode::rem: {
+            const std::uint64_t a = in(0), b = in(1);
+            if (b == 0) return cut(~std::uint64_t{0}, width);
+            if (!is_signed) return made.opcode == Opcode::div ? a / b : a % b;
+            if (b == ~std::uint64_t{0}) return made.opcode == Opcode::div ? cut(0 - a, width) : 0;
+            const auto x = static_cast<std::int64_t>(a), y = static_cast<std::int64_t>(b);
+            return cut(static_cast<std::uint64_t>(made.opcode == Opcode::div ? x / y : x % y), width);
+        }
+        case Opcode::popc:
+            return static_cast<std::uint64_t>(std::popcount(cut(sources[0], width)));
+        case Opcode::setp:
+            if (count == 2) return compares(made, in(0), in(1)) ? 1 : 0;
+            if (count != 3) return std::nullopt;
+            switch (const std::uint64_t is = compares(made, in(0), in(1)) ? 1 : 0;
+                    made.modifiers.boolean_op) {
+                case ptx::BooleanOp::and_:
+                    return is & sources[2];
+                case ptx::BooleanOp::or_:
+                    return is | sources[2];
+                case ptx::BooleanOp::xor_:
+                    return is ^ sources[2];
+                default:
+                    return std::nullopt;
+            }
+        case Opcode::selp:
+            return cut((sources[2] & 1) != 0 ? sources[0] : sources[1], width);
+        default:
+            return std::nullopt;
+    }
+}
+
+Known value(const Expression& expression, const Trial& trial) {
+    const unsigned width = bits_of(expression.type);
+    switch (expression.kind) {
+        case Expression::Kind::constant:
+            return cut(expression.bits, width);
+        case Expression::Kind::parameter:
+            return cut(trial.parameter(expression.offset, expression.type), width);
+        case Expression::Kind::index:
+            return cut(trial.index[expression.dimension], width);
+        case Expression::Kind::operation:
+            break;
+    }
+    std::vector<std::uint64_t> sources;
+    for (const Expression& argument : expression.arguments) {
+        const Known known = value(argument, trial);
+        if (!known) return std::nullopt;
+        sources.push_back(*known);
+    }
+    return computed(expression.operation, sources);
+}
+
+namespace {
+
+// The sources of an instruction; `value` tells what registers hold.
+template <typename Value>
+std::optional<std::vector<std::uint64_t>> sources_of(const Reading& reading, const Trial& trial,
+                                                     std::uint32_t i, Value&& value) {
+    const ptx::Instruction& made = reading.function().body[i];
+    std::vector<std::uint64_t> result;
+    for (std::size_t o = made.destination_count; o < made.operands.size(); o++) {
+        const ptx::Operand& from = made.operands[o];
+        Known known;
+        if (from.kind == ptx::Operand::Kind::immediate) known = from.bits;
+        if (from.kind == ptx::Operand::Kind::reg && from.text.empty()) {
+            known = value(reading.ssa().use(i, static_cast<std::uint16_t>(o)));
+            if (known && from.negated) *known ^= 1;
+        }
+        if (const auto form =
+                from.kind == ptx::Operand::Kind::special ? reading.special(from.special, 32) : std::nullopt) {
+            std::uint64_t sum = 0;
+            for (const auto& [atoms, coefficient] : form->terms) {
+                std::uint64_t term = coefficient;
+                for (const Atom each : atoms) term *= trial.registers[each];
+                sum += term;
+            }
+            known = cut(sum, 32);
+        }
+        if (!known) return std::nullopt;
+        result.push_back(*known);
+    }
+    return result;
+}
+
+}  // namespace
+
+Known Values::of(ValueIndex index) {
+    if (index == no_index) return std::nullopt;
+    const auto [at, is_new] = known_.try_emplace(index);
+    if (!is_new) return at->second;
+    const Form& form = reading_.form(index);
+    const Known result = form.width == 0 ? made(index) : of(form, index);
+    return known_[index] = result;
+}
+
+Known Values::of(const Form& form, ValueIndex self) {
+    std::uint64_t result = 0;
+    for (const auto& [atoms, coefficient] : form.terms) {
+        std::uint64_t term = coefficient;
+        for (const Atom each : atoms) {
+            Known factor;
+            if (each < register_count) factor = trial_.registers[each];
+            if (each == reading_.index_of(loop_)) factor = index_;
+            if (each >= first_parameter)
+                factor = trial_.parameter(each >> 8 & 0x7fffff, static_cast<ptx::Type>(each & 0xff));
+            if (each >= first_value && each < first_parameter) {
+                const std::size_t value = each - first_value, own = reading_.ssa().values.size();
+                // What is left of a number in 32 bits is one in 64.
+                if (value >= own) return std::nullopt;
+                factor = value == self ? made(self) : of(static_cast<ValueIndex>(value));
+            }
+            if (!factor) return std::nullopt;
+            term *= *factor;
+        }
+        result += term;
+    }
+    return cut(result, form.width);
+}
+
+Known Values::made(ValueIndex index) {
+    const ptx::Value& value = reading_.ssa().values[index];
+    if (value.kind != ptx::Value::Kind::instruction || value.previous != no_index || value.operand != 0 ||
+        value.element != 0)
+        return std::nullopt;
+    const auto sources = sources_of(reading_, trial_, value.instruction, [&](ValueIndex v) { return of(v); });
+    return sources ? computed(reading_.function().body[value.instruction], *sources) : std::nullopt;
+}
+
+namespace {
+
+class Walk {
+  public:
+    Walk(const Reading& reading, const Trial& trial) : reading_(reading), trial_(trial) {}
+    bool ends(BlockIndex block, std::map<ValueIndex, Known> values) {
+        const ptx::Function& function = reading_.function();
+        for (;;) {
+            const ptx::BasicBlock& at = reading_.flow().blocks[block];
+            if (++steps_ > most_steps) return false;
+            for (std::uint32_t i = at.first; i < at.last; i++) {
+                if (!is_harmless(i)) return false;
+                run(i, values);
+            }
+            if (at.successors.empty()) return true;
+            std::vector<BlockIndex> next = at.successors;
+            if (at.first != at.last) {
+                const ptx::Instruction& last = function.body[at.last - 1];
+                const bool leaves = last.opcode == Opcode::ret || last.opcode == Opcode::exit;
+                if (last.guard != no_index) {
+                    const Known guard = of(reading_.ssa().guard(at.last - 1), values);
+                    if (guard) {
+                        const bool taken = ((*guard & 1) != 0) != last.guard_negated;
+                        if (taken && leaves) return true;
+                        next = {taken ? at.successors.front() : at.successors.back()};
+                    }
+                }
+            }
+            // Which way is not known: each.
+            for (std::size_t way = 1; way < next.size(); way++)
+                if (!ends(next[way], entered(block, next[way], values))) return false;
+            values = entered(block, next[0], values);
+            block = next[0];
+        }
+    }
+
+  private:
+    static constexpr unsigned most_steps = 2000;
+
+    static Known of(ValueIndex value, const std::map<ValueIndex, Known>& values) {
+        const auto at = values.find(value);
+        return at == values.end() ? std::nullopt : at->second;
+    }
+    bool is_harmless(std::uint32_t i) const {
+        const ptx::Instruction& made = reading_.function().body[i];
+        const ptx::OpcodeClass of = ptx::info(made.opcode).opcode_class;
+        if (of == ptx::OpcodeClass::pure || of == ptx::OpcodeClass::control || reading_.is_of_stack(i) ||
+            (of == ptx::OpcodeClass::load && made.modifiers.space == ptx::Space::param))
+            return true;
+        // A load of one place that every thread makes.
+        if (of != ptx::OpcodeClass::load || reading_.uses(i) != 0) return false;
+        const BlockIndex block = reading_.flow().block_of[i];
+        return std::ranges::all_of(reading_.deciding(block),
+                                   [&](const auto& by) { return reading_.decides(by.first, block) == 0; });
+    }
+    void run(std::uint32_t i, std::map<ValueIndex, Known>& values) const {
+        const ptx::Instruction& made = reading_.function().body[i];
+        const ValueIndex result = reading_.ssa().definition(i);
+        if (result == no_index || made.destination_count != 1) return;
+        const Form& form = reading_.form(result);
+        if (form.terms.size() == 1 && form.terms.begin()->first.size() == 1 &&
+            form.terms.begin()->first[0] >= first_parameter && made.opcode == Opcode::ld) {
+            const Atom parameter = form.terms.begin()->first[0];
+            values[result] =
+                cut(trial_.parameter(parameter >> 8 & 0x7fffff, static_cast<ptx::Type>(parameter & 0xff)),
+                    form.width);
+            return;
+        }
+        Known known;
+        if (const auto sources = sources_of(reading_, trial_, i, [&](ValueIndex v) { return of(v, values); }))
+            known = computed(made, *sources);
+        const ValueIndex previous = reading_.ssa().values[result].previous;
+        if (made.guard != no_index) {
+            const Known guard = of(reading_.ssa().guard(i), values);
+            if (!guard)
+                known = std::nullopt;
+            else if (((*guard & 1) != 0) == made.guard_negated)
+                known = of(previous, values);
+        }
+        values[result] = known;
+    }
+    std::map<ValueIndex, Known> entered(BlockIndex from, BlockIndex to,
+                                        const std::map<ValueIndex, Known>& before) const {
+        const auto& predecessors = reading_.flow().blocks[to].predecessors;
+        const auto edge =
+            static_cast<std::size_t>(std::ranges::find(predecessors, from) - predecessors.begin());
+        std::map<ValueIndex, Known> after = before;
+        if (predecessors.size() > 1)
+            for (ValueIndex v = 0; v < reading_.ssa().values.size(); v++) {
+                const ptx::Value& value = reading_.ssa().values[v];
+                if (value.kind == ptx::Value::Kind::phi && value.block == to)
+                    after[v] = of(value.incoming[edge], before);
+            }
+        return after;
+    }
+
+    const Reading& reading_;
+    const Trial& trial_;
+    unsigned steps_ = 0;
+};
+
+}  // namespace
+
+bool ends_without_effect(const Reading& reading, const Trial& trial) {
+    return Walk(reading, trial).ends(0, {});
+}
+
+}  // namespace trimtab::checker
