@@ -220,10 +220,12 @@ std::optional<Fault> ExchangeFinder::next(const Labels& all_labels, const TurnPa
     end_agreements(place);
     for (const auto& [value, token] : common(place.outcomes, tokens, &ExchangeOutcome::by_all)) {
         found_.agreed.by_all[value] = true;
+        agreed_in_[value] = next_ - 1;
         if (tokens.is_rounded(token)) found_.agreed.rounded[value] = true;
     }
     for (const auto& [value, token] : common(place.outcomes, tokens, &ExchangeOutcome::by_first)) {
         found_.agreed.by_first[value] = true;
+        agreed_in_[value] = next_ - 1;
         if (tokens.is_rounded(token)) found_.agreed.rounded[value] = true;
     }
     // What a loop in the piece makes is that behind the loop.
@@ -273,6 +275,7 @@ std::optional<Fault> ExchangeFinder::next(const Labels& all_labels, const TurnPa
         if (found_.agreed.by_all[value] && !agrees)
             fault_ = refused("leaves what is read later to another one");
         found_.agreed.by_all[value] = agrees;
+        if (agrees) agreed_in_[value] = next_ - 1;
         if (agrees && content && tokens.is_rounded(*content)) found_.agreed.rounded[value] = true;
         add_touch(place.later, {cell, i, false}, found_.agreed.of_first_only[block] ? 0 : many_threads);
     }
@@ -303,6 +306,19 @@ void ExchangeFinder::end_agreements(const Place& place) {
         for (const auto& before : earlier)
             std::erase_if(before->later, [&](const auto& touch) { return touch.first.instruction == i; });
     }
+}
+
+// In the order of the places, each with what was last agreed on in it.
+std::vector<checker::Exchange> ExchangeFinder::claims() const {
+    std::vector<checker::Exchange> result;
+    for (const auto& place : places_) result.push_back({place->piece.from, place->piece.to, {}});
+    for (const auto& [value, place] : agreed_in_) {
+        const bool by_all = found_.agreed.by_all[value];
+        if (!by_all && !found_.agreed.by_first[value]) continue;
+        result[place].agreed.push_back(
+            {value, !by_all, found_.agreed.rounded[value], found_.agreed.within[value]});
+    }
+    return result;
 }
 
 void ExchangeFinder::add_dynamic_shared(const Place& place) {

@@ -5,14 +5,17 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "analysis/labels.h"
 #include "analysis/phases.h"
 #include "analysis/turn_sums.h"
 #include "analysis/warp_bytes.h"
+#include "checker/certificate.h"
 
 namespace trimtab::analysis {
 
@@ -41,6 +44,8 @@ class ExchangeFinder {
     [[nodiscard]] std::optional<Fault> next(const Labels& labels, const TurnParts& parts);
     // Does one place's last use of a variable come before another one's first, for all threads?
     [[nodiscard]] std::optional<Fault> finish() const;
+    // Of each place, for who checks it.
+    [[nodiscard]] std::vector<checker::Exchange> claims() const;
 
   private:
     struct Place;
@@ -60,6 +65,7 @@ class ExchangeFinder {
     std::set<const ptx::Variable*> variables_;
     std::vector<std::unique_ptr<Place>> places_;
     std::size_t next_ = 0;
+    std::map<ptx::ValueIndex, std::size_t> agreed_in_;  // the last place that says so
 };
 
 }  // namespace trimtab::analysis

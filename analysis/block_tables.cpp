@@ -317,6 +317,8 @@ class TableFinder {
             needs(*sweep, result);
             skip(*sweep);
             gone_.insert(store.instruction);
+            result.fills.insert(store.instruction);
+            if (filling.loop != no_index) result.fill_loops.insert(values_.flow().loops[filling.loop].header);
         }
         // Two stores to one place come in the order of threads.
         for (std::size_t i = 0; i < slots.size(); i++) {

@@ -28,6 +28,9 @@ struct BlockTables {
     bool has_bins = false;
     // That a block needs, for its first threads to fill or flush everything; 0: any number.
     std::uint32_t least_threads = 0;
+    // Stores that fill tables, and the heads of loops that do.
+    std::set<std::uint32_t> fills;
+    std::set<ptx::BlockIndex> fill_loops;
     // What is left on both sides of a barrier was ordered by it.
     bool orders_others = false;
     // Of sums (block_sums.h): what the block must be, and the most threads; 0: any number.

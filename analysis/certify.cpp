@@ -1,7 +1,6 @@
 #include "analysis/certify.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "checker/complete.h"
@@ -103,41 +102,58 @@ checker::Expression expression(const Expression& from, const ptx::Function& kern
 std::array<checker::DimensionRule, 3> rules(const Proof& proof) {
     std::array<checker::DimensionRule, 3> result;
     for (std::size_t d = 0; d < 3; d++) {
-        const auto [index, block] = proof.dimensions[d];
+        const auto [use, block] = proof.dimensions[d];
         const bool has_loops = std::ranges::any_of(proof.strides, [&](const GridStrideLoop& loop) {
             return !loop.is_of_rows && static_cast<std::size_t>(loop.dimension) == d;
         });
         using enum checker::Scheme;
-        result[d].scheme = proof.assumed.of[d] == Assumed::one_thread || index == Index::none ? single
-                           : index == Index::in_block                                        ? in_block
-                           : index == Index::global                                          ? checker::Scheme::index
-                           : has_loops                                                       ? free_total
-                                                                                             : fixed_total;
+        result[d].scheme = proof.assumed.of[d] == Assumed::one_thread || use == Index::none ? single
+                           : use == Index::in_block                                         ? in_block
+                           : use == Index::global                                           ? index
+                           : has_loops                                                      ? free_total
+                                                                                            : fixed_total;
         result[d].has_blocks_of_one = block == BlockWidth::one;
         result[d].has_whole_warps = proof.assumed.of[d] == Assumed::whole_warps;
     }
     return result;
 }
 
-// The loops in the order in which they were exported: by dimension, then as control flow lists them.
+// Conversions to 64 bits by which the loop's registers are made.
+std::vector<ptx::ValueIndex> widened(const FunctionValues& values, ptx::BlockIndex header) {
+    std::vector<ptx::ValueIndex> result, work;
+    std::vector<bool> seen(values.ssa().values.size());
+    for (const ptx::ValueIndex phi : values.phis(header)) work.push_back(phi);
+    while (!work.empty()) {
+        const ptx::ValueIndex at = work.back();
+        work.pop_back();
+        if (at == ptx::no_index || seen[at]) continue;
+        seen[at] = true;
+        const ptx::Value& value = values.ssa().values[at];
+        work.insert(work.end(), value.incoming.begin(), value.incoming.end());
+        if (value.kind != ptx::Value::Kind::instruction) continue;
+        const ptx::Instruction& made = values.function().body[value.instruction];
+        if (made.opcode == ptx::Opcode::cvt || made.modifiers.multiply_part == ptx::MultiplyPart::wide)
+            result.push_back(at);
+        for (const ptx::Ssa::Use& use : values.ssa().uses[value.instruction]) work.push_back(use.value);
+    }
+    return result;
+}
+
 std::vector<checker::StridedLoop> loops(const Proof& proof, const ptx::Function& kernel) {
     std::vector<checker::StridedLoop> result;
     const FunctionValues& values = proof.functions.front();
-    std::vector<LoopClaim> claims = proof.loops;
-    std::ranges::sort(claims, {}, [](const LoopClaim& claim) { return std::pair(claim.dimension, claim.loop); });
-    std::size_t at = 0;
-    for (const GridStrideLoop& loop : proof.strides) {
+    for (std::size_t i = 0; i < proof.strides.size(); i++) {
+        const GridStrideLoop& loop = proof.strides[i];
         if (loop.is_of_rows) continue;
-        const LoopClaim& claim = claims[at++];
         checker::StridedLoop found;
-        found.header = values.flow().loops[claim.loop].header;
+        found.header = proof.loops[i].header;
         found.dimension = static_cast<std::uint8_t>(loop.dimension);
-        found.widened = claim.widened;
+        if (proof.loops[i].widens) found.widened = widened(values, found.header);
         for (const Expression& exits : loop.exits) found.exits.push_back(expression(exits, kernel));
         result.push_back(std::move(found));
     }
     // Outer loops first: inner ones begin at what outer ones count.
-    std::ranges::stable_sort(result, {}, [&](const checker::StridedLoop& loop) {
+    std::ranges::sort(result, {}, [&](const checker::StridedLoop& loop) {
         return std::ranges::find(values.flow().loops, loop.header, &ptx::Loop::header) -
                values.flow().loops.begin();
     });
@@ -149,7 +165,7 @@ checker::Certificate of_tables(const Proof::Tables& tables) {
     checker::Certificate result;
     result.function = &tables.function;
     result.dimensions[0].scheme = checker::Scheme::in_block;
-    result.fills = tables.fills;
+    result.fills.assign(tables.fills.begin(), tables.fills.end());
     for (const ptx::BlockIndex header : tables.loops) {
         checker::StridedLoop loop;
         loop.header = header;
@@ -171,7 +187,7 @@ std::vector<checker::Certificate> certificates(const Proof& proof, const ptx::Fu
         one.blocks_are_units = proof.assumed.blocks_are_units;
         if (result.empty()) {
             one.loops = loops(proof, kernel);
-            one.exchanging = proof.exchanging;
+            one.exchanging.assign(proof.exchanging.begin(), proof.exchanging.end());
             one.exchanges = proof.exchanges;
             for (const Guard& guard : proof.guards)
                 one.guards.push_back(
@@ -180,7 +196,7 @@ std::vector<checker::Certificate> certificates(const Proof& proof, const ptx::Fu
         checker::complete(one);
         result.push_back(std::move(one));
     }
-    if (proof.tables) result.push_back(of_tables(*proof.tables));
+    if (proof.tables && !proof.tables->fills.empty()) result.push_back(of_tables(*proof.tables));
     return result;
 }
 

@@ -12,12 +12,14 @@
 #include "analysis/annotation_parser.h"
 #include "analysis/annotations.h"
 #include "analysis/built_in_blocks.h"
+#include "analysis/certify.h"
 #include "analysis/data_parameters.h"
 #include "analysis/demangle.h"
 #include "analysis/parameters.h"
 #include "analysis/pointees.h"
 #include "analysis/proof.h"
 #include "analysis/register_estimate.h"
+#include "checker/check.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -132,6 +134,21 @@ void state_warps(KernelDescription& description) {
     }
 }
 
+// What another room does not find in the kernel is not believed.
+void check_proof(Proof& proof, const ptx::Function& kernel) {
+    for (const checker::Certificate& certificate : certificates(proof, kernel)) {
+        const auto objection = checker::check(certificate);
+        if (!objection) continue;
+        proof.verdict = Verdict::fixed;
+        proof.reasons = {
+            {1, objection->line == 0 ? std::string() : fmt::format("ptx:{}", objection->line),
+             fmt::format("the proof of this kernel did not stand up to its check ({}), which is an error of "
+                         "Trimtab's; please report it",
+                         objection->text)}};
+        return;
+    }
+}
+
 KernelDescription describe_kernel(const Image& image, const ptx::Function& kernel, const KernelSource* source,
                                   bool may_reassociate) {
     KernelDescription description;
@@ -146,6 +163,7 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
 
     SymbolTable table;
     Proof proof = prove(table, *image.module, kernel, may_reassociate);
+    check_proof(proof, kernel);
     description.data = data_parameters(table, proof, description.parameters);
     infer_pointees(table, proof, description.parameters);
     description.dimensions = proof.dimensions;

@@ -65,6 +65,8 @@ class DimensionProof {
                 if (!loop.found.exits.empty())
                     loop.found.exits.push_back(
                         table_.logical(Operator::and_, loop.found.exits.front(), granted));
+            loop.found.header = flow_.loops[index].header;
+            loop.found.widens = !indices_.taken_for_granted(index).empty();
             loops.push_back(std::move(loop.found));
         }
         return fault_;
@@ -418,8 +420,12 @@ std::expected<GridStrides, Fault> with_exchange(const Kernel& kernel, const Loop
 
 // What the threads of a block tell each other, one place after the other: what one gives, the next may start
 // from.
-std::expected<BlockExchange, Fault> exchanged(const Kernel& kernel, const LoopIndices& indices,
-                                              const ptx::ControlDependence& control, BlockWidth block) {
+struct Exchanged {
+    BlockExchange found;
+    std::vector<checker::Exchange> claims;
+};
+std::expected<Exchanged, Fault> exchanged(const Kernel& kernel, const LoopIndices& indices,
+                                          const ptx::ControlDependence& control, BlockWidth block) {
     ExchangeFinder finder(kernel.table, kernel.module, kernel.values, control, indices, block);
     while (finder.has_more()) {
         const Labels labels(kernel.table, kernel.values, indices, control, finder.found().agreed);
@@ -428,7 +434,7 @@ std::expected<BlockExchange, Fault> exchanged(const Kernel& kernel, const LoopIn
         if (auto fault = finder.next(labels, proof.parts())) return std::unexpected(std::move(*fault));
     }
     if (auto fault = finder.finish()) return std::unexpected(std::move(*fault));
-    return finder.found();
+    return Exchanged{finder.found(), finder.claims()};
 }
 
 }  // namespace
@@ -458,16 +464,18 @@ std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const ptx::Mo
     };
     for (const BlockWidth block : {BlockWidth::warps, BlockWidth::powers}) {
         const auto exchange = exchanged(all, indices, control, block);
-        auto found =
-            exchange ? with_exchange(all, indices, control, *exchange) : std::unexpected(exchange.error());
-        if (exchange && exchange->instructions.empty()) return found;
+        auto found = exchange ? with_exchange(all, indices, control, exchange->found)
+                              : std::unexpected(exchange.error());
+        if (exchange && exchange->found.instructions.empty()) return found;
         if (!found) {
             if (!first) first = std::move(found.error());
             continue;
         }
         found->block = block;
-        found->most_threads = exchange->most_threads;
-        found->dynamic_shared = exchange->dynamic_shared;
+        found->most_threads = exchange->found.most_threads;
+        found->dynamic_shared = exchange->found.dynamic_shared;
+        found->exchanges = exchange->claims;
+        found->exchanging = exchange->found.instructions;
         if (!best || most(*found) > most(*best)) best = std::move(*found);
     }
     if (best) return std::move(*best);

@@ -17,6 +17,7 @@
 
 #include "analysis/function_values.h"
 #include "analysis/warp_bytes.h"
+#include "checker/certificate.h"
 
 namespace trimtab::analysis {
 
@@ -27,6 +28,8 @@ struct StridedLoop {
     std::vector<Symbolic> exits;
     std::uint32_t instruction = 0;  // that ends the loop
     bool is_of_rows = false;        // over blocks: the index is that of a block, and tests stand at its end
+    ptx::BlockIndex header = ptx::no_index;
+    bool widens = false;  // conversions of its index to 64 bits are among what the launch looks at
 };
 struct StridedAccess {
     Symbolic address;
@@ -47,6 +50,9 @@ struct GridStrides {
     BlockWidth block = BlockWidth::any;
     std::uint32_t most_threads = 0;
     std::optional<WarpBytes> dynamic_shared;
+    // How threads tell each other values, and by which instructions.
+    std::vector<checker::Exchange> exchanges;
+    std::set<std::uint32_t> exchanging;
 };
 
 // What a kernel touches otherwise than by its instructions as they stand (block_tables.h).

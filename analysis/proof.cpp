@@ -61,7 +61,9 @@ class Prover {
           reachable_(code.reachable),
           reads_(launch_reads(code.reachable, assumed)),
           keeps_grid_(assumed.any(Assumed::grid_stays)),
-          may_reassociate_(assumed.may_reassociate) {}
+          may_reassociate_(assumed.may_reassociate) {
+        proof_.assumed = assumed;
+    }
 
     Proof run() {
         for (std::size_t d = 0; d < 3; d++) proof_.dimensions[d] = reads_.use(d);
@@ -186,6 +188,7 @@ class Prover {
             return false;
         }
         proof_.least_threads = tables_->least_threads;
+        proof_.tables = {inlined_.function, tables_->fills, tables_->fill_loops};
         proof_.most_threads = tables_->most_threads;
         proof_.dynamic_shared = tables_->dynamic_shared;
         if (tables_->dynamic_bytes.width != 0) {
@@ -348,10 +351,15 @@ class Prover {
         if (found) {
             auto fault = export_strides(kernel, *found);
             proof_.needs_one_turn_a_thread = found->need_one_turn_a_thread;
-            if (!fault) return take_block(*found);
+            if (!fault) {
+                proof_.exchanges = found->exchanges;
+                proof_.exchanging = found->exchanging;
+                return take_block(*found);
+            }
             found = std::unexpected(std::move(*fault));
         }
         proof_.strides.clear();
+        proof_.loops.clear();
         proof_.stride_accesses.clear();
         proof_.needs_one_turn_a_thread = false;
         stride_fault_ = std::move(found.error());
@@ -379,6 +387,7 @@ class Prover {
             written->source = place_of(kernel, loop.instruction);
             if (written->source.starts_with("ptx:")) written->source.clear();
             proof_.strides.push_back(std::move(*written));
+            proof_.loops.push_back({loop.header, loop.widens});
         }
         if (!export_accesses(table_, found.accesses, proof_.stride_accesses))
             return Fault{3, 0, "has an address that is too large to write out"};

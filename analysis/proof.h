@@ -3,6 +3,8 @@
 
 #include <array>
 #include <list>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "analysis/description.h"
@@ -10,6 +12,7 @@
 #include "analysis/guards.h"
 #include "analysis/source_places.h"
 #include "analysis/warp_bytes.h"
+#include "checker/certificate.h"
 #include "ptx/module.h"
 
 namespace trimtab::analysis {
@@ -47,6 +50,22 @@ struct Proof {
     std::vector<FunctionValues> functions;
     std::list<ptx::Function> rewritten;  // theirs
     std::vector<ExitCondition> conditions;
+
+    // And for who checks it: certify.h.
+    LaunchAssumption assumed;
+    struct Loop {  // of each of `strides`
+        ptx::BlockIndex header = ptx::no_index;
+        bool widens = false;
+    };
+    std::vector<Loop> loops;
+    std::vector<checker::Exchange> exchanges;
+    std::set<std::uint32_t> exchanging;
+    struct Tables {
+        ptx::Function function;  // as it fills them
+        std::set<std::uint32_t> fills;
+        std::set<ptx::BlockIndex> loops;
+    };
+    std::optional<Tables> tables;
 };
 
 // `may_reassociate`: where nothing else stands, floating-point sums are taken to be equal in any order.

@@ -20,10 +20,10 @@ inline constexpr Labels turn_x = 8;      // << d: the index of a strided loop of
 inline constexpr Labels row = 64;        // blockIdx and gridDim where the grid stays
 inline constexpr Labels lane = 128;      // the thread's number in its warp
 inline constexpr Labels rounding = 256;  // how a sum of floating-point numbers is grouped
-inline constexpr Labels shape =
-    512;  // blockDim, gridDim, the total, a thread's share of turns, where its loop ended
-inline constexpr Labels order = 1024;  // the order of threads: what an atomic finds
-inline constexpr Labels all_threads = 7, all_turns = 56;
+inline constexpr Labels shape_x =
+    512;  // << d: blockDim, gridDim, the total, a thread's share of turns, where its loop ended
+inline constexpr Labels others = 4096;  // the machine, and the order of threads: what an atomic finds
+inline constexpr Labels all_threads = 7, all_turns = 56, all_shapes = 7 * 512;
 
 // What launches may do to one dimension.
 enum class Scheme : std::uint8_t {

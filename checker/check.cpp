@@ -79,12 +79,12 @@ class Check {
     void check_fill(std::uint32_t i) {
         const BlockIndex block = flow_.block_of[i];
         const std::uint32_t l = reading_.home(0, block);
-        Labels found = reading_.uses(i) &
-                       static_cast<Labels>(row | shape | order | rounding | (l == no_index ? 0 : thread_x));
+        Labels found = reading_.uses(i) & static_cast<Labels>(row | all_shapes | others | rounding |
+                                                              (l == no_index ? 0 : thread_x));
         for (const auto& [branch, ways] : reading_.deciding(block))
             found |= reading_.decides(branch, block) &
-                     static_cast<Labels>(row | order |
-                                         (l != no_index && reading_.home(0, branch) == l ? 0 : shape));
+                     static_cast<Labels>(row | others |
+                                         (l != no_index && reading_.home(0, branch) == l ? 0 : all_shapes));
         if (found != 0) object(i, "a table's contents depend on the block that fills it");
     }
 
@@ -139,6 +139,7 @@ class Check {
         if (!certificate_.dimensions[loop.dimension].is_strided())
             return object(0, "it has a loop of a dimension that has none");
         LoopTests& tests = tests_[l];
+        const auto shape = static_cast<Labels>(shape_x << loop.dimension);
         for (std::size_t other = 0; other < certificate_.loops.size(); other++)
             if (other != l && certificate_.loops[other].dimension == loop.dimension &&
                 std::ranges::find(blocks.blocks, certificate_.loops[other].header) != blocks.blocks.end())
@@ -157,7 +158,7 @@ class Check {
                                   });
             const Labels decided = reading_.decides(block, block);
             if (!goes_out) {
-                if ((decided & (shape | order | rounding | thread_of(loop))) != 0)
+                if ((decided & (shape | others | rounding | thread_of(loop))) != 0)
                     object(last_of(block), "a branch in a loop depends on more than its index");
                 continue;
             }
@@ -184,7 +185,7 @@ class Check {
         for (const auto& [branch, ways] : reading_.deciding(loop.header)) {
             if (reading_.is_in(loop, branch) || (ways != ptx::taken && ways != ptx::falls_through)) continue;
             if ((reading_.decides(branch, loop.header) &
-                 (all_threads | all_turns | shape | order | rounding)) == 0 ||
+                 (all_threads | all_turns | all_shapes | others | rounding)) == 0 ||
                 !is_conditional(branch))
                 continue;
             if (!is_exported(l, branch, ways != ptx::taken, false)) continue;
@@ -296,7 +297,8 @@ class Check {
     void check_met_by_all(std::uint32_t i, BlockIndex block) {
         Labels found = 0;
         for (const auto& [branch, ways] : reading_.deciding(block)) found |= reading_.decides(branch, block);
-        for (std::size_t d = 0; d < 3; d++) found |= reading_.home(d, block) != no_index ? shape : Labels{0};
+        for (std::size_t d = 0; d < 3; d++)
+            found |= reading_.home(d, block) != no_index ? all_shapes : Labels{0};
         if ((found & static_cast<Labels>(~row)) != 0)
             object(i, "not all threads of a block are shown to meet");
     }
@@ -364,12 +366,12 @@ class Check {
         for (std::size_t d = 0; d < 3; d++)
             if (certificate_.dimensions[d].is_strided() && !is_once(block, d))
                 thread |= static_cast<Labels>(thread_x << d);
-        if (!is_sum && (reading_.uses(i) & (shape | order | thread)) != 0)
+        if (!is_sum && (reading_.uses(i) & (all_shapes | others | thread)) != 0)
             return object(i, "an effect depends on the block");
         if ((reading_.uses(i, true) & rounding) != 0)
             return object(i, "a place in memory depends on rounding");
         for (const auto& [branch, ways] : reading_.deciding(block)) {
-            Labels decided = reading_.decides(branch, block) & (shape | order | rounding | thread);
+            Labels decided = reading_.decides(branch, block) & (all_shapes | others | rounding | thread);
             for (std::size_t d = 0; d < 3; d++) {
                 const std::uint32_t l = reading_.home(d, block);
                 // The test before the loop, in which the thread's own index is the first one.
@@ -378,7 +380,7 @@ class Check {
                     decided &= static_cast<Labels>(~(thread_x << d));
                 // And those that leave it, of this index and the next.
                 if (l != no_index && reading_.is_in(certificate_.loops[l], branch) && is_exit(l, branch))
-                    decided &= static_cast<Labels>(~shape);
+                    decided &= static_cast<Labels>(~(shape_x << d));
                 if (is_sum && certificate_.loops.size() == 1 && tests_.at(0).entries.contains(branch) &&
                     tests_.at(0).entries.at(branch) == ways)
                     decided &= static_cast<Labels>(~(thread_x << d));

@@ -62,14 +62,14 @@ Labels Reading::of_atom(Atom of, BlockIndex at) const {
     }
     if (of >= first_loop) {
         const StridedLoop& loop = certificate_->loops[of - first_loop];
-        return is_in(loop, at) ? static_cast<Labels>(turn_x << loop.dimension) : shape;
+        return static_cast<Labels>((is_in(loop, at) ? turn_x : shape_x) << loop.dimension);
     }
     if (of == lane_atom) return lane | thread_x;
     if (of == warp_atom) return thread_x;
-    if (of == warps_atom) return shape;
+    if (of == warps_atom) return shape_x;
     const unsigned d = of % 3;
     const DimensionRule& rule = certificate_->dimensions[d];
-    const auto thread = static_cast<Labels>(thread_x << d);
+    const auto thread = static_cast<Labels>(thread_x << d), shape = static_cast<Labels>(shape_x << d);
     if (of < ctaid) return thread;
     if (of >= ntid && of < nctaid) return shape;
     if (rule.scheme == Scheme::in_block) return row;
@@ -91,7 +91,8 @@ Labels Reading::of_value(ValueIndex value, BlockIndex at) const {
     Labels result = certificate_->labels[value];
     const BlockIndex from = block_of(value);
     for (unsigned d = 0; d < 3; d++)
-        if ((result & (turn_x << d)) != 0 && home(d, from) != home(d, at)) result |= shape;
+        if ((result & (turn_x << d)) != 0 && home(d, from) != home(d, at))
+            result |= static_cast<Labels>(shape_x << d);
     return result;
 }
 
@@ -105,7 +106,7 @@ Labels Reading::of_special(ptx::SpecialRegister which, BlockIndex at) const {
     if (const auto form = special(which, 32)) return of(*form, at);
     return ptx::info(which).group == ptx::SpecialGroup::lane && certificate_->dimensions[0].has_whole_warps
                ? Labels{lane | thread_x}
-               : shape;
+               : others;
 }
 
 Labels Reading::uses(std::uint32_t i, bool addresses) const {
@@ -130,7 +131,8 @@ Labels Reading::decides(BlockIndex branch, BlockIndex to) const {
     if (block.first == block.last) return 0;
     Labels result = uses(block.last - 1);
     for (unsigned d = 0; d < 3; d++)
-        if ((result & (turn_x << d)) != 0 && home(d, branch) != home(d, to)) result |= shape;
+        if ((result & (turn_x << d)) != 0 && home(d, branch) != home(d, to))
+            result |= static_cast<Labels>(shape_x << d);
     return result;
 }
 
@@ -165,7 +167,7 @@ Labels Reading::of_phi(ValueIndex index) const {
     Labels result = 0;
     // Carried from turn to turn, and not known to follow the index.
     for (const StridedLoop& loop : certificate_->loops)
-        if (loop.header == value.block) result |= shape;
+        if (loop.header == value.block) result |= static_cast<Labels>(shape_x << loop.dimension);
     const Form itself = own(index);
     const Form beside = itself.width == 0 ? Form{} : sum(forms_[index], itself, ~std::uint64_t{0});
     for (const ValueIndex incoming : value.incoming) {
@@ -173,7 +175,7 @@ Labels Reading::of_phi(ValueIndex index) const {
         const bool is_number = !beside.terms.empty() && forms_[incoming].width == itself.width;
         result |= is_number ? of(sum(forms_[incoming], beside, ~std::uint64_t{0}), value.block)
                             : read(incoming, value.block);
-        if (!beside.terms.empty() && !is_number) result |= shape;
+        if (!beside.terms.empty() && !is_number) result |= all_shapes;
     }
     for (const BlockIndex branch : merging(value.block)) result |= decides(branch, value.block);
     return result;
@@ -184,19 +186,17 @@ Labels Reading::of_stack(BlockIndex at) const {
     Labels result = 0;
     for (const std::uint32_t store : stack_stores_) {
         const BlockIndex from = flow_.block_of[store];
+        bool in_one_turn = false;
         result |= uses(store);
-        for (unsigned d = 0; d < 3; d++)
-            if (home(d, from) != no_index)
-                result |= home(d, from) == home(d, at) ? static_cast<Labels>(turn_x << d) : shape;
-        for (const auto& [branch, ways] : deciding(from)) {
-            Labels decided = decides(branch, from);
-            // Whether there is a turn at all is no matter to what stands in it.
-            for (unsigned d = 0; d < 3; d++)
-                if (home(d, from) != no_index && home(d, from) == home(d, at) &&
-                    home(d, branch) != home(d, from))
-                    decided &= static_cast<Labels>(~(thread_x << d));
-            result |= decided;
+        for (unsigned d = 0; d < 3; d++) {
+            if (home(d, from) == no_index) continue;
+            const bool is_same = home(d, from) == home(d, at);
+            in_one_turn |= is_same;
+            result |= static_cast<Labels>((is_same ? turn_x : shape_x) << d);
         }
+        // What decides within a turn is looked at with its loop.
+        if (!in_one_turn)
+            for (const auto& [branch, ways] : deciding(from)) result |= decides(branch, from);
     }
     return result;
 }
@@ -225,12 +225,12 @@ Labels Reading::required(ValueIndex index) const {
     if (made.opcode == Opcode::selp && form.terms.size() > 1) {
         const Form beside = sum(form, itself, ~std::uint64_t{0}), a = operand(i, 1, form.width),
                    b = operand(i, 2, form.width);
-        if (a.width == 0 || b.width == 0) return shape;
+        if (a.width == 0 || b.width == 0) return all_shapes;
         return of(sum(a, beside, ~std::uint64_t{0}), at) | of(sum(b, beside, ~std::uint64_t{0}), at) |
                read(ssa_.use(i, 3), at);
     }
     Labels result = uses(i) | (value.previous == no_index ? Labels{0} : read(value.previous, at));
-    if (is_exchanging(i)) result |= shape;
+    if (is_exchanging(i)) result |= shape_x;
     if (of_stack_[i]) result |= of_stack(at);
     switch (ptx::info(made.opcode).opcode_class) {
         case OpcodeClass::pure:
@@ -246,11 +246,11 @@ Labels Reading::required(ValueIndex index) const {
                 result |= all_threads;
             return result;
         case OpcodeClass::warp:
-            return result | (certificate_->dimensions[0].has_whole_warps ? Labels{lane | thread_x} : shape);
+            return result | (certificate_->dimensions[0].has_whole_warps ? Labels{lane | thread_x} : shape_x);
         case OpcodeClass::call:
             return result | all_threads;
         default:
-            return result | order;
+            return result | others;
     }
 }
 

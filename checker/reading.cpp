@@ -149,6 +149,13 @@ bool Reading::is_small(const Form& form) const {
             form == product(of(nctaid_x), of(ntid_x)))
             return true;
     }
+    // The launch shows that no index plus the total wraps.
+    for (std::size_t l = 0; l < certificate_->loops.size(); l++) {
+        const std::size_t d = certificate_->loops[l].dimension;
+        const Form by = total(d, form.width);
+        if (form == sum(atom(index_of(l), form.width), by) || form == sum(start(d, form.width), by))
+            return true;
+    }
     const Form warps = product(atom(ctaid, form.width), atom(warps_atom, form.width));
     return form == warps || form == sum(warps, atom(warp_atom, form.width));
 }
@@ -190,11 +197,18 @@ Form Reading::widened(const Form& form, unsigned width, bool is_signed, bool is_
 
 // Of whole warps: the number of the warp, and of the lane in it.
 std::optional<Form> Reading::of_warps(const ptx::Instruction& made, const Form& a, const Form& b) {
-    if (!certificate_->dimensions[0].has_whole_warps || !b.is_constant() || a.is_constant() || !is_small(a))
+    // Sizes and numbers of blocks are below 2^24, and threads in a block no more than 2^10.
+    if (made.opcode == Opcode::and_ && b.is_constant() && b.constant() == 0xffffff && a.terms.size() == 1 &&
+        a.terms.begin()->second == 1 && a.terms.begin()->first.size() == 1 &&
+        a.terms.begin()->first[0] < lane_atom)
+        return a;
+    if (!certificate_->dimensions[0].has_whole_warps || !b.is_constant() || a.is_constant())
         return std::nullopt;
     Form warps{a.width, {}}, rest{a.width, {}};
     for (const auto& term : a.terms) (term.second % 32 == 0 ? warps : rest).terms.insert(term);
-    if (warps.terms.empty() || (!rest.terms.empty() && rest != atom(lane_atom, a.width))) return std::nullopt;
+    const bool is_constant = rest.is_constant() && rest.constant() < 32 && is_small(warps);
+    if (warps.terms.empty() || (!is_constant && (!is_small(a) || rest != atom(lane_atom, a.width))))
+        return std::nullopt;
     const std::uint64_t by = b.constant();
     const auto power = [&](std::uint64_t of) -> std::optional<unsigned> {
         for (unsigned k = 0; k <= 5; k++)
@@ -203,6 +217,12 @@ std::optional<Form> Reading::of_warps(const ptx::Instruction& made, const Form& 
     };
     std::optional<unsigned> shift, mask;
     if (made.opcode == Opcode::shr && by <= 5) shift = static_cast<unsigned>(by);
+    // The bits of a number that is no larger than a block.
+    const bool is_of_block =
+        std::ranges::all_of(warps.terms, [](const auto& term) { return term.first.size() == 1; });
+    if (made.opcode == Opcode::bfe && by <= 5 && is_of_block && made.operands.size() == 4 &&
+        made.operands[3].kind == ptx::Operand::Kind::immediate && made.operands[3].bits >= 11)
+        shift = static_cast<unsigned>(by);
     if (made.opcode == Opcode::div) shift = power(by);
     if (made.opcode == Opcode::rem) mask = power(by);
     if (made.opcode == Opcode::and_) mask = power(by + 1);
@@ -214,7 +234,27 @@ std::optional<Form> Reading::of_warps(const ptx::Instruction& made, const Form& 
                    : sum(warps, part(fmt::format(">>{}", *shift), rest, a.width));
     }
     if (!mask) return std::nullopt;
-    return rest.terms.empty() || *mask == 5 ? rest : part(fmt::format("&{}", *mask), rest, a.width);
+    if (is_constant) return number(cut(rest.constant(), *mask), a.width);
+    return *mask == 5 ? rest : part(fmt::format("&{}", *mask), rest, a.width);
+}
+
+// The low bits of what was widened are what it was.
+Form Reading::narrowed(const Form& form, unsigned width) const {
+    Form result = with_width(form, width);
+    if (form.width == width) return result;
+    for (const auto& [atoms, coefficient] : form.terms)
+        for (const Atom each : atoms) {
+            if (each < first_value || each >= first_value + ssa_.values.size()) continue;
+            const ptx::Value& value = ssa_.values[each - first_value];
+            if (value.kind != ptx::Value::Kind::instruction || value.previous != no_index) continue;
+            const ptx::Instruction& made = function().body[value.instruction];
+            if (made.opcode != Opcode::cvt || ptx::is_float(made.source_type) || ptx::is_float(made.type) ||
+                bits_of(made.source_type) < width)
+                continue;
+            if (const Form from = operand(value.instruction, 1, width); from.width != 0)
+                result = with(result, each, from);
+        }
+    return result;
 }
 
 Form Reading::operand(std::uint32_t i, std::size_t o, unsigned width) const {
@@ -240,11 +280,15 @@ Form Reading::merged(ValueIndex value, const Form& first) const {
     Form result = own(value);
     if (result.width == 0 || first.width != result.width) return result;
     const Form known = normal(first);
-    for (const auto& [atoms, coefficient] : known.terms)
-        if (std::ranges::any_of(atoms, is_register) &&
-            (of(Form{known.width, {{atoms, coefficient}}}, 0) & shape) != 0 &&
-            std::ranges::none_of(atoms, [](Atom each) { return each < ctaid; }))
-            result.terms[atoms] = coefficient;
+    for (const auto& [atoms, coefficient] : known.terms) {
+        Form registers{known.width, {{{}, 1}}};
+        for (const Atom each : atoms)
+            if (is_register(each)) registers = product(registers, atom(each, known.width));
+        if (atoms.empty() ||
+            std::ranges::any_of(atoms, [](Atom each) { return each < ctaid || each == warp_atom; }))
+            continue;
+        if ((of(registers, 0) & all_shapes) != 0) result.terms[atoms] = coefficient;
+    }
     return result;
 }
 
@@ -260,9 +304,14 @@ Form Reading::form_of(ValueIndex index) {
     if (value.kind == ptx::Value::Kind::phi) {
         if (const auto at = functions_.find(index); at != functions_.end()) return at->second;
         if (holds(&StridedLoop::phis, index)) return own(index);
-        for (const ValueIndex incoming : value.incoming)
-            if (incoming != no_index && forms_[incoming].width != 0) return merged(index, forms_[incoming]);
-        return own(index);
+        const Form* first = nullptr;
+        bool are_equal = true;
+        for (const ValueIndex incoming : value.incoming) {
+            if (incoming == no_index) return own(index);
+            if (first == nullptr && forms_[incoming].width != 0) first = &forms_[incoming];
+            are_equal &= first != nullptr && forms_[incoming] == *first;
+        }
+        return first == nullptr ? own(index) : are_equal ? *first : merged(index, *first);
     }
     const ptx::Instruction& made = function().body[value.instruction];
     const Form itself = own(index);
@@ -310,7 +359,7 @@ Form Reading::computed(ValueIndex index, const ptx::Instruction& made, std::uint
         Form from = operand(i, 1, bits_of(made.source_type));
         if (from.width != 0)
             result = bits_of(made.source_type) >= work
-                         ? with_width(std::move(from), work)
+                         ? narrowed(from, work)
                          : widened(from, work, ptx::is_signed(made.source_type), granted());
     } else if (is_integer) {
         switch (made.opcode) {
@@ -346,11 +395,13 @@ Form Reading::computed(ValueIndex index, const ptx::Instruction& made, std::uint
                     by.width != 0 && by.is_constant() && by.constant() < work)
                     result = multiply(source(1), number(std::uint64_t{1} << by.constant(), work));
                 break;
+            case Opcode::bfe:
             case Opcode::shr:
             case Opcode::div:
             case Opcode::rem:
             case Opcode::and_:
-                if (const Form a = source(1), b = operand(i, 2, made.opcode == Opcode::shr ? 32 : work);
+                if (const Form a = source(1),
+                    b = operand(i, 2, made.opcode == Opcode::shr || made.opcode == Opcode::bfe ? 32 : work);
                     a.width != 0 && b.width != 0)
                     result = of_warps(made, a, b);
                 break;

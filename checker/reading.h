@@ -69,6 +69,7 @@ class Reading {
     void find_forms();
     void find_function(std::size_t loop);
     void find_stack_accesses();
+    Form narrowed(const Form& form, unsigned width) const;
     bool holds(std::vector<ptx::ValueIndex> StridedLoop::* list, ptx::ValueIndex value) const;
     Form form_of(ptx::ValueIndex value);
     Form computed(ptx::ValueIndex value, const ptx::Instruction& made, std::uint32_t i, unsigned width);

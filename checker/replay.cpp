@@ -217,6 +217,9 @@ std::optional<std::vector<std::uint64_t>> sources_of(const Reading& reading, con
         const ptx::Operand& from = made.operands[o];
         Known known;
         if (from.kind == ptx::Operand::Kind::immediate) known = from.bits;
+        if (from.kind == ptx::Operand::Kind::symbol)
+            if (const ptx::Variable* parameter = reading.function().parameter(from.text))
+                known = parameter->offset_bytes + static_cast<std::uint64_t>(from.offset);
         if (from.kind == ptx::Operand::Kind::reg && from.text.empty()) {
             known = value(reading.ssa().use(i, static_cast<std::uint16_t>(o)));
             if (known && from.negated) *known ^= 1;
@@ -340,13 +343,21 @@ class Walk {
         const ptx::Instruction& made = reading_.function().body[i];
         const ValueIndex result = reading_.ssa().definition(i);
         if (result == no_index || made.destination_count != 1) return;
-        const Form& form = reading_.form(result);
-        if (form.terms.size() == 1 && form.terms.begin()->first.size() == 1 &&
-            form.terms.begin()->first[0] >= first_parameter && made.opcode == Opcode::ld) {
-            const Atom parameter = form.terms.begin()->first[0];
-            values[result] =
-                cut(trial_.parameter(parameter >> 8 & 0x7fffff, static_cast<ptx::Type>(parameter & 0xff)),
-                    form.width);
+        if (made.opcode == Opcode::ld && made.modifiers.space == ptx::Space::param &&
+            made.modifiers.vector_width == 1 && made.guard == no_index) {
+            const ptx::Operand& from = made.operands[1];
+            const ptx::Variable* parameter = reading_.function().parameter(from.text);
+            const Known base = from.reg != no_index   ? of(reading_.ssa().use(i, 1), values)
+                               : parameter != nullptr ? Known(parameter->offset_bytes)
+                                                      : std::nullopt;
+            const unsigned width =
+                bits_of(reading_.function().registers[reading_.ssa().values[result].reg].type);
+            if (base)
+                values[result] =
+                    cut(trial_.parameter(
+                            static_cast<std::uint32_t>(*base + static_cast<std::uint64_t>(from.offset)),
+                            made.type),
+                        width);
             return;
         }
         Known known;

@@ -27,7 +27,8 @@ class Sum {
             atomic_.operands.size() != address + 2U || atomic_.guard != no_index)
             return false;
         // One place for all threads.
-        if ((reading_.uses(sum_.atomic, true) & (all_threads | all_turns | shape | order | rounding)) != 0)
+        if ((reading_.uses(sum_.atomic, true) & (all_threads | all_turns | all_shapes | others | rounding)) !=
+            0)
             return false;
         if (!is_sum(reading_.ssa().use(sum_.atomic, address + 1))) return false;
         return std::ranges::all_of(sum_.values, [&](ValueIndex v) {
@@ -48,7 +49,7 @@ class Sum {
     // Of this turn, or the same in all.
     bool is_of_turn(ValueIndex value, std::uint32_t i) const {
         const BlockIndex at = reading_.flow().block_of[i];
-        return home(at) != no_index && (reading_.read(value, at) & (shape | order | all_threads)) == 0;
+        return home(at) != no_index && (reading_.read(value, at) & (all_shapes | others | all_threads)) == 0;
     }
     bool adds_nothing(ValueIndex value) const {
         if (value == no_index) return false;
@@ -108,8 +109,7 @@ class Sum {
             for (std::size_t p = 0; p < predecessors.size(); p++) {
                 const ValueIndex from = value.incoming[p];
                 if (adds_nothing(from) && home(predecessors[p]) == no_index) continue;
-                if (!is_sum(from) || (home(value.block) == no_index && !is_whole(from, predecessors[p])))
-                    return false;
+                if (!is_sum(from) || !is_whole(from, predecessors[p], value.block)) return false;
             }
             return true;
         }
@@ -137,25 +137,30 @@ class Sum {
                                              (made.opcode != Opcode::sub && is_sum(used(2)) && is_own(1)));
     }
     // Where the loop is left, with all turns in it: behind a turn what it came to, before one what was carried to it.
-    bool is_whole(ValueIndex from, BlockIndex by) const {
+    bool is_whole(ValueIndex from, BlockIndex by, BlockIndex to) const {
         const auto& blocks = reading_.flow().blocks;
         while (home(by) == no_index && blocks[by].predecessors.size() == 1 &&
-               blocks[by].first == blocks[by].last)
+               blocks[by].successors.size() == 1)
             by = blocks[by].predecessors[0];
-        const std::uint32_t l = home(by);
-        if (l == no_index) return true;
-        const BlockIndex header = reading_.certificate().loops[l].header;
-        const bool is_of_next = (reading_.decides(by, by) & shape) != 0;
-        if (!is_of_next)
-            return reading_.ssa().values[from].kind == ptx::Value::Kind::phi &&
-                   reading_.ssa().values[from].block == header;
-        for (const ptx::Value& carried : reading_.ssa().values)
-            if (carried.kind == ptx::Value::Kind::phi && carried.block == header)
-                for (std::size_t p = 0; p < carried.incoming.size(); p++)
-                    if (carried.incoming[p] == from &&
-                        reading_.is_in(reading_.certificate().loops[l], blocks[header].predecessors[p]))
-                        return true;
-        return false;
+        for (std::size_t d = 0; d < 3; d++) {
+            const std::uint32_t l = reading_.home(d, by);
+            if (l == no_index || l == reading_.home(d, to)) continue;
+            const BlockIndex header = reading_.certificate().loops[l].header;
+            const ptx::Value& value = reading_.ssa().values[from];
+            const bool is_of_next = (reading_.decides(by, by) & (shape_x << d)) != 0;
+            const bool is_carried =
+                std::ranges::any_of(reading_.ssa().values, [&](const ptx::Value& carried) {
+                    if (carried.kind != ptx::Value::Kind::phi || carried.block != header) return false;
+                    for (std::size_t p = 0; p < carried.incoming.size(); p++)
+                        if (carried.incoming[p] == from &&
+                            reading_.is_in(reading_.certificate().loops[l], blocks[header].predecessors[p]))
+                            return true;
+                    return false;
+                });
+            if (is_of_next ? !is_carried : value.kind != ptx::Value::Kind::phi || value.block != header)
+                return false;
+        }
+        return true;
     }
 
     const Reading& reading_;
