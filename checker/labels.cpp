@@ -102,7 +102,6 @@ Labels Reading::read(ValueIndex value, BlockIndex at) const {
 }
 
 Labels Reading::of_special(ptx::SpecialRegister which, BlockIndex at) const {
-    if (which == ptx::SpecialRegister::warp_size) return 0;
     if (const auto form = special(which, 32)) return of(*form, at);
     return ptx::info(which).group == ptx::SpecialGroup::lane && certificate_->dimensions[0].has_whole_warps
                ? Labels{lane | thread_x}

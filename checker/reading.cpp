@@ -93,6 +93,7 @@ Form Reading::own(ValueIndex value) const {
 std::optional<Form> Reading::special(ptx::SpecialRegister of, unsigned width) const {
     using enum ptx::SpecialRegister;
     const auto launch = static_cast<unsigned>(of);
+    if (of == warp_size) return number(32, width);
     if (of == laneid && certificate_->dimensions[0].has_whole_warps) return atom(lane_atom, width);
     if (launch > static_cast<unsigned>(nctaid_z)) return std::nullopt;
     const unsigned d = launch % 3;
@@ -197,11 +198,15 @@ Form Reading::widened(const Form& form, unsigned width, bool is_signed, bool is_
 
 // Of whole warps: the number of the warp, and of the lane in it.
 std::optional<Form> Reading::of_warps(const ptx::Instruction& made, const Form& a, const Form& b) {
-    // Sizes and numbers of blocks are below 2^24, and threads in a block no more than 2^10.
-    if (made.opcode == Opcode::and_ && b.is_constant() && b.constant() == 0xffffff && a.terms.size() == 1 &&
-        a.terms.begin()->second == 1 && a.terms.begin()->first.size() == 1 &&
-        a.terms.begin()->first[0] < lane_atom)
-        return a;
+    // Numbers of blocks are below 2^24, and those of threads in a block no more than 2^10.
+    if (made.opcode == Opcode::and_ && b.is_constant() && a.terms.size() == 1 &&
+        a.terms.begin()->second == 1 && a.terms.begin()->first.size() == 1) {
+        const Atom only = a.terms.begin()->first[0];
+        const bool is_of_grid = (only >= ctaid && only < ntid) || (only >= nctaid && only < lane_atom);
+        const std::uint64_t most = is_of_grid ? 0xffffff : 0x7ff;
+        if (is_register(only) && (b.constant() & most) == most && (b.constant() & (b.constant() + 1)) == 0)
+            return a;
+    }
     if (!certificate_->dimensions[0].has_whole_warps || !b.is_constant() || a.is_constant())
         return std::nullopt;
     Form warps{a.width, {}}, rest{a.width, {}};
@@ -229,9 +234,8 @@ std::optional<Form> Reading::of_warps(const ptx::Instruction& made, const Form& 
     if (made.opcode == Opcode::and_ && by == cut(~std::uint64_t{31}, a.width)) return warps;
     if (shift) {
         for (auto& [atoms, coefficient] : warps.terms) coefficient >>= *shift;
-        return rest.terms.empty() || *shift == 5
-                   ? warps
-                   : sum(warps, part(fmt::format(">>{}", *shift), rest, a.width));
+        if (is_constant) return sum(warps, number(rest.constant() >> *shift, a.width));
+        return *shift == 5 ? warps : sum(warps, part(fmt::format(">>{}", *shift), rest, a.width));
     }
     if (!mask) return std::nullopt;
     if (is_constant) return number(cut(rest.constant(), *mask), a.width);

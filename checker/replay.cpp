@@ -161,6 +161,12 @@ Known computed(const ptx::Instruction& made, std::span<const std::uint64_t> sour
             const auto x = static_cast<std::int64_t>(a), y = static_cast<std::int64_t>(b);
             return cut(static_cast<std::uint64_t>(made.opcode == Opcode::div ? x / y : x % y), width);
         }
+        case Opcode::bfe: {
+            const std::uint64_t first = sources[1] & 255, count_of_bits = sources[2] & 255;
+            if (is_signed || first >= width) return std::nullopt;
+            return cut(cut(sources[0], width) >> first,
+                       static_cast<unsigned>(std::min<std::uint64_t>(count_of_bits, width)));
+        }
         case Opcode::popc:
             return static_cast<std::uint64_t>(std::popcount(cut(sources[0], width)));
         case Opcode::setp:
@@ -341,6 +347,15 @@ class Walk {
     }
     void run(std::uint32_t i, std::map<ValueIndex, Known>& values) const {
         const ptx::Instruction& made = reading_.function().body[i];
+        // A number taken apart.
+        if (made.opcode == Opcode::mov && made.operands[0].kind == ptx::Operand::Kind::vector &&
+            made.guard == no_index && !made.operands[0].elements.empty()) {
+            const Known whole = of(reading_.ssa().use(i, 1), values);
+            const auto width = static_cast<unsigned>(bits_of(made.type) / made.operands[0].elements.size());
+            for (std::uint16_t e = 0; whole && e < made.operands[0].elements.size(); e++)
+                if (const ValueIndex part = reading_.ssa().definition(i, 0, e); part != no_index)
+                    values[part] = cut(*whole >> e * width, width);
+        }
         const ValueIndex result = reading_.ssa().definition(i);
         if (result == no_index || made.destination_count != 1) return;
         if (made.opcode == Opcode::ld && made.modifiers.space == ptx::Space::param &&

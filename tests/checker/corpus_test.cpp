@@ -21,7 +21,7 @@ class CheckedCorpus : public testing::TestWithParam<std::string> {};
 TEST_P(CheckedCorpus, StandsUp) {
     const std::string level = GetParam();
     std::map<std::string, unsigned> accepted, rejected;
-    const folders::path corpus = folders::path(TRIMTAB_SOURCE_DIR) / "tests/analysis/corpus";
+    const folders::path corpus = std::getenv("TMPC") ? folders::path(std::getenv("TMPC")) : folders::path(TRIMTAB_SOURCE_DIR) / "tests/analysis/corpus";
     for (const auto& entry : folders::directory_iterator(corpus)) {
         if (entry.path().extension() != ".cu") continue;
         const std::string text = level == "nvcc" ? analysis::test::compile_by_nvcc(entry.path())
@@ -47,7 +47,12 @@ TEST_P(CheckedCorpus, StandsUp) {
                     std::string line;
                     for (std::uint32_t n = 0; n < objection->line; n++) std::getline(lines, line);
                     wrong = objection->text + ": " + line;
-                    if (std::getenv("DUMP")) std::ofstream("/tmp/dump.ptx") << text;
+                    if (std::getenv("DUMP"))
+                        for (const auto& made : certificate.function->body) {
+                            std::printf("%u %s", made.line, made.mnemonic.c_str());
+                            for (const auto& o : made.operands) std::printf(" %d:%s%s+%ld#%lx", (int)o.kind, o.reg == ptx::no_index ? "" : certificate.function->registers[o.reg].name.c_str(), o.text.c_str(), o.offset, o.bits);
+                            std::printf("\n");
+                        }
                 }
             (wrong.empty() ? accepted : rejected)[kind]++;
             EXPECT_EQ(wrong, "") << entry.path().filename() << " " << kernel->name << ", " << kind;
