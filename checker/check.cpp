@@ -22,7 +22,7 @@ using ptx::ValueIndex;
 namespace {
 
 // Made-up launches by which expressions are compared with the code that they stand for.
-constexpr std::uint64_t trials = 192;
+constexpr std::uint64_t trials = 100;
 
 OpcodeClass class_of(const ptx::Instruction& made) {
     return ptx::info(made.opcode).opcode_class;
@@ -404,7 +404,7 @@ class Check {
     // --- guards ---
 
     void check_guard(const Guard& guard) {
-        for (std::uint64_t seed = 1; seed <= 4 * trials && !objection_; seed++) {
+        for (std::uint64_t seed = 1; seed <= trials && !objection_; seed++) {
             const Trial made = trial(certificate_, seed);
             const auto exits = value(guard.exits, made);
             if (!exits) return object(0, "a guard is not followed");

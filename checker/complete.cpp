@@ -14,6 +14,7 @@ using ptx::no_index;
 using ptx::ValueIndex;
 
 void write_phis(Certificate& certificate) {
+    if (certificate.loops.empty()) return;
     auto first = Reading::make(certificate);
     if (!first) return;
     for (StridedLoop& loop : certificate.loops)

@@ -230,7 +230,7 @@ Labels Reading::required(ValueIndex index) const {
     }
     Labels result = uses(i) | (value.previous == no_index ? Labels{0} : read(value.previous, at));
     if (is_exchanging(i)) result |= shape_x;
-    if (of_stack_[i]) result |= of_stack(at);
+    if (may_be_of_stack_[i]) result |= of_stack(at);
     switch (ptx::info(made.opcode).opcode_class) {
         case OpcodeClass::pure:
         case OpcodeClass::control:

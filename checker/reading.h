@@ -37,20 +37,22 @@ class Reading {
     [[nodiscard]] Form total(std::size_t dimension, unsigned width) const;
     // What stands for the loop's index in forms.
     [[nodiscard]] Atom index_of(std::size_t loop) const { return first_loop + static_cast<Atom>(loop); }
-    // By which synthetic atoms are made.
-    [[nodiscard]] const std::vector<Form>& parts() const { return parts_; }
 
     // The certificate's loop of the dimension that the block is in; no_index: none.
     [[nodiscard]] std::uint32_t home(std::size_t dimension, ptx::BlockIndex block) const {
         return homes_[dimension][block];
     }
     [[nodiscard]] const std::map<ptx::BlockIndex, std::uint8_t>& deciding(ptx::BlockIndex block) const;
+    [[nodiscard]] const std::vector<ptx::ValueIndex>& phis(ptx::BlockIndex block) const {
+        return phis_[block];
+    }
     [[nodiscard]] bool is_in(const StridedLoop& loop, ptx::BlockIndex block) const;
     [[nodiscard]] const ptx::Loop& loop_at(ptx::BlockIndex header) const;
     [[nodiscard]] bool is_reachable(ptx::BlockIndex block) const {
         return block == 0 || flow_.immediate_dominator[block] != ptx::no_index;
     }
     [[nodiscard]] ptx::BlockIndex block_of(ptx::ValueIndex value) const;
+    // Of the thread's own stack, or of what may be that.
     [[nodiscard]] bool is_of_stack(std::uint32_t instruction) const { return of_stack_[instruction]; }
     [[nodiscard]] bool is_exchanging(std::uint32_t instruction) const { return exchanging_[instruction]; }
     [[nodiscard]] const Certificate& certificate() const { return *certificate_; }
@@ -97,8 +99,8 @@ class Reading {
     std::map<ptx::ValueIndex, Form> functions_;  // of phis that follow an index
     std::map<std::string, Form> known_;          // by operation and operands
     std::vector<Form> parts_;
-    std::vector<const Exchange::Agreed*> agreed_;  // by value
-    std::vector<bool> of_stack_, exchanging_;      // by instruction
+    std::vector<const Exchange::Agreed*> agreed_;                // by value
+    std::vector<bool> of_stack_, may_be_of_stack_, exchanging_;  // by instruction
     std::vector<std::uint32_t> stack_stores_;
     mutable std::map<ptx::BlockIndex, std::map<ptx::BlockIndex, std::uint8_t>> deciding_;
     mutable std::map<ptx::BlockIndex, std::vector<ptx::BlockIndex>> merging_;

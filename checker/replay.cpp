@@ -295,7 +295,7 @@ namespace {
 class Walk {
   public:
     Walk(const Reading& reading, const Trial& trial) : reading_(reading), trial_(trial) {}
-    bool ends(BlockIndex block, std::map<ValueIndex, Known> values) {
+    bool ends(BlockIndex block, std::vector<Known> values) {
         const ptx::Function& function = reading_.function();
         for (;;) {
             const ptx::BasicBlock& at = reading_.flow().blocks[block];
@@ -319,9 +319,12 @@ class Walk {
                 }
             }
             // Which way is not known: each.
-            for (std::size_t way = 1; way < next.size(); way++)
-                if (!ends(next[way], entered(block, next[way], values))) return false;
-            values = entered(block, next[0], values);
+            for (std::size_t way = 1; way < next.size(); way++) {
+                auto other = values;
+                enter(block, next[way], other);
+                if (!ends(next[way], std::move(other))) return false;
+            }
+            enter(block, next[0], values);
             block = next[0];
         }
     }
@@ -329,9 +332,8 @@ class Walk {
   private:
     static constexpr unsigned most_steps = 2000;
 
-    static Known of(ValueIndex value, const std::map<ValueIndex, Known>& values) {
-        const auto at = values.find(value);
-        return at == values.end() ? std::nullopt : at->second;
+    static Known of(ValueIndex value, const std::vector<Known>& values) {
+        return value == no_index ? std::nullopt : values[value];
     }
     bool is_harmless(std::uint32_t i) const {
         const ptx::Instruction& made = reading_.function().body[i];
@@ -345,7 +347,7 @@ class Walk {
         return std::ranges::all_of(reading_.deciding(block),
                                    [&](const auto& by) { return reading_.decides(by.first, block) == 0; });
     }
-    void run(std::uint32_t i, std::map<ValueIndex, Known>& values) const {
+    void run(std::uint32_t i, std::vector<Known>& values) const {
         const ptx::Instruction& made = reading_.function().body[i];
         // A number taken apart.
         if (made.opcode == Opcode::mov && made.operands[0].kind == ptx::Operand::Kind::vector &&
@@ -388,19 +390,14 @@ class Walk {
         }
         values[result] = known;
     }
-    std::map<ValueIndex, Known> entered(BlockIndex from, BlockIndex to,
-                                        const std::map<ValueIndex, Known>& before) const {
+    void enter(BlockIndex from, BlockIndex to, std::vector<Known>& values) const {
         const auto& predecessors = reading_.flow().blocks[to].predecessors;
         const auto edge =
             static_cast<std::size_t>(std::ranges::find(predecessors, from) - predecessors.begin());
-        std::map<ValueIndex, Known> after = before;
-        if (predecessors.size() > 1)
-            for (ValueIndex v = 0; v < reading_.ssa().values.size(); v++) {
-                const ptx::Value& value = reading_.ssa().values[v];
-                if (value.kind == ptx::Value::Kind::phi && value.block == to)
-                    after[v] = of(value.incoming[edge], before);
-            }
-        return after;
+        std::vector<Known> entered;
+        for (const ValueIndex phi : reading_.phis(to))
+            entered.push_back(of(reading_.ssa().values[phi].incoming[edge], values));
+        for (std::size_t p = 0; p < entered.size(); p++) values[reading_.phis(to)[p]] = entered[p];
     }
 
     const Reading& reading_;
@@ -411,7 +408,7 @@ class Walk {
 }  // namespace
 
 bool ends_without_effect(const Reading& reading, const Trial& trial) {
-    return Walk(reading, trial).ends(0, {});
+    return Walk(reading, trial).ends(0, std::vector<Known>(reading.ssa().values.size()));
 }
 
 }  // namespace trimtab::checker
