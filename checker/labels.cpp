@@ -36,6 +36,13 @@ Form Reading::normal(const Form& form) const {
 
 Labels Reading::of(const Form& form, BlockIndex at) const {
     Labels result = 0;
+    const auto is_register = [](Atom each) { return each < register_count; };
+    if (std::ranges::none_of(
+            form.terms, [&](const auto& term) { return std::ranges::any_of(term.first, is_register); })) {
+        for (const auto& [atoms, coefficient] : form.terms)
+            for (const Atom each : atoms) result |= of_atom(each, at);
+        return result;
+    }
     const Form known = normal(form);
     for (const auto& [atoms, coefficient] : known.terms) {
         std::vector<Atom> left = atoms;
@@ -204,10 +211,8 @@ Labels Reading::required(ValueIndex index) const {
     const ptx::Value& value = ssa_.values[index];
     const BlockIndex at = block_of(index);
     if (value.kind == ptx::Value::Kind::undefined || !is_reachable(at)) return 0;
-    const Form itself = own(index);
     const Form& form = forms_[index];
-    const bool is_itself = form.width == 0 || form.terms.contains({first_value + index});
-    if (!is_itself) return of(form, at);
+    if (form.width != 0 && !form.terms.contains({first_value + index})) return of(form, at);
     if (value.kind == ptx::Value::Kind::phi) return of_phi(index);
     const std::uint32_t i = value.instruction;
     const ptx::Instruction& made = function().body[i];
@@ -222,7 +227,7 @@ Labels Reading::required(ValueIndex index) const {
         if (a.width != 0 && b.width != 0) return of(sum(a, b, ~std::uint64_t{0}), at);
     }
     if (made.opcode == Opcode::selp && form.terms.size() > 1) {
-        const Form beside = sum(form, itself, ~std::uint64_t{0}), a = operand(i, 1, form.width),
+        const Form beside = sum(form, own(index), ~std::uint64_t{0}), a = operand(i, 1, form.width),
                    b = operand(i, 2, form.width);
         if (a.width == 0 || b.width == 0) return all_shapes;
         return of(sum(a, beside, ~std::uint64_t{0}), at) | of(sum(b, beside, ~std::uint64_t{0}), at) |
