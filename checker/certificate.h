@@ -14,16 +14,17 @@ namespace trimtab::checker {
 
 // What a value is a function of, beside arguments and memory: a bit each; none: the same in every thread.
 using Labels = std::uint16_t;
-inline constexpr Labels thread_x =
+inline constexpr Labels index_x =
     1;  // the thread's index, << d: in the grid or, where the grid stays, in its block
-inline constexpr Labels turn_x = 8;      // << d: the index of a strided loop of that dimension, in its turn
-inline constexpr Labels row = 64;        // blockIdx and gridDim where the grid stays
-inline constexpr Labels lane = 128;      // the thread's number in its warp
-inline constexpr Labels rounding = 256;  // how a sum of floating-point numbers is grouped
+inline constexpr Labels iteration_x =
+    8;  // << d: the index of a strided loop of that dimension, in its iteration
+inline constexpr Labels thread_block = 64;  // blockIdx and gridDim where the grid stays
+inline constexpr Labels lane = 128;         // the thread's number in its warp
+inline constexpr Labels rounding = 256;     // how a sum of floating-point numbers is grouped
 inline constexpr Labels shape_x =
-    512;  // << d: blockDim, gridDim, the total, a thread's share of turns, where its loop ended
+    512;  // << d: blockDim, gridDim, the total, a thread's share of iterations, where its loop ended
 inline constexpr Labels others = 4096;  // the machine, and the order of threads: what an atomic finds
-inline constexpr Labels all_threads = 7, all_turns = 56, all_shapes = 7 * 512;
+inline constexpr Labels all_indices = 7, all_iterations = 56, all_shapes = 7 * 512;
 
 // What launches may do to one dimension.
 enum class Scheme : std::uint8_t {
@@ -72,8 +73,8 @@ struct FirstThread {
     std::uint8_t dimension = 0;
 };
 
-// An atomic that adds what a thread's turns came to: all of the values that are such sums.
-struct TurnSum {
+// An atomic that adds what a thread's iterations came to: all of the values that are such sums.
+struct IterationSum {
     std::uint32_t atomic = 0;
     std::vector<ptx::ValueIndex> values;
 };
@@ -102,7 +103,7 @@ struct Certificate {
     std::vector<Labels> labels;  // by value
     std::vector<StridedLoop> loops;
     std::vector<FirstThread> first_threads;
-    std::vector<TurnSum> sums;
+    std::vector<IterationSum> sums;
     // The instructions of exchanges: shuffles, and accesses to the shared memory that they go through.
     std::vector<std::uint32_t> exchanging;
     std::vector<Exchange> exchanges;

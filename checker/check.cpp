@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "checker/first_thread.h"
+#include "checker/iteration_sums.h"
 #include "checker/reading.h"
 #include "checker/replay.h"
-#include "checker/turn_sums.h"
 #include "ptx/opcodes.h"
 
 namespace trimtab::checker {
@@ -51,9 +51,10 @@ class Check {
         for (std::size_t l = 0; l < certificate_.loops.size() && !objection_; l++) check_loop(l);
         for (const FirstThread& first : certificate_.first_threads) check_first(first);
         for (const Exchange& exchange : certificate_.exchanges) check_exchange(exchange);
-        for (const TurnSum& sum : certificate_.sums)
-            if (!is_turn_sum(reading_, sum))
-                object(sum.atomic, "what an atomic adds is not shown to be the sum of the thread's turns");
+        for (const IterationSum& sum : certificate_.sums)
+            if (!is_iteration_sum(reading_, sum))
+                object(sum.atomic,
+                       "what an atomic adds is not shown to be the sum of the thread's iterations");
         for (std::uint32_t i = 0; i < function_.body.size() && !objection_; i++)
             if (reading_.is_reachable(flow_.block_of[i])) check_instruction(i);
         for (const Guard& guard : certificate_.guards) check_guard(guard);
@@ -79,11 +80,11 @@ class Check {
     void check_fill(std::uint32_t i) {
         const BlockIndex block = flow_.block_of[i];
         const std::uint32_t l = reading_.home(0, block);
-        Labels found = reading_.uses(i) & static_cast<Labels>(row | all_shapes | others | rounding |
-                                                              (l == no_index ? 0 : thread_x));
+        Labels found = reading_.uses(i) & static_cast<Labels>(thread_block | all_shapes | others | rounding |
+                                                              (l == no_index ? 0 : index_x));
         for (const auto& [branch, ways] : reading_.deciding(block))
             found |= reading_.decides(branch, block) &
-                     static_cast<Labels>(row | others |
+                     static_cast<Labels>(thread_block | others |
                                          (l != no_index && reading_.home(0, branch) == l ? 0 : all_shapes));
         if (found != 0) object(i, "a table's contents depend on the block that fills it");
     }
@@ -98,9 +99,7 @@ class Check {
         return body.first != body.last && (function_.body[body.last - 1].guard != no_index ||
                                            function_.body[body.last - 1].opcode == Opcode::brx);
     }
-    Labels thread_of(const StridedLoop& loop) const {
-        return static_cast<Labels>(thread_x << loop.dimension);
-    }
+    Labels thread_of(const StridedLoop& loop) const { return static_cast<Labels>(index_x << loop.dimension); }
 
     // Is it one of the tests that the launch looks at, of the index less `back`?
     bool is_exported(std::size_t l, BlockIndex branch, bool if_taken, bool is_of_next) const {
@@ -128,7 +127,7 @@ class Check {
 
     struct LoopTests {
         std::vector<BlockIndex> tested;              // reached below the bound alone
-        std::vector<BlockIndex> last;                // reached in turns that another one follows
+        std::vector<BlockIndex> last;                // reached in iterations that another one follows
         std::map<BlockIndex, std::uint8_t> entries;  // branches before the loop, and their ways to it
         bool tests_first = false, tests_next = false;
     };
@@ -175,17 +174,18 @@ class Check {
             for (const BlockIndex to : successors) {
                 if (!reading_.is_in(loop, to)) continue;
                 if (is_of_next)
-                    add_rest_of_turn(loop, to, tests.last);
+                    add_rest_of_iteration(loop, to, tests.last);
                 else if (flow_.blocks[to].predecessors.size() == 1)
                     tests.tested.push_back(to);
             }
         }
         if (!ends)
-            return object(flow_.blocks[loop.header].first, "a loop does not test its index in every turn");
+            return object(flow_.blocks[loop.header].first,
+                          "a loop does not test its index in every iteration");
         for (const auto& [branch, ways] : reading_.deciding(loop.header)) {
             if (reading_.is_in(loop, branch) || (ways != ptx::taken && ways != ptx::falls_through)) continue;
             if ((reading_.decides(branch, loop.header) &
-                 (all_threads | all_turns | all_shapes | others | rounding)) == 0 ||
+                 (all_indices | all_iterations | all_shapes | others | rounding)) == 0 ||
                 !is_conditional(branch))
                 continue;
             if (!is_exported(l, branch, ways != ptx::taken, false)) continue;
@@ -193,14 +193,15 @@ class Check {
             tests.tests_first |= flow_.dominates(branch, loop.header);
         }
     }
-    void add_rest_of_turn(const StridedLoop& loop, BlockIndex from, std::vector<BlockIndex>& blocks) const {
+    void add_rest_of_iteration(const StridedLoop& loop, BlockIndex from,
+                               std::vector<BlockIndex>& blocks) const {
         if (from == loop.header || !reading_.is_in(loop, from) ||
             std::ranges::find(blocks, from) != blocks.end())
             return;
         blocks.push_back(from);
-        for (const BlockIndex to : flow_.blocks[from].successors) add_rest_of_turn(loop, to, blocks);
+        for (const BlockIndex to : flow_.blocks[from].successors) add_rest_of_iteration(loop, to, blocks);
     }
-    bool is_once_a_turn(std::uint32_t l, BlockIndex block) const {
+    bool is_once_an_iteration(std::uint32_t l, BlockIndex block) const {
         const LoopTests& tests = tests_.at(l);
         const bool is_below =
             (tests.tests_first && tests.tests_next) ||
@@ -299,7 +300,7 @@ class Check {
         for (const auto& [branch, ways] : reading_.deciding(block)) found |= reading_.decides(branch, block);
         for (std::size_t d = 0; d < 3; d++)
             found |= reading_.home(d, block) != no_index ? all_shapes : Labels{0};
-        if ((found & static_cast<Labels>(~row)) != 0)
+        if ((found & static_cast<Labels>(~thread_block)) != 0)
             object(i, "not all threads of a block are shown to meet");
     }
 
@@ -361,11 +362,11 @@ class Check {
     void check_effect(std::uint32_t i) {
         const BlockIndex block = flow_.block_of[i];
         const bool is_sum =
-            std::ranges::find(certificate_.sums, i, &TurnSum::atomic) != certificate_.sums.end();
+            std::ranges::find(certificate_.sums, i, &IterationSum::atomic) != certificate_.sums.end();
         Labels thread = 0;  // what must not be told, of strided dimensions
         for (std::size_t d = 0; d < 3; d++)
             if (certificate_.dimensions[d].is_strided() && !is_once(block, d))
-                thread |= static_cast<Labels>(thread_x << d);
+                thread |= static_cast<Labels>(index_x << d);
         if (!is_sum && (reading_.uses(i) & (all_shapes | others | thread)) != 0)
             return object(i, "an effect depends on the block");
         if ((reading_.uses(i, true) & rounding) != 0)
@@ -377,13 +378,13 @@ class Check {
                 // The test before the loop, in which the thread's own index is the first one.
                 if (l != no_index && tests_.at(l).entries.contains(branch) &&
                     tests_.at(l).entries.at(branch) == ways)
-                    decided &= static_cast<Labels>(~(thread_x << d));
+                    decided &= static_cast<Labels>(~(index_x << d));
                 // And those that leave it, of this index and the next.
                 if (l != no_index && reading_.is_in(certificate_.loops[l], branch) && is_exit(l, branch))
                     decided &= static_cast<Labels>(~(shape_x << d));
                 if (is_sum && certificate_.loops.size() == 1 && tests_.at(0).entries.contains(branch) &&
                     tests_.at(0).entries.at(branch) == ways)
-                    decided &= static_cast<Labels>(~(thread_x << d));
+                    decided &= static_cast<Labels>(~(index_x << d));
             }
             if (decided != 0)
                 return object(last_of(branch), "whether there is an effect depends on the block");
@@ -391,8 +392,8 @@ class Check {
         for (std::size_t d = 0; d < 3; d++) {
             if (!certificate_.dimensions[d].is_strided()) continue;
             const std::uint32_t l = reading_.home(d, block);
-            if (l == no_index ? !is_sum && !is_once(block, d) : !is_once_a_turn(l, block))
-                return object(i, "an effect is not one of each turn");
+            if (l == no_index ? !is_sum && !is_once(block, d) : !is_once_an_iteration(l, block))
+                return object(i, "an effect is not one of each iteration");
         }
     }
     bool is_exit(std::uint32_t l, BlockIndex branch) const {
@@ -404,12 +405,12 @@ class Check {
     // --- guards ---
 
     void check_guard(const Guard& guard) {
-        for (std::uint64_t seed = 1; seed <= trials && !objection_; seed++) {
+        for (std::uint64_t seed = 1; seed <= 3 * trials && !objection_; seed++) {
             const Trial made = trial(certificate_, seed);
             const auto exits = value(guard.exits, made);
             if (!exits) return object(0, "a guard is not followed");
             if (*exits == 0) continue;
-            if (!ends_without_effect(reading_, made)) object(0, "a guard does not turn threads away");
+            if (!ends_without_effect(reading_, made)) object(0, "a guard does not send threads to their end");
         }
     }
 

@@ -4,7 +4,7 @@
 //
 // Not checked here, and taken from the certificate as it is:
 // - what is the same in exchanges of a block's threads (that all of them come together in it: the proof has run it);
-// - that two turns touch memory apart, and that a thread's slots of shared memory are its own: the launch, and the proof;
+// - that two iterations touch memory apart, and that a thread's slots of shared memory are its own: the launch, and the proof;
 // - how calls were written out and stack slots became registers; loops that wait for other threads.
 #pragma once
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "checker/first_thread.h"
+#include "checker/iteration_sums.h"
 #include "checker/reading.h"
-#include "checker/turn_sums.h"
 #include "ptx/opcodes.h"
 
 namespace trimtab::checker {
@@ -58,7 +58,7 @@ void write_first_threads(Certificate& certificate, const Reading& reading) {
 void write_sum(Certificate& certificate, const Reading& reading, std::uint32_t i) {
     const ptx::Instruction& made = reading.function().body[i];
     if (made.operands.size() != made.destination_count + 2U) return;
-    TurnSum sum{i, {}};
+    IterationSum sum{i, {}};
     std::vector<bool> seen(reading.ssa().values.size());
     std::vector<ValueIndex> work{
         reading.ssa().use(i, static_cast<std::uint16_t>(made.destination_count + 1))};
@@ -76,7 +76,7 @@ void write_sum(Certificate& certificate, const Reading& reading, std::uint32_t i
             for (const ptx::Ssa::Use& use : reading.ssa().uses[value.instruction]) work.push_back(use.value);
     }
     sum = with_sums_only(reading, std::move(sum));
-    if (is_turn_sum(reading, sum)) certificate.sums.push_back(std::move(sum));
+    if (is_iteration_sum(reading, sum)) certificate.sums.push_back(std::move(sum));
 }
 
 }  // namespace

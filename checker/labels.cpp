@@ -69,36 +69,36 @@ Labels Reading::of_atom(Atom of, BlockIndex at) const {
     }
     if (of >= first_loop) {
         const StridedLoop& loop = certificate_->loops[of - first_loop];
-        return static_cast<Labels>((is_in(loop, at) ? turn_x : shape_x) << loop.dimension);
+        return static_cast<Labels>((is_in(loop, at) ? iteration_x : shape_x) << loop.dimension);
     }
-    if (of == lane_atom) return lane | thread_x;
-    if (of == warp_atom) return thread_x;
+    if (of == lane_atom) return lane | index_x;
+    if (of == warp_atom) return index_x;
     if (of == warps_atom) return shape_x;
     const unsigned d = of % 3;
     const DimensionRule& rule = certificate_->dimensions[d];
-    const auto thread = static_cast<Labels>(thread_x << d), shape = static_cast<Labels>(shape_x << d);
+    const auto thread = static_cast<Labels>(index_x << d), shape = static_cast<Labels>(shape_x << d);
     if (of < ctaid) return thread;
     if (of >= ntid && of < nctaid) return shape;
-    if (rule.scheme == Scheme::in_block) return row;
+    if (rule.scheme == Scheme::in_block) return thread_block;
     if (rule.has_blocks_of_one)
         return of < ntid ? thread : rule.scheme == Scheme::free_total ? shape : Labels{0};
     return shape;
 }
 
-// A value of one turn means nothing behind its loop: which turn it is from depends on the total.
+// A value of one iteration means nothing behind its loop: which iteration it is from depends on the total.
 Labels Reading::of_value(ValueIndex value, BlockIndex at) const {
     if (const Exchange::Agreed* agreed = agreed_[value]; agreed != nullptr) {
         const bool is_inside =
             agreed->within != no_index && std::ranges::find(flow_.loops[agreed->within].blocks, at) !=
                                               flow_.loops[agreed->within].blocks.end();
         if (!is_inside)
-            return static_cast<Labels>(row | (agreed->by_first ? thread_x : 0) |
+            return static_cast<Labels>(thread_block | (agreed->by_first ? index_x : 0) |
                                        (agreed->is_rounded ? rounding : 0));
     }
     Labels result = certificate_->labels[value];
     const BlockIndex from = block_of(value);
     for (unsigned d = 0; d < 3; d++)
-        if ((result & (turn_x << d)) != 0 && home(d, from) != home(d, at))
+        if ((result & (iteration_x << d)) != 0 && home(d, from) != home(d, at))
             result |= static_cast<Labels>(shape_x << d);
     return result;
 }
@@ -111,7 +111,7 @@ Labels Reading::read(ValueIndex value, BlockIndex at) const {
 Labels Reading::of_special(ptx::SpecialRegister which, BlockIndex at) const {
     if (const auto form = special(which, 32)) return of(*form, at);
     return ptx::info(which).group == ptx::SpecialGroup::lane && certificate_->dimensions[0].has_whole_warps
-               ? Labels{lane | thread_x}
+               ? Labels{lane | index_x}
                : others;
 }
 
@@ -137,7 +137,7 @@ Labels Reading::decides(BlockIndex branch, BlockIndex to) const {
     if (block.first == block.last) return 0;
     Labels result = uses(block.last - 1);
     for (unsigned d = 0; d < 3; d++)
-        if ((result & (turn_x << d)) != 0 && home(d, branch) != home(d, to))
+        if ((result & (iteration_x << d)) != 0 && home(d, branch) != home(d, to))
             result |= static_cast<Labels>(shape_x << d);
     return result;
 }
@@ -171,7 +171,7 @@ const std::vector<BlockIndex>& Reading::merging(BlockIndex block) const {
 Labels Reading::of_phi(ValueIndex index) const {
     const ptx::Value& value = ssa_.values[index];
     Labels result = 0;
-    // Carried from turn to turn, and not known to follow the index.
+    // Carried from iteration to iteration, and not known to follow the index.
     for (const StridedLoop& loop : certificate_->loops)
         if (loop.header == value.block) result |= static_cast<Labels>(shape_x << loop.dimension);
     const Form itself = own(index);
@@ -192,16 +192,16 @@ Labels Reading::of_stack(BlockIndex at) const {
     Labels result = 0;
     for (const std::uint32_t store : stack_stores_) {
         const BlockIndex from = flow_.block_of[store];
-        bool in_one_turn = false;
+        bool in_one_iteration = false;
         result |= uses(store);
         for (unsigned d = 0; d < 3; d++) {
             if (home(d, from) == no_index) continue;
             const bool is_same = home(d, from) == home(d, at);
-            in_one_turn |= is_same;
-            result |= static_cast<Labels>((is_same ? turn_x : shape_x) << d);
+            in_one_iteration |= is_same;
+            result |= static_cast<Labels>((is_same ? iteration_x : shape_x) << d);
         }
-        // What decides within a turn is looked at with its loop.
-        if (!in_one_turn)
+        // What decides within an iteration is looked at with its loop.
+        if (!in_one_iteration)
             for (const auto& [branch, ways] : deciding(from)) result |= decides(branch, from);
     }
     return result;
@@ -244,15 +244,15 @@ Labels Reading::required(ValueIndex index) const {
         case OpcodeClass::texture:
         case OpcodeClass::surface_load:
             // What a function that stays a call was called with.
-            if (made.modifiers.space == ptx::Space::param && !function().is_entry) result |= all_threads;
+            if (made.modifiers.space == ptx::Space::param && !function().is_entry) result |= all_indices;
             if (made.modifiers.space == ptx::Space::param && function().is_entry &&
                 made.operands[1].reg == no_index && function().parameter(made.operands[1].text) == nullptr)
-                result |= all_threads;
+                result |= all_indices;
             return result;
         case OpcodeClass::warp:
-            return result | (certificate_->dimensions[0].has_whole_warps ? Labels{lane | thread_x} : shape_x);
+            return result | (certificate_->dimensions[0].has_whole_warps ? Labels{lane | index_x} : shape_x);
         case OpcodeClass::call:
-            return result | all_threads;
+            return result | all_indices;
         default:
             return result | others;
     }

@@ -448,7 +448,7 @@ void Reading::find_forms() {
     }
 }
 
-// What the phis of a loop are, of its index i: what they begin with, and what a turn adds for each i.
+// What the phis of a loop are, of its index i: what they begin with, and what an iteration adds for each i.
 void Reading::find_function(std::size_t l) {
     const StridedLoop& loop = certificate_->loops[l];
     const auto& predecessors = flow_.blocks[loop.header].predecessors;

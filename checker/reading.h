@@ -61,7 +61,7 @@ class Reading {
     [[nodiscard]] const ptx::Ssa& ssa() const { return ssa_; }
     [[nodiscard]] std::optional<Form> special(ptx::SpecialRegister of, unsigned width) const;
 
-    // Each phi that is a function of its loop's index: it begins with that of the first index, and each turn
+    // Each phi that is a function of its loop's index: it begins with that of the first index, and each iteration
     // leaves it that of the next one. Else what is wrong.
     [[nodiscard]] std::optional<std::string> check_loops() const;
     [[nodiscard]] bool follows_index(std::size_t loop, ptx::ValueIndex phi) const;

@@ -42,25 +42,27 @@ bool compares(const ptx::Instruction& made, std::uint64_t a, std::uint64_t b) {
     return ptx::holds(made.modifiers.comparison, a, b);
 }
 
-// Values like those of real launches: small ones meet, and some wrap.
-std::uint64_t number_like(std::uint64_t seed) {
-    const std::uint64_t bits = mixed(seed);
-    switch (bits % 8) {
-        case 0:
-            return mixed(bits);
-        case 1:
-            return ~std::uint64_t{0} - bits / 8 % 4;
-        case 2:
-            return bits / 8 % 2000;
-        default:
-            return bits / 8 % 12;
-    }
-}
-
 }  // namespace
 
+// Like those of real launches: small numbers, some that meet an index or count its warps, and some that wrap.
 std::uint64_t Trial::parameter(std::uint32_t offset, ptx::Type type) const {
-    return as(type, number_like(seed * 1024 + offset));
+    const std::uint64_t bits = mixed(seed * 1024 + offset), more = bits / 16,
+                        near = index[more % 3] + more / 3 % 3 - 1;
+    switch (bits % 8) {
+        case 0:
+            return as(type, mixed(bits));
+        case 1:
+            return as(type, ~std::uint64_t{0} - more % 4);
+        case 2:
+        case 3:
+            return as(type, near);
+        case 4:
+            return as(type, index[0] / 32 + more % 3);
+        case 5:
+            return as(type, more % 2000);
+        default:
+            return as(type, more % 12);
+    }
 }
 
 Trial trial(const Certificate& certificate, std::uint64_t seed) {
@@ -74,7 +76,7 @@ Trial trial(const Certificate& certificate, std::uint64_t seed) {
         const std::uint64_t grid = is_one ? 1 : 1 + next(5);
         result.registers[ntid + d] = block;
         result.registers[nctaid + d] = grid;
-        result.registers[tid + d] = next(block);
+        result.registers[tid + d] = next(3) == 0 ? block - 1 : next(block);
         result.registers[ctaid + d] = next(grid);
         result.index[d] = result.registers[tid + d] +
                           (rule.scheme == Scheme::in_block ? 0 : block * result.registers[ctaid + d]);

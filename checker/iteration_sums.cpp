@@ -1,4 +1,4 @@
-#include "checker/turn_sums.h"
+#include "checker/iteration_sums.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ using ptx::ValueIndex;
 
 class Sum {
   public:
-    Sum(const Reading& reading, const TurnSum& sum)
+    Sum(const Reading& reading, const IterationSum& sum)
         : reading_(reading),
           sum_(sum),
           atomic_(reading.function().body[sum.atomic]),
@@ -27,8 +27,8 @@ class Sum {
             atomic_.operands.size() != address + 2U || atomic_.guard != no_index)
             return false;
         // One place for all threads.
-        if ((reading_.uses(sum_.atomic, true) & (all_threads | all_turns | all_shapes | others | rounding)) !=
-            0)
+        if ((reading_.uses(sum_.atomic, true) &
+             (all_indices | all_iterations | all_shapes | others | rounding)) != 0)
             return false;
         if (!is_sum(reading_.ssa().use(sum_.atomic, address + 1))) return false;
         return std::ranges::all_of(sum_.values, [&](ValueIndex v) {
@@ -46,10 +46,10 @@ class Sum {
             if (reading_.home(d, block) != no_index) return reading_.home(d, block);
         return no_index;
     }
-    // Of this turn, or the same in all.
-    bool is_of_turn(ValueIndex value, std::uint32_t i) const {
+    // Of this iteration, or the same in all.
+    bool is_of_iteration(ValueIndex value, std::uint32_t i) const {
         const BlockIndex at = reading_.flow().block_of[i];
-        return home(at) != no_index && (reading_.read(value, at) & (all_shapes | others | all_threads)) == 0;
+        return home(at) != no_index && (reading_.read(value, at) & (all_shapes | others | all_indices)) == 0;
     }
     bool adds_nothing(ValueIndex value) const {
         if (value == no_index) return false;
@@ -117,7 +117,7 @@ class Sum {
         const std::uint32_t i = value.instruction;
         const ptx::Instruction& made = reading_.function().body[i];
         if (value.previous != no_index &&
-            (!is_sum(value.previous) || !is_of_turn(reading_.ssa().guard(i), i)))
+            (!is_sum(value.previous) || !is_of_iteration(reading_.ssa().guard(i), i)))
             return false;
         const auto used = [&](std::uint16_t operand) {
             const ptx::Operand& from = made.operands[operand];
@@ -127,16 +127,17 @@ class Sum {
         const auto is_own = [&](std::uint16_t operand) {
             return made.operands[operand].kind == ptx::Operand::Kind::immediate
                        ? home(reading_.flow().block_of[i]) != no_index
-                       : is_of_turn(used(operand), i);
+                       : is_of_iteration(used(operand), i);
         };
         if (made.opcode == Opcode::mov) return is_sum(used(1)) || adds_nothing(index);
-        if (made.opcode == Opcode::selp) return is_sum(used(1)) && is_sum(used(2)) && is_of_turn(used(3), i);
+        if (made.opcode == Opcode::selp)
+            return is_sum(used(1)) && is_sum(used(2)) && is_of_iteration(used(3), i);
         if (!does(made) || made.destination_count != 1) return false;
         if (made.operands.size() == 4) return is_sum(used(3)) && is_own(1) && is_own(2);
         return made.operands.size() == 3 && ((is_sum(used(1)) && is_own(2)) ||
                                              (made.opcode != Opcode::sub && is_sum(used(2)) && is_own(1)));
     }
-    // Where the loop is left, with all turns in it: behind a turn what it came to, before one what was carried to it.
+    // Where the loop is left, with all iterations in it: behind an iteration what it came to, before one what was carried to it.
     bool is_whole(ValueIndex from, BlockIndex by, BlockIndex to) const {
         const auto& blocks = reading_.flow().blocks;
         while (home(by) == no_index && blocks[by].predecessors.size() == 1 &&
@@ -164,20 +165,20 @@ class Sum {
     }
 
     const Reading& reading_;
-    const TurnSum& sum_;
+    const IterationSum& sum_;
     const ptx::Instruction& atomic_;
     unsigned width_;
 };
 
 }  // namespace
 
-bool is_turn_sum(const Reading& reading, const TurnSum& sum) {
+bool is_iteration_sum(const Reading& reading, const IterationSum& sum) {
     return sum.atomic < reading.function().body.size() && Sum(reading, sum).holds();
 }
 
-TurnSum with_sums_only(const Reading& reading, TurnSum sum) {
+IterationSum with_sums_only(const Reading& reading, IterationSum sum) {
     for (bool changed = true; changed;) {
-        TurnSum left = sum;
+        IterationSum left = sum;
         std::erase_if(left.values, [&](ValueIndex v) { return !Sum(reading, sum).is_good(v); });
         changed = left.values.size() != sum.values.size();
         sum = std::move(left);
