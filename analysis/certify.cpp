@@ -185,6 +185,7 @@ std::vector<checker::Certificate> certificates(const Proof& proof, const ptx::Fu
         one.function = &values.function();
         one.dimensions = rules(proof);
         one.blocks_are_units = proof.assumed.blocks_are_units;
+        one.may_reassociate = proof.assumed.may_reassociate;
         if (result.empty()) {
             one.loops = loops(proof, kernel);
             one.exchanging.assign(proof.exchanging.begin(), proof.exchanging.end());

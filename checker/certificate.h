@@ -111,6 +111,7 @@ struct Certificate {
     // Stores that fill a table as every block does. Where there are some, they are all that is asked about.
     std::vector<std::uint32_t> fills;
     bool blocks_are_units = false;
+    bool may_reassociate = false;  // floating-point sums may be grouped otherwise
 };
 
 }  // namespace trimtab::checker

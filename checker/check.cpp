@@ -51,10 +51,7 @@ class Check {
         for (std::size_t l = 0; l < certificate_.loops.size() && !objection_; l++) check_loop(l);
         for (const FirstThread& first : certificate_.first_threads) check_first(first);
         for (const Exchange& exchange : certificate_.exchanges) check_exchange(exchange);
-        for (const IterationSum& sum : certificate_.sums)
-            if (!is_iteration_sum(reading_, sum))
-                object(sum.atomic,
-                       "what an atomic adds is not shown to be the sum of the thread's iterations");
+        for (const IterationSum& sum : certificate_.sums) check_sum(sum);
         for (std::uint32_t i = 0; i < function_.body.size() && !objection_; i++)
             if (reading_.is_reachable(flow_.block_of[i])) check_instruction(i);
         for (const Guard& guard : certificate_.guards) check_guard(guard);
@@ -209,6 +206,25 @@ class Check {
         return is_below && std::ranges::find(tests.last, block) == tests.last.end();
     }
 
+    // What it adds is added once an iteration, in each dimension with loops.
+    void check_sum(const IterationSum& sum) {
+        bool is_sum = is_iteration_sum(reading_, sum) &&
+                      (certificate_.may_reassociate || !ptx::is_float(function_.body[sum.atomic].type));
+        for (const ValueIndex v : sum.values) {
+            const ptx::Value& value = reading_.ssa().values[v];
+            if (!is_sum || value.kind != ptx::Value::Kind::instruction ||
+                function_.body[value.instruction].opcode == Opcode::mov)
+                continue;
+            for (std::size_t d = 0; d < 3; d++) {
+                const std::uint32_t l = reading_.home(d, reading_.block_of(v));
+                if (certificate_.dimensions[d].is_strided())
+                    is_sum &= l != no_index && is_once_an_iteration(l, reading_.block_of(v));
+            }
+        }
+        if (!is_sum)
+            object(sum.atomic, "what an atomic adds is not shown to be the sum of the thread's iterations");
+    }
+
     // --- the first thread ---
 
     void check_first(const FirstThread& first) {
@@ -254,6 +270,8 @@ class Check {
             return object(first, "an exchange of values is not one piece of code");
         check_met_by_all(first, exchange.from);
         for (const Exchange::Agreed& agreed : exchange.agreed) {
+            if (agreed.is_rounded && !certificate_.may_reassociate)
+                object(first, "a sum of floating-point numbers is grouped otherwise");
             const BlockIndex at = reading_.block_of(agreed.value);
             if (inside[at]) continue;
             const ptx::Value& value = reading_.ssa().values[agreed.value];
@@ -308,7 +326,11 @@ class Check {
 
     void check_instruction(std::uint32_t i) {
         const ptx::Instruction& made = function_.body[i];
+        const ptx::Modifiers& how = made.modifiers;
         const bool of_warps = certificate_.dimensions[0].has_whole_warps;
+        const bool of_shared = how.space == ptx::Space::shared || how.space == ptx::Space::shared_cluster;
+        if (of_shared && !certificate_.blocks_are_units) return object(i, "threads of a block share memory");
+        if (how.cache == ptx::CacheOp::cv) object(i, "it waits for what other threads write");
         switch (class_of(made)) {
             case OpcodeClass::pure:
             case OpcodeClass::control:
@@ -318,22 +340,21 @@ class Check {
             case OpcodeClass::hint:
                 return;
             case OpcodeClass::load:
-                if (made.modifiers.semantics != ptx::MemorySemantics::weak)
+                if (how.semantics != ptx::MemorySemantics::weak)
                     object(i, "it waits for what other threads write");
                 return;
             case OpcodeClass::store:
-                if (made.modifiers.semantics != ptx::MemorySemantics::weak)
-                    object(i, "it tells other threads");
+                if (how.semantics != ptx::MemorySemantics::weak) object(i, "it signals other threads");
                 break;
             case OpcodeClass::atomic:
-                if (made.modifiers.atomic == ptx::AtomicOp::exch ||
-                    made.modifiers.atomic == ptx::AtomicOp::cas ||
-                    made.modifiers.atomic == ptx::AtomicOp::inc ||
-                    made.modifiers.atomic == ptx::AtomicOp::dec)
-                    object(i, "the outcome of an atomic depends on the order of threads");
+                check_atomic(i);
+                break;
+            case OpcodeClass::call:
+                if (!certificate_.loops.empty() || made.operands.size() <= made.destination_count ||
+                    made.operands[made.destination_count].kind != ptx::Operand::Kind::symbol)
+                    object(i, "it calls what is not looked at");
                 break;
             case OpcodeClass::surface_store:
-            case OpcodeClass::call:
                 break;
             case OpcodeClass::barrier:
                 if (of_warps && ptx::has(made, "warp")) break;
@@ -343,15 +364,28 @@ class Check {
                     check_met_by_all(i, flow_.block_of[i]);
                 return;
             case OpcodeClass::warp:
-                if (!of_warps && !reading_.is_exchanging(i))
-                    object(i, "threads of a warp tell each other values");
-                if (!of_warps) return;
-                break;
+                if (of_warps && ptx::has(made, "sync") &&
+                    (made.opcode == Opcode::shfl || made.opcode == Opcode::vote ||
+                     made.opcode == Opcode::match || made.opcode == Opcode::redux))
+                    break;
+                if (!reading_.is_exchanging(i)) object(i, "threads of a warp exchange values");
+                return;
             default:
                 return object(i, fmt::format("it has {}, which no rule allows", made.mnemonic));
         }
         if (reading_.is_exchanging(i) && is_in_piece(flow_.block_of[i])) return;
         if (!reading_.is_of_stack(i)) check_effect(i);
+    }
+    void check_atomic(std::uint32_t i) {
+        const ptx::Modifiers& how = function_.body[i].modifiers;
+        using enum ptx::AtomicOp;
+        if (how.atomic != add && how.atomic != min && how.atomic != max && how.atomic != and_ &&
+            how.atomic != or_ && how.atomic != xor_)
+            object(i, "the outcome of an atomic depends on the order of threads");
+        const bool is_in_block = certificate_.blocks_are_units && how.space == ptx::Space::shared;
+        if (how.semantics != ptx::MemorySemantics::relaxed ||
+            (how.scope == ptx::Scope::cta && !is_in_block) || how.scope == ptx::Scope::cluster)
+            object(i, "an atomic is one of a block, or orders memory");
     }
     bool is_in_piece(BlockIndex block) const {
         return std::ranges::any_of(certificate_.exchanges, [&](const Exchange& exchange) {

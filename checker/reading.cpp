@@ -253,7 +253,7 @@ Form Reading::narrowed(const Form& form, unsigned width) const {
             if (value.kind != ptx::Value::Kind::instruction || value.previous != no_index) continue;
             const ptx::Instruction& made = function().body[value.instruction];
             if (made.opcode != Opcode::cvt || ptx::is_float(made.source_type) || ptx::is_float(made.type) ||
-                bits_of(made.source_type) < width)
+                made.modifiers.sat || bits_of(made.source_type) < width || bits_of(made.type) < width)
                 continue;
             if (const Form from = operand(value.instruction, 1, width); from.width != 0)
                 result = with(result, each, from);
@@ -429,8 +429,14 @@ Form Reading::computed(ValueIndex index, const ptx::Instruction& made, std::uint
         if (from.reg == no_index) continue;
         const ValueIndex used = ssa_.use(i, static_cast<std::uint16_t>(o));
         if (used == no_index || forms_[used].width == 0) return own(index);
-        for (const auto& [atoms, coefficient] : forms_[used].terms)
+        for (const auto& [atoms, coefficient] : forms_[used].terms) {
             key += fmt::format("+{}*{}", coefficient, fmt::join(atoms, "*"));
+            // What is agreed on behind a loop is not what it is in the loop.
+            for (const Atom each : atoms)
+                if (each >= first_value && each < first_value + agreed_.size() &&
+                    agreed_[each - first_value] != nullptr)
+                    return own(index);
+        }
     }
     return known_.try_emplace(fmt::format("{}:{}", key, width), own(index)).first->second;
 }
