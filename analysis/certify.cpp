@@ -139,24 +139,20 @@ std::vector<ptx::ValueIndex> widened(const FunctionValues& values, ptx::BlockInd
     return result;
 }
 
-std::vector<checker::StridedLoop> loops(const Proof& proof, const ptx::Function& kernel) {
+std::vector<checker::StridedLoop> loops(const Proof& proof, const ptx::Function& kernel, bool of_rows) {
     std::vector<checker::StridedLoop> result;
     const FunctionValues& values = proof.functions.front();
     for (std::size_t i = 0; i < proof.strides.size(); i++) {
         const GridStrideLoop& loop = proof.strides[i];
-        if (loop.is_of_rows) continue;
+        if (loop.is_of_rows != of_rows) continue;
         checker::StridedLoop found;
         found.header = proof.loops[i].header;
         found.dimension = static_cast<std::uint8_t>(loop.dimension);
         if (proof.loops[i].widens) found.widened = widened(values, found.header);
-        for (const Expression& exits : loop.exits) found.exits.push_back(expression(exits, kernel));
+        if (!of_rows)
+            for (const Expression& exits : loop.exits) found.exits.push_back(expression(exits, kernel));
         result.push_back(std::move(found));
     }
-    // Outer loops first: inner ones begin at what outer ones count.
-    std::ranges::sort(result, {}, [&](const checker::StridedLoop& loop) {
-        return std::ranges::find(values.flow().loops, loop.header, &ptx::Loop::header) -
-               values.flow().loops.begin();
-    });
     return result;
 }
 
@@ -187,7 +183,8 @@ std::vector<checker::Certificate> certificates(const Proof& proof, const ptx::Fu
         one.blocks_are_units = proof.assumed.blocks_are_units;
         one.may_reassociate = proof.assumed.may_reassociate;
         if (result.empty()) {
-            one.loops = loops(proof, kernel);
+            one.loops = loops(proof, kernel, false);
+            one.rows = loops(proof, kernel, true);
             one.exchanging.assign(proof.exchanging.begin(), proof.exchanging.end());
             one.exchanges = proof.exchanges;
             for (const Guard& guard : proof.guards)

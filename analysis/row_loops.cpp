@@ -58,7 +58,12 @@ class RowLoops {
                 (block != loop.header || works(block)))
                 continue;
             if (auto found = as_test(out, rows.dimension))
-                return StridedLoop{rows.dimension, {std::move(*found)}, last, true};
+                return StridedLoop{.dimension = rows.dimension,
+                                   .exits = {std::move(*found)},
+                                   .instruction = last,
+                                   .is_of_rows = true,
+                                   .header = flow_.loops[rows.loop].header,
+                                   .widens = !indices_.taken_for_granted(rows.loop).empty()};
         }
         return std::nullopt;
     }

@@ -102,6 +102,8 @@ struct Certificate {
     std::array<DimensionRule, 3> dimensions;
     std::vector<Labels> labels;  // by value
     std::vector<StridedLoop> loops;
+    // for (r = blockIdx; r < n; r += gridDim), where the grid stays: blockIdx stands for r.
+    std::vector<StridedLoop> rows;
     std::vector<FirstThread> first_threads;
     std::vector<IterationSum> sums;
     // The instructions of exchanges: shuffles, and accesses to the shared memory that they go through.

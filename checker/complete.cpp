@@ -14,20 +14,24 @@ using ptx::no_index;
 using ptx::ValueIndex;
 
 void write_phis(Certificate& certificate) {
-    if (certificate.loops.empty()) return;
-    auto first = Reading::make(certificate);
+    if (certificate.loops.empty() && certificate.rows.empty()) return;
+    const auto first = Reading::make(certificate);
     if (!first) return;
-    for (StridedLoop& loop : certificate.loops)
-        for (ValueIndex v = 0; v < first->ssa().values.size(); v++)
-            if (first->ssa().values[v].kind == ptx::Value::Kind::phi &&
-                first->ssa().values[v].block == loop.header && first->own(v).width > 1)
-                loop.phis.push_back(v);
+    for (auto* loops : {&certificate.loops, &certificate.rows})
+        for (StridedLoop& loop : *loops)
+            for (const ValueIndex phi : first->phis(loop.header))
+                if (first->own(phi).width > 1) loop.phis.push_back(phi);
     for (bool changed = true; changed;) {
         changed = false;
         const auto reading = Reading::make(certificate);
-        for (std::size_t l = 0; l < certificate.loops.size(); l++)
-            changed |= std::erase_if(certificate.loops[l].phis,
-                                     [&](ValueIndex phi) { return !reading->follows_index(l, phi); }) != 0;
+        std::size_t l = 0;
+        for (auto* loops : {&certificate.loops, &certificate.rows})
+            for (StridedLoop& loop : *loops) {
+                changed |= std::erase_if(loop.phis, [&](ValueIndex phi) {
+                               return !reading->follows_index(l, phi);
+                           }) != 0;
+                l++;
+            }
     }
 }
 

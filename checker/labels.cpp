@@ -68,8 +68,9 @@ Labels Reading::of_atom(Atom of, BlockIndex at) const {
                                           : this->of(parts_[value - ssa_.values.size()], at);
     }
     if (of >= first_loop) {
-        const StridedLoop& loop = certificate_->loops[of - first_loop];
-        return static_cast<Labels>((is_in(loop, at) ? iteration_x : shape_x) << loop.dimension);
+        const std::size_t l = of - first_loop;
+        if (is_of_rows(l)) return is_in(loop(l), at) ? thread_block : Labels{thread_block | all_shapes};
+        return static_cast<Labels>((is_in(loop(l), at) ? iteration_x : shape_x) << loop(l).dimension);
     }
     if (of == lane_atom) return lane | index_x;
     if (of == warp_atom) return index_x;

@@ -54,7 +54,14 @@ std::expected<Reading, Error> Reading::make(const Certificate& certificate) {
     reading.exchanging_.resize(instructions);
     for (const std::uint32_t i : certificate.exchanging) reading.exchanging_[i] = true;
     reading.find_forms();
-    for (std::size_t l = 0; l < certificate.loops.size(); l++) {
+    std::vector<std::size_t> order;
+    for (std::size_t l = 0; l < reading.loop_count(); l++) order.push_back(l);
+    // Outer loops first: inner ones begin at what outer ones count.
+    std::ranges::sort(order, {}, [&](std::size_t l) {
+        return std::ranges::find(reading.flow_.loops, reading.loop(l).header, &ptx::Loop::header) -
+               reading.flow_.loops.begin();
+    });
+    for (const std::size_t l : order) {
         reading.find_function(l);
         reading.find_forms();
     }
@@ -68,8 +75,8 @@ const ptx::Loop& Reading::loop_at(BlockIndex header) const {
     return at == flow_.loops.end() ? none : *at;
 }
 bool Reading::is_in(const StridedLoop& loop, BlockIndex block) const {
-    const std::uint32_t at = homes_[loop.dimension][block];
-    return at != no_index && certificate_->loops[at].header == loop.header;
+    const auto& blocks = loop_at(loop.header).blocks;
+    return std::ranges::find(blocks, block) != blocks.end();
 }
 BlockIndex Reading::block_of(ValueIndex index) const {
     const ptx::Value& value = ssa_.values[index];
@@ -116,22 +123,23 @@ std::optional<Form> Reading::special(ptx::SpecialRegister of, unsigned width) co
     }
 }
 
-Form Reading::start(std::size_t d, unsigned width) const {
-    const auto of = [&](ptx::SpecialRegister first) {
-        return *special(static_cast<ptx::SpecialRegister>(static_cast<unsigned>(first) + d), width);
-    };
-    const Form thread = of(ptx::SpecialRegister::tid_x);
-    if (certificate_->dimensions[d].scheme == Scheme::in_block) return thread;
-    return sum(thread, product(of(ptx::SpecialRegister::ctaid_x), of(ptx::SpecialRegister::ntid_x)));
+Form Reading::launch(ptx::SpecialRegister first, std::size_t d, unsigned width) const {
+    return *special(static_cast<ptx::SpecialRegister>(static_cast<unsigned>(first) + d), width);
 }
-Form Reading::total(std::size_t d, unsigned width) const {
-    const auto of = [&](ptx::SpecialRegister first) {
-        return *special(static_cast<ptx::SpecialRegister>(static_cast<unsigned>(first) + d), width);
-    };
-    const Form block = of(ptx::SpecialRegister::ntid_x);
-    return certificate_->dimensions[d].scheme == Scheme::in_block
-               ? block
-               : product(block, of(ptx::SpecialRegister::nctaid_x));
+Form Reading::start(std::size_t l, unsigned width) const {
+    const std::size_t d = loop(l).dimension;
+    if (is_of_rows(l)) return launch(ptx::SpecialRegister::ctaid_x, d, width);
+    const Form thread = launch(ptx::SpecialRegister::tid_x, d, width);
+    if (certificate_->dimensions[d].scheme == Scheme::in_block) return thread;
+    return sum(thread, product(launch(ptx::SpecialRegister::ctaid_x, d, width),
+                               launch(ptx::SpecialRegister::ntid_x, d, width)));
+}
+Form Reading::total(std::size_t l, unsigned width) const {
+    const std::size_t d = loop(l).dimension;
+    const Form grid = launch(ptx::SpecialRegister::nctaid_x, d, width),
+               block = launch(ptx::SpecialRegister::ntid_x, d, width);
+    if (is_of_rows(l)) return grid;
+    return certificate_->dimensions[d].scheme == Scheme::in_block ? block : product(block, grid);
 }
 
 // Below 2^31 in every launch that is looked at: the same number in 32 and in 64 bits.
@@ -151,10 +159,9 @@ bool Reading::is_small(const Form& form) const {
             return true;
     }
     // The launch shows that no index plus the total wraps.
-    for (std::size_t l = 0; l < certificate_->loops.size(); l++) {
-        const std::size_t d = certificate_->loops[l].dimension;
-        const Form by = total(d, form.width);
-        if (form == sum(atom(index_of(l), form.width), by) || form == sum(start(d, form.width), by))
+    for (std::size_t l = 0; l < loop_count(); l++) {
+        const Form by = total(l, form.width);
+        if (form == sum(atom(index_of(l), form.width), by) || form == sum(start(l, form.width), by))
             return true;
     }
     const Form warps = product(atom(ctaid, form.width), atom(warps_atom, form.width));
@@ -297,9 +304,9 @@ Form Reading::merged(ValueIndex value, const Form& first) const {
 }
 
 bool Reading::holds(std::vector<ValueIndex> StridedLoop::* list, ValueIndex value) const {
-    return std::ranges::any_of(certificate_->loops, [&](const StridedLoop& loop) {
-        return std::ranges::find(loop.*list, value) != (loop.*list).end();
-    });
+    for (std::size_t l = 0; l < loop_count(); l++)
+        if (std::ranges::find(loop(l).*list, value) != (loop(l).*list).end()) return true;
+    return false;
 }
 
 Form Reading::form_of(ValueIndex index) {
@@ -319,7 +326,10 @@ Form Reading::form_of(ValueIndex index) {
     }
     const ptx::Instruction& made = function().body[value.instruction];
     const Form itself = own(index);
-    if (made.destination_count != 1 || made.guard != no_index || itself.width == 0 || value.operand != 0 ||
+    const bool may_stay =
+        made.guard != no_index &&
+        (value.previous == no_index || ssa_.values[value.previous].kind != ptx::Value::Kind::undefined);
+    if (made.destination_count != 1 || may_stay || itself.width == 0 || value.operand != 0 ||
         made.operands[0].kind != ptx::Operand::Kind::reg || !made.operands[0].text.empty())
         return itself;
     Form result = computed(index, made, value.instruction, itself.width);
@@ -456,7 +466,7 @@ void Reading::find_forms() {
 
 // What the phis of a loop are, of its index i: what they begin with, and what an iteration adds for each i.
 void Reading::find_function(std::size_t l) {
-    const StridedLoop& loop = certificate_->loops[l];
+    const StridedLoop& loop = this->loop(l);
     const auto& predecessors = flow_.blocks[loop.header].predecessors;
     for (const ValueIndex phi : loop.phis) {
         if (phi >= forms_.size() || ssa_.values[phi].block != loop.header) continue;
@@ -466,8 +476,7 @@ void Reading::find_function(std::size_t l) {
                 (is_in(loop, predecessors[p]) ? last : first) = forms_[incoming];
         const unsigned width = own(phi).width;
         if (width == 0 || first.width != width || last.width != width) continue;
-        const Form index = atom(index_of(l), width), begins = start(loop.dimension, width),
-                   by = total(loop.dimension, width);
+        const Form index = atom(index_of(l), width), begins = start(l, width), by = total(l, width);
         Form step = sum(last, own(phi), ~std::uint64_t{0}), rate{width, {}};
         const auto& [unit, scale] = *by.terms.begin();
         for (const auto& [atoms, coefficient] : step.terms) {
@@ -478,6 +487,8 @@ void Reading::find_function(std::size_t l) {
         }
         if (product(rate, by) == step)
             functions_[phi] = sum(first, product(rate, sum(index, begins, ~std::uint64_t{0})));
+        else if (is_of_rows(l))
+            functions_[phi] = with(first, ctaid + loop.dimension, index);
         else if (!certificate_->dimensions[loop.dimension].has_whole_warps)
             functions_[phi] =
                 with(first, tid + loop.dimension,
@@ -487,13 +498,12 @@ void Reading::find_function(std::size_t l) {
 }
 
 bool Reading::follows_index(std::size_t l, ValueIndex phi) const {
-    const StridedLoop& loop = certificate_->loops[l];
+    const StridedLoop& loop = this->loop(l);
     const auto at = functions_.find(phi);
     if (at == functions_.end()) return false;
     const unsigned width = at->second.width;
-    const Form first = with(at->second, index_of(l), start(loop.dimension, width));
-    const Form next =
-        with(at->second, index_of(l), sum(atom(index_of(l), width), total(loop.dimension, width)));
+    const Form first = with(at->second, index_of(l), start(l, width));
+    const Form next = with(at->second, index_of(l), sum(atom(index_of(l), width), total(l, width)));
     const auto& predecessors = flow_.blocks[loop.header].predecessors;
     for (std::size_t p = 0; p < predecessors.size(); p++) {
         const ValueIndex incoming = ssa_.values[phi].incoming[p];
@@ -504,9 +514,9 @@ bool Reading::follows_index(std::size_t l, ValueIndex phi) const {
 }
 
 std::optional<std::string> Reading::check_loops() const {
-    for (std::size_t l = 0; l < certificate_->loops.size(); l++) {
-        if (loop_at(certificate_->loops[l].header).blocks.empty()) return "it names a loop that is none";
-        for (const ValueIndex phi : certificate_->loops[l].phis)
+    for (std::size_t l = 0; l < loop_count(); l++) {
+        if (loop_at(loop(l).header).blocks.empty()) return "it names a loop that is none";
+        for (const ValueIndex phi : loop(l).phis)
             if (!follows_index(l, phi)) return "a register of a loop is not what its index says";
     }
     return std::nullopt;

@@ -34,7 +34,16 @@ class Reading {
     [[nodiscard]] Form operand(std::uint32_t instruction, std::size_t operand, unsigned width) const;
     [[nodiscard]] const Form& form(ptx::ValueIndex value) const { return forms_[value]; }
     [[nodiscard]] Form own(ptx::ValueIndex value) const;
-    [[nodiscard]] Form total(std::size_t dimension, unsigned width) const;
+    // Loops over threads first, then those over rows.
+    [[nodiscard]] const StridedLoop& loop(std::size_t l) const {
+        return l < certificate_->loops.size() ? certificate_->loops[l]
+                                              : certificate_->rows[l - certificate_->loops.size()];
+    }
+    [[nodiscard]] std::size_t loop_count() const {
+        return certificate_->loops.size() + certificate_->rows.size();
+    }
+    // What the loop's index goes up by.
+    [[nodiscard]] Form total(std::size_t loop, unsigned width) const;
     // What stands for the loop's index in forms.
     [[nodiscard]] Atom index_of(std::size_t loop) const { return first_loop + static_cast<Atom>(loop); }
 
@@ -79,7 +88,9 @@ class Reading {
     Form widened(const Form& form, unsigned width, bool is_signed, bool is_granted);
     std::optional<Form> of_warps(const ptx::Instruction& made, const Form& a, const Form& b);
     Form part(std::string key, const Form& form, unsigned width);
-    Form start(std::size_t dimension, unsigned width) const;
+    Form start(std::size_t loop, unsigned width) const;
+    bool is_of_rows(std::size_t loop) const { return loop >= certificate_->loops.size(); }
+    Form launch(ptx::SpecialRegister first, std::size_t dimension, unsigned width) const;
     bool is_small(const Form& form) const;
     Form normal(const Form& form) const;
     Labels of_atom(Atom atom, ptx::BlockIndex at) const;

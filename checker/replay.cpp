@@ -225,6 +225,17 @@ std::optional<std::vector<std::uint64_t>> sources_of(const Reading& reading, con
         const ptx::Operand& from = made.operands[o];
         Known known;
         if (from.kind == ptx::Operand::Kind::immediate) known = from.bits;
+        // A number put together.
+        if (from.kind == ptx::Operand::Kind::vector && made.opcode == Opcode::mov && !from.elements.empty()) {
+            known = 0;
+            const auto width = static_cast<unsigned>(bits_of(made.type) / from.elements.size());
+            for (std::uint16_t e = 0; known && e < from.elements.size(); e++) {
+                const bool is_number = from.elements[e].kind == ptx::Operand::Kind::immediate;
+                const Known part = is_number ? Known(from.elements[e].bits)
+                                             : value(reading.ssa().use(i, static_cast<std::uint16_t>(o), e));
+                known = part ? Known(*known | cut(*part, width) << e * width) : std::nullopt;
+            }
+        }
         if (from.kind == ptx::Operand::Kind::symbol)
             if (const ptx::Variable* parameter = reading.function().parameter(from.text))
                 known = parameter->offset_bytes + static_cast<std::uint64_t>(from.offset);
@@ -360,28 +371,17 @@ class Walk {
                 if (const ValueIndex part = reading_.ssa().definition(i, 0, e); part != no_index)
                     values[part] = cut(*whole >> e * width, width);
         }
+        if (made.opcode == Opcode::ld && made.modifiers.space == ptx::Space::param && made.guard == no_index)
+            return load_parameter(i, values);
         const ValueIndex result = reading_.ssa().definition(i);
         if (result == no_index || made.destination_count != 1) return;
-        if (made.opcode == Opcode::ld && made.modifiers.space == ptx::Space::param &&
-            made.modifiers.vector_width == 1 && made.guard == no_index) {
-            const ptx::Operand& from = made.operands[1];
-            const ptx::Variable* parameter = reading_.function().parameter(from.text);
-            const Known base = from.reg != no_index   ? of(reading_.ssa().use(i, 1), values)
-                               : parameter != nullptr ? Known(parameter->offset_bytes)
-                                                      : std::nullopt;
-            const unsigned width =
-                bits_of(reading_.function().registers[reading_.ssa().values[result].reg].type);
-            if (base)
-                values[result] =
-                    cut(trial_.parameter(
-                            static_cast<std::uint32_t>(*base + static_cast<std::uint64_t>(from.offset)),
-                            made.type),
-                        width);
-            return;
-        }
         Known known;
-        if (const auto sources = sources_of(reading_, trial_, i, [&](ValueIndex v) { return of(v, values); }))
+        const auto value = [&](ValueIndex v) { return of(v, values); };
+        const auto chosen = [&](std::uint16_t operand) { return value(reading_.ssa().use(i, operand)); };
+        if (const auto sources = sources_of(reading_, trial_, i, value))
             known = computed(made, *sources);
+        else if (made.opcode == Opcode::selp && chosen(1) == chosen(2))
+            known = chosen(1);
         const ValueIndex previous = reading_.ssa().values[result].previous;
         if (made.guard != no_index) {
             const Known guard = of(reading_.ssa().guard(i), values);
@@ -391,6 +391,23 @@ class Walk {
                 known = of(previous, values);
         }
         values[result] = known;
+    }
+    void load_parameter(std::uint32_t i, std::vector<Known>& values) const {
+        const ptx::Instruction& made = reading_.function().body[i];
+        const ptx::Operand& from = made.operands[1];
+        const ptx::Variable* parameter = reading_.function().parameter(from.text);
+        const Known base = from.reg != no_index   ? of(reading_.ssa().use(i, 1), values)
+                           : parameter != nullptr ? Known(parameter->offset_bytes)
+                                                  : std::nullopt;
+        for (std::uint16_t e = 0; base && e < made.modifiers.vector_width; e++) {
+            const ValueIndex result = reading_.ssa().definition(i, 0, e);
+            if (result == no_index) continue;
+            const std::uint64_t offset = *base + static_cast<std::uint64_t>(from.offset) +
+                                         std::uint64_t{e} * ptx::size_bytes(made.type);
+            values[result] =
+                cut(trial_.parameter(static_cast<std::uint32_t>(offset), made.type),
+                    bits_of(reading_.function().registers[reading_.ssa().values[result].reg].type));
+        }
     }
     void enter(BlockIndex from, BlockIndex to, std::vector<Known>& values) const {
         const auto& predecessors = reading_.flow().blocks[to].predecessors;

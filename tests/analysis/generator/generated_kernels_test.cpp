@@ -40,6 +40,9 @@ struct Tally {
         outcomes[static_cast<std::size_t>(result.outcome)]++;
         accepted += result.verdict != Verdict::fixed ? 1 : 0;
         compared += result.compared;
+        // The proof and its check are of one mind.
+        if (result.outcome == Outcome::fixed)
+            EXPECT_EQ(result.text.find("error of Trimtab's"), std::string::npos) << result.text;
         if (result.outcome == Outcome::undefined) undefined[result.text]++;
     }
     [[nodiscard]] unsigned of(Outcome outcome) const { return outcomes[static_cast<std::size_t>(outcome)]; }
