@@ -47,6 +47,20 @@ void write_labels(Certificate& certificate, const Reading& reading) {
     }
 }
 
+// What depends on no more than it does without an exchange is agreed on by none.
+void drop_agreements(Certificate& certificate) {
+    if (certificate.exchanges.empty()) return;
+    Certificate without = certificate;
+    for (Exchange& exchange : without.exchanges) exchange.agreed.clear();
+    const auto reading = Reading::make(without);
+    if (!reading) return;
+    write_labels(without, *reading);
+    for (Exchange& exchange : certificate.exchanges)
+        std::erase_if(exchange.agreed, [&](const Exchange::Agreed& agreed) {
+            return (without.labels[agreed.value] & (all_shapes | others)) == 0;
+        });
+}
+
 void write_first_threads(Certificate& certificate, const Reading& reading) {
     for (ptx::BlockIndex block = 0; block < reading.flow().blocks.size(); block++)
         for (const bool if_taken : {false, true})
@@ -86,6 +100,7 @@ void write_sum(Certificate& certificate, const Reading& reading, std::uint32_t i
 }  // namespace
 
 void complete(Certificate& certificate) {
+    drop_agreements(certificate);
     write_phis(certificate);
     const auto reading = Reading::make(certificate);
     if (!reading) return;

@@ -187,6 +187,10 @@ Form Reading::widened(const Form& form, unsigned width, bool is_signed, bool is_
         return number(is_signed ? static_cast<std::uint64_t>(extended(value, form.width)) : value, width);
     }
     if (is_small(form)) return with_width(form, width);
+    // Below 2^31, and less than that added: below 2^32.
+    const Form index = sum(form, number(form.constant(), form.width), ~std::uint64_t{0});
+    if (!is_signed && form.width == 32 && form.constant() < 0x8000'0000 && is_small(index))
+        return with_width(form, width);
     Form indices{width, {}}, rest{form.width, {}};
     if (is_granted)
         for (const auto& [atoms, coefficient] : form.terms) {
@@ -219,8 +223,8 @@ std::optional<Form> Reading::of_warps(const ptx::Instruction& made, const Form& 
     Form warps{a.width, {}}, rest{a.width, {}};
     for (const auto& term : a.terms) (term.second % 32 == 0 ? warps : rest).terms.insert(term);
     const bool is_constant = rest.is_constant() && rest.constant() < 32 && is_small(warps);
-    if (warps.terms.empty() || (!is_constant && (!is_small(a) || rest != atom(lane_atom, a.width))))
-        return std::nullopt;
+    const bool is_number = is_constant || (is_small(a) && rest == atom(lane_atom, a.width));
+    if (warps.terms.empty()) return std::nullopt;
     const std::uint64_t by = b.constant();
     const auto power = [&](std::uint64_t of) -> std::optional<unsigned> {
         for (unsigned k = 0; k <= 5; k++)
@@ -238,15 +242,19 @@ std::optional<Form> Reading::of_warps(const ptx::Instruction& made, const Form& 
     if (made.opcode == Opcode::div) shift = power(by);
     if (made.opcode == Opcode::rem) mask = power(by);
     if (made.opcode == Opcode::and_) mask = power(by + 1);
-    if (made.opcode == Opcode::and_ && by == cut(~std::uint64_t{31}, a.width)) return warps;
-    if (shift) {
-        for (auto& [atoms, coefficient] : warps.terms) coefficient >>= *shift;
-        if (is_constant) return sum(warps, number(rest.constant() >> *shift, a.width));
-        return *shift == 5 ? warps : sum(warps, part(fmt::format(">>{}", *shift), rest, a.width));
+    // Low bits are those of what is no multiple of a warp.
+    if (mask && (made.opcode == Opcode::and_ || is_number)) {
+        if (rest.is_constant()) return number(cut(rest.constant(), *mask), a.width);
+        return *mask == 5 && rest == atom(lane_atom, a.width)
+                   ? rest
+                   : part(fmt::format("&{}", *mask), rest, a.width);
     }
-    if (!mask) return std::nullopt;
-    if (is_constant) return number(cut(rest.constant(), *mask), a.width);
-    return *mask == 5 ? rest : part(fmt::format("&{}", *mask), rest, a.width);
+    if (!is_number) return std::nullopt;
+    if (made.opcode == Opcode::and_ && by == cut(~std::uint64_t{31}, a.width)) return warps;
+    if (!shift) return std::nullopt;
+    for (auto& [atoms, coefficient] : warps.terms) coefficient >>= *shift;
+    if (is_constant) return sum(warps, number(rest.constant() >> *shift, a.width));
+    return *shift == 5 ? warps : sum(warps, part(fmt::format(">>{}", *shift), rest, a.width));
 }
 
 // The low bits of what was widened are what it was.
@@ -309,6 +317,17 @@ bool Reading::holds(std::vector<ValueIndex> StridedLoop::* list, ValueIndex valu
     return false;
 }
 
+// Set nowhere, or by the value alone.
+bool Reading::is_undefined(ValueIndex index, ValueIndex by) const {
+    if (index == no_index) return false;
+    const ptx::Value& value = ssa_.values[index];
+    const auto is_nothing = [&](ValueIndex from) {
+        return from == by || (from != no_index && ssa_.values[from].kind == ptx::Value::Kind::undefined);
+    };
+    return value.kind == ptx::Value::Kind::undefined ||
+           (value.kind == ptx::Value::Kind::phi && std::ranges::all_of(value.incoming, is_nothing));
+}
+
 Form Reading::form_of(ValueIndex index) {
     const ptx::Value& value = ssa_.values[index];
     if (value.kind == ptx::Value::Kind::undefined || agreed_[index] != nullptr) return own(index);
@@ -326,9 +345,7 @@ Form Reading::form_of(ValueIndex index) {
     }
     const ptx::Instruction& made = function().body[value.instruction];
     const Form itself = own(index);
-    const bool may_stay =
-        made.guard != no_index &&
-        (value.previous == no_index || ssa_.values[value.previous].kind != ptx::Value::Kind::undefined);
+    const bool may_stay = made.guard != no_index && !is_undefined(value.previous, index);
     if (made.destination_count != 1 || may_stay || itself.width == 0 || value.operand != 0 ||
         made.operands[0].kind != ptx::Operand::Kind::reg || !made.operands[0].text.empty())
         return itself;
