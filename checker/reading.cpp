@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "checker/form.h"
 #include "ptx/opcodes.h"
@@ -168,6 +169,40 @@ bool Reading::is_small(const Form& form) const {
     return form == warps || form == sum(warps, atom(warp_atom, form.width));
 }
 
+// What the polynomial is below in every launch that is looked at, as whole numbers. Indices are those of the grid where
+// `is_normal`, and of blocks otherwise.
+double Reading::largest(const Form& form, bool is_normal) const {
+    constexpr double extent = 0x1p31, blocks = 0x1p24, threads = 1025, unknown = 0x1p80;
+    double result = 0;
+    for (const auto& [atoms, coefficient] : form.terms) {
+        double term = static_cast<double>(coefficient);
+        std::vector<Atom> left = atoms;
+        for (unsigned d = 0; d < 3; d++) {
+            const auto size = std::ranges::find(
+                left, certificate_->dimensions[d].has_whole_warps ? Atom{warps_atom} : ntid + d);
+            const auto grid =
+                std::ranges::find_if(left, [&](Atom of) { return of == ctaid + d || of == nctaid + d; });
+            if (size == left.end() || grid == left.end()) continue;
+            term *= extent / (certificate_->dimensions[d].has_whole_warps ? 32 : 1);
+            left.erase(std::max(size, grid));
+            left.erase(std::min(size, grid));
+        }
+        for (const Atom of : left) {
+            const bool is_of_grid =
+                is_normal &&
+                (of == warp_atom || (of < ctaid && certificate_->dimensions[of].scheme != Scheme::in_block));
+            if (is_of_grid || (of >= first_loop && of < first_value))
+                term *= extent;
+            else if (of >= register_count)
+                term *= unknown;
+            else
+                term *= (of >= ctaid && of < ntid) || (of >= nctaid && of < lane_atom) ? blocks : threads;
+        }
+        result += term;
+    }
+    return result;
+}
+
 // An operation's result that is followed as one thing.
 Form Reading::part(std::string key, const Form& form, unsigned width) {
     for (const auto& [atoms, coefficient] : form.terms)
@@ -187,9 +222,8 @@ Form Reading::widened(const Form& form, unsigned width, bool is_signed, bool is_
         return number(is_signed ? static_cast<std::uint64_t>(extended(value, form.width)) : value, width);
     }
     if (is_small(form)) return with_width(form, width);
-    // Below 2^31, and less than that added: below 2^32.
-    const Form index = sum(form, number(form.constant(), form.width), ~std::uint64_t{0});
-    if (!is_signed && form.width == 32 && form.constant() < 0x8000'0000 && is_small(index))
+    if (std::min(largest(form, false), largest(normal(form), true)) <
+        std::ldexp(1.0, static_cast<int>(form.width) - (is_signed ? 1 : 0)))
         return with_width(form, width);
     Form indices{width, {}}, rest{form.width, {}};
     if (is_granted)

@@ -93,6 +93,7 @@ class Reading {
     bool is_of_rows(std::size_t loop) const { return loop >= certificate_->loops.size(); }
     Form launch(ptx::SpecialRegister first, std::size_t dimension, unsigned width) const;
     bool is_small(const Form& form) const;
+    double largest(const Form& form, bool is_normal) const;
     Form normal(const Form& form) const;
     Labels of_atom(Atom atom, ptx::BlockIndex at) const;
     Labels of_value(ptx::ValueIndex value, ptx::BlockIndex at) const;
