@@ -45,6 +45,13 @@ struct Form {
     return width >= 64 ? static_cast<std::int64_t>(bits)
                        : static_cast<std::int64_t>(bits << (64 - width)) >> (64 - width);
 }
+[[nodiscard]] constexpr bool is_register(Atom of) {
+    return of < register_count;
+}
+// 0: it has none.
+[[nodiscard]] inline unsigned bits_of(ptx::Type type) {
+    return type == ptx::Type::pred ? 1 : 8 * ptx::size_bytes(type);
+}
 [[nodiscard]] Form number(std::uint64_t value, unsigned width);
 [[nodiscard]] Form atom(Atom atom, unsigned width);
 // a + factor * b

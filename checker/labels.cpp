@@ -36,7 +36,6 @@ Form Reading::normal(const Form& form) const {
 
 Labels Reading::of(const Form& form, BlockIndex at) const {
     Labels result = 0;
-    const auto is_register = [](Atom each) { return each < register_count; };
     if (std::ranges::none_of(
             form.terms, [&](const auto& term) { return std::ranges::any_of(term.first, is_register); })) {
         for (const auto& [atoms, coefficient] : form.terms)

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "checker/form.h"
 #include "ptx/opcodes.h"
@@ -20,13 +19,6 @@ namespace {
 
 // Larger polynomials are not followed.
 constexpr std::size_t most_terms = 64, most_atoms = 8;
-
-bool is_register(Atom of) {
-    return of < register_count;
-}
-unsigned bits_of(ptx::Type type) {
-    return type == ptx::Type::pred ? 1 : 8 * ptx::size_bytes(type);
-}
 
 }  // namespace
 
@@ -141,173 +133,6 @@ Form Reading::total(std::size_t l, unsigned width) const {
                block = launch(ptx::SpecialRegister::ntid_x, d, width);
     if (is_of_rows(l)) return grid;
     return certificate_->dimensions[d].scheme == Scheme::in_block ? block : product(block, grid);
-}
-
-// Below 2^31 in every launch that is looked at: the same number in 32 and in 64 bits.
-bool Reading::is_small(const Form& form) const {
-    if (form.terms.size() == 1 && form.terms.begin()->second == 1 && form.terms.begin()->first.size() == 1) {
-        const Atom only = form.terms.begin()->first[0];
-        if (is_register(only) || (only >= first_loop && only < first_value)) return true;
-    }
-    using enum ptx::SpecialRegister;
-    for (unsigned d = 0; d < 3; d++) {
-        const auto of = [&](ptx::SpecialRegister first) {
-            return *special(static_cast<ptx::SpecialRegister>(static_cast<unsigned>(first) + d), form.width);
-        };
-        const Form cover = product(of(ctaid_x), of(ntid_x));
-        if (form == of(tid_x) || form == of(ntid_x) || form == cover || form == sum(cover, of(tid_x)) ||
-            form == product(of(nctaid_x), of(ntid_x)))
-            return true;
-    }
-    // The launch shows that no index plus the total wraps.
-    for (std::size_t l = 0; l < loop_count(); l++) {
-        const Form by = total(l, form.width);
-        if (form == sum(atom(index_of(l), form.width), by) || form == sum(start(l, form.width), by))
-            return true;
-    }
-    const Form warps = product(atom(ctaid, form.width), atom(warps_atom, form.width));
-    return form == warps || form == sum(warps, atom(warp_atom, form.width));
-}
-
-// What the polynomial is below in every launch that is looked at, as whole numbers. Indices are those of the grid where
-// `is_normal`, and of blocks otherwise.
-double Reading::largest(const Form& form, bool is_normal) const {
-    constexpr double extent = 0x1p31, blocks = 0x1p24, threads = 1025, unknown = 0x1p80;
-    double result = 0;
-    for (const auto& [atoms, coefficient] : form.terms) {
-        double term = static_cast<double>(coefficient);
-        std::vector<Atom> left = atoms;
-        for (unsigned d = 0; d < 3; d++) {
-            const auto size = std::ranges::find(
-                left, certificate_->dimensions[d].has_whole_warps ? Atom{warps_atom} : ntid + d);
-            const auto grid =
-                std::ranges::find_if(left, [&](Atom of) { return of == ctaid + d || of == nctaid + d; });
-            if (size == left.end() || grid == left.end()) continue;
-            term *= extent / (certificate_->dimensions[d].has_whole_warps ? 32 : 1);
-            left.erase(std::max(size, grid));
-            left.erase(std::min(size, grid));
-        }
-        for (const Atom of : left) {
-            const bool is_of_grid =
-                is_normal &&
-                (of == warp_atom || (of < ctaid && certificate_->dimensions[of].scheme != Scheme::in_block));
-            if (is_of_grid || (of >= first_loop && of < first_value))
-                term *= extent;
-            else if (of >= register_count)
-                term *= unknown;
-            else
-                term *= (of >= ctaid && of < ntid) || (of >= nctaid && of < lane_atom) ? blocks : threads;
-        }
-        result += term;
-    }
-    return result;
-}
-
-// An operation's result that is followed as one thing.
-Form Reading::part(std::string key, const Form& form, unsigned width) {
-    for (const auto& [atoms, coefficient] : form.terms)
-        key += fmt::format("+{}*{}", coefficient, fmt::join(atoms, "*"));
-    const auto [at, is_new] = known_.try_emplace(fmt::format("{}:{}", key, width));
-    if (is_new) {
-        at->second = atom(first_value + static_cast<Atom>(ssa_.values.size() + parts_.size()), width);
-        parts_.push_back(form);
-    }
-    return at->second;
-}
-
-Form Reading::widened(const Form& form, unsigned width, bool is_signed, bool is_granted) {
-    if (form.width == 0 || form.width >= width) return form.width == 0 ? Form{} : with_width(form, width);
-    if (form.is_constant()) {
-        const std::uint64_t value = form.constant();
-        return number(is_signed ? static_cast<std::uint64_t>(extended(value, form.width)) : value, width);
-    }
-    if (is_small(form)) return with_width(form, width);
-    if (std::min(largest(form, false), largest(normal(form), true)) <
-        std::ldexp(1.0, static_cast<int>(form.width) - (is_signed ? 1 : 0)))
-        return with_width(form, width);
-    Form indices{width, {}}, rest{form.width, {}};
-    if (is_granted)
-        for (const auto& [atoms, coefficient] : form.terms) {
-            if (std::ranges::any_of(
-                    atoms, [](Atom of) { return is_register(of) || (of >= first_loop && of < first_value); }))
-                indices.terms[atoms] =
-                    cut(static_cast<std::uint64_t>(extended(coefficient, form.width)), width);
-            else
-                rest.terms[atoms] = coefficient;
-        }
-    if (indices.terms.empty()) return Form{};
-    return sum(rest.is_constant() ? widened(rest, width, is_signed, false)
-                                  : part(is_signed ? "s" : "u", rest, width),
-               indices);
-}
-
-// Of whole warps: the number of the warp, and of the lane in it.
-std::optional<Form> Reading::of_warps(const ptx::Instruction& made, const Form& a, const Form& b) {
-    // Numbers of blocks are below 2^24, and those of threads in a block no more than 2^10.
-    if (made.opcode == Opcode::and_ && b.is_constant() && a.terms.size() == 1 &&
-        a.terms.begin()->second == 1 && a.terms.begin()->first.size() == 1) {
-        const Atom only = a.terms.begin()->first[0];
-        const bool is_of_grid = (only >= ctaid && only < ntid) || (only >= nctaid && only < lane_atom);
-        const std::uint64_t most = is_of_grid ? 0xffffff : 0x7ff;
-        if (is_register(only) && (b.constant() & most) == most && (b.constant() & (b.constant() + 1)) == 0)
-            return a;
-    }
-    if (!certificate_->dimensions[0].has_whole_warps || !b.is_constant() || a.is_constant())
-        return std::nullopt;
-    Form warps{a.width, {}}, rest{a.width, {}};
-    for (const auto& term : a.terms) (term.second % 32 == 0 ? warps : rest).terms.insert(term);
-    const bool is_constant = rest.is_constant() && rest.constant() < 32 && is_small(warps);
-    const bool is_number = is_constant || (is_small(a) && rest == atom(lane_atom, a.width));
-    if (warps.terms.empty()) return std::nullopt;
-    const std::uint64_t by = b.constant();
-    const auto power = [&](std::uint64_t of) -> std::optional<unsigned> {
-        for (unsigned k = 0; k <= 5; k++)
-            if (of == std::uint64_t{1} << k) return k;
-        return std::nullopt;
-    };
-    std::optional<unsigned> shift, mask;
-    if (made.opcode == Opcode::shr && by <= 5) shift = static_cast<unsigned>(by);
-    // The bits of a number that is no larger than a block.
-    const bool is_of_block =
-        std::ranges::all_of(warps.terms, [](const auto& term) { return term.first.size() == 1; });
-    if (made.opcode == Opcode::bfe && by <= 5 && is_of_block && made.operands.size() == 4 &&
-        made.operands[3].kind == ptx::Operand::Kind::immediate && made.operands[3].bits >= 11)
-        shift = static_cast<unsigned>(by);
-    if (made.opcode == Opcode::div) shift = power(by);
-    if (made.opcode == Opcode::rem) mask = power(by);
-    if (made.opcode == Opcode::and_) mask = power(by + 1);
-    // Low bits are those of what is no multiple of a warp.
-    if (mask && (made.opcode == Opcode::and_ || is_number)) {
-        if (rest.is_constant()) return number(cut(rest.constant(), *mask), a.width);
-        return *mask == 5 && rest == atom(lane_atom, a.width)
-                   ? rest
-                   : part(fmt::format("&{}", *mask), rest, a.width);
-    }
-    if (!is_number) return std::nullopt;
-    if (made.opcode == Opcode::and_ && by == cut(~std::uint64_t{31}, a.width)) return warps;
-    if (!shift) return std::nullopt;
-    for (auto& [atoms, coefficient] : warps.terms) coefficient >>= *shift;
-    if (is_constant) return sum(warps, number(rest.constant() >> *shift, a.width));
-    return *shift == 5 ? warps : sum(warps, part(fmt::format(">>{}", *shift), rest, a.width));
-}
-
-// The low bits of what was widened are what it was.
-Form Reading::narrowed(const Form& form, unsigned width) const {
-    Form result = with_width(form, width);
-    if (form.width == width) return result;
-    for (const auto& [atoms, coefficient] : form.terms)
-        for (const Atom each : atoms) {
-            if (each < first_value || each >= first_value + ssa_.values.size()) continue;
-            const ptx::Value& value = ssa_.values[each - first_value];
-            if (value.kind != ptx::Value::Kind::instruction || value.previous != no_index) continue;
-            const ptx::Instruction& made = function().body[value.instruction];
-            if (made.opcode != Opcode::cvt || ptx::is_float(made.source_type) || ptx::is_float(made.type) ||
-                made.modifiers.sat || bits_of(made.source_type) < width || bits_of(made.type) < width)
-                continue;
-            if (const Form from = operand(value.instruction, 1, width); from.width != 0)
-                result = with(result, each, from);
-        }
-    return result;
 }
 
 Form Reading::operand(std::uint32_t i, std::size_t o, unsigned width) const {
@@ -571,56 +396,6 @@ std::optional<std::string> Reading::check_loops() const {
             if (!follows_index(l, phi)) return "a register of a loop is not what its index says";
     }
     return std::nullopt;
-}
-
-void Reading::find_stack_accesses() {
-    const auto variable_named = [&](Atom of) -> const ptx::Variable* {
-        if (of < first_value || of >= first_value + ssa_.values.size() ||
-            ssa_.values[of - first_value].kind != ptx::Value::Kind::instruction)
-            return nullptr;
-        for (const ptx::Operand& from : function().body[ssa_.values[of - first_value].instruction].operands)
-            if (const ptx::Variable* variable = from.text.empty() ? nullptr : function().variable(from.text))
-                return variable;
-        return nullptr;
-    };
-    const auto is_alloca = [&](Atom of) {
-        return of >= first_value && of < first_value + ssa_.values.size() &&
-               ssa_.values[of - first_value].kind == ptx::Value::Kind::instruction &&
-               function().body[ssa_.values[of - first_value].instruction].opcode == Opcode::alloca_;
-    };
-    const bool has_stack =
-        std::ranges::any_of(function().variables,
-                            [](const ptx::Variable& of) { return of.space == ptx::Space::local; }) ||
-        std::ranges::any_of(function().body,
-                            [](const ptx::Instruction& made) { return made.opcode == Opcode::alloca_; });
-    of_stack_.resize(function().body.size());
-    may_be_of_stack_.resize(function().body.size());
-    for (std::uint32_t i = 0; i < of_stack_.size(); i++) {
-        const ptx::Instruction& made = function().body[i];
-        const ptx::OpcodeClass of = ptx::info(made.opcode).opcode_class;
-        if ((of != ptx::OpcodeClass::load && of != ptx::OpcodeClass::store &&
-             of != ptx::OpcodeClass::atomic) ||
-            !is_reachable(flow_.block_of[i]))
-            continue;
-        of_stack_[i] = may_be_of_stack_[i] = made.modifiers.space == ptx::Space::local;
-        if (made.modifiers.space == ptx::Space::generic && has_stack) {
-            // Where it begins: an argument and a name of another space are no place on the stack.
-            bool is_elsewhere = false;
-            for (const ptx::Ssa::Use& use : ssa_.uses[i])
-                if (use.value != no_index && made.operands.size() > use.operand &&
-                    made.operands[use.operand].kind == ptx::Operand::Kind::address)
-                    for (const auto& [atoms, coefficient] : forms_[use.value].terms) {
-                        if (atoms.size() != 1 || coefficient != 1) continue;
-                        const ptx::Variable* variable = variable_named(atoms[0]);
-                        of_stack_[i] = of_stack_[i] || is_alloca(atoms[0]) ||
-                                       (variable != nullptr && variable->space == ptx::Space::local);
-                        is_elsewhere |= atoms[0] >= first_parameter &&
-                                        (atoms[0] & 0xff) != static_cast<Atom>(ptx::Type::b32);
-                    }
-            may_be_of_stack_[i] = of_stack_[i] || !is_elsewhere;
-        }
-        if (may_be_of_stack_[i] && of != ptx::OpcodeClass::load) stack_stores_.push_back(i);
-    }
 }
 
 }  // namespace trimtab::checker

@@ -25,10 +25,6 @@ std::uint64_t mixed(std::uint64_t seed) {
     return seed ^ seed >> 31;
 }
 
-unsigned bits_of(ptx::Type type) {
-    return type == ptx::Type::pred ? 1 : 8 * ptx::size_bytes(type);
-}
-
 // As the type reads them: sign-extended, or with zeros above.
 std::uint64_t as(ptx::Type type, std::uint64_t bits) {
     const unsigned width = bits_of(type);
