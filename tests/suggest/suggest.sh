@@ -35,7 +35,9 @@ if [[ " $* " == *" sums "* ]]; then
 fi
 
 compile tuned shared_kernels.cu --trimtab-annotations=all.json
-! grep -q 'warning' build.log || fail "what was suggested is of no use: $(cat build.log)"
+# Of the kernels that got one: others may be proved, and need real arrays to be profiled.
+grep -o '"kernel": *"[^"]*"' all.json | cut -d'"' -f4 >suggested.txt
+! grep 'warning' build.log | grep -qFf suggested.txt || fail "what was suggested is of no use: $(cat build.log)"
 rm -f report.jsonl
 TRIMTAB_DEVICE=rtx2070super TRIMTAB_REPORT=report.jsonl ./tuned "$@" >out.txt 2>log.txt || fail "fails as chosen: $(cat out.txt log.txt)"
 ((count == $(grep -F '"by":"annotated"' report.jsonl | grep -o '"kernel":"[^"]*"' | sort -u | wc -l))) || fail "not every kernel is tuned: $(cat report.jsonl)"
