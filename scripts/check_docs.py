@@ -31,7 +31,7 @@ PLAIN_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "s
                *(f"docs/{page}.md" for page in (
                    "README", "advice", "annotations", "bench", "checks", "command-line", "faq", "how-it-works", "learning",
                    "limits", "reading-an-inspect", "start", "suggest", "troubleshooting", "tutorial-advice", "tutorial-annotation",
-                   "validating-on-a-gpu", "will-it-help")))
+                   "validating-on-a-gpu", "variants", "will-it-help")))
 MAX_WORDS = 30
 # What to write instead. Words are matched whole, letter case aside.
 NOT_PLAIN = {re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE): better for pattern, better in {
