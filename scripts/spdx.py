@@ -24,8 +24,8 @@ LINE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 SLASHES = {".h", ".cpp", ".c", ".inc", ".cu", ".cuh", ".js"}
 HASHES = {".py", ".sh", ".cmake", ".in"}
 HASHED_NAMES = {"CMakeLists.txt", ".ci/run"}
-OF_OTHERS = re.compile(r"^tools/trimtab/page/vega.*\.js$")
-UNCHANGED = re.compile(r"(^|/)data/|^tests/fuzz/corpus/|^samples/|^tests/programs/|^driver_gen/[^/]*\.inc$")
+OF_OTHERS = re.compile(r"(^|/)trimtab/page/vega.*\.js$")
+UNCHANGED = re.compile(r"(^|/)data/|^tests/fuzz/corpus/|^samples/|^tests/programs/|(^|/)driver_gen/[^/]*\.inc$")
 OUTER = re.compile(r"^(tests|bench)/")
 DEVICE_CODE = re.compile(r"\b__(global|device)__\b")
 
