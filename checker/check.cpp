@@ -42,6 +42,7 @@ class Check {
         for (ValueIndex v = 0; v < certificate_.labels.size(); v++)
             if ((reading_.required(v) & ~certificate_.labels[v]) != 0)
                 object(at_value(v), "a value depends on more than it is said to");
+        if (objection_) return objection_;
         if (!certificate_.fills.empty()) {
             for (const std::uint32_t i : certificate_.fills) check_fill(i);
             return objection_;
@@ -49,6 +50,8 @@ class Check {
         if (!certificate_.loops.empty() && !flow_.reducible) object(0, "its loops have several entries");
         if (const auto wrong = reading_.check_loops()) object(0, *wrong);
         for (std::size_t l = 0; l < certificate_.loops.size() && !objection_; l++) check_loop(l);
+        // What follows asks what the loops test.
+        if (objection_) return objection_;
         for (const FirstThread& first : certificate_.first_threads) check_first(first);
         for (const Exchange& exchange : certificate_.exchanges) check_exchange(exchange);
         for (const IterationSum& sum : certificate_.sums) check_sum(sum);
