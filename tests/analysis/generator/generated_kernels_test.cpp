@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <ostream>
 #include <string>
 #include <string_view>
 
@@ -99,6 +100,9 @@ struct Kind {
     unsigned readable_of = 4;  // at most one in so many is not readable
     unsigned same_of = 0;      // one in so many is compared and equal; 0: not asked
 };
+void PrintTo(const Kind& kind, std::ostream* out) {
+    *out << kind.name;
+}
 // Most changes of an instruction end a verdict.
 constexpr std::array<Kind, 10> kinds = {
     {{.name = "ptx", .count = 300, .accepted_of = 4, .readable_of = 1, .same_of = 5},
