@@ -137,7 +137,8 @@ class KindsOfKernels {
                 "; of {} launches as written the result depends on the order of threads (a race is assumed)",
                 evidence.assumed_races);
         if (kind.result && kind.result->evidence)
-            text += fmt::format("; gathered in {:.1f} ms of processor time", 1e3 * kind.result->evidence_seconds);
+            text +=
+                fmt::format("; gathered in {:.1f} ms of processor time", 1e3 * kind.result->evidence_seconds);
         work_.note(text);
     }
 

@@ -54,9 +54,8 @@ std::vector<model::LaunchConfiguration> some_of(std::vector<model::LaunchConfigu
     std::vector<model::LaunchConfiguration> out;
     for (auto* launches : {&blocks, &totals}) {
         std::shuffle(launches->begin(), launches->end(), random);
-        const auto place = std::ranges::find_if(*launches, [&](const auto& candidate) {
-            return candidate == chosen;
-        });
+        const auto place =
+            std::ranges::find_if(*launches, [&](const auto& candidate) { return candidate == chosen; });
         if (place == launches->end()) continue;
         out.push_back(*place);
         launches->erase(place);

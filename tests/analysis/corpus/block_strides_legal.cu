@@ -163,7 +163,8 @@ __global__ void smoothed_row(float* o, float* b, int n, int times) {
         for (int k = 1 + threadIdx.x; k < n - 1; k += blockDim.x)
             b[blockIdx.x * n + k] = o[blockIdx.x * n + k - 1] + o[blockIdx.x * n + k + 1];
         __syncthreads();
-        for (int k = 1 + threadIdx.x; k < n - 1; k += blockDim.x) o[blockIdx.x * n + k] = b[blockIdx.x * n + k] * 0.5f;
+        for (int k = 1 + threadIdx.x; k < n - 1; k += blockDim.x)
+            o[blockIdx.x * n + k] = b[blockIdx.x * n + k] * 0.5f;
         __syncthreads();
     }
 }

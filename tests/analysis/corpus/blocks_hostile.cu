@@ -292,12 +292,12 @@ __device__ __forceinline__ float largest_with_idle(float v, float idle) {
     __syncthreads();
     return s[0];
 }
-#define LARGEST(name, start, idle)                                                                     \
-    __global__ void name(float* o, const float* __restrict__ a, int n) {                               \
-        float most = start;                                                                            \
-        for (int k = threadIdx.x; k < n; k += blockDim.x) most = fmaxf(most, a[blockIdx.x * n + k]);   \
-        most = largest_with_idle(most, idle);                                                          \
-        for (int k = threadIdx.x; k < n; k += blockDim.x) o[blockIdx.x * n + k] = a[k] - most;         \
+#define LARGEST(name, start, idle)                                                                   \
+    __global__ void name(float* o, const float* __restrict__ a, int n) {                             \
+        float most = start;                                                                          \
+        for (int k = threadIdx.x; k < n; k += blockDim.x) most = fmaxf(most, a[blockIdx.x * n + k]); \
+        most = largest_with_idle(most, idle);                                                        \
+        for (int k = threadIdx.x; k < n; k += blockDim.x) o[blockIdx.x * n + k] = a[k] - most;       \
     }
 //= fixed 2 "shared memory"
 __global__ void idle_lanes_of_zero(float* o, const float* __restrict__ a, int n);

@@ -1,19 +1,19 @@
 // Nearly kernels whose blocks or warps bring sums of the launch together. See README.md.
 #define ALL 0xffffffffu
 #define TURNS for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-#define TREE(OP)                                                        \
-    for (int h = blockDim.x / 2; h > 0; h /= 2) {                       \
-        if (threadIdx.x < h) {                                          \
-            const int a_ = s[threadIdx.x], b_ = s[threadIdx.x + h];     \
-            s[threadIdx.x] = OP;                                        \
-        }                                                               \
-        __syncthreads();                                                \
+#define TREE(OP)                                                    \
+    for (int h = blockDim.x / 2; h > 0; h /= 2) {                   \
+        if (threadIdx.x < h) {                                      \
+            const int a_ = s[threadIdx.x], b_ = s[threadIdx.x + h]; \
+            s[threadIdx.x] = OP;                                    \
+        }                                                           \
+        __syncthreads();                                            \
     }
-#define SUM_AND_SLOT         \
-    __shared__ int s[1024];  \
-    int sum = 0;             \
-    TURNS sum += a[i];       \
-    s[threadIdx.x] = sum;    \
+#define SUM_AND_SLOT        \
+    __shared__ int s[1024]; \
+    int sum = 0;            \
+    TURNS sum += a[i];      \
+    s[threadIdx.x] = sum;   \
     __syncthreads();
 
 //= fixed 2 "do not have each of their threads' values once"; -O0 fixed

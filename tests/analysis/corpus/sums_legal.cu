@@ -179,7 +179,8 @@ __global__ void float_sum_of_a_launch(float* o, const float* __restrict__ x, int
 __global__ void dot_of_a_launch(float* o, const float* __restrict__ x, const float* __restrict__ y, int n) {
     __shared__ float s[32];
     float sum = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += x[i] * y[i];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        sum += x[i] * y[i];
     for (int w = 16; w > 0; w /= 2) sum += __shfl_down_sync(0xffffffffu, sum, w);
     if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = sum;
     __syncthreads();
