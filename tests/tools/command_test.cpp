@@ -40,9 +40,10 @@ TEST_F(Command, HelpIsGroupedOneLineEach) {
     for (std::string line; std::getline(lines, line); ++count) {
         EXPECT_LE(line.size(), 100u) << line;
         // "  run         Run a program ...": a verb.
-        if (line.starts_with("  ") && std::islower(static_cast<unsigned char>(line[2])) != 0)
+        if (line.starts_with("  ") && std::islower(static_cast<unsigned char>(line[2])) != 0) {
             EXPECT_NE(std::isupper(static_cast<unsigned char>(line[line.find_first_not_of(' ', 12)])), 0)
                 << line;
+        }
     }
     EXPECT_LE(count, 45);
     // What a line left out stands in the subcommand's own help.
