@@ -272,6 +272,7 @@ Decision Engine::decide_whole(Kernel& kernel, const LaunchShape& shape, const ch
 
 Decision Engine::decide(Kernel& kernel, const LaunchShape& shape, std::uint32_t device, const char* keep,
                         Pending& pending, std::string_view remark) noexcept {
+    pending.plan = nullptr;  // an earlier launch's, if any
     pending.device = device;
     Decision decision = decide_whole(kernel, shape, keep, pending);
     // The only body of its plan.

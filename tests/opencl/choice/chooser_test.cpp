@@ -32,6 +32,7 @@ class ChooserTest : public ::testing::Test {
     // A launch of 32 work-groups of 32 work-items.
     Decision decide(const char* keep = nullptr) {
         if (!chooser_) {
+            pending_ = {};  // it names what another chooser knew
             chooser_.emplace(choosing::ReadSettings{.settings = settings_, .warnings = {}}, load_emulation_);
             bundle_.emplace(description_, choosing::recognise_module(static_cast<const void*>(ptx)).hash);
             chooser_->bundles().add(&bundle_->bundle());
