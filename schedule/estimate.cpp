@@ -98,7 +98,10 @@ class Estimation {
             const std::uint64_t some = waves * resident + blocks % resident;
             totals = of_blocks(static_cast<std::uint32_t>(some));
             const std::uint64_t further_waves = blocks / resident - waves;
-            totals.cycles += static_cast<double>(further_waves) * totals.wave_cycles;
+            // A wave of a full SM takes as long as its busiest resource at least, however the few that were seen met.
+            const double busiest = std::ranges::max(totals.admitted_cycles) * static_cast<double>(resident) /
+                                   static_cast<double>(some);
+            totals.cycles += static_cast<double>(further_waves) * std::max(totals.wave_cycles, busiest);
             const double scale = static_cast<double>(blocks) / static_cast<double>(some);
             totals.warp_instructions *= scale;
             for (double& cycles : totals.admitted_cycles) cycles *= scale;

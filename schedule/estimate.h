@@ -25,7 +25,7 @@ struct CrossedBound {
 
 // An answer that crosses a bound by no more than this share of it shows no error: what one more iteration costs is the
 // difference of two emulations, and the order of warps moves each by about as much (docs/abstract-emulation.md).
-inline constexpr double bound_tolerance = 0.05;
+inline constexpr double bound_tolerance = 0.03;
 
 struct Estimate {
     double time_ns = 0;  // launch overhead included
