@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "checker/form.h"
+#include "ptx/comparison.h"
 #include "ptx/opcodes.h"
 #include "ptx/special_registers.h"
 
@@ -187,6 +188,23 @@ bool Reading::is_undefined(ValueIndex index, ValueIndex by) const {
            (value.kind == ptx::Value::Kind::phi && std::ranges::all_of(value.incoming, is_nothing));
 }
 
+// Without a guard, or with one that compares numbers.
+bool Reading::always_runs(std::uint32_t i) {
+    const ptx::Instruction& made = function().body[i];
+    if (made.guard == no_index) return true;
+    const ValueIndex guard = ssa_.guard(i);
+    if (guard == no_index || ssa_.values[guard].kind != ptx::Value::Kind::instruction) return false;
+    const std::uint32_t at = ssa_.values[guard].instruction;
+    const ptx::Instruction& test = function().body[at];
+    const unsigned width = bits_of(test.type);
+    if (test.opcode != Opcode::setp || test.guard != no_index || test.operands.size() != 3 ||
+        test.destination_count != 1 || ptx::is_float(test.type) || ptx::is_signed(test.type))
+        return false;
+    const Form a = operand(at, 1, width), b = operand(at, 2, width);
+    return a.width != 0 && b.width != 0 && a.is_constant() && b.is_constant() &&
+           ptx::holds(test.modifiers.comparison, a.constant(), b.constant()) != made.guard_negated;
+}
+
 Form Reading::form_of(ValueIndex index) {
     const ptx::Value& value = ssa_.values[index];
     if (value.kind == ptx::Value::Kind::undefined || agreed_[index] != nullptr) return own(index);
@@ -204,7 +222,7 @@ Form Reading::form_of(ValueIndex index) {
     }
     const ptx::Instruction& made = function().body[value.instruction];
     const Form itself = own(index);
-    const bool may_stay = made.guard != no_index && !is_undefined(value.previous, index);
+    const bool may_stay = !always_runs(value.instruction) && !is_undefined(value.previous, index);
     if (made.destination_count != 1 || may_stay || itself.width == 0 || value.operand != 0 ||
         made.operands[0].kind != ptx::Operand::Kind::reg || !made.operands[0].text.empty())
         return itself;
@@ -293,7 +311,9 @@ Form Reading::computed(ValueIndex index, const ptx::Instruction& made, std::uint
                 if (const Form a = source(1),
                     b = operand(i, 2, made.opcode == Opcode::shr || made.opcode == Opcode::bfe ? 32 : work);
                     a.width != 0 && b.width != 0)
-                    result = of_warps(made, a, b);
+                    result = made.opcode == Opcode::and_ && a.is_constant() && b.is_constant()
+                                 ? number(a.constant() & b.constant(), work)
+                                 : of_warps(made, a, b);
                 break;
             case Opcode::selp:
                 return merged(index, source(1));

@@ -81,6 +81,7 @@ class Reading {
     void find_function(std::size_t loop);
     void find_stack_accesses();
     bool is_undefined(ptx::ValueIndex value, ptx::ValueIndex by) const;
+    bool always_runs(std::uint32_t instruction);
     Form narrowed(const Form& form, unsigned width) const;
     bool holds(std::vector<ptx::ValueIndex> StridedLoop::* list, ptx::ValueIndex value) const;
     Form form_of(ptx::ValueIndex value);

@@ -36,13 +36,14 @@ struct Tally {
     std::array<unsigned, 6> outcomes{};
     std::map<std::string, unsigned> undefined;  // by why
     unsigned accepted = 0, compared = 0;
-    unsigned objected = 0;  // kernels whose proof the checker does not believe
 
     void add(const TrialResult& result) {
         outcomes[static_cast<std::size_t>(result.outcome)]++;
         accepted += result.verdict != Verdict::fixed ? 1 : 0;
         compared += result.compared;
-        objected += result.outcome == Outcome::fixed && result.text.contains("error of Trimtab's") ? 1 : 0;
+        // The proof and its check are of one mind.
+        if (result.outcome == Outcome::fixed)
+            EXPECT_EQ(result.text.find("error of Trimtab's"), std::string::npos) << result.text;
         if (result.outcome == Outcome::undefined) undefined[result.text]++;
     }
     [[nodiscard]] unsigned of(Outcome outcome) const { return outcomes[static_cast<std::size_t>(outcome)]; }
@@ -125,9 +126,6 @@ TEST_P(GeneratedKernels, LeaveTheSameUnderEveryBlock) {
         EXPECT_GE(tally.accepted * kind.accepted_of, tally.read());
     }
     EXPECT_LE(tally.of(Outcome::unreadable) * kind.readable_of, tally.read());
-    // The proof and its checker are of one mind but for code that a changed instruction leaves, such as blockIdx.y & 63 in
-    // launches of one row: the checker folds less.
-    EXPECT_LE(tally.objected * 20, tally.read());
     if (kind.same_of != 0) {
         EXPECT_GE(tally.of(Outcome::same) * kind.same_of, tally.read());
     }
