@@ -76,11 +76,10 @@ unit_tests=(--label-exclude 'end_to_end|slow|exhaustive')
 
 # Of those, g++ leaves out the tests of compiled code, where most of the time is LLVM's: the emulator's tests run on the
 # interpreter, whose code is g++'s. The corpus under every legal block, most of a stage's time, the sanitizers run, too.
-not_for_gcc='^Compiled|LegalBlocksLeaveTheSameBytes|^ChangedCertificates'
+not_for_gcc='^Compiled|LegalBlocksLeaveTheSameBytes'
 # The sanitizers watch the proof and the emulator, which meet every kernel as clang compiles it: launches of the same
-# kernels as nvcc compiles them are left to the default build, and so are certificates with one thing changed, thousands
-# of checks, and the generated kernels whose proofs run each size of block.
-not_for_sanitizers='LegalBlocksLeaveTheSameBytes/[a-z_]*_nvcc|^ChangedCertificates|LeaveTheSameUnderEveryBlock/(blocks|sums|planes|exchanges|setups)'
+# kernels as nvcc compiles them are left to the default build.
+not_for_sanitizers='LegalBlocksLeaveTheSameBytes/[a-z_]*_nvcc'
 
 # Files under data/ are read by tests, line numbers and all: they stay as they are.
 own_sources() {
