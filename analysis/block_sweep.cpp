@@ -21,6 +21,19 @@ std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to
 
 }  // namespace
 
+std::optional<FunctionValues> values_of_block(SymbolTable& table, const ptx::Function& function,
+                                              std::uint32_t index, const LaunchReads& reads) {
+    LaunchReads of_block = reads;
+    of_block.assumed.of[0] = Assumed::grid_stays;
+    for (const std::size_t d : {1, 2}) {
+        if (reads.thread_index[d] || reads.block_size[d]) return std::nullopt;
+        if (of_block.assumed.of[d] == Assumed::grid_stays) of_block.assumed.of[d] = Assumed::nothing;
+    }
+    auto values = FunctionValues::make(table, function, index, of_block);
+    if (!values || !values->flow().reducible) return std::nullopt;
+    return std::move(*values);
+}
+
 bool is_set_by_arguments(const SymbolTable& table, const Symbolic& address) {
     if (address.width != 64 || !is_expressible(table, address)) return false;
     bool good = true;

@@ -30,6 +30,11 @@ struct BlockSweep {
          tests_next = false;  // before the first turn of a loop, and before each other one
 };
 
+// The function's values as the threads of one block see them, with threadIdx.x for the index. Nothing: blocks have
+// another dimension, or loops have several entries.
+[[nodiscard]] std::optional<FunctionValues> values_of_block(SymbolTable& table, const ptx::Function& function,
+                                                            std::uint32_t index, const LaunchReads& reads);
+
 // Is the address one that arguments alone set?
 [[nodiscard]] bool is_set_by_arguments(const SymbolTable& table, const Symbolic& address);
 

@@ -510,14 +510,8 @@ class TableFinder {
 std::expected<BlockTables, Fault> with_block_tables(SymbolTable& table, const ptx::Module& module,
                                                     const ptx::Function& function, const LaunchReads& reads,
                                                     bool may_reassociate) {
-    LaunchReads of_block = reads;
-    of_block.assumed.of[0] = Assumed::grid_stays;
-    for (const std::size_t d : {1, 2}) {
-        if (reads.thread_index[d] || reads.block_size[d]) return std::unexpected(Fault{});
-        if (of_block.assumed.of[d] == Assumed::grid_stays) of_block.assumed.of[d] = Assumed::nothing;
-    }
-    const auto values = FunctionValues::make(table, function, function_index, of_block);
-    if (!values || !values->flow().reducible) return std::unexpected(Fault{});
+    const auto values = values_of_block(table, function, function_index, reads);
+    if (!values) return std::unexpected(Fault{});
     return TableFinder(table, module, function, *values, may_reassociate).run();
 }
 

@@ -125,7 +125,7 @@ enum class Verdict : std::uint8_t {
 [[nodiscard]] std::string_view name(Verdict verdict);
 
 struct Reason {
-    unsigned rule = 0;   // 1 to 6, DESIGN's re-blocking rules
+    unsigned rule = 0;   // 1 to 7, of docs/legality.md
     std::string source;  // "gemm.cu:14", else "ptx:120"
     std::string text;    // one sentence: what stands in the way, and what the user could do
 };
