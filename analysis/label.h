@@ -65,7 +65,6 @@ class Label {
     // The same in all threads and iterations, but for how it is rounded.
     [[nodiscard]] constexpr bool is_same() const { return !is_of_thread() && !has_any(iteration); }
     [[nodiscard]] constexpr bool is_exactly_same() const { return is_same() && !is_rounded(); }
-    [[nodiscard]] constexpr std::uint32_t bits() const { return bits_; }
 
   private:
     explicit constexpr Label(std::uint32_t bits) : bits_(bits) {}
