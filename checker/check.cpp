@@ -30,7 +30,7 @@ OpcodeClass class_of(const ptx::Instruction& made) {
 
 class Check {
   public:
-    Check(const Certificate& certificate, const Reading& reading)
+    Check(const Certificate& certificate, Reading& reading)
         : certificate_(certificate),
           reading_(reading),
           flow_(reading.flow()),
@@ -452,7 +452,7 @@ class Check {
     }
 
     const Certificate& certificate_;
-    const Reading& reading_;
+    Reading& reading_;
     const ptx::ControlFlow& flow_;
     const ptx::Function& function_;
     std::map<std::size_t, LoopTests> tests_;
@@ -462,7 +462,7 @@ class Check {
 }  // namespace
 
 std::optional<Objection> check(const Certificate& certificate) {
-    const auto reading = Reading::make(certificate);
+    auto reading = Reading::make(certificate);
     if (!reading) return Objection{0, reading.error().message};
     return Check(certificate, *reading).run();
 }

@@ -23,7 +23,7 @@ void write_phis(Certificate& certificate) {
                 if (first->own(phi).width > 1) loop.phis.push_back(phi);
     for (bool changed = true; changed;) {
         changed = false;
-        const auto reading = Reading::make(certificate);
+        auto reading = Reading::make(certificate);
         std::size_t l = 0;
         for (auto* loops : {&certificate.loops, &certificate.rows})
             for (StridedLoop& loop : *loops) {

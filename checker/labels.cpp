@@ -45,14 +45,16 @@ Labels Reading::of(const Form& form, BlockIndex at) const {
     const Form known = normal(form);
     for (const auto& [atoms, coefficient] : known.terms) {
         std::vector<Atom> left = atoms;
-        // Where it stays, the number of threads is no matter.
+        // Where it stays, the number of threads is no matter, nor are its powers.
         for (unsigned d = 0; d < 3; d++) {
             const DimensionRule& rule = certificate_->dimensions[d];
             const Atom size = rule.has_whole_warps ? Atom{warps_atom} : ntid + d;
-            const auto grid = std::ranges::find(left, nctaid + d), block = std::ranges::find(left, size);
-            if (rule.scheme != Scheme::fixed_total || grid == left.end() || block == left.end()) continue;
-            left.erase(std::max(grid, block));
-            left.erase(std::min(grid, block));
+            while (rule.scheme == Scheme::fixed_total) {
+                const auto grid = std::ranges::find(left, nctaid + d), block = std::ranges::find(left, size);
+                if (grid == left.end() || block == left.end()) break;
+                left.erase(std::max(grid, block));
+                left.erase(std::min(grid, block));
+            }
         }
         for (const Atom each : left) result |= of_atom(each, at);
     }
@@ -61,11 +63,8 @@ Labels Reading::of(const Form& form, BlockIndex at) const {
 
 Labels Reading::of_atom(Atom of, BlockIndex at) const {
     if (of >= first_parameter) return 0;
-    if (of >= first_value) {
-        const Atom value = of - first_value;
-        return value < ssa_.values.size() ? of_value(value, at)
-                                          : this->of(parts_[value - ssa_.values.size()], at);
-    }
+    if (const Part* const part = part_of(of)) return this->of(part->form, at);
+    if (of >= first_value) return of_value(of - first_value, at);
     if (of >= first_loop) {
         const std::size_t l = of - first_loop;
         if (is_of_rows(l)) return is_in(loop(l), at) ? thread_block : Labels{thread_block | all_shapes};

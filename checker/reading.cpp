@@ -188,21 +188,21 @@ bool Reading::is_undefined(ValueIndex index, ValueIndex by) const {
            (value.kind == ptx::Value::Kind::phi && std::ranges::all_of(value.incoming, is_nothing));
 }
 
-// Without a guard, or with one that compares numbers.
-bool Reading::always_runs(std::uint32_t i) {
+// Known without a guard, or with one that compares numbers.
+std::optional<bool> Reading::runs(std::uint32_t i) const {
     const ptx::Instruction& made = function().body[i];
     if (made.guard == no_index) return true;
     const ValueIndex guard = ssa_.guard(i);
-    if (guard == no_index || ssa_.values[guard].kind != ptx::Value::Kind::instruction) return false;
+    if (guard == no_index || ssa_.values[guard].kind != ptx::Value::Kind::instruction) return std::nullopt;
     const std::uint32_t at = ssa_.values[guard].instruction;
     const ptx::Instruction& test = function().body[at];
     const unsigned width = bits_of(test.type);
     if (test.opcode != Opcode::setp || test.guard != no_index || test.operands.size() != 3 ||
         test.destination_count != 1 || ptx::is_float(test.type) || ptx::is_signed(test.type))
-        return false;
+        return std::nullopt;
     const Form a = operand(at, 1, width), b = operand(at, 2, width);
-    return a.width != 0 && b.width != 0 && a.is_constant() && b.is_constant() &&
-           ptx::holds(test.modifiers.comparison, a.constant(), b.constant()) != made.guard_negated;
+    if (a.width == 0 || b.width == 0 || !a.is_constant() || !b.is_constant()) return std::nullopt;
+    return ptx::holds(test.modifiers.comparison, a.constant(), b.constant()) != made.guard_negated;
 }
 
 Form Reading::form_of(ValueIndex index) {
@@ -222,7 +222,10 @@ Form Reading::form_of(ValueIndex index) {
     }
     const ptx::Instruction& made = function().body[value.instruction];
     const Form itself = own(index);
-    const bool may_stay = !always_runs(value.instruction) && !is_undefined(value.previous, index);
+    const std::optional<bool> is_run = runs(value.instruction);
+    if (is_run == false && value.previous != no_index && forms_[value.previous].width == itself.width)
+        return forms_[value.previous];
+    const bool may_stay = is_run != true && !is_undefined(value.previous, index);
     if (made.destination_count != 1 || may_stay || itself.width == 0 || value.operand != 0 ||
         made.operands[0].kind != ptx::Operand::Kind::reg || !made.operands[0].text.empty())
         return itself;
@@ -335,14 +338,9 @@ Form Reading::computed(ValueIndex index, const ptx::Instruction& made, std::uint
         if (from.reg == no_index) continue;
         const ValueIndex used = ssa_.use(i, static_cast<std::uint16_t>(o));
         if (used == no_index || forms_[used].width == 0) return own(index);
-        for (const auto& [atoms, coefficient] : forms_[used].terms) {
+        if (is_agreed_on(forms_[used])) return own(index);
+        for (const auto& [atoms, coefficient] : forms_[used].terms)
             key += fmt::format("+{}*{}", coefficient, fmt::join(atoms, "*"));
-            // What is agreed on behind a loop is not what it is in the loop.
-            for (const Atom each : atoms)
-                if (each >= first_value && each < first_value + agreed_.size() &&
-                    agreed_[each - first_value] != nullptr)
-                    return own(index);
-        }
     }
     return known_.try_emplace(fmt::format("{}:{}", key, width), own(index)).first->second;
 }
@@ -350,7 +348,6 @@ Form Reading::computed(ValueIndex index, const ptx::Instruction& made, std::uint
 void Reading::find_forms() {
     forms_.assign(ssa_.values.size(), {});
     known_.clear();
-    parts_.clear();
     for (ValueIndex v = 0; v < forms_.size(); v++)
         if (ssa_.values[v].kind == ptx::Value::Kind::undefined) forms_[v] = own(v);
     for (const BlockIndex block : flow_.reverse_post_order) {
@@ -384,22 +381,22 @@ void Reading::find_function(std::size_t l) {
         if (product(rate, by) == step)
             functions_[phi] = sum(first, product(rate, sum(index, begins, ~std::uint64_t{0})));
         else if (is_of_rows(l))
-            functions_[phi] = with(first, ctaid + loop.dimension, index);
+            functions_[phi] = with_parts(first, ctaid + loop.dimension, index);
         else if (!certificate_->dimensions[loop.dimension].has_whole_warps)
             functions_[phi] =
-                with(first, tid + loop.dimension,
-                     sum(index, sum(begins, atom(tid + loop.dimension, width), ~std::uint64_t{0}),
-                         ~std::uint64_t{0}));
+                with_parts(first, tid + loop.dimension,
+                           sum(index, sum(begins, atom(tid + loop.dimension, width), ~std::uint64_t{0}),
+                               ~std::uint64_t{0}));
     }
 }
 
-bool Reading::follows_index(std::size_t l, ValueIndex phi) const {
+bool Reading::follows_index(std::size_t l, ValueIndex phi) {
     const StridedLoop& loop = this->loop(l);
     const auto at = functions_.find(phi);
     if (at == functions_.end()) return false;
     const unsigned width = at->second.width;
-    const Form first = with(at->second, index_of(l), start(l, width));
-    const Form next = with(at->second, index_of(l), sum(atom(index_of(l), width), total(l, width)));
+    const Form first = with_parts(at->second, index_of(l), start(l, width));
+    const Form next = with_parts(at->second, index_of(l), sum(atom(index_of(l), width), total(l, width)));
     const auto& predecessors = flow_.blocks[loop.header].predecessors;
     for (std::size_t p = 0; p < predecessors.size(); p++) {
         const ValueIndex incoming = ssa_.values[phi].incoming[p];
@@ -409,7 +406,7 @@ bool Reading::follows_index(std::size_t l, ValueIndex phi) const {
     return true;
 }
 
-std::optional<std::string> Reading::check_loops() const {
+std::optional<std::string> Reading::check_loops() {
     for (std::size_t l = 0; l < loop_count(); l++) {
         if (loop_at(loop(l).header).blocks.empty()) return "it names a loop that is none";
         for (const ValueIndex phi : loop(l).phis)

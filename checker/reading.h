@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checker/certificate.h"
@@ -44,6 +45,19 @@ class Reading {
     }
     // What the loop's index goes up by.
     [[nodiscard]] Form total(std::size_t loop, unsigned width) const;
+    // What an operation makes of a polynomial and is followed as one thing, of `width` bits.
+    struct Part {
+        std::string operation;  // "s" or "u": widened
+        Form form;
+        unsigned width = 0;
+        [[nodiscard]] bool is_signed() const { return operation == "s"; }
+        [[nodiscard]] bool is_widened() const { return is_signed() || operation == "u"; }
+    };
+    // Null: the atom is none.
+    [[nodiscard]] const Part* part_of(Atom atom) const {
+        const bool is_part = atom >= first_value + ssa_.values.size() && atom < first_parameter;
+        return is_part ? &parts_[atom - first_value - ssa_.values.size()] : nullptr;
+    }
     // What stands for the loop's index in forms.
     [[nodiscard]] Atom index_of(std::size_t loop) const { return first_loop + static_cast<Atom>(loop); }
 
@@ -72,8 +86,8 @@ class Reading {
 
     // Each phi that is a function of its loop's index: it begins with that of the first index, and each iteration
     // leaves it that of the next one. Else what is wrong.
-    [[nodiscard]] std::optional<std::string> check_loops() const;
-    [[nodiscard]] bool follows_index(std::size_t loop, ptx::ValueIndex phi) const;
+    [[nodiscard]] std::optional<std::string> check_loops();
+    [[nodiscard]] bool follows_index(std::size_t loop, ptx::ValueIndex phi);
 
   private:
     explicit Reading(const Certificate& certificate) : certificate_(&certificate) {}
@@ -81,7 +95,7 @@ class Reading {
     void find_function(std::size_t loop);
     void find_stack_accesses();
     bool is_undefined(ptx::ValueIndex value, ptx::ValueIndex by) const;
-    bool always_runs(std::uint32_t instruction);
+    [[nodiscard]] std::optional<bool> runs(std::uint32_t instruction) const;
     Form narrowed(const Form& form, unsigned width) const;
     bool holds(std::vector<ptx::ValueIndex> StridedLoop::* list, ptx::ValueIndex value) const;
     Form form_of(ptx::ValueIndex value);
@@ -89,7 +103,9 @@ class Reading {
     Form merged(ptx::ValueIndex value, const Form& first) const;
     Form widened(const Form& form, unsigned width, bool is_signed, bool is_granted);
     std::optional<Form> of_warps(const ptx::Instruction& made, const Form& a, const Form& b);
-    Form part(std::string key, const Form& form, unsigned width);
+    Form part(std::string_view operation, const Form& form, unsigned width);
+    Form with_parts(const Form& form, Atom from, const Form& to);
+    [[nodiscard]] bool is_agreed_on(const Form& form) const;
     Form start(std::size_t loop, unsigned width) const;
     bool is_of_rows(std::size_t loop) const { return loop >= certificate_->loops.size(); }
     Form launch(ptx::SpecialRegister first, std::size_t dimension, unsigned width) const;
@@ -112,7 +128,8 @@ class Reading {
     std::vector<Form> forms_;
     std::map<ptx::ValueIndex, Form> functions_;  // of phis that follow an index
     std::map<std::string, Form> known_;          // by operation and operands
-    std::vector<Form> parts_;
+    std::vector<Part> parts_;                    // their atoms come after those of values
+    std::map<std::string, std::size_t> known_parts_;
     std::vector<const Exchange::Agreed*> agreed_;                // by value
     std::vector<bool> of_stack_, may_be_of_stack_, exchanging_;  // by instruction
     std::vector<std::uint32_t> stack_stores_;

@@ -276,11 +276,15 @@ Known Values::of(const Form& form, ValueIndex self) {
             if (each == reading_.index_of(loop_)) factor = index_;
             if (each >= first_parameter)
                 factor = trial_.parameter(each >> 8 & 0x7fffff, static_cast<ptx::Type>(each & 0xff));
-            if (each >= first_value && each < first_parameter) {
-                const std::size_t value = each - first_value, own = reading_.ssa().values.size();
-                // What is left of a number in 32 bits is one in 64.
-                if (value >= own) return std::nullopt;
-                factor = value == self ? made(self) : of(static_cast<ValueIndex>(value));
+            if (const Reading::Part* const part = reading_.part_of(each)) {
+                if (!part->is_widened()) return std::nullopt;
+                factor = of(part->form, no_index);
+                if (factor && part->is_signed())
+                    factor =
+                        cut(static_cast<std::uint64_t>(extended(*factor, part->form.width)), part->width);
+            } else if (each >= first_value && each < first_parameter) {
+                const ValueIndex value = each - first_value;
+                factor = value == self ? made(self) : of(value);
             }
             if (!factor) return std::nullopt;
             term *= *factor;

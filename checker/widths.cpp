@@ -71,16 +71,42 @@ double Reading::largest(const Form& form, bool is_normal) const {
     return result;
 }
 
-// An operation's result that is followed as one thing.
-Form Reading::part(std::string key, const Form& form, unsigned width) {
+// What is agreed on behind a loop is not what it is in the loop.
+bool Reading::is_agreed_on(const Form& form) const {
+    const auto is_agreed = [&](Atom each) {
+        if (const Part* const of = part_of(each)) return is_agreed_on(of->form);
+        return each >= first_value && each < first_parameter && agreed_[each - first_value] != nullptr;
+    };
+    return std::ranges::any_of(form.terms,
+                               [&](const auto& term) { return std::ranges::any_of(term.first, is_agreed); });
+}
+
+// An operation's result that is followed as one thing; width 0: it is not.
+Form Reading::part(std::string_view operation, const Form& form, unsigned width) {
+    if (is_agreed_on(form)) return {};
+    std::string key = fmt::format("{}:{}:{}", operation, form.width, width);
     for (const auto& [atoms, coefficient] : form.terms)
         key += fmt::format("+{}*{}", coefficient, fmt::join(atoms, "*"));
-    const auto [at, is_new] = known_.try_emplace(fmt::format("{}:{}", key, width));
-    if (is_new) {
-        at->second = atom(first_value + static_cast<Atom>(ssa_.values.size() + parts_.size()), width);
-        parts_.push_back(form);
-    }
-    return at->second;
+    const auto [at, is_new] = known_parts_.try_emplace(std::move(key), parts_.size());
+    if (is_new) parts_.push_back({std::string(operation), form, width});
+    return atom(first_value + static_cast<Atom>(ssa_.values.size() + at->second), width);
+}
+
+// Also in what operations were done on.
+Form Reading::with_parts(const Form& form, Atom from, const Form& to) {
+    Form result = with(form, from, to);
+    for (const auto& [atoms, coefficient] : form.terms)
+        for (const Atom each : atoms) {
+            if (part_of(each) == nullptr) continue;
+            const Part old = *part_of(each);
+            const Form inner = with_parts(old.form, from, to);
+            if (inner == old.form) continue;
+            const Form changed = old.is_widened() ? widened(inner, old.width, old.is_signed(), false)
+                                                  : part(old.operation, inner, old.width);
+            if (changed.width == 0) return {};
+            result = with(result, each, changed);
+        }
+    return result;
 }
 
 Form Reading::widened(const Form& form, unsigned width, bool is_signed, bool is_granted) {
@@ -103,10 +129,10 @@ Form Reading::widened(const Form& form, unsigned width, bool is_signed, bool is_
             else
                 rest.terms[atoms] = coefficient;
         }
-    if (indices.terms.empty()) return Form{};
-    return sum(rest.is_constant() ? widened(rest, width, is_signed, false)
-                                  : part(is_signed ? "s" : "u", rest, width),
-               indices);
+    if (indices.terms.empty()) return part(is_signed ? "s" : "u", form, width);
+    const Form beside = rest.is_constant() ? widened(rest, width, is_signed, false)
+                                           : part(is_signed ? "s" : "u", rest, width);
+    return beside.width == 0 ? beside : sum(beside, indices);
 }
 
 // Of whole warps: the number of the warp, and of the lane in it.
@@ -156,7 +182,9 @@ std::optional<Form> Reading::of_warps(const ptx::Instruction& made, const Form& 
     if (!shift) return std::nullopt;
     for (auto& [atoms, coefficient] : warps.terms) coefficient >>= *shift;
     if (is_constant) return sum(warps, number(rest.constant() >> *shift, a.width));
-    return *shift == 5 ? warps : sum(warps, part(fmt::format(">>{}", *shift), rest, a.width));
+    if (*shift == 5) return warps;
+    const Form lanes = part(fmt::format(">>{}", *shift), rest, a.width);
+    return lanes.width == 0 ? lanes : sum(warps, lanes);
 }
 
 // The low bits of what was widened are what it was.
@@ -165,7 +193,12 @@ Form Reading::narrowed(const Form& form, unsigned width) const {
     if (form.width == width) return result;
     for (const auto& [atoms, coefficient] : form.terms)
         for (const Atom each : atoms) {
-            if (each < first_value || each >= first_value + ssa_.values.size()) continue;
+            if (const Part* const of = part_of(each)) {
+                if (of->is_widened() && of->form.width >= width)
+                    result = with(result, each, with_width(of->form, width));
+                continue;
+            }
+            if (each < first_value || each >= first_parameter) continue;
             const ptx::Value& value = ssa_.values[each - first_value];
             if (value.kind != ptx::Value::Kind::instruction || value.previous != no_index) continue;
             const ptx::Instruction& made = function().body[value.instruction];

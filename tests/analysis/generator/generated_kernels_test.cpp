@@ -191,6 +191,7 @@ TEST(GeneratedBodies, WithBuiltInBlocksLeaveWhatTheirOtherBodiesLeave) {
             std::string text = body->second.text();
             replace_all(text, body_name, written->first);
             const BuiltInKernel as_written{written->second.text(), built_in};
+            if (count == 1) fmt::print("{}{}", as_written.ptx, text), std::fflush(stdout);
             result = try_blocks(text, as_written, seed);
             if (result.outcome == Outcome::different)
                 ADD_FAILURE() << "seed " << seed << ": " << result.text << "\n"
