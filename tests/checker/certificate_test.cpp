@@ -37,6 +37,11 @@ TEST(Certificate, NoEffectMayDependOnTheBlock) {
     }
     Kernel total = with_scheme(Scheme::fixed_total, "st.global.u32 [%rd1], %r2; ret;");
     EXPECT_EQ(total.objection(), "");
+    const std::string square = "mul.lo.s32 %r10, %r2, %r2; st.global.u32 [%rd1], %r10; ret;";
+    EXPECT_EQ(with_scheme(Scheme::fixed_total, square).objection(), "");
+    EXPECT_EQ(with_scheme(Scheme::index, square).objection(), "an effect depends on the block");
+    const std::string more = "mul.lo.s32 %r10, %r2, %r53; st.global.u32 [%rd1], %r10; ret;";
+    EXPECT_EQ(with_scheme(Scheme::fixed_total, more).objection(), "an effect depends on the block");
 }
 
 TEST(Certificate, NothingThatDecidesAboutAnEffectMayDependOnTheBlock) {
@@ -69,6 +74,16 @@ TEST(Certificate, AGuardedInstructionDependsOnItsGuard) {
     st.global.u32 [%rd1], %r10;
     ret;)");
     EXPECT_EQ(kernel.objection(), "an effect depends on the block");
+}
+
+TEST(Certificate, WhatAConstantGuardSkipsIsNotSet) {
+    const auto with_test = [](const std::string& test) {
+        return with_scheme(Scheme::index, "mov.u32 %r10, 1; " + test +
+                                              " @%p1 mov.u32 %r10, %r52; st.global.u32 [%rd1], %r10; ret;");
+    };
+    EXPECT_EQ(with_test("setp.ne.u32 %p1, 3, 3;").objection(), "");
+    EXPECT_EQ(with_test("setp.eq.u32 %p1, 3, 3;").objection(), "an effect depends on the block");
+    EXPECT_EQ(with_test("setp.ne.u32 %p1, %r3, 3;").objection(), "an effect depends on the block");
 }
 
 TEST(Certificate, TheCarryIsFollowed) {
@@ -239,6 +254,18 @@ TEST(Certificate, AnEffectIsOneOfEachIteration) {
               "an effect is not one of each iteration");
     EXPECT_EQ(strided("%r10", "st.global.u32 [%rd2], 1;").objection(),
               "an effect is not one of each iteration");
+}
+
+TEST(Certificate, AnIndexInMoreBitsIsOneIterationAhead) {
+    const auto ahead = [](const std::string& step) {
+        return strided(
+            "%r10; shl.b64 %rd21, %rd20, 2; add.s64 %rd21, %rd2, %rd21; st.global.u32 [%rd21], 1; "
+            "cvt.s64.s32 %rd20, %r22; add.s32 %r22, %r22, " +
+                step,
+            "add.s32 %r23, %r1, 1; cvt.s64.s32 %rd20, %r23; add.s32 %r22, %r23, %r2;");
+    };
+    EXPECT_EQ(ahead("%r2").objection(), "");
+    EXPECT_EQ(ahead("%r3").objection(), "an effect depends on the block");
 }
 
 TEST(Certificate, WhatAnIterationLeavesToTheNextIsNoIndex) {
