@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What holds a program's kernels back, and what mending it would win: from the profile records of its
 // launches.
 #pragma once

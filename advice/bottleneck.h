@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What bounds a kernel: the rule of Gehrke ("A semi-automated framework for the analysis of kernels", thesis,
 // 2015; p. 27), with the peaks of each pipe beside it.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # cmake -DOUTPUT=<cpp> -DRULES=<json> -P embed_rules.cmake: the rules as a C++ string.
 file(READ "${RULES}" text)
 file(WRITE "${OUTPUT}" "#include \"advice/rules.h\"

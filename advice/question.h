@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One launch as the models see it, to be asked again with something changed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The remedies, by subject. Each is asked for by name: what_if.h.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Advice as a person, a program or an editor reads it, and two of them compared.
 #pragma once
 

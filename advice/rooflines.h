@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a launch asks of each of the device's resources, and how long each would take for it alone: one
 // roofline a level of memory and a pipe (Gehrke 2015, chapters 3 and 5; Williams et al. 2009).
 #pragma once

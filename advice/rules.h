@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rules that advise goes by, as data: advice/rules.json, compiled in.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a program's run lacks beside its single kernels: copies that could be left out, launches that could share the
 // device.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a launch takes where another than the models is asked: abstract emulation of its warps (schedule/).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a remedy would win: the launch's question with one thing changed, and the models asked again.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What annotations make of a launch: the part of the launch-time rule that the user states.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Annotations beside the source: the file that `trimtab suggest` writes, and that trimtab++
 // --trimtab-annotations=FILE and TRIMTAB_ANNOTATIONS take.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The text of TRIMTAB_TUNE(...) as expressions (docs/annotations.md has the grammar).
 #pragma once
 

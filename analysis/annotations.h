@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_TUNE: the text of an annotation, parsed and checked against the kernel that it stands at.
 #pragma once
 

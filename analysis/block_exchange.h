@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the threads of a block tell each other by shared memory and by shuffles, to come to one value: the sum,
 // the smallest, the largest of what each of them has. Whether it comes out as the same whatever the number of
 // threads is found by doing it for every such number, with sets of threads in the place of values: a place

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums over a launch that its blocks, or its warps, bring together first: each thread's value goes by shuffles or shared
 // memory to one thread of the block or of each warp, and that thread adds what came together to global memory by an
 // atomic. Sums are the same in any order and grouping, so that memory ends up as if each thread had added its own value.

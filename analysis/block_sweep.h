@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the threads of a block do together, once for each k from 0 up to a bound: by a loop over the block's threads,
 // for (k = threadIdx.x; k < n; k += blockDim.x), or by its first threads, if (threadIdx.x < 64). In both the grid is
 // taken to stay as it is, so that threadIdx.x is followed as the global index and blockDim.x as the total.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shared memory in which a block's threads keep what is no block's own:
 // - tables: filled by all threads of the block, each place with what every block fills it with, and read behind a
 //   barrier; to the rest of the proof they are constant memory;

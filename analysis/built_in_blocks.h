@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bodies that trimtab++ adds to kernels whose block is built in: blockDim stands in the place of the constant
 // (docs/legality.md, "Hard-coded blocks").
 #pragma once

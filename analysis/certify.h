@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a proof rests on, as plain data that another room checks (checker/).
 #pragma once
 

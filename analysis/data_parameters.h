@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which scalars set a kernel's work: the data parameters D.
 #pragma once
 

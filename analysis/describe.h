@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From linked PTX to kernel descriptions: parameters, data parameters, guards, and the re-blocking proof.
 #pragma once
 

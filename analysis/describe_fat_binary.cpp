@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a fat binary's images to descriptions.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel description's lookups, and D at one launch.
 #include "analysis/description.h"
 

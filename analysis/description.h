@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernel description: the contract between analysis, profiler, driver_gen, runtime and tools. Its JSON is
 // docs/description.schema.json.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernel description as JSON (docs/description.schema.json).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The piece of a kernel in which a block's threads tell each other values, and what runs of it say of the block.
 #pragma once
 

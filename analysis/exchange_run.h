@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One run of a piece of a kernel by all threads of a block of a given size, with tokens for values: see
 // block_exchange.h.
 #pragma once

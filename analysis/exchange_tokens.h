@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What stands for the values of a block's threads while it is found out what they tell each other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the instructions of a piece of a kernel compute in each thread of a block, as tokens. What threads tell
 // each other, through memory or as warps, is the run's: see exchange_run.h.
 #pragma once

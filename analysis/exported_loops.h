@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the proof found of loops and accesses, written out for the launch.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Expressions as JSON and as text for people.
 #include "analysis/expression.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one expression grammar of guards, annotations and grids: typed trees over kernel arguments and global
 // thread indices, with the machine's own arithmetic (width, sign, wrap-around).
 //

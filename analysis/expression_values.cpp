@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What expressions are worth: exactly at one index, and as intervals over a box of indices.
 #include <algorithm>
 #include <array>

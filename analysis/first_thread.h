@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // if (g == 0): code that the thread of index 0 alone comes by.
 #pragma once
 

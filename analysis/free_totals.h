@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where a kernel with grid-stride loops may be launched with any number of threads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every register value of one function as a polynomial, and where the function uses the launch's registers
 // otherwise than through global indices (re-blocking, rule 1).
 #pragma once

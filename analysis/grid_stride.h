@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Grid-stride loops: for (i = g; i < n; i += total). Every i below n is worked on once whatever the total is,
 // so that the launch may have any number of threads. Proved where each turn depends on i alone, and no turn
 // touches memory that another turn writes.

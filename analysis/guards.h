@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conditions that take a thread to its exit before it does anything (re-blocking, rule 3).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel with what it calls written out in place, so that values, guards and effects are followed through
 // device functions that the compiler left as calls.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "analysis/instruction_rules.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which instructions a re-blocked kernel may have (re-blocking, rule 2).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "analysis/integer_operations.h"
 
 namespace trimtab::analysis {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX instructions that are operators of the expression grammar.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Intervals of machine integers that know wrap-around.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The JSON that the LLVM pass writes beside the PTX: names, types and lines of kernels
 // (docs/maintainers/house.md).
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lattice of the proof: what a value of a kernel is a function of.
 //
 // A label is a set of sources. The empty set is the bottom: launch constants, that is arguments, constants and

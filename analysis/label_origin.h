@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where a value became a function of the thread or of the launch's shape: for people, who are told what to change.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one data flow of the proof: the label (label.h) of every value, in every basic block that reads it.
 //
 // Runs behind function_values (values as polynomials) and loop_indices (which loops stride); what the threads of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a proof may take for granted of a kernel's launches, beyond what CUDA says of every launch. Each is
 // tried in its turn; the launch is then held to it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // threadIdx, blockIdx, blockDim and gridDim: who reads them, and who reads them otherwise than through global
 // indices (re-blocking, rule 1).
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is left of a function where some of its branches always go the other way.
 #pragma once
 

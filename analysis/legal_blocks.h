@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The launch-time half of the re-blocking rule: which blocks may replace the one written, for these very
 // arguments.
 #pragma once

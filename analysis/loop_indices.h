@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The loops of a kernel that stride by the number of threads, and the registers that they carry as functions of
 // their index.
 #pragma once

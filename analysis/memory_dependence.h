@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kernel does by what memory holds: its branches, and where it reads and writes.
 #pragma once
 

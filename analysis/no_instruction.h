@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Instructions that a rewriting takes out stay in their places as ones that do nothing: places in a body have numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The operators of expressions: PTX's pure integer instructions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel parameters with the names and types that the source gave them.
 #pragma once
 

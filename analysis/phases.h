@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Barriers of a block cut what its threads do into phases: what one thread does before a barrier comes before
 // all that any thread of the block does behind it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shared memory that no thread shares: s[threadIdx.x], with a slot for each thread of the block. To the rest
 // of the proof it is the thread's own stack; barriers around it order nothing.
 #pragma once

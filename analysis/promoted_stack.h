@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stack slots as registers. Code that is not optimised keeps every variable in the thread's stack frame,
 // where the values of registers cannot be followed.
 #pragma once

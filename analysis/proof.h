@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The re-blocking proof of one kernel in one image: rules 1 to 4 and 6.
 #pragma once
 

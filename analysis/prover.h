@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One try of the re-blocking proof, for launches of which something is assumed. proof.cpp goes through the tries.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Is it shown that no thread touches what another one writes (re-blocking, rule 6)?
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registers a thread needs, estimated from PTX where no ptxas has spoken.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A block's loops over rows, for (r = blockIdx; r < rows; r += gridDim): where they end, for the launch to know which
 // rows there are.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Addresses of shared memory, and what becomes of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops that wait for other threads (re-blocking, rule 2).
 #pragma once
 

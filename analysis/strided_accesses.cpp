@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "analysis/strided_accesses.h"
 
 #include <fmt/format.h>

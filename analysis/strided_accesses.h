@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the turns of strided loops touch, and the rest of the kernel beside them: as addresses for the launch to
 // compare, where pointers and bounds are known.
 #pragma once

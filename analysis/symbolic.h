@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer values of a kernel as polynomials mod 2^width over what they are made of: global indices, the
 // launch's own registers, parameters, and values that nothing more is known of.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Polynomials as typed expression trees.
 #include "analysis/guards.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations on polynomials: what stays one, what folds, and what becomes an atom.
 #include <algorithm>
 #include <array>

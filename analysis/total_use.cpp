@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "analysis/total_use.h"
 
 #include "analysis/instruction_rules.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Code may read how many blocks there are and make nothing of it: in grids of one dimension a flattened index
 // multiplies it by 0.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Small arrays on the stack, in the turns of strided loops: what a turn stores before it loads does not come from
 // another one.
 #pragma once

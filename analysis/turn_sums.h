@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums over the turns of a grid-stride loop that end in an atomic: s += a[i] in the loop, atomicAdd(sum, s)
 // behind it. Integers add up to the same in any order and in any grouping, and so do the smallest, the
 // largest and bits: however many threads the turns are dealt to, memory gets the sum of all.

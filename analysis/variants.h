@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that are several bodies of one (TRIMTAB_VARIANTS, docs/variants.md): which may stand in for which.
 #pragma once
 

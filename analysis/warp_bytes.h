@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dynamic shared memory that a block needs: so much for each of its warps, and some for all.
 #pragma once
 

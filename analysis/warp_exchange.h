@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the instructions do that bring together what the threads of a warp have.
 #pragma once
 

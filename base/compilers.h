@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compilers and libraries of others that Trimtab drives.
 #pragma once
 

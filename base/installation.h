@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finding programs, and what is installed with this one: bin/ and lib/ stand side by side in the build as in
 // an install.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a signal that ends this process (SIGHUP, SIGINT, SIGTERM) must not leave behind: folders are removed,
 // and programs that this one runs end before it does. A signal that is ignored, or that the program handles
 // itself, stays as it is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading JSON that may be anything: the first thing that is not as documented is named with its place.
 //
 //     read_json(json, "fits", "gemm", [](const JsonValue& fits) { return fits["data"][0]["name"].text(); })

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files that are kept from one run for later ones, which then trust them: whole or not there, of this user
 // alone, and as they were written.
 #pragma once

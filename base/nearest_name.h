@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the user may have meant: the known name nearest to a misspelt one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_REASSOCIATE: whether floating-point sums may be grouped otherwise than as written.
 #pragma once
 

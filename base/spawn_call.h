@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What posix_spawn() is given, of a command.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program that this one talks to: what is sent arrives on its stdin, what it writes on stdout is received, and what
 // it says on stderr goes where this process's messages go.
 #pragma once

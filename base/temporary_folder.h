@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A folder of this process alone, gone with the object, or with the process where a signal ends that.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The micro-benchmarks, by subject. Each is measured as the difference of two lengths, so that what begins and ends a
 // launch is in neither.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A device description out of a calibration: what was measured, what CUDA tells, and from others what neither says.
 #pragma once
 

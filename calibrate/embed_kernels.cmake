@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Writes OUTPUT, a C++ file that holds the PTX of FILES (joined with |), for session.h.
 string(REPLACE "|" ";" files "${FILES}")
 set(rows "")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What micro-benchmarks find out about a device, and how sure it is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // L1, L2 and DRAM: latencies by following addresses, and what streams get.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arithmetic pipes, shared memory and the SM's entrance to memory: latencies and rates.
 #include <fmt/format.h>
 

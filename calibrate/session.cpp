@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "calibrate/session.h"
 
 #include <dlfcn.h>

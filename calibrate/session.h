@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Micro-benchmarks on the CUDA runtime of this process: a GPU's, or the emulator's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the CUDA runtime tells of its current device, as fields of a description.
 #pragma once
 

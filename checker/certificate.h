@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a proof claims of one function of a kernel, in a form that can be checked instruction by instruction.
 // Values, basic blocks and loops are numbered as ptx's SSA and control flow number them.
 #pragma once

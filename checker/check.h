@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A second opinion on a proof: what it claims of a kernel is checked instruction by instruction, by code that
 // shares nothing with the proof but PTX's reader, control flow and SSA. It searches for nothing: what the
 // certificate does not say is not found here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What of a certificate follows from the rest of it. Nothing of this need be right: it is checked with the rest.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Polynomials modulo a power of two, over the launch's registers and values.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums over a thread's iterations: s = nothing; for (...) s += what the iteration alone decides.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What values are functions of: locally, from the labels of what they are made of.
 #include <algorithm>
 

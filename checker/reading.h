@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads a function's dependences anew: registers as polynomials over the launch's registers, and of each value
 // what its label must have, given the labels of what it is made of.
 #pragma once

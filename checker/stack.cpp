@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which accesses are of a thread's own stack.
 #include <algorithm>
 

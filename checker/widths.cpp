@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What polynomials are in other widths, and what of them counts warps.
 #include <fmt/format.h>
 

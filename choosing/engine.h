@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Decides what becomes of each launch, for CUDA and OpenCL alike: a launch is changed only where that is legal and predicted
 // faster; else it goes out as written, and log and report say why.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Of the engine: choices that may change again, by emulation beside the program (TRIMTAB_CROSSCHECK) or by the times of its
 // launches (TRIMTAB_LEARN=1).
 #include <fmt/format.h>

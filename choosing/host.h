@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the engine is told by the interface whose launches it decides on: CUDA, or OpenCL.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // H of one launch: the description of the device that it runs on.
 #pragma once
 

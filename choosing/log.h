@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Trimtab says on stderr while a program runs.
 #pragma once
 

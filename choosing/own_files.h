@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is installed with the library of Trimtab's that this code is in.
 #pragma once
 

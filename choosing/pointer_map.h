@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pointer to pointer, read without a lock on every launch, written seldom.
 #pragma once
 

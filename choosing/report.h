@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_REPORT: one JSON line a launch.
 #pragma once
 

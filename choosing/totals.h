@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What TRIMTAB_LOG=summary says when the program ends.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Libraries of the distribution (scripts/setup.sh installs them).
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)

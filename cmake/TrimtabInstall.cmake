@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What an install has beside the programs and libraries: headers, a CMake package, pkg-config's file, man pages,
 # completions, docs, samples and licences; and the Debian package that CPack makes of it (cpack -G DEB).
 include(CMakePackageConfigHelpers)

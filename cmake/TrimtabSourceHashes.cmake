@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What is kept from one run for later ones is made by code that may change: the hash of its sources is part of every key,
 # so that no version is counted by hand.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # One hash over files: cmake -DOUTPUT=header -DMACRO=NAME -DSOURCES=a;b -P hash_sources.cmake
 set(all "")
 foreach(source IN LISTS SOURCES)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One launch under check (launch_check.h): what memory held before and after it, and the runs held against
 // that.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NVIDIA's libraries that hold their kernels as machine code alone: on the emulator they find no GPU.
 #pragma once
 

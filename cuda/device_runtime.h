@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What kernels call of CUDA's runtime and the emulator does not do itself: given to them as PTX.
 #pragma once
 

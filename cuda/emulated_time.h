@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_EVENT_TIMES=emulation: launches take the time of abstract emulation, of their own memory, and their clocks run
 // by it (docs/abstract-emulation.md).
 #pragma once

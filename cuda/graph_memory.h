@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory that nodes of graphs allocate and free: its addresses are known from the making of the node on, the
 // memory is there from a launch that allocates it until something frees it.
 #pragma once

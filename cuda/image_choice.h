@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which image of a fat binary the emulated device runs, and where its register counts come from.
 #pragma once
 

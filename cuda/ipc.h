@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CUDA IPC: what the handles hold that one process gives to another, and what this one has opened.
 #pragma once
 

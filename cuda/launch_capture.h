@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_CAPTURE: one launch of the program, written to a file as it goes out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launch run again in other shapes and other orders: does it leave the same bytes? What `trimtab verify`
 // asks of the emulator.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cuda/launch_profiles.h"
 
 #include <fmt/format.h>

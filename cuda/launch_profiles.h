@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The profile records of the program's launches, for the file that TRIMTAB_PROFILES names.
 #pragma once
 

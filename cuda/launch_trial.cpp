@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shapes that nobody has proved, tried on one launch: what CheckedRun does for `trimtab suggest`.
 #include <fmt/format.h>
 

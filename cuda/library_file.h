@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device code in a file: PTX text, a fat binary, or what cannot be run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the driver's linker makes: its inputs end to end, to be linked as PTX when the image is loaded.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The PTX machine that this room stands on, by the names that it uses of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What memory held at one moment: to run a launch again from there, and to hold what it left against another
 // run.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device code as programs bring it: fat binaries with their kernels and variables, loaded for a device when
 // first used.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What CUDA's opaque handles point to.
 #pragma once
 

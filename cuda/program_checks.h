@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The checks of the program's kernels that TRIMTAB_CHECK asks for, and where their reports go.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The image of a kernel on an emulated device: registers, shared and local memory, limits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Words that two runs of one launch left otherwise: can the order in which floating-point numbers were added have made
 // it so? docs/legality.md, "What rounding explains".
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the program's run shows beside single launches, for the file that TRIMTAB_PROFILES names.
 #pragma once
 

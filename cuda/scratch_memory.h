@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The program's memory as a run may see it that leaves nothing behind: pages become copies when they are first touched.
 #pragma once
 

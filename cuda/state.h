@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The emulated CUDA runtime of this process, and the frame that every API call runs in.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Texture and surface objects by handle: what kernels read through, and what programs ask back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies and fills: every cudaMemcpy and cudaMemset form comes down to one box of bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Virtual memory management, as the driver API has it: addresses are reserved apart from memory, and one
 // piece of memory may be mapped at several of them. Memory is a file without a name, so that other processes
 // can map it, too.

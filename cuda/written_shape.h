@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a program wrote of a launch that goes out in another shape, for messages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The monomials that a fit may choose from: products of a monomial in the data parameters and one in the
 // box's variables, with degree bounds on both.
 #pragma once

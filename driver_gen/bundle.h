@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What one fat binary's kernels become: a C source per driver program, and one that holds the JSON record and
 // hands the drivers to the runtime when the program or library is loaded.
 #pragma once

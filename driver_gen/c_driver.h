@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writes the driver program of one kernel: C99 that includes <trimtab/driver.h> alone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The fitted metrics as C: a struct of the variables of a box, functions that fill it, and one function a
 // metric.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A rational program as C: the model's flow chart, node by node.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Small pieces of C: literals, identifiers, comments, line breaks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs the C compiler on generated sources.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Driver programs as the C compiler gets them: several in one source, with the text that is the same in all of them
 // once. Most of the time that a driver program takes to compile is that text's.
 #pragma once

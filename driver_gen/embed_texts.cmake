@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # cmake -DOUTPUT=<cpp> -DFOLDER=<dir> -DTEXTS=<list> -P embed_texts.cmake: files as C++ string constants.
 set(content "#include \"driver_gen/embedded_texts.h\"\n\nnamespace trimtab::driver_gen {\n\n")
 foreach(text IN LISTS TEXTS)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files of this folder as text (CMakeLists.txt embeds them).
 #pragma once
 

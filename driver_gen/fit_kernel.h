@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a profile to the fits of every metric that it holds.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fits one metric: every form is fitted to the points that are not held out, and the cheapest form whose
 // error on the held-out points is near the best is kept.
 #pragma once

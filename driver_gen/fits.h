@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel's fitted low-level metrics: each a piece-wise rational function of the data parameters and of the
 // box of threads. This is member "fits" of a kernel's record (include/trimtab/section.h); the generated
 // driver program computes the same functions with the same operations in the same order, to the last bit.

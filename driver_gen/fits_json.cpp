@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fits as JSON: member "fits" of a kernel's record.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which forms are tried for which metric, in order of cost.
 #include <algorithm>
 

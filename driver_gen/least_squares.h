@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Linear least squares by singular value decomposition (papers: KLARAPTOR, section V-E: columns of monomials
 // are nearly dependent, so neither normal equations nor QR will do).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #define XXH_INLINE_ALL
 #include "driver_gen/record.h"
 

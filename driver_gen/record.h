@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One record of section trimtab_data as bytes: what include/trimtab/section.h lays down.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Picks few columns out of many: forward by what each takes off the residual, judged on rows held out, then
 // backward. Numerators alone, or numerators and a denominator (a rational function, linearised).
 #pragma once

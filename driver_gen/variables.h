@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a fit is a function of: the data parameters, the box of threads, and exact integer functions of both
 // (grids, warps, alignments), which are computed and never fitted.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The device descriptions compiled into the library, as text; the build writes the table.
 #pragma once
 

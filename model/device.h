@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device descriptions: H, read from model/devices/*.json (installed under share/trimtab/devices and compiled
 // in).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The fields of the C structures by name: what device files, the programs' inputs and printed tables share.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Writes OUTPUT, a C++ file that holds every FOLDER/*.json as a string.
 file(GLOB files "${FOLDER}/*.json")
 list(SORT files)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GPUPerf's MWP-CWP model (Sim, Dasgupta, Kim, Vuduc: "A Performance Analysis Framework for Identifying
 // Potential Benefits in GPGPU Applications", PPoPP 2012; sections 4 and appendix A), for devices with caches
 // and for launches of any size. Numbers in parentheses below are its equations.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GPUPerf's MWP-CWP model as a rational program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GPUPerf's analytical model and its potential benefits (Sim, Dasgupta, Kim, Vuduc: "A Performance Analysis
 // Framework for Identifying Potential Benefits in GPGPU Applications", PPoPP 2012), equations (1) to (23) and
 // (A.1) to (A.7) as they are published, over whatever stands for its table 2. model/gpuperf.cpp has the

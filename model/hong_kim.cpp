@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers in parentheses are the paper's equations. It knows no cache: every request goes to DRAM.
 #include "model/hong_kim.h"
 

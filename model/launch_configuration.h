@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a kernel is launched: CUDA's execution configuration, without the stream.
 #pragma once
 

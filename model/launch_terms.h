@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What every performance model starts from: the launch's shape, its residency, a warp's computation, its
 // requests to memory and its footprints, as nodes of a rational program. Per warp, unless named otherwise.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The low-level metrics L: what a profile measures at a point (D, P), what is fitted, and what the models
 // read.
 //

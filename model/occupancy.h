@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Theoretical occupancy: how many blocks of one kernel are resident on an SM, and what limits them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The occupancy rule as a part of a rational program: occupancy() interprets it, and the performance models
 // build on it, so that there is one rule.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The seam between the models and everything else: a performance model is a rational program, found by name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The block that CUDA's occupancy API proposes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How far the two predictors of a launch's time are off, by times that were measured.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A rational program (papers: KLARAPTOR, section II): a piece-wise rational function of D, P, H and the
 // low-level metrics, as a straight-line list of nodes. Each performance model is written once with
 // RationalProgramBuilder; the program is then interpreted (evaluate) here and printed as C by driver_gen;

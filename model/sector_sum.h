@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The least that a model can know: sectors asked for, by whole waves. For comparison.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launch's time is bounded by its SMs, by what they share (L2, DRAM, the dispatcher), and by waiting; each
 // bound is a count of the launch over a rate of the device. Where two bounds are near each other neither
 // hides wholly: they meet in smooth maxima.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trimtab's own performance model as a rational program. docs/model.md derives it term by term.
 #pragma once
 

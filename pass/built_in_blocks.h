@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels whose block is built in (blockIdx.x * 512 + threadIdx.x) get a second body with blockDim in the place of the
 // constant. A launch of 512 threads a block is the same launch of either, and the second body may be proved to allow
 // other blocks where the first one cannot have any (docs/legality.md, "Hard-coded blocks").

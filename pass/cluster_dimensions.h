@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // __cluster_dims__, which clang has for AMD's GPUs alone: the compatibility header makes an annotation of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kernel is made of, as text: equal texts are equal code, in whatever modules they stand.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tables that clang puts into constant memory and nvcc does not.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names of source files in debug information, in ASCII: ptxas takes nothing else in a .file line.
 #pragma once
 

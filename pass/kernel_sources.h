@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device side of the LLVM plugin: what the source says of each kernel and PTX does not.
 #pragma once
 

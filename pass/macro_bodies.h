@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bodies of kernels that were compiled with another value of a macro: trimtab++ --trimtab-variants compiled the device
 // code again for each value, and here those of its kernels that came out otherwise join the device module, under
 // names of their own (trimtab/body_name.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The clang plugin that gives a macro another value: clang++ -fplugin=libtrimtab_macro.so, where
 //
 //     TRIMTAB_MACRO=BLOCK=128          every definition of BLOCK says 128, the command line's and the sources' alike

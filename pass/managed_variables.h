@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // __managed__ variables, which clang does not have: the compatibility header marks them with an annotation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The LLVM plugin that trimtab++ hands to clang:
 //
 //     clang++ -x cuda -fpass-plugin=libtrimtab_pass.so ...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Host side of the bodies that macro_bodies.h joins to the device code: they are registered beside their kernels, so
 // that the runtime can launch them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Host side of the LLVM plugin: every kernel launch of the module, the stubs' included, goes through
 // Trimtab's runtime.
 #pragma once

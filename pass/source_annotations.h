@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What __attribute__((annotate("text", ...))) says: how the compatibility header marks what clang does not
 // have.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the code of compilers' and toolkits' headers stands in its user's source.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What TRIMTAB_VARIANTS and TRIMTAB_VARIANT (include/trimtab/annotate.h) leave in a device module: lists of kernels
 // that are bodies of one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conversions between integers of 128 bits and floating point, which clang's back end for GPUs leaves to a
 // library that no GPU has.
 #pragma once

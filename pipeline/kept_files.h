@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --trimtab-keep=DIR: what trimtab++ makes on its way, for people to read.
 #pragma once
 

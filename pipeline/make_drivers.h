@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a fat binary to compiled driver programs: its kernels described, profiled and fitted, the C generated
 // and compiled. What trimtab++ does for each source, and `trimtab prepare` for a module.
 #pragma once

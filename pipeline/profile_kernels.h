@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The profiles and fits of a module's kernels, and evidence for their verdicts: out of the store, by workers, or here.
 #pragma once
 

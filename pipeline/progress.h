@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a tool shows while kernels are profiled: a bar on a terminal, one plain line a kernel elsewhere,
 // nothing when quiet.
 #pragma once

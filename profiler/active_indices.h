@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which global indices pass a kernel's guards, found by evaluating the guards.
 #pragma once
 

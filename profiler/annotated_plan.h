@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kernel's annotation makes of the plan: the blocks that it allows, and the launch that goes with one.
 #pragma once
 

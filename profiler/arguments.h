@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Argument buffers for launches that nobody wrote: data parameters as planned, pointers to regions of their
 // own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where counters come from: the emulator, or (on a machine that has one) a GPU. A backend runs one launch and
 // delivers its low-level metrics.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which blocks of a launch stand for all of them.
 #pragma once
 

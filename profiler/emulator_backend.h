@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counters from the emulator: runs sampled blocks on memory that is made up as it is touched.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which indices of a launch do work, as functions of the data parameters.
 #pragma once
 

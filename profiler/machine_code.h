@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the emulator's counts of PTX meet ptxas's code.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "profiler/made_up_texture.h"
 
 namespace trimtab::profiler {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the handle of any texture object stands for in launches that nobody wrote.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A profile of the launches that a program itself made, with its own data: for kernels whose work depends on what their
 // arrays hold, or that no made-up launch can run (docs/profile.md).
 #pragma once

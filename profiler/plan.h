@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The points (D, P) at which a kernel is measured: small sizes, together and apart, some of them odd so that
 // alignment shows; blocks spread over the legal ones; the largest sizes held out.
 #pragma once

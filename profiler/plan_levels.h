@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The sizes at which a kernel is measured: nine levels, the smallest first, each there for a reason of its own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A profile: the low-level metrics of one kernel, measured at chosen points (D, P) by a backend. This is
 // member "profile" of a kernel's record (include/trimtab/section.h).
 //

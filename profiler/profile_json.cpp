@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Profiles and index ranges as JSON.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Profiles one kernel: plans the points, has the backend measure them, and gathers the profile.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A store beside the local one that many machines share. It is never waited for past a bound, and nothing that happens
 // to it fails a build: what it does not answer is not there.
 #pragma once

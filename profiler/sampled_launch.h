@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launch at a point (D, P), of which some blocks are run.
 #pragma once
 

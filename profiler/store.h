@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where profiles are kept between builds: an SQLite file that several builds may share. A kernel whose PTX,
 // plan and backend are unchanged is never profiled twice.
 //

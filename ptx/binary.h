@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fat binaries, cubins and ELF files: where PTX and ptxas's numbers are found in programs of clang and nvcc.
 #pragma once
 

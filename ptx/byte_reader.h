@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Little-endian numbers out of bytes. The caller has checked that they are there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer comparisons of setp, set and the video instructions, in the width and sign of T.
 #pragma once
 

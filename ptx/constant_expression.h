@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX ISA, "Constants" and "Constant Expressions".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which branches decide whether a block is reached (Ferrante, Ottenstein and Warren, "The Program Dependence
 // Graph and Its Use in Optimization", 1987).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Control-flow graph of one function: basic blocks, dominators, post-dominators, loops.
 #pragma once
 

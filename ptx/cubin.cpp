@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NVIDIA documents no layout for cubins; attributes and flags were read off what ptxas (CUDA 13) writes, and
 // compared with what ptxas -v says.
 #include <fmt/format.h>

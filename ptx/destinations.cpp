@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which operands an instruction writes (PTX ISA, "Instruction Set").
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dominators of any graph; control_flow() uses them forwards and backwards.
 #pragma once
 

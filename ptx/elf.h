@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ELF files of 64 bits, little-endian: host programs and cubins. Every offset is checked against the file's
 // size.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NVIDIA documents no layout for fat binaries; this one was read off what fatbinary (CUDA 13) and clang 22
 // write: a container is a header of 16 bytes (magic, version, header size, payload size) and entries; an
 // entry is a header of 64 bytes or more (at 0 kind, 4 header size, 8 payload size, 16 size compressed, 28

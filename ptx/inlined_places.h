@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where inlined code stands in its user's source. A .loc names the place that the instruction comes from,
 // which may be in a header of the compiler's own, and the calls by which it got there: nvcc as attributes,
 // clang in the comment behind it (in PTX files: the fat binary drops comments, so that the plugin has moved the places

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX text as tokens. Views point into the text, which must outlive them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which registers hold a value that is still needed, at any instruction of a function.
 #pragma once
 

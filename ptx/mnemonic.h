@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // "ld.global.nc.v4.f32" taken apart, once for every spelling.
 #pragma once
 

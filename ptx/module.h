@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One PTX translation unit as a value: what parse() makes of text and what link() makes of several.
 //
 // Positions: every instruction and declaration keeps the line of the PTX text and, where `.loc` gives it, the

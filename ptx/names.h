@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How the enumerators of types.h are spelt in PTX, both ways.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What kind of numbers registers hold. Their declarations do not tell: LLVM keeps floats in .b32 registers and stores
 // them by st.b32. It is told by what made a value, and, of a value that is only moved, by what was in the memory that it
 // was loaded from.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one table of opcodes: what each is, what it reads and leaves besides its operands, and what it is
 // counted as. How an opcode is executed stands where it is executed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The parser: one object a text. Its parts lie in parser_*.cpp; each member function takes what it names from
 // the token stream, and returns false where it recorded an error there.
 #pragma once

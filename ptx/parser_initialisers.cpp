@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Initial values of variables (PTX ISA, "Initializers"): numbers, addresses, and single bytes of addresses.
 #include <bit>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names inside one function's body. PTX's braces open scopes, where a register, variable or label hides one
 // of the same name outside; here every one gets a name of its own: the first keeps it, a later one becomes
 // "name$1", "name$2" and so on.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which lane of its warp a lane reads from in shfl.sync.
 #pragma once
 

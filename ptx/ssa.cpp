@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Phis at iterated dominance frontiers of registers that are live across blocks, then renaming down the
 // dominator tree (Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991); phis that
 // nothing reads go.

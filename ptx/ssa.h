@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Static single assignment over PTX's registers and what else instructions leave to each other (opcodes.h,
 // State), kept beside the function: PTX itself is not rewritten.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the parts of the parser share: the token under the cursor, one token of foresight, and the first
 // error.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The vocabulary of PTX that the rest of Trimtab shares (PTX ISA 8.8 and 9.0).
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The wheel holds programs: it is of one platform, and of no version of Python."""
 
 import sysconfig

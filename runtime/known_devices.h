@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // H at run time: the description of each device that the backend offers.
 #pragma once
 

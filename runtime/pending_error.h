@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The program's last error, as cudaGetLastError tells it: calls that Trimtab makes may neither show there nor
 // push out what the program has not asked for yet.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trimtab in this process: made when first needed, never destroyed, for programs call CUDA while they end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls that Trimtab makes beside the program's, while another thread may be recording a graph: in the default mode of such a
 // capture, some calls of any thread (asking for an event, loading code) would spoil it. In the relaxed mode they do not.
 #pragma once

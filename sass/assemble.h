@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What ptxas makes of a kernel's PTX, as a cubin and as instructions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels for architectures that ptxas 13 no longer makes code for: Kepler, Maxwell, Pascal and Volta.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel's machine code with the counts of one launch: what a trace of a warp is made from.
 //
 // A warp's way through it: blocks in the order of the code, each Match::executions times (of all warps), whose

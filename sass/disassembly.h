@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nvdisasm's text of a cubin, read: functions and their instructions.
 #pragma once
 

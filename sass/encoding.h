@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The control fields of a 128-bit instruction: what ptxas tells the hardware about when to issue it.
 //
 // Volta and what came after it leave hazards to the compiler. Where the fields lie was found by

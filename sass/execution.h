@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a warp executes of a function, on the mean: instructions by pipe, issue cycles, accesses, waits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Executions of blocks and edges of a control-flow graph, as far as they follow from those that are known:
 // what goes into a block comes out of it.
 #pragma once

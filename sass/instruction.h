@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One instruction of SASS, read from nvdisasm's text.
 #pragma once
 

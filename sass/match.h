@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How often each block of SASS runs, from how often each instruction of the PTX that it was made of ran.
 //
 // ptxas keeps the line of the PTX that an instruction was made of. Instructions that it neither moves out of

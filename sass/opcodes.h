@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an opcode of SASS does: the pipe that takes it, the memory that it accesses.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The PTX that a function of SASS was made of: its blocks and loops over all of its functions, with counts.
 #pragma once
 

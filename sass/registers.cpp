@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which registers an instruction reads and writes: from its operands, and from what its opcode and modifiers
 // say of their widths.
 #include <algorithm>

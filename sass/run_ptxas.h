@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One run of ptxas, of whichever release, over one kernel.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the device descriptions leave open of an SM's resources, by architecture.
 #pragma once
 

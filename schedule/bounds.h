@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Between which times an answer must lie, whatever the order of the warps: counted from a launch's trace alone.
 //
 // Nothing here calls the scheduler, so that an error there shows. Like its answers, the counts take the later of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "schedule/code_builder.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The static half of a trace, from a kernel's PTX: stretches are the regions that the emulator counts.
 #pragma once
 

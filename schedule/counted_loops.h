@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops whose turns need not be run one by one: it is known how many are left, and that nothing but data hangs on what
 // a turn computes.
 //

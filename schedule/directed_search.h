@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The search that is led by bottlenecks: each launch that was emulated says, by its sensitivities, what others would
 // gain from fewer requests to a resource or from more warps, and the one that promises most comes next.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a remedy would change of a launch's code or of where its accesses go: the launch is traced as if it were made.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a traced launch to its time.
 //
 // A few turns of each loop and a few blocks of the SM are emulated, and what a turn or a block more costs is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an SM's resources do with the instructions that its schedulers issue: each is admitted one gap after the other
 // (pipe_admit of the paper that resources.h names), by way of the caches.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order in which straight code issues. PTX comes in the order in which the front end thought of it; ptxas
 // moves loads up and puts independent work where it would wait. Machine code has its order already.
 #pragma once

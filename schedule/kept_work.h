@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How much of a block's work is left when only the first iterations of its loops are scheduled.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // L1 and L2 as the scheduler keeps them: lines of 128 bytes with their sectors of 32, written back when they go, the
 // least recently used first. Sets of eight lines, chosen by a hash, stand for the real caches' placement, which is not published.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "schedule/machine_trace.h"
 
 #include <fmt/format.h>

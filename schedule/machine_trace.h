@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The trace of a launch's warps through ptxas's machine code, from that through the PTX.
 //
 // Which block of the code a warp runs how often follows from how often it ran each instruction of the PTX

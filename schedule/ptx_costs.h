@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an instruction of PTX asks of an SM. PTX is not the machine's code: copies, conversions of pointers and
 // reads of parameters are none of its instructions, and divisions are several.
 #pragma once

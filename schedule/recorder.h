@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Watches the functional emulation of some blocks and writes down what their warps did.
 //
 // Of each loop the first turns are kept (`kept_turns`), the others counted: a loop's steady state shows in

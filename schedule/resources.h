@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an SM has that warps wait for, each with two numbers: a latency and a gap (Hong et al., "GPU Code
 // Optimization using Abstract Kernel Emulation and Sensitivity Analysis", PLDI 2018, section 3.1).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Abstract emulation of one SM: warps issue the instructions of their traces, resources admit them one gap
 // after the other (algorithm 1 of the paper named in resources.h).
 //

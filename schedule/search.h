@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Search over launches of a kernel that differ in shape and compile-time values: which to emulate, and in which
 // order. Three ways: all of them, at random, or led by what limits those emulated so far (after algorithms 2 and 3 of
 // the paper that resources.h names).

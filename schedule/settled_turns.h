@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How many turns of a loop show what all of them cost.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the SMs' blocks have in common: one SM is emulated, L2 and DRAM serve all.
 //
 // A block's address of an access, as a rule, is a sum of multiples of its indices. The multiples are measured

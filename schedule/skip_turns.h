@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Leaves out turns of counted loops while a warp runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What warps did, as the scheduler wants it: straight stretches of code, the steps of each warp through them,
 // and what each access to memory touched. Made from PTX by the recorder; nothing here knows where a trace
 // comes from, so machine code can feed the same scheduler.

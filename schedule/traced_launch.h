@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launch, traced: some of its blocks are run on the emulator, those of one SM, and what they did is ready to
 // be scheduled.
 #pragma once

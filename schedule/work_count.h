@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a launch asks of an SM's resources, counted from its trace.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The gallery of the manual's site: for each of some well-known kernels its code, what is proved of it, the block that
 it gets on five GPUs at two sizes, and the page of a run.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Builds the Python wheel out of a build. See --help.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks that the manual's links lead somewhere, that what it names is there, and that its lines can be read.
 
 usage: scripts/check_docs.py [--root DIR]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the commands that the manual shows, and compares what they print with what it says.
 
 usage: check_examples.py --bin DIR [--root DIR] [--modelled] [PAGE.md...]

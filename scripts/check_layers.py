@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks how the rooms lean on each other, and that no file outgrows one job.
 
 usage: scripts/check_layers.py [--root DIR]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs clang-tidy over the rooms' own sources, and again only over what changed.
 
 usage: scripts/check_tidy.py [--build DIR] [--jobs N] [FILE...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Sourced by the other scripts: where things are, how to say things, which CUDA toolkit to use.
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # the sourcing scripts read these

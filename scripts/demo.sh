@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Builds Trimtab and shows it at work on one program. See --help.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Draws a map of a launch's time over its thread blocks as SVG: as predicted and, where a table is given, as measured.
 
 usage: draw_blocks.py --ranking SELECT.json --written BX,BY -o FILE.svg [--title TEXT]

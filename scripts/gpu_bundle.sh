@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Makes the bundle that scripts/gpu_validate.sh runs from, for machines that have a GPU and no compiler. See --help.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Validates Trimtab on a GPU, from the bundle of scripts/gpu_bundle.sh. It needs bash, the core utilities, CUDA's driver and
 # libcudart.so.13, and no network. See --help.
 # shellcheck disable=SC2317 # steps are called by their names

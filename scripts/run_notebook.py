@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a notebook of the manual, and compares what its cells print with what it says.
 
 usage: run_notebook.py NOTEBOOK.ipynb [--write] [--share F]

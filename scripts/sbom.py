@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a package of Trimtab holds of others, as a CycloneDX 1.6 document (JSON).
 
 usage: sbom.py [--licences FOLDER] --output FILE.cdx.json PREFIX    of an installed tree

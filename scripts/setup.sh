@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Installs the tools and libraries that a build of Trimtab needs. See --help.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Lays out the pages of the site (scripts/build_site.sh): Markdown where it lies, with what it links to, and the order of
 the pages. Groups are the headings of docs/README.md (Start, Tutorials ...), pages come in the order of their tables; then
 follow those of docs/maintainers/README.md. Notebooks become pages with what their cells print, by nbconvert.

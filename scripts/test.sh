@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Everything that must hold before a change is kept. See --help.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
@@ -123,6 +124,7 @@ stage_style() {
     fi
     scripts/check_layers.py || failed=1
     scripts/check_docs.py || failed=1
+    scripts/spdx.py --check || failed=1
     local script  # each must at least parse
     for script in scripts/*.sh .ci/run; do bash -n "$script" || failed=1; done
     if command -v shellcheck >/dev/null; then shellcheck -x scripts/*.sh .ci/run || failed=1; fi

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # build_once.sh BUILD SOURCE: builds SOURCE, a sample or a program of tests/programs, with BUILD/bin/trimtab++, unless a test
 # has done so since anything changed that goes into it. Its second line may say "// Flags: ..." instead of -O3. Prints
 # the folder of the program, which is named for the source; beside it is build.log, what the compiler said.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # For scripts that build one CUDA source and run it: sourced with BUILD and SOURCE as its arguments, it gives $build,
 # $source, $name and a work folder of their own, named for the script's folder, as the current one.
 build=$1

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Abstract emulation and the closed form against measured block sweeps: which blocks they choose, in which order they
 put them, and how far their times are off.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How many launches a search emulates until it has one within some per cent of the best of all: led by bottlenecks, and
 in random order.
 

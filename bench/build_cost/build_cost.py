@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a build costs: a file of many small kernels, by clang++ alone, by trimtab++ with an empty cache, with an empty one
 and no evidence, and with a full one.
 

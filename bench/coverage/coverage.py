@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """coverage.py BUILD DIR...: of all CUDA programs below the folders, what Trimtab does with their kernels and launches.
 
 Programs are sources (*.cu with a main), which BUILD/bin/trimtab++ builds (flags as their second line says, "// Flags: ..."),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Preloaded into a program: the time of each kernel launch between two events, one JSON line each, into the
 // file that COVERAGE_TIMES names. On the emulator those are the modelled times.
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernels whose speed is compared, in CUDA and in OpenCL, with the data that they run on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/emulator_speed/emulated.h"
 
 #include <unistd.h>

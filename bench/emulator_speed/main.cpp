@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How fast the emulator runs kernels: compiled, interpreted, on one core and on all, against the same kernels
 // as OpenCL on PoCL. The ratios at the end are of this very run.
 #include <benchmark/benchmark.h>

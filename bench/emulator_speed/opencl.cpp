@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/emulator_speed/opencl.h"
 
 #if defined(TRIMTAB_HAS_OPENCL)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A case on PoCL, OpenCL on the processor.
 #pragma once
 

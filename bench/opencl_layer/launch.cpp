@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the layer adds to a launch, over a driver that does nothing: nothing, a remembered choice, a new one; and what a launch
 // takes on PoCL, a driver that does something. The driver programs are made by `trimtab prepare`, which the first launch waits
 // for (TRIMTAB_MODULES=wait).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // bench/pruning: the cases of Wang et al. 2020, Table 4: how much of the space is pruned, what the search costs beside one
 // that simulates everything, whether the best survives, and what abstract emulation says of the chosen sizes.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/pruning/null_size.h"
 
 #ifdef TRIMTAB_HAS_OPENCL

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The work-group size that an OpenCL platform of this machine picks where a program gives none.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Trimtab adds to a launch over the bare call: nanoseconds where the choice is remembered, microseconds
 // where it is new, by real driver programs of kernels of one, two and three dimensions. The backend's launch
 // does nothing: what is left is the runtime's and the driver program's own. Beside them, on the same device

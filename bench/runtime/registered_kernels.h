@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernels of kernels.cu as their object registers them: the registration that libtrimtab.so would get.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // bench/schedule_speed: what abstract emulation costs: to trace a launch, and to schedule what was traced, for blocks of
 // the PolyBench samples and for configurations of a tuned kernel, in processor time of one core.
 #include <fmt/format.h>

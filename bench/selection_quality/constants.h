@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How much hangs on the model's constants: perturbed at random, and fitted without one app at a time.
 #pragma once
 

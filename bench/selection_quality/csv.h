@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Comma-separated tables with a header line; no quoting.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Trimtab predicts for every block of a measured case, and which one it takes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compiled driver programs on the cases' launches: how long a decision takes, and what a search loses
 // against evaluating every legal block.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Metrics of launches, emulated once and remembered: a changed model is scored again in a moment.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the fits cost: the same choices from metrics that were emulated at the true N, block by block.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The programs behind a measured table, taken through Trimtab's whole path: compiled by trimtab++, described,
 // profiled at small sizes on the emulator, fitted.
 #pragma once

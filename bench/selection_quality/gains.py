@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a chosen block gains over a plain guess, out of what selection_quality measured: a table in Markdown.
 
 usage: gains.py RESULTS.json [--against RULE] [--margin SHARE]

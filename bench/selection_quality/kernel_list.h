@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which kernel of which program stands behind an (app, kernel) of a measured table, and what its launches
 // are as functions of the table's N. A JSON list, for example
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // bench/selection_quality: how near the blocks that Trimtab chooses are to the best of a measured table.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/selection_quality/measured_table.h"
 
 #include <fmt/format.h>

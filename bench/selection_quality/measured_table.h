@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tables of measured kernel times: gpu,app,kernel,n,bx,by,time_ms,repeats,status, a line a timed block.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Efficiencies of many choices as a few numbers.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """thirty.py BUILD: thirty kernels as programs have them, and what tunes each.
 
 The programs are those of tests/programs that THIRTY names. Each is built by BUILD/bin/trimtab++, watched by `trimtab suggest`, and

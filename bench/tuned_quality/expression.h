@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whole numbers that a table's columns make: "ceil_div(4096, block_size_x * tile_size_x)".
 #pragma once
 

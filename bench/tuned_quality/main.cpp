@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // bench/tuned_quality: predicted times of compile-time-configured kernels, in the order of the measured ones?
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiles one configuration and predicts it both ways, as `trimtab predict` and `trimtab emulate` do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bench/tuned_quality/results_file.h"
 
 #include <fmt/format.h>

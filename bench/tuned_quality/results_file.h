@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Predictions that were made, so that a run can go on where another stopped.
 #pragma once
 

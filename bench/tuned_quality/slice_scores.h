@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How good predictions of a slice's configurations are, of each predictor.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What stands behind a table of timed configurations whose parameters are compile-time constants:
 //
 //     {"source": "../kernels/convolution_tiled.cu", "kernel": "convolution_tiled", "time_ms": "time_ms",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A table of timed configurations, in slices of what differs in the other columns alone.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Evaluations that Kernel Tuner needs in simulation mode until it has a configuration within some per cent of a table's
 best: by its own strategies, and after the leaders of `trimtab search --format kernel-tuner -o LEADERS.json`.
 

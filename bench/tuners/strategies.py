@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Evaluations that search strategies need in Kernel Tuner's simulation mode over a table of measured times: to 95 % of
 the best's speed, and to the best. Trimtab's strategy (python/trimtab/kernel_tuner.py) beside Kernel Tuner's own.
 

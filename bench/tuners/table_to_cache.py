@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A table of measured configurations (CSV: the parameters, then time_ms) as a cache for Kernel Tuner's simulation mode.
 
 usage: table_to_cache.py TABLE.csv CACHE.json [--device NAME] [--kernel NAME]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Four workers as plain processes, under Slurm and under OpenMPI. See --help.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR/../../scripts source=../../scripts/common.sh

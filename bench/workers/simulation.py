@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Preparing many kernels on many workers, by simulation: where it stops scaling, and why.
 
 usage: simulation.py --times FILE [--mean-s F] [--kernels N] [--module-kernels N] [--workers N,N..] [--compile-at-once N]

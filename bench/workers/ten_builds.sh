@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Builds of the samples that share one Redis. See --help.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR/../../scripts source=../../scripts/common.sh

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The whole device: what L2 and DRAM deliver, and how fast launches and blocks start. Timed with events.
 struct alignas(16) Words {
     unsigned x, y, z, w;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One warp, each instruction waiting for the one before.
 #include "measured_part.cuh"
 

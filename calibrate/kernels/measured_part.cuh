@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What every micro-benchmark shares: the clocks around the part that is measured.
 //
 // All are extern "C", so that they are found by name. Loops that count turns are not unrolled; what is in them is, as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One block that keeps a pipe of its SM busy: several independent chains in every thread.
 #include "measured_part.cuh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which bytes of a kernel's arguments tell two launches apart, and the parameter buffer made of them.
 #pragma once
 

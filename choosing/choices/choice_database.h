@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The file of TRIMTAB_CHOICES: one row a (kernel, device, D), in SQLite. A library of its own, for few
 // programs want it and SQLite takes longer to load than Trimtab; choosing/choices/choice_store.h loads it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Remembered choices of one kernel: exact key words to a block and a grid, found without a lock.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Choices kept across runs, where TRIMTAB_CHOICES names a file. Never needed: whatever goes wrong is one
 // warning, and choices are made anew.
 #pragma once

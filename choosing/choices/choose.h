@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The decision for one launch: which block and grid, on whose word, and why.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The other bodies of a kernel (docs/variants.md): a launch may become one of another body, by that body's own
 // annotation and driver program.
 #pragma once

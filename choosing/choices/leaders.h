@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The launches that a cross-check compares with what was chosen.
 #pragma once
 

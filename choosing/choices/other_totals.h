@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Other numbers of threads for kernels whose grid-stride loops allow any: a grid that fills the device, where
 // the one written leaves it idle or gives its threads too little to do.
 #pragma once

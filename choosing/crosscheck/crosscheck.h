@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_CROSSCHECK=top:K: the leaders of a new choice are emulated beside the program, and where that contradicts the
 // driver program, the remembered choice changes, at a launch whose number is fixed.
 //

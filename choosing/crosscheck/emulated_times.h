@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The times of a few launches of one kernel by abstract emulation. A library of its own (libtrimtab_crosscheck.so), for
 // few programs want it and it brings the emulator along; choosing/crosscheck/crosscheck.h loads it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Nothing that this library constructs is destroyed when the process ends: its thread may be at work then. Destructors
 // run in the reverse order of the registrations, and what the thread constructs as it goes is registered after the
 // handler that waits for it.

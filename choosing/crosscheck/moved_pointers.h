@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The arguments of a launch, so that its emulation comes out the same in every run.
 #pragma once
 

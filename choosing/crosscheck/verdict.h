@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the closed form and the abstract emulation decide together about the leaders of one choice.
 #pragma once
 

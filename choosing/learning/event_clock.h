@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // By what launches are timed where they run: events of an interface, recorded in a stream before and after them and asked for at
 // later launches. Nothing is waited for.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which of several launches takes the least time, from times that scatter: successive halving (Karnin, Koren and Somekh,
 // "Almost Optimal Exploration in Multi-Armed Bandits", 2013, algorithm 1) with ends of its own: launches that are clearly
 // slower leave early, and it is over once what is left to gain is within the noise.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_LEARN=1: over the first launches of a choice the blocks that the driver program finds best are launched in turn and
 // timed where they run, and the fastest is kept. Each launch is the program's own, made once.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What learning makes of one launch, and what it found in the end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver programs that loaded objects brought along, by the fat binary that they were made for.
 #pragma once
 

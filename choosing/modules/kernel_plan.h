@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the runtime keeps of one kernel from its first launch on.
 #pragma once
 

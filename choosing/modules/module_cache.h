@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The folder of prepared modules: for each module that a program loads while it runs, a library of its
 // kernels' driver programs, made by `trimtab prepare`.
 //

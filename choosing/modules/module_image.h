@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a program hands to cuModuleLoadData and its like: PTX, or a fat binary that may hold some.
 #pragma once
 

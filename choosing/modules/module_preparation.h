@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Starting `trimtab prepare` beside the program, so that the program cannot tell.
 #pragma once
 

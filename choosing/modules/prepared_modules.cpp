@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "choosing/modules/prepared_modules.h"
 
 #include <dlfcn.h>

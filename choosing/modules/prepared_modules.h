@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Modules whose driver programs may come while the program runs: from the program itself, or from the cache of prepared
 // modules, into which `trimtab prepare` puts what is missing while the program goes on.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "choosing/modules/side_annotations.h"
 
 #include <fmt/format.h>

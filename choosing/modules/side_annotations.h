@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_ANNOTATIONS: annotations of kernels beside their source, for this run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Read once for the files of the emulated CUDA runtime (trimtab_precompile).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Read once for the files of all libraries (trimtab_precompile). Only headers whose meaning no option of a
 // target changes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The frame that every call of the driver API runs in. The driver and the runtime share all of the emulator's
 // state; the driver adds contexts, and keeps no last error.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Contexts: the primary one of each device, which the runtime uses too, and those that programs create. All
 // contexts of a device share its memory; a fault ends with the context that is destroyed or reset.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices, as the driver API tells of them.
 #include "cuda/device.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entry points by name: cuGetProcAddress.
 #include <dlfcn.h>
 #include <fmt/format.h>

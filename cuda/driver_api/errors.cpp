@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names and texts of the driver's error codes.
 #include "cuda/errors.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the driver API tells of kernels: attributes, parameters, occupancy.
 #include <algorithm>
 

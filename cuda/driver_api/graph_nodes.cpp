@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Nodes of graphs in the driver API, as programs add, change and ask for them.
 #include "cuda/driver_api/call.h"
 #include "cuda/driver_api/graph_params.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What nodes of graphs are made with: the driver API's structures and the runtime's.
 #pragma once
 

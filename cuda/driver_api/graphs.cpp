@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Graphs of the driver API: the runtime's, under other names and structures.
 #include "cuda/driver_api/call.h"
 #include "cuda/driver_api/graph_params.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory and events of other processes, in the driver API.
 #include <cstring>
 

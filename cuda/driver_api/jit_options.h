@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The options of cuModuleLoadDataEx and the linker that programs read back: the logs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launches through the driver API.
 #include "cuda/driver_api/call.h"
 #include "cuda/kernel_launch.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver's linker: PTX and fat binaries joined into one image. Nothing is compiled; the image holds the
 // parts, and they are linked when it is loaded.
 #include <fmt/format.h>

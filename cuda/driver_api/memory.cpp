@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Allocation through the driver API, and what is known of a pointer.
 #include <algorithm>
 #include <cstring>

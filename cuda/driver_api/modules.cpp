@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Modules and libraries of the driver API: device code that programs bring while they run, as PTX or in fat
 // binaries. A CUmodule, a CUlibrary and the runtime's cudaLibrary_t are all cuda::Module; a CUfunction, a
 // CUkernel and a cudaKernel_t all CUkern_st.

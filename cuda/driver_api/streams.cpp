@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Streams, events and captures of the driver API: the runtime's, under other names.
 #include "cuda/driver_api/call.h"
 #include "cuda/runtime_api/alias.h"

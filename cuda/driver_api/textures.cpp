@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Texture and surface objects of the driver API: the runtime's, described in the driver's structures.
 #include <algorithm>
 #include <cstring>

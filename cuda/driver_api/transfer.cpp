@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies and fills through the driver API.
 #include "cuda/transfer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Virtual memory management: reserve, create, map, allow.
 #include "cuda/virtual_memory.h"
 

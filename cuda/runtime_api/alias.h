@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CUDA exports calls twice where they use a default stream: under the plain name for the legacy one, and with
 // _ptds or _ptsz for a thread's own. Work runs when it is submitted, so both mean the same here.
 #pragma once

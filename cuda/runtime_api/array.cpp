@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CUDA arrays: allocation and copies.
 #include <cuda_runtime_api.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Capturing streams, and launching what they recorded.
 #include <cuda_runtime_api.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conditional nodes of graphs: what they look at, and their bodies.
 #include <cuda_runtime_api.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cudaMemcpy in its linear, pitched, boxed and peer forms, and cudaMemset.
 #include <cuda_runtime_api.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices: which there are, what they can do, which is current.
 #include "cuda/device.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors and versions.
 #include <cuda.h>
 #include <cuda_profiler_api.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Nodes that allocate and free memory, and what a device's graphs hold of it.
 #include "cuda/graph_memory.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How graphs' calls make nodes and change them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Nodes of graphs as programs ask for them, and the kinds of nodes that few programs add.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>

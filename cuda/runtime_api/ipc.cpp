@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory and events of other processes on the same machine.
 #include "cuda/ipc.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launches, and what is known of a kernel.
 #include <cuda_runtime_api.h>
 

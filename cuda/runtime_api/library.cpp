@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Libraries of device code loaded while the program runs.
 #include <cuda_runtime_api.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hints about managed memory.
 #include <cuda_runtime_api.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Allocation: device, pinned, managed, pitched; what is known of a pointer.
 #include "cuda/memory.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mipmapped arrays: a CUDA array a level, each half as wide, high and deep as the one before.
 #include <cuda_runtime_api.h>
 

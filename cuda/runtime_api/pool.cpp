@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stream-ordered allocation. Work runs when it is submitted, so that an allocation is there at once, and a
 // pool is an account.
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What compilers' constructors call, and device variables by their host names.
 #include <cuda_runtime_api.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Streams and events. Work is done when it is submitted; streams keep the modelled times.
 #include <cuda_runtime_api.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Texture and surface objects: made of arrays, mipmapped arrays, linear and pitched memory.
 #include <cuda_runtime_api.h>
 

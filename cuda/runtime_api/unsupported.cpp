@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls that the emulator does not serve. Each says so once, on stderr, and fails as CUDA's calls do where a
 // device lacks a feature; programs that ask before they use a feature never meet them.
 #include <string>

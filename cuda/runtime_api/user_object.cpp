@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // User objects: what a program wants to keep as long as a graph. Graphs hold references; the last one that
 // goes calls the program's function.
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One launch in a file, with all that it can reach, so that it can be made again anywhere: docs/captures.md.
 #pragma once
 

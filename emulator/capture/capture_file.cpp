@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The format: docs/captures.md.
 #include <fmt/format.h>
 #include <zstd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contents of a capture's file as they are written and read: docs/captures.md, "The format".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pointers of a captured launch into variables that lie elsewhere now.
 #pragma once
 

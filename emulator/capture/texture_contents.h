@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The texture and surface objects of a capture in its file: docs/captures.md, "The format".
 #pragma once
 

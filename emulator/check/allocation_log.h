@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Who allocated and freed the memory that kernels access, and which bytes of it have been written.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The host's side of the checks, and what concerns whole warps and blocks.
 #include "emulator/check/checker.h"
 

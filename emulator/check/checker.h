@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Watches the launches of a process for defects of its kernels, and keeps the reports.
 #pragma once
 

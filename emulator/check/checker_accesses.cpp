@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Single accesses: bounds that the emulator does not know, bytes that nobody wrote, races.
 #include <fmt/format.h>
 

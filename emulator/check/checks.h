@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which defects of programs the emulator looks for: trimtab run --check, TRIMTAB_CHECK.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which accesses of a launch are ordered before which: what a race is judged by.
 //
 // Time is the count of synchronizing events so far; an access is stamped with it. A thread knows all accesses

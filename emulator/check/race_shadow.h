@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The latest accesses to every word of memory of a launch, and the races among them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the checks found: one report a place in a kernel, however often it happens there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // By how much floating-point numbers may differ where sums are taken in another order: docs/legality.md, "What rounding
 // explains".
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What numbers a launch writes, and where: which words hold sums of floating-point atomics, which hold results of
 // floating-point instructions, and of what type. What may differ by rounding where sums are taken in another order is
 // among these; what is stored as an integer never is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The memory that programs allocate: one reserved stretch of addresses, so that a device pointer is a host
 // pointer and unified addressing needs no table; with gaps between allocations, so that an access past an
 // end is an error and not a neighbour's value.

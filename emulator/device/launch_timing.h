@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The modelled time of a launch, from what it did: its counters, through the performance model.
 #pragma once
 

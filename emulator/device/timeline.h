@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Modelled device time: when each piece of work begins and ends on a device whose SMs and copy engines are
 // shared by its streams.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Addresses that the quick ways (vector/resolve.cpp) leave: another range than last time, lanes in different
 // ranges, the windows of generic addresses, local memory, and everything that is a fault.
 #pragma once

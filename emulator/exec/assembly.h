@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which lanes of a warp act together in an instruction with a mask of members: shfl, vote, match, redux,
 // elect, bar.warp.sync.
 //

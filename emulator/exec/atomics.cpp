@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // atom and red. Lanes act one after the other, in order; blocks run on several host threads, so that global
 // memory needs the host's atomic operations.
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Barriers between the warps of a block (PTX ISA, "bar, barrier").
 //
 // Arrival is by lane, as on Volta and later: a barrier that waits for everyone is complete when every lane

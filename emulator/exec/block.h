@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One thread block: its shared memory, its warps and its barriers.
 #pragma once
 

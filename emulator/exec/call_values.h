@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arguments and results of calls to functions that the host stands in for.
 #pragma once
 

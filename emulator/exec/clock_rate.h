@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How fast clocks run in the launches that a host thread makes: %clock and %clock64 count a warp's instructions, at a
 // number of cycles each.
 #pragma once

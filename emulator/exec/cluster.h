@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A cluster: blocks that run side by side on one worker, meet at a barrier of their own and reach each
 // other's shared memory (PTX ISA, "cooperative thread arrays" and "cluster").
 #pragma once

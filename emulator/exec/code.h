@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel made ready to run: its ops, and those of the functions that it reaches.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Instructions by which the lanes of a warp exchange data: shfl, vote, match, redux, elect, bar.warp.sync.
 #include <bit>
 #include <cmath>

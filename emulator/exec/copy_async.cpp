@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cp.async: done at once, which is one of the orders that the ISA allows. The load's op comes first, the
 // store's right after it.
 #include <bit>

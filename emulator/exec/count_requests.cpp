@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What one memory request costs: sectors, lines, segments, bank conflicts.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where a worker counts while blocks run. Sums and maxima only: the same whoever counted what.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What kernels call to launch kernels: the functions of libcudadevrt. Under the second version of dynamic
 // parallelism a kernel cannot wait for what it launched, so that this may all run when its grid is over.
 #include <algorithm>

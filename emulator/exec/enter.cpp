@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where compiled code takes over from the interpreter.
 #include "emulator/exec/block.h"
 #include "emulator/exec/handlers.h"

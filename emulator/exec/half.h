@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // binary16 and bfloat16 by way of binary64, which holds every sum, product and fused multiply-add of theirs
 // closely enough to be rounded once more without harm where it is exact.
 #pragma once

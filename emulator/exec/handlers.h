@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The handlers that need more of the warp than its lanes: each runs one kind of op.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The heap of malloc() and free() in kernels. Memory goes back to the host only with the program, so that no
 // range that a worker remembers can become invalid.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions that kernels call and the device has: vprintf, malloc, free, __assertfail.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kernel reaches, how its shared memory is laid out, and its ops.
 #include <algorithm>
 #include <unordered_set>

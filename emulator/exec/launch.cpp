@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launch: checked, spread over host threads, counted.
 #include "emulator/exec/launch.h"
 

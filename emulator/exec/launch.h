@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functional emulation: kernels of linked PTX, run exactly, warp by warp.
 #pragma once
 

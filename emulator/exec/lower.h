@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From PTX to ops, one function of one kernel at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arithmetic, logic, comparisons and conversions: a vectorised handler where there is one, else a lane
 // function.
 #include <algorithm>

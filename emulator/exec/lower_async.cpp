@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies that the ISA lets run by themselves, and the barriers that wait for them.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Branches, calls, barriers, and what talks to the other lanes of a warp.
 #include <algorithm>
 #include <iterator>

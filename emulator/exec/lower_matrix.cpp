@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // wmma, mma, ldmatrix, stmatrix, movmatrix. What wmma loads and stores becomes ordinary loads and stores of
 // each register, so that they are checked, counted and observed as those are.
 #include <algorithm>

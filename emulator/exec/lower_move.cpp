@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mov in all its forms, and conversions between addresses.
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tex, tld4, txq, suld, sust, suq through objects. References by name (.texref) left CUDA with version 12.
 #include <algorithm>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrix instructions. All lanes take part at once: PTX ISA has them all converged (.aligned).
 //
 // The order in which a hardware sums is not laid down. Here products are exact, sums are of binary64 and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrices that the lanes of a warp hold in pieces: wmma, mma, ldmatrix and their kin.
 //
 // PTX ISA, "Matrix Fragments for mma.m16n8k16" and the like: lane l is in group g = l / 4 at place t = l % 4.

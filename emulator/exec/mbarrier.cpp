@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mbarrier: a barrier in shared memory, in 64 bits whose meaning is ours (PTX ISA: the object is opaque).
 // Lanes act one after the other; a block's warps take turns on one host thread.
 #include <bit>

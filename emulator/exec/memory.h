@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The memory that an emulated kernel sees. Global addresses are 64-bit numbers; who owns them is an
 // implementation's business: cuda/ backs them with the host memory that cudaMalloc gave out, the profiler
 // with sparse pages filled on demand.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a lowered memory instruction knows, and what is found out about its addresses when it runs.
 #pragma once
 

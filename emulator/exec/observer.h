@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What watches a launch from outside: the checks of emulator/check. A launch without one runs code that has
 // no trace of it.
 #pragma once

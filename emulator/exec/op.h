@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One lowered instruction: what the interpreter's loop runs.
 #pragma once
 

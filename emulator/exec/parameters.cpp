@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ld.param and st.param of functions: values that travel through the frame's parameter storage.
 #include <bit>
 #include <cstring>

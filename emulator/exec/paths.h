@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tree of a warp's paths: divergence, reconvergence, exits, frames.
 #pragma once
 

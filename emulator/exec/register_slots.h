@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX has as many registers as its writer likes; few are alive at a time. Registers whose lives do not meet
 // share a slot, so that a warp's registers stay in the processor's nearest cache.
 #pragma once

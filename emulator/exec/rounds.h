@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How often a warp waits for global memory in a stretch of straight code (Metric::dependent_rounds).
 //
 // A warp issues in order and waits where an instruction reads a register whose load is under way; ptxas moves

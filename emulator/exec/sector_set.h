@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A set of 32-byte sectors of memory, dense within windows of 2 KiB: 64 sectors.
 #pragma once
 

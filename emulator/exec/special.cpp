@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clocks, local addresses, directed rounding, and arithmetic with a carry.
 #include <algorithm>
 #include <cfenv>

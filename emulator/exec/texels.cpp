@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a texture unit computes: addresses, formats, filters.
 #include <algorithm>
 #include <bit>

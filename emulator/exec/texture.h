@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Texture and surface objects: what the handles that kernels fetch through stand for. Whoever owns the memory
 // of a launch makes them (GlobalMemory::texture and ::surface); reading them is textures.cpp's business.
 #pragma once

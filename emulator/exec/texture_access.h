@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a lowered texture or surface instruction knows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fetches through texture and surface objects, lane by lane.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Video instructions, lane by lane: no GPU since Kepler runs them fast, and they are as rare in programs.
 #include <algorithm>
 #include <cstdlib>

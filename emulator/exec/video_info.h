@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a video instruction does with the parts of its operands (PTX ISA, "Scalar Video Instructions" and
 // "SIMD Video Instructions").
 #pragma once

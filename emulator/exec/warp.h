@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The state of one warp: its registers, its paths through the code (SIMT), its frames.
 //
 // Divergence: lanes of a warp that take different ways become children of a path that waits at the immediate

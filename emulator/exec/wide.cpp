@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registers of 128 bits (.b128): moved, packed of two halves, loaded and stored.
 #include <bit>
 #include <cstring>

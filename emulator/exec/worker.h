@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What one host thread needs to run blocks: pools of frames and warps, ranges of memory met before, counters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What compiled code and the emulator agree on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiled objects on disk, one file each: $XDG_CACHE_HOME/trimtab/code/<key>.o, sealed (base/kept_file.h).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/jit/lane_loops.h"
 
 #include <llvm/ADT/DenseMap.h>

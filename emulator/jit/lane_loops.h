@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Code on vectors of all 32 lanes, made loops over parts of a warp that fit the processor's registers.
 //
 // Large functions are compiled so: an instruction of 64-bit lanes is one of the processor's instead of four

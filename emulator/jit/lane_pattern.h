@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How the thread index runs over the lanes of a warp: what compiled code is specialised for.
 #pragma once
 

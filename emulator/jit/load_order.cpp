@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/jit/load_order.h"
 
 #include "ptx/instruction_registers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which loads may be made before the instructions in front of them.
 #pragma once
 

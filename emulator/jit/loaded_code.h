@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Machine code in memory, from an ELF object of the compiler's. It refers to nothing outside itself: what it
 // calls it finds through the warp. So no linker is needed, nor LLVM where the object comes from the cache.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GPUs make one NaN where processors carry on the bits of an operand's. Which registers may hold any NaN in
 // the place of that one, because what makes NaNs and what looks at their bits is all compiled: sums and
 // products that feed one another need not be put right each time.

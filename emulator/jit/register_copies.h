@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registers of large functions on their way between a warp's frame and the room where compiled code keeps
 // them: told by tables, since code for each of them at each way in and out would be most of the function.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registers of large functions in memory, not in virtual registers: the time that LLVM takes for those grows
 // with their number times the number of places where they are live.
 #pragma once

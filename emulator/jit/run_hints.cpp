@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/jit/run_hints.h"
 
 #include "ptx/special_registers.h"

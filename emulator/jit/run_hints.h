@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where lanes probably lie: registers whose values, within runs of neighbouring lanes, differ by known
 // offsets whatever the runs' own first values are. In a block 16 threads wide, y * width + x is two such
 // runs. Compiled code looks whether it is so before it relies on it.

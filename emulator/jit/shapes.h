@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is known, before anything runs, of how a register's value differs between the lanes of a warp: not at
 // all (uniform), by offsets that are known (a pattern: consecutive array elements, the rows of a 16 by 16
 // block), by offsets that are known within runs of neighbouring lanes (in a block 16 threads wide,

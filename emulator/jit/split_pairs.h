@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Vectors of two lanes, the first lanes of a warp's two runs, as two scalars: processors have more units for
 // those, and addresses are wanted as scalars in the end.
 #pragma once

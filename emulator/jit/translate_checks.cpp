@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where loads and stores go: one range check for all lanes whose addresses have a known shape, or for several
 // loads behind one register. Whatever fails it goes to the interpreter.
 #include <llvm/IR/Constants.h>

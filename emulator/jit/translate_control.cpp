@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Branches, and the ways out of compiled code.
 #include "emulator/jit/abi.h"
 #include "emulator/jit/translator.h"

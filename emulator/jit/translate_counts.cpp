@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What counted code does besides: passes through regions, lanes under guards. The counts are those of the
 // interpreter's ops (exec/counting.cpp), which go on wherever it takes over.
 #include <llvm/IR/Intrinsics.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads of one basic block from neighbouring places behind one register, as unrolled loops have them: where
 // lanes lie far apart, each lane's are read at once.
 #include <llvm/IR/Intrinsics.h>

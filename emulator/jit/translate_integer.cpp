@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer and logic instructions: what vector/integer_ops.h computes, in LLVM's terms.
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>

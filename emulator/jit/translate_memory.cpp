@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads and stores, once their places are checked. What fails the check goes to the interpreter, which finds
 // the range, or the fault.
 #include <llvm/IR/Constants.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Floating-point instructions, comparisons and conversions: what vector/real_ops.h, compare.cpp and
 // convert.cpp compute, in LLVM's terms.
 #include <llvm/IR/Constants.h>

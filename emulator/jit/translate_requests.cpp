@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What counted code makes of memory requests: the counts of exec/count_requests.cpp. Requests of all lanes
 // that lie in one or two pieces are counted in place, those of lanes far apart if they are like the last one
 // there; the rest by calls.

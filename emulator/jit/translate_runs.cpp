@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads and stores whose lanes lie in runs, as their shape or, where it is so, a hint says; or in any way.
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads and stores of a basic block whose places are known before the first of them: they are checked there,
 // all at once. The stretch of code from the first to the last is made twice: for all in range, and for the
 // rest, where each is checked by itself.

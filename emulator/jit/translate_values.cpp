@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registers and operands as values of LLVM's.
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>

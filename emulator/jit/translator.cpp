@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/jit/translator.h"
 
 #include <llvm/IR/Intrinsics.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One function of a kernel, from PTX to LLVM IR: a warp is a vector of 32 lanes.
 //
 // The function made has the type of Handler. It is called at an entry op, keeps the function's registers in

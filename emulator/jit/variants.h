@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compiled code of a kernel: one variant for each way in which its blocks' threads lie in warps, made
 // when it has run long enough to be worth it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where compiled code finds the parts of a warp. Warp is no standard-layout class, for which offsetof is
 // conditionally supported: clang and g++ do.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/metrics/footprint_boxes.h"
 
 #include <algorithm>

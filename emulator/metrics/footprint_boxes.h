@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which boxes of blocks a counted launch must look at for the footprints that a performance model asks for.
 #pragma once
 

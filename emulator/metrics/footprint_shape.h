@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Footprints of boxes of threads by their shape: as measured where they were, else from the measured ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The profile record of one launch: all that its counters, its code and its shape say, in one value that
 // outlives the program that launched it. advice/ reads it.
 #pragma once

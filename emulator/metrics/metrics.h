@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a launch's counters to the low-level metrics of the models.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Instruction-level parallelism of a kernel's code: how many instructions of a block there are for each step
 // of its longest chain of dependences, every instruction a step, weighted by how often each block ran.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a program's run on the emulator shows beside its single launches: copies that brought what was there
 // already, and launches that waited for each other without need. advice/ reads it.
 #pragma once

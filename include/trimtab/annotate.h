@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* What a programmer promises of a kernel that Trimtab cannot prove: which blocks it works with, the grid and
  * the dynamic shared memory that go with a block, and which arguments are data sizes.
  *

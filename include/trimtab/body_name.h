@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bodies of a kernel that trimtab++ compiles with another value of a macro (docs/variants.md) are named
 //
 //     KERNEL$MACRO$VALUE        _Z6reducePKiPii$BLOCK$128

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* The driver program's C interface. C99; generated driver programs include nothing else of Trimtab.
  *
  * A driver program predicts one kernel's time from data parameters D, program parameters P (the block, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What every room returns when bad input meets it: one line that names the file and the place.
 #pragma once
 

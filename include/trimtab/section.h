@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Section `trimtab_data` of an instrumented object or binary: records laid end to end, each
 //
 //     bytes 0..7    "TRIMTAB2"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Work-group sizes for launches of OpenCL, by the engine that decides on CUDA's launches (choosing/engine.h). A work-group is a
 // block; the grid is the global size in work-groups.
 #pragma once

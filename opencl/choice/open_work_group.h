@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The work-group of a launch that leaves it open, before anything is chosen for it.
 #pragma once
 

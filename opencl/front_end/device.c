@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What OpenCL C cannot write, for NVIDIA's targets: in C, whose address spaces are those of the target.
 typedef __attribute__((address_space(4))) const char ConstantChar;
 typedef __attribute__((address_space(3))) unsigned long LocalWord;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenCL C to PTX, and what PTX lacks about its kernels.
 #pragma once
 

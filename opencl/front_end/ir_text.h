@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is read off, and changed in, LLVM IR and PTX as clang prints them.
 #pragma once
 

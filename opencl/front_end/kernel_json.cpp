@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "opencl/front_end/kernel_json.h"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is known of kernels, in JSON: as it is kept with compiled programs.
 #pragma once
 

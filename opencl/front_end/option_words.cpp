@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "opencl/front_end/option_words.h"
 
 namespace trimtab::opencl {

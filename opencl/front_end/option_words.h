@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Build options as clBuildProgram takes them, in one text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Does a source ask what compiles it? Then what a device's own compiler makes of it may be another program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launch on its way to the driver: with the work-groups that are chosen for it.
 #include "opencl/layer/enqueue.h"
 

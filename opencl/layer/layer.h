@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Between a program and any driver: sees what is given to that, and hands it on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the loader asks of a layer (OPENCL_LAYERS, CL/cl_layer.h).
 #include <CL/cl_layer.h>
 

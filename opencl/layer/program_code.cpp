@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a program's source to code that is described: what the driver compiles for itself, compiled once more.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the layer has seen of a program: devices, queues, memory, programs and kernels, by the driver's handles.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffers and parts of them, and what all memory objects have in common.
 #include <algorithm>
 #include <bit>

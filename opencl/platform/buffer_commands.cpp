@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading, writing, copying and filling buffers.
 #include <algorithm>
 #include <bit>

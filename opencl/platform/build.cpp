@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Building, compiling and linking programs.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sources, compiled for the launches that come; and their binaries.
 #define XXH_INLINE_ALL
 #include <fmt/format.h>

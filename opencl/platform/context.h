@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A context: devices that share memory objects and programs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The platform and its devices: GPUs as they are described.
 #pragma once
 

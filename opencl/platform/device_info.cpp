@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices, and what they say of themselves: as their descriptions and the front end have it.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table by which the loader finds the entry points, whole: what there is not answers so.
 #include <cstring>
 #include <string_view>

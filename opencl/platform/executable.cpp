@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From compiled sources to kernels that run.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Images: made, asked about.
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Formats of images, and what the emulator's texture unit makes of them.
 #include <algorithm>
 #include <array>

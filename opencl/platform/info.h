@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Answers to clGet...Info, and the frame of entry points.
 #pragma once
 

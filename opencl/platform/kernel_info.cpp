@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What kernels say of themselves.
 #include <algorithm>
 #include <array>

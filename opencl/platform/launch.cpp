@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launches: from a global size to a grid, with the work-groups that are chosen for it.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mapping memory objects, which lie where the host sees them anyway.
 #include <cstring>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory objects: buffers, parts of them, images. Device memory is host memory, so that a device address is a host
 // address: a mapped object lies where it always lies.
 #pragma once

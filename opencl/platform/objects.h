@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What OpenCL's handles point to. Each begins with the table by which the loader finds the entry points.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The platform, and what it says of itself.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs: what they are built from, and what runs on a device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Command queues, and the commands that do nothing but keep order.
 #include "opencl/platform/event.h"
 #include "opencl/platform/info.h"

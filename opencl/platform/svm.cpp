@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shared virtual memory, coarse-grained: device memory is host memory, so that every address is shared.
 #include <bit>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What of OpenCL there is: versions, extensions, features of the language.
 #pragma once
 

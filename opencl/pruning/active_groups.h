@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How many work-groups a multiprocessor has at once: section 5.1.1.
 #pragma once
 

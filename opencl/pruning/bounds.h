@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The best and the worst case of a round, without simulation (sections 6.2.2 and 6.2.3).
 #pragma once
 

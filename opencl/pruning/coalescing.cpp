@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "opencl/pruning/coalescing.h"
 
 #include <algorithm>

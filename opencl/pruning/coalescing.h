@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What one access of a warp touches (section 4.2.3).
 #pragma once
 

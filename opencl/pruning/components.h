@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What warps of a multiprocessor exclude each other from, and how long an operation of each takes.
 //
 // This room follows Wang, Qian, Knoll and Huang, "Efficient Performance Estimation and Work-Group Size Pruning for OpenCL

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The emulator's own counts in the place of static ones: what warps did, as a round of traces.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sizes in the order of their estimates, few of which are made at first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the work-groups of a round fetch from behind L2, by a warp of two of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel as the walk over it wants it: its blocks in the order in which a trace lists them, and of each what its branches
 // and addresses hang on, its arithmetic, and its accesses (sections 4.1.1 to 4.1.3).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The instruction pipeline: warps of a round consume their traces (section 5.2).
 #pragma once
 

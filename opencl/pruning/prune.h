@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The work-group size that is predicted best, found without simulating most of them (section 6).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A cache by reuse distance: an access hits where fewer lines than the cache holds were touched since the last one to its line
 // (section 4.2.3). Keeping lines in the order of their last access gives just that answer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The traces of a round of active work-groups: walks of its warps, and what their accesses find in the caches.
 #pragma once
 

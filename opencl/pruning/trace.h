@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Execution traces: what each warp of a round of active work-groups does, in order (section 4.2).
 #pragma once
 

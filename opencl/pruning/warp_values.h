@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values of a kernel's integers for one warp: what arguments, ids and the turns of loops decide (section 4.2.1).
 //
 // A value is a number for each lane. Most are the same sum for all, base + x * tid.x + y * tid.y + z * tid.z, and are kept so:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One warp's way through a kernel, without a run: the trace that algorithms 1 to 3 make.
 //
 // Blocks come in the order in which the search of algorithm 3 lists them, loops turn by turn, and a block is in the trace where a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops of a walk: turns, and which of them need not be walked (section 4.1.2).
 #include <algorithm>
 #include <bit>

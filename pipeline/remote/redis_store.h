@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Profiles and compiled driver programs in a Redis that many machines share.
 //
 // Keys are hashed and values signed with a secret that all of them have (sealed_entry.h): who can write to the server

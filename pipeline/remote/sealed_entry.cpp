@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "pipeline/remote/sealed_entry.h"
 
 #include <fcntl.h>

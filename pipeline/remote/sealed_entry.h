@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An entry of a store that others can write to: what it holds is taken only from those who have the key.
 //
 //     bytes 0..3     "TRS1"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The task of a kernel: its profile, where it is not known yet, the fits of it, and evidence for its verdict. What a pipeline does for each
 // kernel itself, as a value that a worker can be handed.
 #pragma once

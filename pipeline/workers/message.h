@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What travels between a pipeline and its workers, on pipes: messages, each with its length before it.
 //
 //     bytes 0..3    "TTW1"

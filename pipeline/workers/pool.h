@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs that do tasks of the pipeline, here or on other machines: each is started by a command, reads one task at
 // a time on its stdin, and writes what came of it on its stdout (`trimtab worker`).
 //

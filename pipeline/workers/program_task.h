@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The task of a program: it is run with a plan in its environment, and Trimtab's runtime in it writes lines of JSON.
 // Several shares of one plan, each run by another worker, find out together what one process would alone: each runs
 // the whole program, and does every so many-th of what the plan asks for.

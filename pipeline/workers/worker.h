@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A worker: does the tasks that come in messages (message.h), and answers each.
 //
 //     on its stdout      {"trimtab_worker": 1, "version": ..}                     at once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which of the GPU's counters tell low-level metrics, and what they tell.
 #pragma once
 

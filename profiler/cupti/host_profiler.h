@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The host half of CUPTI's range profiler: which metrics a chip has, what collects them, and what was collected. Needs no
 // GPU.
 #pragma once

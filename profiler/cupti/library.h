@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CUPTI, loaded when it is wanted: the host half (metrics, configurations) needs no GPU, the target half does.
 #pragma once
 

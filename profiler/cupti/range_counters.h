@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The target half: counters of one launch on the GPU of this process, made as often as the counters take passes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Evidence for a verdict: whole launches on the emulator, as written and with blocks that the verdict allows, leave the same
 // memory. A proof may have holes; what has been tried has none for what was tried.
 #pragma once

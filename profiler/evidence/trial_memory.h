@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The memory of trial launches: whatever a kernel can reach, the same before each of them, and compared byte for byte
 // after it.
 #pragma once

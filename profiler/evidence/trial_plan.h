@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which launches evidence is gathered from: small ones, at the edges of what a kernel tells apart, and for each of them the
 // other launches that a program's run might put in its place.
 #pragma once

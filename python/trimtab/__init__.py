@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Questions to Trimtab about CUDA kernels, and what it answers, as Python has them.
 
     import trimtab

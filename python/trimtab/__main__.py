@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The programs, as pip puts them on PATH: `trimtab` and `trimtab++`, and what else lies in the package's bin/."""
 
 import os

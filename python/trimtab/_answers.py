@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the questions are answered with. `json` is all that the program printed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What configurations not tried yet may take, by those that were: a Gaussian process over a finite list of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Where the programs are, and how they are run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Trimtab for Kernel Tuner (https://github.com/KernelTuner): a search strategy, and a runner that needs no GPU.
 
     from kernel_tuner import tune_kernel

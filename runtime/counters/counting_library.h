@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // libtrimtab_gpu_counters.so: counters of launches on a GPU, through CUPTI. It is loaded by who counts (`trimtab profile`), so
 // that no program carries CUPTI's interface. Nothing here throws.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counters of launches on the GPU of this process, by libtrimtab_gpu_counters.so.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_BENCH, set by `trimtab bench`: the first launch of each kind is made again with every block that it may have,
 // each timed with events, and the times are written down as they come (docs/bench.md). `trimtab profile` has counters read
 // in the place of times (docs/profile.md).

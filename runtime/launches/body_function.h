@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver API's handle of another body, for a driver-API launch that is given its code.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Is a stream recording a graph? What it records is told to the program as it was written, so a launch in a
 // capture goes out as written, and its node is decided on when the graph is instantiated (graph_choices.h).
 #pragma once

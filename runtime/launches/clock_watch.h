@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The clock that a GPU runs at, and what slows it down, as NVIDIA's management library tells.
 #pragma once
 

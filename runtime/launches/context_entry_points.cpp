@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls that end a context: what Trimtab has recorded in it is forgotten first.
 #include <cuda.h>
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/launches/cuda_events.h"
 
 #include "runtime/relaxed_capture.h"

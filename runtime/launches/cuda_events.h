@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Events of CUDA's driver, whose calls leave the runtime's last error as it is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver API's launches.
 #include "runtime/launches/body_function.h"
 #include "runtime/launches/capture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The program's last error: not one of a call that Trimtab made.
 #include <cuda_runtime_api.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel nodes of graphs. A graph holds what the program wrote, always: it may read that back, change it,
 // copy it. Blocks are chosen for executable graphs alone, which CUDA lets nobody read: when one is
 // instantiated, updated from a graph, or given other parameters for a node.

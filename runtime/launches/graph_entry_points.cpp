@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The calls that make executable graphs and set what their kernel nodes launch.
 #include "runtime/launches/cuda_sizes.h"
 #include "runtime/launches/graph_choices.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the grid and the dynamic shared memory of a launch may have to do with its block: guesses, in the
 // words of annotations, each of which gives the launch as written for its own block.
 #pragma once

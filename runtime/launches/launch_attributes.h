@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attributes of a launch, which both interfaces number alike.
 #pragma once
 

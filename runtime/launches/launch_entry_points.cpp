@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The launch entry points of libtrimtab.so: CUDA's own names, and those that the LLVM pass routes to.
 #include <cuda_runtime_api.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/launches/launch_facts.h"
 
 #include "choosing/choices/argument_key.h"

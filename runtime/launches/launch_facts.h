@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One launch, told to the tools: a line of JSON begins with it.
 #pragma once
 

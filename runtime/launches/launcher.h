@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every launch of a kernel that the program registered goes through here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the launcher tells the engine of CUDA: devices, what came with the program, and what the backend says of the images that
 // it runs.
 #include <algorithm>

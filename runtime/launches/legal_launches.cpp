@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/launches/legal_launches.h"
 
 #include "choosing/choices/block_list.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/launches/packed_arguments.h"
 
 #include <cuda.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The two ways in which the driver API and graphs take a kernel's arguments: a pointer to each, or one
 // buffer.
 #pragma once

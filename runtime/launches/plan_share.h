@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The part of a plan that is this process's, where several run the same program to do together what one would do alone
 // (pipeline/workers/program_task.h).
 #pragma once

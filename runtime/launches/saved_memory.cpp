@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/launches/saved_memory.h"
 
 #define XXH_INLINE_ALL

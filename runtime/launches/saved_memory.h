@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a launch may change, kept so that the launch can be made again from the same contents.
 #pragma once
 

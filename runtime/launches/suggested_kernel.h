@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One kernel under `trimtab suggest`: its hypotheses, and with which blocks they have stood so far.
 #pragma once
 

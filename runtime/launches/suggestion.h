@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_SUGGEST, set by `trimtab suggest`: on the emulator, launches of kernels that keep their blocks are
 // run again as hypotheses of their grids and shared memory would have them. What stands is written down.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long one kernel's launches may be tried, so that others come to their turn: `trimtab suggest` has so many seconds
 // for a program whose kernels it meets one by one.
 #pragma once

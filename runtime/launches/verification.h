@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_VERIFY, set by `trimtab verify`: on the emulator, each kind of launch is run again with the other
 // blocks that it may have, in random orders, and the memory that is left is compared, byte for byte.
 #pragma once

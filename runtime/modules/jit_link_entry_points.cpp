@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nvJitLink, for programs that ask it for machine code where only the emulator is there: what it links stays PTX. The auditor
 // makes libnvJitLink's functions jump to these (stand_in/library_runtimes.cpp).
 #include <cuda.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The calls that load modules and libraries of device code and give out their kernels: what CUDA answers is
 // remembered, and handed on as it is.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A variable of the program's device code, as it was registered.
 #pragma once
 

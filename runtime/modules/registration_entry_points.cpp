@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The calls that compilers put into constructors and kernel stubs, and the bundles' registration.
 #include <cuda_runtime_api.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the program's objects register before main: fat binaries, kernels, variables. Kept until the first
 // CUDA call needs a backend, then handed on; so that a program that makes none starts no GPU driver, and one
 // that forks first does so untouched.

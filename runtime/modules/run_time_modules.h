@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Modules that the program loads while it runs (cuModuleLoadData, cudaLibraryLoadData and their like), by CUDA's handles, and
 // the kernels that it takes from them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The CUDA runtime behind libtrimtab.so: the real libcudart where there is a GPU, else the emulator's.
 #pragma once
 

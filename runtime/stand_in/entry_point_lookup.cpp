@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entry points by name: where the program asks CUDA for one that this library stands before, it gets this
 // library's.
 #include <array>

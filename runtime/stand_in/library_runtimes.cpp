@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Libraries that nvcc links hold a copy of CUDA's runtime, too. Their constructors use it, so it must be
 // replaced after the library is mapped and before it is initialised, also where the program opens it with
 // dlopen(): then the loader tells its auditors (LD_AUDIT, rtld-audit(7)). `trimtab run` puts this library

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/stand_in/runtime_copy.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies of CUDA's runtime inside programs and libraries that nvcc linked (its default, -cudart static):
 // their functions are hidden, so that no library can stand before them, but a jump can be written over each.
 #pragma once

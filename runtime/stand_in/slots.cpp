@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fills the trampolines' slots (trampoline.inc): each on its first call.
 #include <array>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs that nvcc links hold a copy of CUDA's runtime of their own. Where libtrimtab.so is preloaded into
 // such a program, each function of that copy is made to jump to ours of the same name, before the program's
 // constructors call the first of them. Libraries' copies: stand_in/library_runtimes.cpp.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # bad_input.sh BUILD: each is one line that names the file, and the exit code of its kind.
 set -euo pipefail
 trimtab=$1/bin/trimtab

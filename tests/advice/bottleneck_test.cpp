@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gehrke's measured profiles (tables 6.1 to 6.17 of the thesis): derived metrics within their rounding, and what
 // bounds each kernel.
 #include "advice/bottleneck.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # clean.sh BUILD SOURCE ARGUMENT...: of SOURCE, whose code has no defect to mend, `trimtab advise` says nothing.
 set -euo pipefail
 

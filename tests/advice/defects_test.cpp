@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Twelve kernels with one planted defect each, and their mended twins (defects.cu): the defect is found first,
 // at its line, and what mending it is said to win is what the model says of the twin.
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # page.sh BUILD SOURCE SIZE: the report page of SOURCE's program, in a browser: every chart is drawn, nothing is said on
 # the console, and nothing is wider than the page, on a wide light screen and on a narrow dark one. Without Chromium the
 # page is not looked at (exit 77).

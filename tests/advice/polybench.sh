@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # polybench.sh BUILD SOURCE SIZE KERNEL:RULE:TEXT...: builds SOURCE, runs it, and checks that `trimtab advise` finds RULE in
 # KERNEL, at a place where the source says TEXT: from the column on that is given, or in the line where none is.
 set -euo pipefail

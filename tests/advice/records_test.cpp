@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The records of a run that are not whole: what can be read is advised on, and what cannot is said.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reports and rules that are not as they should be, and numbers of the device worked by hand.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # run.sh BUILD SOURCE: what a run lacks beside its kernels is found, in each way that it can lack it, with the number of
 # copies or launches; the mended program is told nothing.
 set -euo pipefail

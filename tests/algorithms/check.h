@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the programs of this folder share: inputs, device arrays, and the comparison with what the host's
 // algorithms give.
 #pragma once

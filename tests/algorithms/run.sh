@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # run.sh BUILD SOURCE [SANITIZERS [LIBRARIES]]: builds SOURCE with BUILD/bin/trimtab++, in all its types unless
 # TYPES=one is in the environment, and runs it with every kernel compiled before its first instruction, once more from
 # the cache that this leaves, and, without that cache, compiled as it comes. SANITIZERS (address,undefined or thread):

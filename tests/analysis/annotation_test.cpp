@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_TUNE: what its text means, what it changes in the verdict, and which launches follow from it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

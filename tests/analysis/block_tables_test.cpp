@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bins of a block in the machine's words: what compilers do not write, or what only a mutated kernel shows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

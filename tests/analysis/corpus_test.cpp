@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The corpus: every kernel gets the verdict that stands before it, from every compiler at every level, and
 // every legal one leaves the same memory under every legal block (corpus/README.md).
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Descriptions: of real kernels, as JSON and back, and D at a launch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Expressions against exact arithmetic: every interval answer is checked index by index.
 #include "analysis/expression.h"
 

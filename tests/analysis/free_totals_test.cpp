@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Grid-stride loops at the launch: when may the number of threads be another?
 #include "analysis/free_totals.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random guards, compiled: whatever legal_blocks() lets a launch cover must be right when the same condition,
 // compiled for the host, is asked about every thread that the new grid adds.
 #include <dlfcn.h>

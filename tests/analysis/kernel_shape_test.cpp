@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The re-blocking rule on compiled kernels: the shapes that kernels have, which blocks a launch with these
 // very arguments may have, and what is refused.
 #include "verdicts.h"

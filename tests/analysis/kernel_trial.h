@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel run on the emulator under blocks that legal_blocks() allows: memory must end up as under the block
 // written, byte for byte.
 #pragma once

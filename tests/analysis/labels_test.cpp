@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What values depend on, by hand-written PTX: each label is worked out by hand. A store to [%rd9] names the value that
 // is asked about, by its place among the stores.
 #include "analysis/labels.h"

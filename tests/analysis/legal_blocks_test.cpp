@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The launch-time rule by itself: limits of the device, of the image and of the launch as written.
 #include "analysis/legal_blocks.h"
 

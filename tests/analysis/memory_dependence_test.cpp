@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which kernels do the same whatever memory holds, by hand-written PTX: the ways in which a loaded value can come
 // to decide a branch or an address, and those in which it cannot.
 #include "analysis/memory_dependence.h"

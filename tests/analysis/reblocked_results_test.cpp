@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The claim itself, on the emulator: every block that legal_blocks() allows leaves memory as the block
 // written did, byte for byte.
 #include <gtest/gtest.h>

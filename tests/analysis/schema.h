@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // As much of JSON Schema as docs/description.schema.json uses.
 #pragma once
 

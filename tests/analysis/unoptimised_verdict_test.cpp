@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The re-blocking rule on code that is not optimised.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The re-blocking rule on compiled kernels: counterexamples that looser rules let through.
 #include "verdicts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verdicts on kernels that are compiled as programs are built.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check_report.py FILE: what TRIMTAB_REPORT says of annotated.cu's launches."""
 import json
 import sys

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # errors.sh BUILD: what is wrong in an annotation is an error of the compile that names the place and quotes it; nothing is left behind.
 set -euo pipefail
 

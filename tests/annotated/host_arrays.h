@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the programs of annotated kernels and of variants share: arrays of numbers on the device, and answers that are
 // held against what they should be.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # launches.sh BUILD: annotated.cu as written, as chosen and under verify: launches that the annotations describe get other blocks on their
 # word, with the grid and shared memory that go with them; the others go out as written, and the report says why.
 set -euo pipefail

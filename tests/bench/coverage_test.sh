@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # coverage_test.sh BUILD SOURCES: bench/coverage over a program that is built, one that is built already and one that does not
 # build gives the counts that are known of them, as JSON and as a table.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules and reports on a table made by hand.
 #include "bench/selection_quality/study.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Measured tables as they come: shuffled columns, several readings, and what is no table.
 #include <gmock/gmock.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # calibrate.sh BUILD DEVICE...: on the emulator, trimtab calibrate measures back what the device's description holds, within
 # 3 %, from event times and clock64 alone; and a device that nobody has described gets a description that can be used.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From measurements to a description: what is measured, told, kept or taken from a relative.
 #include "calibrate/description.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Certificates that are written by hand: right ones stand, wrong ones do not.
 #include "kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Certificates of the corpus' kernels, of which something is changed, do not stand.
 #include <gtest/gtest.h>
 

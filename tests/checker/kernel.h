@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Small kernels in PTX, and certificates that are written by hand.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launches of a kernel whose annotation states grid and shared memory: 2 elements a thread, 4 bytes of shared
 // memory.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // libtrimtab_crosscheck.so, asked as the runtime asks it: fat binaries made by hand, launches with pointers that are
 // addresses and nothing more, and everything that can go wrong.
 #include "choosing/crosscheck/emulated_times.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What becomes of a launch, whatever interface it is of: changed where that is legal and predicted faster, else as written, for
 // the reason that is told.
 #include "choosing/engine.h"

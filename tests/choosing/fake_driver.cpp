@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/choosing/fake_driver.h"
 
 #include <nlohmann/json.hpp>

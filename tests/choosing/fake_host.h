@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An interface that is neither CUDA nor OpenCL: one device, one program, and answers as the test says.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Successive halving over launches whose true times are known, with noise.
 #include "choosing/learning/halving.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What pointers become in a launch that is emulated beside the program: see choosing/crosscheck/moved_pointers.h.
 #include "choosing/crosscheck/moved_pointers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Addresses that come and go: what is found is what was put there last, and memory does not grow with them.
 #include "choosing/pointer_map.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What closed form and emulation decide together, at both sides of their errors.
 #include "choosing/crosscheck/verdict.h"
 

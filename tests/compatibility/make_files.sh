@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # make_files.sh BUILD FOLDER: the files of this release that later ones must read (docs/compatibility.md). Run once a
 # release, from the top of the sources, with a new folder: what stands in an older one is never made again.
 set -euo pipefail

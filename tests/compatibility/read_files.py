@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Files of earlier releases are read, and those of releases to come are refused with one line (docs/compatibility.md).
 
 usage: read_files.py BUILD SOURCES

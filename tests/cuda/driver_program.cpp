@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program of the driver API and NVRTC alone, as a C++ compiler builds it: contexts, modules of PTX made
 // while it runs, launches with both forms of arguments, links, entry points by name, errors.
 #include <cuda.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory that graphs allocate and free, captured or added by hand, and what a device tells of it.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Graphs built and changed node by node: what nodes were made with, edges, memory, events, user objects; and
 // a thread's own default stream.
 #include <cuda_runtime_api.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # nvcc_programs.sh BUILD CUDA SOURCES: programs that other compilers made, run by `trimtab run` with no GPU: CUDA's runtime linked
 # statically (nvcc's default), shared, and stripped of its symbols; the driver API with NVRTC.
 set -euo pipefail

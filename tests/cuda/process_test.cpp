@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A whole process on libtrimtab.so: which backend it gets, and what it says where there is none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

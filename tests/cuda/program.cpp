@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program with kernels, for tests of what happens to a whole process. Its argument picks what it does.
 #include <cuda_runtime_api.h>
 #include <sys/wait.h>

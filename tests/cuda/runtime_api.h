@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The fixture of the tests that call the emulated runtime.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The emulated CUDA runtime through libtrimtab.so, as programs use it; expected values are computed on the
 // host, error codes are those of CUDA's documentation. The test's environment names two devices:
 // rtx2070super and k20c.

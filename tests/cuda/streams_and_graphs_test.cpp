@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Streams, events, graphs, stream-ordered memory and libraries of the emulated CUDA runtime. The test's
 // environment names two devices: rtx2070super and k20c.
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arrays, mipmapped arrays, texture and surface objects as the runtime tells of them; what kernels read
 // through them is the emulator's own test.
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Virtual memory management: one piece of memory at several addresses, several pieces in a row, and who may
 // access what.
 #include <cuda.h>

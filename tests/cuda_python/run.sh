@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # run.sh BUILD CUDA: CuPy, numba-cuda and cuda-python, from PyPI's wheels, under `trimtab run` on the emulator. Without the
 # registry (or those versions in it) it is skipped, with a word: exit 77.
 set -euo pipefail

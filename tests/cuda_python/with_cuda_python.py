@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """cuda-python: the driver's bindings and NVRTC's. (The runtime's hold a copy of CUDA's runtime without symbols.)"""
 import ctypes
 

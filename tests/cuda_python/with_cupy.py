@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """CuPy: kernels of its own, of the user's, and reductions; results against NumPy."""
 import cupy
 import numpy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """numba-cuda: a vector add and a stencil of two dimensions; results against NumPy."""
 import numpy
 from numba import cuda

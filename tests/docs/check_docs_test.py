@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What counts as a sentence, and which words the plain pages do without."""
 
 import pathlib

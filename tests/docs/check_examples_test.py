@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the check of the manual's examples takes for the same, and what not."""
 
 import pathlib

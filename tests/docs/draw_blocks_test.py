@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The map of a launch's blocks: what is drawn, marked and refused."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Where the line that names the licence goes, and which files go without it."""
 
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels whose threads work together, with annotations: profiled, fitted and searched by what these state.
 #include <gtest/gtest.h>
 

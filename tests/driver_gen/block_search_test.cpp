@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // select() against trying every legal block.
 #include <gtest/gtest.h>
 

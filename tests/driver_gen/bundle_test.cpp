@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A bundle compiled, merged and linked as the wrapper does it.
 #include "driver_gen/bundle.h"
 

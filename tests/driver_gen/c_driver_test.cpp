@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The printed C against the interpreter: the same bits.
 #include "driver_gen/c_driver.h"
 

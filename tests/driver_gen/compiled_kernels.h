@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CUDA source as clang compiles it, for tests that profile kernels.
 #pragma once
 

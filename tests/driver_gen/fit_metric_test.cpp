@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fits of functions that are known.
 #include "driver_gen/fit_metric.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels compiled by clang, profiled by the emulator at small sizes, fitted, and asked about large ones.
 #include <gtest/gtest.h>
 

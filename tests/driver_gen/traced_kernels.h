@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Address streams of small kernels, counted thread by thread: an independent reference for fits of metrics.
 #pragma once
 

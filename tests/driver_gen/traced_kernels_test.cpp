@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fits of whole kernels, made at small sizes, against counting their addresses at large ones.
 #include "traced_kernels.h"
 

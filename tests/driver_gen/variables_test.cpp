@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The exact integer functions of the block, against counting thread by thread.
 #include "driver_gen/variables.h"
 

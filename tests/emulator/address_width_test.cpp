@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Addresses of shared and local memory have 32 bits (PTX ISA, "Addresses as Operands"): a register of 64 is
 // truncated, so that an index below zero may be an unsigned one. Generic addresses keep their 64.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Barriers in shared memory, copies that run by themselves, stacks that grow, and atomics on more than a
 // word.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lanes of one warp that give different masks to an instruction that exchanges data among them.
 #include <gtest/gtest.h>
 

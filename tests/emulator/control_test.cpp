@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Divergence, calls, barriers, collectives, and waiting lanes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

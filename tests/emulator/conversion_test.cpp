@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cvt between all types, and arithmetic on binary16 and bfloat16, against binary128 or tables of every value.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counters against numbers worked out by hand, and footprints against every address.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

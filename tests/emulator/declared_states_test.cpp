@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of opcodes against the emulator: every form of instruction runs with each register, the carry
 // flag and the stack pointer changed in turn. What an instruction is not said to read changes nothing, and
 // what it is not said to write stays as it was.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory and launches for tests: device pointers are host pointers.
 #pragma once
 

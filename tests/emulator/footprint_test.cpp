@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Footprints of boxes: which a model asks for, and what shapes say of those that nobody ran.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every form of instruction that the emulator is asked to run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer, logic and comparison instructions, one by one, against what the PTX ISA says of them: interpreted,
 // compiled (this program once more, on compiled code), and as the analysis folds them, in values and
 // intervals.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whole kernels, compiled when the test runs, against the CPU.
 #include <gtest/gtest.h>
 

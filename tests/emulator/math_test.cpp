@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // libdevice's mathematics, as clang links it into the PTX, against the host's in extended precision, within
 // the errors that NVIDIA documents (CUDA C++ programming guide, "Mathematical Functions").
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrix instructions: mma's fragments against the ISA's formulas, wmma by what it loads, computes and
 // stores.
 #include <fmt/format.h>

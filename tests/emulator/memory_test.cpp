@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every space of memory, faults, and what kernels call of the device's runtime.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One launch, three ways to its modelled time: fitted counters in the driver program, counters of sampled
 // blocks (trimtab predict --measure), counters of the run itself (events on the emulator). They must agree.
 #include <gtest/gtest.h>

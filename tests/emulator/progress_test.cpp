@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Who waits for another thread gets what it waits for, however it looks.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

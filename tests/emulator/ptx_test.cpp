@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX by hand: what compilers write rarely, and addresses that no kernel should use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

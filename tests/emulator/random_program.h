@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels, each as CUDA and as C++ loops over the same threads.
 //
 // A kernel is a list of phases. Within one a thread computes by itself: arithmetic in every type, nested

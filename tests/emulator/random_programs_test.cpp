@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels leave the same words on the emulator as their C++ twins on the host.
 //
 // TRIMTAB_RANDOM_PROGRAMS=N runs N of them instead of a hundred, from TRIMTAB_RANDOM_SEED on; they are so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Floating-point instructions, one by one: IEEE 754 with PTX's own rules for NaN, subnormal numbers and
 // saturation.
 #include <gtest/gtest.h>

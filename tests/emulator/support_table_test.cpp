@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // docs/ptx-support.md says which instructions run: it is written from this table, each form of which is
 // lowered here. TRIMTAB_WRITE_DOCS=1 writes it anew.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Texture and surface objects, against the CUDA C++ Programming Guide's formulas ("Texture Fetching").
 #include "emulator/exec/texture.h"
 

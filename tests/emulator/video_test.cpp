@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Video instructions, 8-bit floating point, packed comparisons: against the ISA's definitions, worked out
 // here.
 #include <gtest/gtest.h>

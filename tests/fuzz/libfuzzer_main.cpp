@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One target as libFuzzer calls it.
 #include "tests/fuzz/targets.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The corpus of scripts/fuzz.sh, and inputs that once broke something, once more.
 #include <gtest/gtest.h>
 

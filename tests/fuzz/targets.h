@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is fuzzed: each function takes any bytes, and nothing may crash, hang or read what is not its own.
 // Each is a libFuzzer program of its own (scripts/fuzz.sh); the corpus is replayed by a test.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # fresh_root_test.sh SOURCES BUILD: the Debian package in a root that debootstrap has just made: apt finds what it needs,
 # and gemm is built, tuned and run there. CUDA's toolkit, which is no part of Debian, is this machine's, seen from inside.
 # Exit 77 (left out): not root, no debootstrap, or no toolkit.

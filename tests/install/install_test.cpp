@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a user gets: the Debian package, made by CPack and unpacked into an empty folder, used from there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

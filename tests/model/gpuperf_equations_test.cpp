@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GPUPerf's equations as published, against numbers worked by hand on its Tesla C2050 (table 3).
 #include "model/gpuperf_equations.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `trimtab cl`, and the other subcommands on OpenCL C, as users meet them.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenCL C as tests want it: compiled in a cache of its own, and described.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenCL C through the front end and on the emulator, against results of the CPU.
 #include "opencl/front_end/front_end.h"
 

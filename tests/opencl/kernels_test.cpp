@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels of OpenCL programs: what is proved of them, and that what the proof allows changes no byte.
 #include <gmock/gmock.h>
 

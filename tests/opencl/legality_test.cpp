@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which work-groups OpenCL's kernels may have: by what the proof says of each, and by running every size that it allows.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Evidence on a module's way to driver programs: against a wrong verdict, kept, by workers, and not where it is off.
 #include "profiler/evidence/evidence.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // fake_worker MANNER [FILE]: answers task n with {"square": n * n}, but
 //   well        nothing else
 //   slow        after 30 ms

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel's task comes to the same by way of messages as without.
 #include "pipeline/workers/kernel_task.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The pool against workers that misbehave (fake_worker.cpp).
 #include "pipeline/workers/pool.h"
 

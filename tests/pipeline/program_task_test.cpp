@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The task of a program, with the shell in a program's place: it writes what it was asked into the file of lines.
 #include "pipeline/workers/program_task.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # program_workers.sh BUILD SOURCES: verify, suggest and bench say the same bytes with workers as without, also where one
 # of those is killed and one talks nonsense; where none works, this process does all.
 set -euo pipefail

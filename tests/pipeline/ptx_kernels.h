@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX of made-up kernels, for tests that have no compiler.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A Redis of a test's own, on a port that was free.
 #pragma once
 

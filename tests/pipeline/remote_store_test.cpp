@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The store that several machines share, against a Redis that is there, is not, hangs, and holds what others put there.
 #include <gmock/gmock.h>
 #include <sys/stat.h>

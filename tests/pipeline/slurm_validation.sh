@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # slurm_validation.sh BUILD: trimtab validate --slurm against an sbatch and a squeue that tests play: which steps are asked
 # of which GPUs, what the script runs, that it goes on where it was cut off, and that folders are read back into one table.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab prepare with workers: what it leaves in its caches is what it leaves without, whatever becomes of them.
 #include <gmock/gmock.h>
 #include <sqlite3.h>

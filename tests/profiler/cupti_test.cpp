@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counters of GPUs, without one: metric names, passes and configurations of every chip that CUPTI knows, by its host half;
 // the order of the target half's calls, its errors and what becomes of its counters, on a library in CUPTI's place.
 #include <dlfcn.h>

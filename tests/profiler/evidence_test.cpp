@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Descriptions with planted faults, as a proof with a hole would make them, and such as are right.
 #include "profiler/evidence/evidence.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Profiles of a program's own launches: which points there are, and what they may speak for.
 #include "profiler/observed_profile.h"
 

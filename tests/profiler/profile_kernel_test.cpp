@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Profiling against a backend whose counts are known.
 #include "profiler/profile_kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel of one dimension in PTX, for tests that run it under a description of their own.
 #pragma once
 

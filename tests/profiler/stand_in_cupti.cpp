@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A library in CUPTI's place: it plays a GPU whose counters are what the test says, and notes what is called, in order.
 #include "tests/profiler/stand_in_cupti.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How the library in CUPTI's place behaves. In a program it is told by STAND_IN_CUPTI_CHIP, STAND_IN_CUPTI_FAILING and
 // STAND_IN_CUPTI_ERROR; STAND_IN_CUPTI_LOG names a file that the calls are written to.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What evidence is gathered from: memory with edges, and launches at the edges of what a kernel tells apart.
 #include <gmock/gmock.h>
 

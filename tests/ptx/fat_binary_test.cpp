@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs made by clang, containers made by NVIDIA's fatbinary, and what ptxas says of the kernels in them.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Texts, files and compilers for the tests of ptx/.
 #pragma once
 

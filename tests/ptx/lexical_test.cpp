@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers, constant expressions and initial values, against the PTX ISA's rules and C++'s own arithmetic.
 #include <bit>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How mnemonics are taken apart: what the PTX ISA's syntax lines say, instruction by instruction.
 #include <functional>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every bad text gets one line that says where and what.
 #include "fixtures.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Damaged texts: whatever comes in, parse() answers, and what it accepts holds together.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions of random blocks and branches over a few registers, for property tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ptxas as the judge of the parser: PTX printed from a Module alone must give the machine code of the text
 // that was parsed, byte for byte.
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lane that shfl.sync reads, worked by hand from the PTX ISA's description.
 #include "ptx/shuffle.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Python's module: what it answers, held against what the kernels are; and what it makes of wrong questions."""
 
 import importlib.util

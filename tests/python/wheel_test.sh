@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # wheel_test.sh SOURCES BUILD: the wheel is the same when it is built again, holds what it must, and is used from a
 # fresh environment in which nothing else of Trimtab is to be found.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # annotated_forms.sh BUILD: launches of an annotated kernel through the runtime and the driver API get the block, the grid and the
 # shared memory that its annotation states; those that it does not describe go out as written, and say why.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Choices that outlive their process, and what may happen to their file.
 #include "choosing/choices/choice_store.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A GPU's clock and what holds it down, on a library in the place of NVIDIA's.
 #include "runtime/launches/clock_watch.h"
 

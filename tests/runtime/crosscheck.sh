@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # crosscheck.sh BUILD: a program with TRIMTAB_CROSSCHECK: what its log and report say, that its results are those of the launches
 # as written, and what it does without the library, with a bad value, and where it ends first.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_CROSSCHECK in the launcher: when a choice changes, what is said and kept, and that whatever becomes of the
 // emulation, launches go on.
 #include "choosing/crosscheck/crosscheck.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A process of its own that registers one kernel, launches it once and ends.
 #pragma once
 

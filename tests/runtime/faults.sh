@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # faults.sh BUILD SAMPLE COMPILER: a program whose Trimtab parts are broken, one way at a time, still ends well with the same bytes,
 # and exactly one warning says what is wrong.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # forms.sh BUILD: every form of launch (forms/main.cu) is given another block where it may have one, on the legacy and on the
 # per-thread default stream, and goes out as written where it may not.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A remembered choice takes no lock and no memory, and what is remembered stays bounded: counted in a program
 // that puts its own allocation and lock functions before the libraries'.
 #include <dlfcn.h>

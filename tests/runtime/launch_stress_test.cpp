@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Eight threads launch two hundred kernels a hundred thousand times, while libraries with kernels of their
 // own come and go: every launch covers its threads, once. Most of all for ThreadSanitizer (scripts/test.sh
 // --only threads).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launches where something fails: the driver program, the device, the bundle, the report, the launch itself.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launcher over a backend and a driver program that do what the test says.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What becomes of a launch, and what is remembered and reported of it.
 #include <gmock/gmock.h>
 

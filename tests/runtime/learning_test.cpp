@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TRIMTAB_LEARN=1 over a backend whose launches take the time that the test says.
 #include <gmock/gmock.h>
 

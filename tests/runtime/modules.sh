@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # modules.sh BUILD CUDA: modules that a program loads while it runs, and programs of nvcc's: prepared, kept, used by the next run; and
 # whatever is wrong with the cache ends in launches as written, with the same bytes.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Grids of other sizes for grid-stride loops: against a driver program that does what the test says.
 #include "choosing/choices/other_totals.h"
 

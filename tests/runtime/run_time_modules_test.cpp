@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Modules that the program loads while it runs, against a cache and a `trimtab prepare` of the test's own.
 #include "runtime/modules/run_time_modules.h"
 

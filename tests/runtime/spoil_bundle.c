@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* Put before libtrimtab.so by LD_PRELOAD: spoils what a program's object hands to the runtime, in the way
  * that SPOIL names. */
 #define _GNU_SOURCE

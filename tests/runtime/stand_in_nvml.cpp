@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In the place of NVIDIA's management library: one GPU, whose clock falls at each look.
 #include <cstring>
 

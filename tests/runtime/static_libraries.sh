@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # static_libraries.sh BUILD CUDA CC: libraries that hold CUDA's runtime, as nvcc links them, under `trimtab run` with no GPU: linked,
 # opened while the program runs, and stripped of the symbols that the runtime is found by.
 set -euo pipefail

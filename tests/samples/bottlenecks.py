@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """bottlenecks.py BUILD SAMPLES: trimtab emulate names what limits each sample, and the three changes to the contraction
 move it as SAAKE's table 4 has it (on Kepler: global memory's throughput, its latency with the special function unit in
 use for divisions, its latency without, its throughput again)."""

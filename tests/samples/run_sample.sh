@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # run_sample.sh BUILD SOURCE ARGUMENTS...: builds SOURCE with BUILD/bin/trimtab++, runs it as written (TRIMTAB=off) and as chosen, and
 # holds the two against each other: both PASS, equal output bytes, one log line and one report line a launch.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One question has one answer: what `trimtab select --grid --block` says of a launch is what the runtime made of it.
 
 usage: select_agrees.py BUILD SAMPLES [SAMPLE...]

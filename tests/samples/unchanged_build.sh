@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # unchanged_build.sh BUILD SOURCE: a kernel that did not change is neither profiled nor compiled to a driver again. (How long that takes is a
 # benchmark's business: here the work itself is counted.)
 set -euo pipefail

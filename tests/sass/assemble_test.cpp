@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // With ptxas and nvdisasm, where they are installed: whatever their releases, the fixtures' kernel must come out
 // with its loads.
 #include "sass/assemble.h"

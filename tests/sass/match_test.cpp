@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Against what the code does, worked out by hand: gather's loop does four turns at a time while more than three
 // are left, then two, then one.
 #include "sass/match.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // As bounds_test.cpp, on more devices and in more shapes.
 #include "tests/schedule/generated_kernels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bounds against what can be counted by hand, and answers against bounds.
 #include "schedule/bounds.h"
 

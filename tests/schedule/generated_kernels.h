@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels of every kind of work, and devices of any number of SMs, for what must hold of all of them.
 #pragma once
 

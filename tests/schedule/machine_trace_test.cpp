@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The way of warps through ptxas's code, against what that does, worked out by hand: gather's loop (tests/sass/data)
 // does four turns at a time while more than three are left, then two, then one.
 #include "schedule/machine_trace.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ways of searching, on times that are known in closed form.
 #include "schedule/search.h"
 

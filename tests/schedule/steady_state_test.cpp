@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Few iterations of a loop stand for all of them, and an SM is as full with them as the launch fills it.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Traces of real kernels, and the times made of them.
 #include "schedule/traced_launch.h"
 

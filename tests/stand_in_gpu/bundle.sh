@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # bundle.sh BUILD SOURCE [SAMPLE...]: the bundle of scripts/gpu_bundle.sh, unpacked where there is no compiler and nothing of the
 # build, runs whole against the stand-in GPU; it goes on where it was cut off; what it finds is read back. Without samples, all.
 set -euo pipefail

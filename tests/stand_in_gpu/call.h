@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How the stand-in's own functions go on to the emulator's.
 #pragma once
 

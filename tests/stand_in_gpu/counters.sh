@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # counters.sh BUILD SOURCE: `trimtab profile --device gpu` on a stand-in GPU (gpu.h) whose counters a library in CUPTI's place
 # tells: they go before the emulator's in the profile, which says so; where there are none, one line says why.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Preloaded by tests: NVIDIA's kernel driver seems to be there.
 #include <dlfcn.h>
 #include <unistd.h>

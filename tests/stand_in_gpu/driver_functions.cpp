@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Of libcuda.so.1: what is more than a call that is handed on.
 #include <cuda.h>
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """faults.py BUILD SOURCE CUDA [--all]: a program on a stand-in GPU (gpu.h), linked by trimtab++ and linked without Trimtab. In
 each of its steps, each function that either of them calls then fails with each error that it can return: what the program
 prints (statuses, last errors, memory) must be the same. Without --all, a part of all that."""

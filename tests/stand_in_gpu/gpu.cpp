@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/stand_in_gpu/gpu.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A GPU for tests on machines that have none: libcudart.so.13 and libcuda.so.1 of these names, in a folder of their own,
 // hand every call to the emulator (libtrimtab_cudart.so). In between they count calls, answer with errors that a test asks
 // for, keep events waiting, and tell other names, sizes and versions than the emulated device has.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """learning.py BUILD SOURCE [--all]: PolyBench samples on a stand-in GPU (gpu.h) whose times scatter by 5 %, each launch made a
 hundred times, with TRIMTAB_LEARN=1. What is kept must be within 2 % of the fastest leader by the times without noise; nothing is
 waited for that is not waited for without Trimtab; it stops; other processes take over what was learnt. Without --all, three

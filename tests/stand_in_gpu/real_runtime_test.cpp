@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CUDA's own runtime behind libtrimtab.so on a machine without a GPU: it answers there, too (versions, texts, that there is no
 // device). Every function is called through Trimtab's and directly, each in a process of its own, with the same arguments.
 #include <dlfcn.h>

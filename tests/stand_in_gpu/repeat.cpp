@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Preloaded by tests: each launch that the program makes through Trimtab is made REPEAT_LAUNCHES times; with REPEAT_ONLY=n
 // the n-th alone, from 1.
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Of libcudart.so.13: what is more than a call that is handed on.
 #include <cuda_runtime_api.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tools.sh BUILD CLANG CUDA C_COMPILER: on a stand-in GPU (gpu.h), other tools keep their place before Trimtab; other names, sizes
 # and versions of the GPU and its driver are taken as they are; a runtime of CUDA 12 is said once.
 set -euo pipefail

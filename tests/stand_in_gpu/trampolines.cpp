@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the trampolines of one library ask.
 #include <array>
 #include <atomic>

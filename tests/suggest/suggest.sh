@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # suggest.sh BUILD SUGGESTED SCALE GROUP...: trimtab suggest on kernels of shared_kernels.cu and hostile_kernels.cu. So many get an
 # annotation, which then tunes them, from the compiler's option and from the environment, and verify is clean; none of the hostile ones.
 set -euo pipefail

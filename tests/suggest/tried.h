@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arrays of both sides, and the one question that the programs of this folder ask of themselves.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a benchmark's lines add up to, and how it is told.
 #include "tools/trimtab/benched_launches.h"
 

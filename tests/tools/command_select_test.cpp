@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What `trimtab select` answers, and what it answers to nonsense.
 #include <filesystem>
 #include <fstream>

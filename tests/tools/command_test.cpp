@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The trimtab command as its users meet it: exit codes, one-line errors, text and JSON, on files that
 // trimtab++ and clang++ make.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tools that a signal ends leave nothing in the folder of temporary files.
 #include <gmock/gmock.h>
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What trimtab suggest makes of what the runtime found.
 #include "tools/trimtab/suggestions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Spaces of launches from macros, and auto-tuners' files.
 #include "tools/trimtab/tuner_files.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab++ end to end: programs built every way a build system builds them, then run on the emulator.
 #include "tests/trimtab++/build_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What trimtab++ makes of a command line, against what clang's driver documents.
 #include "tools/trimtab++/command_line.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a build does with evidence against a verdict; and a program that the proof once was wrong about.
 #include "build_fixture.h"
 

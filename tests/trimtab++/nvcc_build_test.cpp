@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Builds written for nvcc, with trimtab++ in its place.
 #include "tests/trimtab++/build_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which __shared__ variables clang refused, and the copy of the source that it takes.
 #include "tools/trimtab++/shared_variables.h"
 

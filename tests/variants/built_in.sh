@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # built_in.sh BUILD: kernels whose block is built in, as written, as chosen and under verify; launched with that block, with others, in
 # a graph and by the driver's handle.
 set -euo pipefail

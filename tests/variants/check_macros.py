@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check_macros.py REPORT: what became of the launches of macros.cu, with BLOCK=64 and TILE=8 as written."""
 
 import json

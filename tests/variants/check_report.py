@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check_report.py REPORT first|second|suggested: what became of the launches of variants.cu, in the first run, in one that remembers
 the first's choices, and with annotations that were suggested: they may describe launches that the source's do not."""
 

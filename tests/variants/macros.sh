@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # macros.sh BUILD: macros.cu with bodies by the values of macros, as written, as chosen and under verify; what cannot be
 # had is said in a line each and left out, and never fails a build.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # suggested.sh BUILD: trimtab suggest finds what grid goes with each variant of variants.cu and macros.cu, in graphs too, and leaves out the
 # one that computes something else; what it writes has launches become those of other variants, built in and beside the program.
 set -euo pipefail

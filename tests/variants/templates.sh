@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # templates.sh BUILD: variants.cu as written, as chosen and under verify: launches become those of other bodies, in graphs and from kept
 # choices too; what cannot be exchanged is said and left out, and verify finds a body that computes something else.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """make_unsound.py BINARY SOUND KERNEL...: claims in the binary's records that each kernel may have any block, by the
 guards of kernel SOUND; of KERNEL=LOOP, any number of threads, by the loops of kernel LOOP.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # rounding.sh BUILD: what floating-point sums in another order explain is forgiven, and nothing beside it: integers, floats that no
 # atomic added to, terms too many, races.
 set -euo pipefail

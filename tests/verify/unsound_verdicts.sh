@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # unsound_verdicts.sh BUILD: verify is clean on kernels as the proof judges them; once records claim that all of them may have any
 # block, it finds each wrong claim, spares the right one, and writes a bug report for each.
 set -euo pipefail

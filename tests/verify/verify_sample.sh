@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # verify_sample.sh BUILD SOURCE ARGUMENTS...: builds SOURCE (its second line may say "// Flags: ...") and verifies it, with the options
 # that its third line may name ("// Verify: ...") or with a few blocks of two launches: no launch leaves
 # other bytes with another block or in another order; of a sample, every kernel that may be re-blocked was checked.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab-calibrate: runs the micro-benchmarks on the CUDA runtime that it finds, and writes what they measured as JSON
 // (docs/calibrate.md).
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/manual/manual_page.h"
 
 #include <fmt/format.h>

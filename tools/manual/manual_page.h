@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Man pages, and the words of shells' completions, from what a program knows of its own options.
 #pragma once
 

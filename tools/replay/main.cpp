@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab-replay: makes a captured launch again, as a program would (docs/captures.md).
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>

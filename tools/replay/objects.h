@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A captured launch's texture and surface objects, under the handles that it knows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab++'s command line, read with clang's own option table, so that what clang++ accepts is accepted and
 // nothing else is guessed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A compile of a CUDA source, of copies of the sources where clang does not take what nvcc takes.
 #pragma once
 

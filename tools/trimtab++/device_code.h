@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nvcc's -ptx, -cubin and -fatbin: files of device code alone.
 #pragma once
 

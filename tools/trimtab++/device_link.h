@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The device link of relocatable device code: the bitcode that -fgpu-rdc objects and archives hold becomes
 // one module for each architecture, so that kernels are analysed and run with what they call in other files.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a compiled object to an instrumented one: kernels described, profiled and fitted, their driver
 // programs compiled and joined to it.
 #pragma once

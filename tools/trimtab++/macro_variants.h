@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --trimtab-variants: the device code compiled again with other values of a macro (docs/variants.md). What comes out
 // joins the compile as written as further bodies of its kernels (pass/macro_bodies.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab++: a clang++ (or nvcc) whose CUDA programs choose their own thread blocks.
 #include <cstdio>
 #include <expected>

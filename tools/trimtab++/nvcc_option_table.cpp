@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From `nvcc --help` (CUDA 13.0), and the options of older releases that Makefiles still carry.
 #include "tools/trimtab++/nvcc_option_table.h"
 

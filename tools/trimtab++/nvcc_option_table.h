@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nvcc's options by name, and what becomes of each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nvcc's command line in clang's words, so that CC=trimtab++ in a Makefile written for nvcc is enough.
 #pragma once
 

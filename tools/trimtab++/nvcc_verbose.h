@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What nvcc -v says and build systems read: CMake asks it for the toolkit's folders and for the program that
 // links.
 #pragma once

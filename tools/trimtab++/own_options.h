@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trimtab's own options of trimtab++, and what it says of itself.
 #pragma once
 

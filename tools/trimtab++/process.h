@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Running other programs, as a compiler driver does: whatever stops one is said on stderr.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // __shared__ variables of classes whose constructor does something (cuda::barrier). nvcc lets them be and
 // runs no constructor; clang refuses them and has no option. They are told by clang's own errors, and
 // declared in a copy of the source as storage that nothing constructs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What nvcc reads in a source and no option makes clang read: changed in a copy that clang sees in the
 // source's place.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What trimtab++ drives: clang, the CUDA toolkit, and Trimtab's own plugin and runtime beside it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab advise: what holds a program's kernels back, and what mending it would win.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Advice from the records that a program's launches left in a file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program's launches on the emulator, with their profile records, and what these say.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launch from the command line: --arg NAME=VALUE, --extent, --grid and --block, and the parameter buffer
 // that they make.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/trimtab/asked_extent.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The threads that a launch of the command line has, before any block is chosen.
 #pragma once
 

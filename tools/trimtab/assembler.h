@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ptxas's numbers for one device's own architecture: what the CUDA driver would make of a kernel's PTX there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab bench: how long does each launch of a program take with every block that it may have?
 #include <fmt/format.h>
 

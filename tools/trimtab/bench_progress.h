@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How far a benchmark is, read off the file that the program's process writes to meanwhile.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Measured times over blocks: as a table, as JSON, CSV and T4, and as a page.
 #pragma once
 

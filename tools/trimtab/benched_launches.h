@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What TRIMTAB_BENCH's lines (runtime/launches/block_times.h) add up to, launch by launch.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From blocks that were tried to the block(...) clause of an annotation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab calibrate: a device's own latencies, rates and bandwidths, measured, as a description of it.
 #include <fmt/format.h>
 

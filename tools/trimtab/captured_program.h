@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --capture FILE in the place of a program: docs/captures.md.
 #pragma once
 

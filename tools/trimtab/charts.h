@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The charts of the report page: figures that hold their data. The page draws them (page_scripts.h).
 #pragma once
 

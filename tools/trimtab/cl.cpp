@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab cl: OpenCL C to PTX.
 #include <fmt/format.h>
 

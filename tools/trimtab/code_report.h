@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What ptxas made of a kernel, for people and as JSON: size, mix, spills, loops; with the counts of a launch where
 // there are some.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the subcommands of `trimtab` share: exit codes, one-line errors, and how each one registers itself.
 #pragma once
 

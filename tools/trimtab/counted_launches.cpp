@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/trimtab/counted_launches.h"
 
 #include <fmt/format.h>

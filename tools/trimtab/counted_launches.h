@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counters that a GPU told of a program's launches, put in the place of what the emulator counted of the same ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab devices: the GPUs that Trimtab describes, and every value with its source.
 #include <fmt/format.h>
 

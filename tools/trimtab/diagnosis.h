@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Trimtab needs around it, looked for: what is there, what is missing, what to do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab doctor: what is there, what is missing, what to do.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `trimtab documentation DIR`, which builds call: man pages and completions from the options as CLI11 has
 // them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kernel's driver program would choose, asked of the interpreted model.
 #pragma once
 

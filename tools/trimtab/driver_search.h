@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver programs' search over blocks (driver_gen/block_search.inc) as C++, asking the interpreted model.
 // Included by driver_choice.cpp alone. The text is C99, and warned of where it is generated.
 #pragma once

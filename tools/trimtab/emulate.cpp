@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab emulate: the time of one launch by abstract emulation, what limits it and where.
 #include <fmt/format.h>
 

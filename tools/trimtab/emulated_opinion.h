@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Advice's second opinion: a launch of a program that has ended, emulated anew from its record (schedule/).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launch of the command line, traced and scheduled (schedule/).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The main job, tried whole on one small kernel.
 #pragma once
 

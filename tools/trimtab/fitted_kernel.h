@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fits for a kernel whose file has none: profiled on the emulator, then and there.
 #pragma once
 

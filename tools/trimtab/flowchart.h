@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A rational program as a flow chart: named intermediates as boxes with their formulas, decision nodes as
 // diamonds.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A rational program's flow chart that is too large for one sheet: folded into subjects, each with a chart of its own,
 // and a section for each metric, with links between them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/trimtab/heat_map.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Predicted time over blocks, as a chart of the report page.
 #pragma once
 

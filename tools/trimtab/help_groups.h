@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The groups of `trimtab --help`. They come in the order in which main() adds their first subcommand.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab inspect: what Trimtab knows about the kernels of a binary, and why it leaves one alone.
 #include <fmt/format.h>
 

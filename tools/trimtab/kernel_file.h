@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernels of a file: a CUDA source, PTX, or a binary with or without Trimtab's records.
 #pragma once
 

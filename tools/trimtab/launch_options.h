@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The options that select and predict share: which kernel, on which device, with which arguments.
 #pragma once
 

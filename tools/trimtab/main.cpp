@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab: questions about devices, kernels and their launches.
 #include <fmt/format.h>
 

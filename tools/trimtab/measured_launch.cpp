@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/trimtab/measured_launch.h"
 
 #include <fmt/format.h>

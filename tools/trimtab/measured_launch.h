@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The metrics of one launch, measured at that very launch: sampled blocks on the emulator.
 #pragma once
 

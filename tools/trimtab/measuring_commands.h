@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The subcommands that measure: programs' launches, and devices.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From what a program's launches did, on the emulator and as a GPU counted it, to profiles in the store.
 #pragma once
 

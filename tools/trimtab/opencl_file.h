@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenCL C from a file, compiled as the tools find their compilers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the report page is drawn with (page/README.md), as it goes into the page.
 #pragma once
 

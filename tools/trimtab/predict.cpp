@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab predict: the time of one launch on a device, whatever its block.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab prepare: driver programs for the kernels of modules that programs load while they run, and of
 // programs of other compilers, put where the runtime looks for them.
 #include <fmt/format.h>

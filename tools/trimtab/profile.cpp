@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab profile: profiles of a program's own launches, for the store that trimtab++ and the tools take profiles from.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab run --check: a program on the emulator, its kernels watched for defects.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a program needs around it to run under Trimtab.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab prune: the work-group size of the least predicted time, found by traces that nothing is run for.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

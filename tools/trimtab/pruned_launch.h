@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The pruning of opencl/pruning, asked of a launch on the command line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every legal block of one launch in order of predicted time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Section trimtab_data of a binary: what trimtab++ left there about each kernel (include/trimtab/section.h).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The page's part on advice: what holds each kernel back, drawn and said.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A run's report, one JSON object a line (TRIMTAB_REPORT), as a page that needs nothing beside it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab run: a program with its launches chosen for a device, and a report of them.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab search: the best of a kernel's launches by abstract emulation, over blocks and compile-time values.
 #include "schedule/search.h"
 

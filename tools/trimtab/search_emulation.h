@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Abstract emulation of candidate launches: each variant of a source is compiled once, each code is loaded once, and
 // launches that are the same share their trace.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab select: the best block for one launch, every legal block ranked.
 #include <fmt/format.h>
 

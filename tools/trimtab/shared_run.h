@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program that is run on the emulator with a plan (TRIMTAB_VERIFY and the like): here, and where there are workers,
 // a share of the plan here and one on each of them. What comes of it is what one process would have found.
 #pragma once

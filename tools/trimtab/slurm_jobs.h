@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The validation of docs/validating-on-a-gpu.md, or trimtab bench and trimtab profile of a program, as jobs of Slurm: an
 // array for each kind of GPU, of the steps that are still to be done. Placing is Slurm's.
 #pragma once

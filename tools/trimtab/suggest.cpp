@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab suggest: which blocks do kernels work with that no proof lets go?
 #include <fcntl.h>
 #include <fmt/format.h>

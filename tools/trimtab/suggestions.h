@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What TRIMTAB_SUGGEST's lines (runtime/launches/suggestion.h) add up to: an annotation for each kernel, as
 // far as the evidence goes.
 #pragma once

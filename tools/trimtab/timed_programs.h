@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What trimtab bench has left of one program in several folders, one a kind of GPU: docs/validating-on-a-gpu.md.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Auto-tuners' files (docs/tuners.md): spaces as T1, results as T4, Kernel Tuner's caches.
 #pragma once
 

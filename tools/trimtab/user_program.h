@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Running the user's program, and the file that what is found out about it goes to.
 #pragma once
 

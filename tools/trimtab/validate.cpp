@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab validate: what runs of scripts/gpu_validate.sh on GPUs have found; and such runs as jobs of Slurm.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

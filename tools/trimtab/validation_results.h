@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What scripts/gpu_validate.sh has written into a folder: docs/validating-on-a-gpu.md.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What TRIMTAB_VERIFY's lines (runtime/verification.h) add up to, kernel by kernel.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab verify: does any block that a launch may get change what it computes?
 #include <fmt/format.h>
 

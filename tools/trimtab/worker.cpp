@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab worker: does tasks of another trimtab, which it reads and answers in messages.
 #include "pipeline/workers/worker.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --workers and what belongs to it, for the subcommands whose work is long.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // set, and setp of types that do not vectorise.
 #include <bit>
 #include <cmath>

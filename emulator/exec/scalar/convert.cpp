@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cvt in every pair of types (PTX ISA, "cvt"), by way of 128-bit integers and binary64, which hold every
 // source exactly.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conversions to and from the 8-bit floating-point formats, in pairs, and cvt.pack.
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Instructions that are computed lane by lane: rare ones, odd types, directed rounding.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arithmetic on binary16 and bfloat16, single and packed in pairs.
 #include "emulator/exec/half.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer instructions that are computed lane by lane.
 #include <algorithm>
 #include <bit>

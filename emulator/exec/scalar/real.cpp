@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Floating-point instructions that are computed lane by lane: tests, selections, signed extrema.
 #include <bit>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The approximate functions of special-function units (PTX ISA: ex2, lg2, sin, cos, tanh .approx). The ISA
 // bounds their errors and fixes no bits; these stay well inside the bounds, vectorise, and give the same bits
 // on every machine.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which variant this processor runs.
 #include "emulator/exec/vector/handlers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // setp: comparisons that make predicates (PTX ISA, "Comparison and Selection Instructions").
 #include "emulator/exec/vector/handlers.h"
 #include "emulator/exec/vector/map.h"

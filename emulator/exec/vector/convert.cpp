@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The conversions that programs are full of; the others are lane functions (exec/conversion.cpp).
 #include "emulator/exec/vector/handlers.h"
 #include "emulator/exec/vector/map.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The vectorised handlers, built once for every x86-64 and once for AVX2 with FMA (TRIMTAB_VECTOR names the
 // variant's namespace). Nothing of the standard library's may be compiled into a variant out of line, lest
 // the linker keep the copy that an older processor cannot run.

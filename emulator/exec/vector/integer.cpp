@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer and logic instructions (PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift
 // Instructions").
 #include "emulator/exec/vector/handlers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What one lane of an integer or logic instruction computes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops over the 32 lanes that compilers vectorise.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies, selections, and vectors of registers packed into wider ones.
 #include "emulator/exec/vector/handlers.h"
 #include "emulator/exec/vector/map.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Floating-point arithmetic rounded to nearest, and the approximate functions that vectorise.
 #include "emulator/exec/vector/approximations.h"
 #include "emulator/exec/vector/handlers.h"

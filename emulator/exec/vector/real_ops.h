@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What one lane of a floating-point instruction computes (PTX ISA, "Floating Point Instructions").
 //
 // Results that are not numbers are the NaN that GPUs make: 0x7fffffff in binary32 and 0xfff8000000000000 in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lanes' addresses made into host addresses: the quick ways. What they cannot answer goes to
 // exec/address_resolution.cpp.
 #include "emulator/exec/address_resolution.h"

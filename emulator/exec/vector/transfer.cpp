@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads and stores: the element loops, once the lanes' addresses are known to be good.
 #include "emulator/exec/vector/handlers.h"
 #include "emulator/exec/vector/map.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One variant's table.
 #include "emulator/exec/vector/variants.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions of the device that clang declares, or calls by itself, and leaves undefined.
 #pragma once
 #pragma clang system_header

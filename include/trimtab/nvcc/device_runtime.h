@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels' calls to the runtime on the default stream: the toolkit's declarations for nvcc have a default
 // argument that those for other compilers lack.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads and stores with cache operators that clang's headers leave out: the toolkit's own definitions,
 // without those that clang has.
 #pragma once

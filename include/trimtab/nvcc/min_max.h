@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // min and max of the global namespace in host code: the overloads of nvcc's crt/math_functions.h, which clang
 // has for the device alone.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a CUDA source written for nvcc may use and clang does not have. trimtab++ includes it before every
 // CUDA source; nothing in it says anything about Trimtab.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Forms of runtime calls that CUDA 13 dropped and programs still use.
 #pragma once
 #pragma clang system_header

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nvcc's own macros. The toolkit's headers that ask for __NVCC__ are read first, for to them it means nvcc's
 // built-in functions.
 #pragma once

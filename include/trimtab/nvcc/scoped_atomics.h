@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The __nv_atomic_* functions and their constants (CUDA 12.8 and newer), which nvcc has built in, on clang's
 // scoped atomics.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a launch leaves open, byte by byte and more strictly than the emulator's checks: a byte that one
 // thread stores and another one touches, whatever the values are; atomics of several kinds on one byte; and
 // stores to what is loaded as read-only (ld.global.nc).

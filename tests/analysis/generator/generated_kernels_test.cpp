@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels against the proof: what gets a verdict other than fixed leaves the same memory under every
 // block that the verdict admits.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kinds of kernels that the generator writes, each a kernel for every seed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the patterns of random kernels are made of: indices, guards, loops, effects, and values that another
 // block changes.
 #pragma once

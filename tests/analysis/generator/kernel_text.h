@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX as lines, one kernel to a text: what the generator writes, mutates and shrinks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Draws the text of a kernel that is as it should be, or that has a place or two where it is not: both with the
 // same chance. Nothing notes which it is, for the bytes that launches leave tell.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writes the body of a kernel: registers, arithmetic over what is in scope, memory.
 #pragma once
 

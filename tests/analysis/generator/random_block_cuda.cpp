@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels whose blocks work as units: rows, tables, barriers, values that threads tell each other. Each
 // has one place, now and then, where it is not as it should be.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels in CUDA C++, of whose code several are made in one run of the compiler.
 #pragma once
 

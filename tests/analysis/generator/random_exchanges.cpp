@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels whose blocks bring values together several times, in one shared array: sums, extremes and bits of a
 // whole block or of a part of it, by shuffles, by trees and by both, with what idle lanes hold, and with results that
 // are read again later.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels in PTX: patterns that the re-blocking proof knows, with random arithmetic in them, and now
 // and then a value in it that another block changes.
 #pragma once

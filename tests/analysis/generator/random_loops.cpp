@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels of several loops in a row: grid-stride, block-stride, both in one kernel, scaled, backwards and over
 // two dimensions. Values go from loop to loop, and the first thread does things of its own.
 #include <fmt/format.h>

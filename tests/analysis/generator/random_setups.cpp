@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels with a grid-wide index whose blocks set something up in shared memory: tables with counters and
 // pointers of their own, what the first thread puts there, neighbours' elements, sums of a block in one atomic.
 #include <fmt/format.h>

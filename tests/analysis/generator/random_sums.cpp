@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels whose blocks or warps bring a sum of the launch together, and add it to global memory by one atomic
 // each. Each has one place, now and then, where it is not as it should be.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels with a grid-wide index whose blocks fill tables, or count into bins that they add to global memory.
 // Each has one place, now and then, where it is not as it should be.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the kernels of a trial work on, and what they leave.
 #pragma once
 

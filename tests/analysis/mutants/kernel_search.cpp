@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Looks for a kernel whose verdict is wrong: of several kinds, by seeds that go up. Ends with the first one.
 //
 // With the verdicts of another build of the proof (--verdicts, which --write makes), only kernels that this build says

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Plants mistakes in the proof, one at a time, and says after how many generated kernels each is met.
 
     tests/analysis/mutants/plant.py --build build [--only NAME ...] [--kernels N] [--kept FOLDER]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Captures as files: what is read is what was written, and whatever else a file holds is one clear line.
 #include "emulator/capture/capture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One small defect a test: it is found, once, where it is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that synchronize as CUDA asks, each in its own way: nothing may be said of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # run_check.sh BUILD FOLDER: `trimtab run --check` on a program with a defect of each kind, and on one without.
 set -euo pipefail
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What compiled kernels are kept in: it runs what it finds, so it must find only what this user's emulator
 // has put there.
 #include "emulator/jit/code_cache.h"

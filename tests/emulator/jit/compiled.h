@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // For tests of compiled code: a cache of their own, and kernels run in either way.
 #pragma once
 

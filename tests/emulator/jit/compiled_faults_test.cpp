@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launches of compiled code that do not come to their end.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiled code that comes while its kernel runs.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiled code against the interpreter: the same bytes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

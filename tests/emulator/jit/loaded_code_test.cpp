@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiled code as it is kept and loaded.
 #include "emulator/jit/loaded_code.h"
 

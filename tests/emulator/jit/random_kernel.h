@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels as PTX: arithmetic, divergent and uniform control flow, shared memory, barriers, shuffles,
 // guards, and at the end every register written to memory.
 #pragma once

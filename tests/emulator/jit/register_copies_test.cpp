@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registers between frames and rooms: what each kind stands for, lane by lane, and whose lanes stay.
 #include "emulator/jit/register_copies.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What becomes of a launch of OpenCL's: the same vetoes as of CUDA's.
 #include "opencl/choice/chooser.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenCL's host side as programs use it, for tests: one device, one queue, what is made is given up again.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Images and samplers, against what the specification has for them (OpenCL 1.2, section 8), worked out on the CPU.
 #include <gmock/gmock.h>
 

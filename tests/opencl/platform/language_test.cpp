@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The families of OpenCL C's functions, each in a program of its own, against the host's.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launches through the loader, against results of the CPU.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffers, parts of them, mapping, rectangles, fills, shared memory.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs and kernels: built, compiled, linked, kept as binaries, asked about.
 #include <gmock/gmock.h>
 

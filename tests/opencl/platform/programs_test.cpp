@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whole OpenCL programs in processes of their own: on Trimtab's platform, on PoCL, and on PoCL behind the layer.
 #include <gmock/gmock.h>
 

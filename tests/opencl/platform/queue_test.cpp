@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Order: queues, events, callbacks, times.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PolyBench's 21 OpenCL kinds on one platform, against the CPU:
 //     opencl_polybench PLATFORM SOURCE.cl RESULTS [N]
 // 0: all are right, and RESULTS has what they left, byte for byte.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Coalescing and reuse distance against the plainest way to count.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `trimtab prune` as users meet it.
 #include <gmock/gmock.h>
 

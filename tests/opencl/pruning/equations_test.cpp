@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The paper's equations by hand, and bounds that no simulation leaves.
 #include <gmock/gmock.h>
 

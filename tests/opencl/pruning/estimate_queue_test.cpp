@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Estimates of a few sizes stand for others, and the order is that of all.
 #include "opencl/pruning/estimate_queue.h"
 

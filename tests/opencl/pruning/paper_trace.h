@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Algorithms 1 to 3 of Wang et al. 2020 as their text has them: a reference for the walk that Trimtab makes instead.
 //
 // What is printed differs from what is meant in five places:

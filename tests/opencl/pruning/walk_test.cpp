@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Walks of warps: the paper's algorithms on small kernels, and whole rounds beside what the emulator counts.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // modules WAY FILE: kernels that are loaded while the program runs, one way a run, and their results as
 // bytes.
 #include <cuda.h>

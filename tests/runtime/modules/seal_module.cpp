@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // seal_module LIBRARY FILE: puts a library of the test's own into the cache, as `trimtab prepare` would.
 #include <cstdio>
 #include <filesystem>

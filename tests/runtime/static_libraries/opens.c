@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* opens LIBRARY: opens it twice, as a plugin is. */
 #include <dlfcn.h>
 #include <stdio.h>

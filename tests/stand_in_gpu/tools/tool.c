@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* Another tool: preloaded, it stands before launches as some do; and it is what CUDA_INJECTION64_PATH names. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

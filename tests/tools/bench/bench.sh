@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # bench.sh BUILD SOURCES: trimtab bench finds the emulator's own best block, leaves the program's results as they were,
 # and goes on after kill -9 with what it had.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program's launch, captured, and commands on the file.
 #pragma once
 

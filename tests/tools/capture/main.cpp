@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // main() of captured.cu, apart from it: clang compiles that one as CUDA.
 int run_captured(int argc, char** argv);
 

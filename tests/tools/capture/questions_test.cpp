@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --capture FILE in the place of a kernel's file or a program: predict, emulate, verify and suggest.
 #include "tests/tools/capture/capture_fixture.h"
 

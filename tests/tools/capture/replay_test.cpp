@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launch that is captured and made again leaves the bytes that it left in its own program, and has its counters.
 #include "tests/tools/capture/capture_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The first launch of each kernel of every sample, captured and made again: equal bytes and counters.
 #include <map>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # profile.sh BUILD CLANG CUDA: once `trimtab profile` has seen the program's own launches of a kernel whose work is in its arrays, a
 # build takes their profile in the place of the planned one, and its driver program is asked.
 set -euo pipefail

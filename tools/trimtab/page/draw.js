@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Draws the page's charts: each figure names one of the specifications and holds its data sets.
 (() => {
   'use strict';

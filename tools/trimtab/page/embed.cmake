@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # cmake -DOUTPUT=<cpp> -DFOLDER=<page> -P embed.cmake: what the report page is drawn with, as C++ strings.
 set(text "#include \"tools/trimtab/page_scripts.h\"\n\nnamespace trimtab::tools::page {\n")
 foreach(part IN ITEMS "vega=vega.min.js" "vega_lite=vega-lite.min.js" "draw=draw.js" "chart_specs=charts.json")

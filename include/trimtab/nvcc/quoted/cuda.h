@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Found before the toolkit's own header where it is included with "". clang does so at the start of what it
 // reads before every source: from there to the end of nvcc.h a program's macros hide nothing (-DN=1024).
 #pragma clang system_header

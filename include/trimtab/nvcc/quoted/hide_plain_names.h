@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Macros of a program's command line (-DN=1024) whose names the headers use that clang reads before
 // the program, and that nvcc does not read there: none, until shown again.
 #pragma clang system_header
