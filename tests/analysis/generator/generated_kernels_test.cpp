@@ -38,13 +38,14 @@ struct Tally {
     std::map<std::string, unsigned> undefined;  // by why
     unsigned accepted = 0, compared = 0;
 
-    void add(const TrialResult& result) {
+    void add(const TrialResult& result, std::uint64_t seed) {
         outcomes[static_cast<std::size_t>(result.outcome)]++;
         accepted += result.verdict != Verdict::fixed ? 1 : 0;
         compared += result.compared;
         // The proof and its check are of one mind.
         if (result.outcome == Outcome::fixed)
-            EXPECT_EQ(result.text.find("error of Trimtab's"), std::string::npos) << result.text;
+            EXPECT_EQ(result.text.find("error of Trimtab's"), std::string::npos)
+                << "seed " << seed << ": " << result.text;
         if (result.outcome == Outcome::undefined) undefined[result.text]++;
     }
     [[nodiscard]] unsigned of(Outcome outcome) const { return outcomes[static_cast<std::size_t>(outcome)]; }
@@ -86,7 +87,7 @@ Tally try_all(std::string_view kind, std::uint64_t otherwise) {
         if (count == 1) fmt::print("{}", kernel.text()), std::fflush(stdout);
         const TrialResult result = tried(kernel, seed);
         if (count == 1) fmt::print("outcome {} {}\n", static_cast<unsigned>(result.outcome), result.text);
-        tally.add(result);
+        tally.add(result, seed);
         if (result.outcome == Outcome::different) report(kernel, seed, result);
         if (count >= 5000 && (seed - first + 1) % 1000 == 0)
             fmt::print("{} {}\n", kind, tally.text()), std::fflush(stdout);
@@ -199,7 +200,7 @@ TEST(GeneratedBodies, WithBuiltInBlocksLeaveWhatTheirOtherBodiesLeave) {
                               << as_written.ptx << "\n"
                               << text;
         }
-        tally.add(result);
+        tally.add(result, seed);
     }
     unsetenv("TRIMTAB_BUILT_IN_BLOCKS");
     unsetenv("TRIMTAB_KERNEL_SOURCES");
