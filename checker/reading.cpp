@@ -199,11 +199,16 @@ std::optional<bool> Reading::runs(std::uint32_t i) const {
     const ptx::Instruction& test = function().body[at];
     const unsigned width = bits_of(test.type);
     if (test.opcode != Opcode::setp || test.guard != no_index || test.operands.size() != 3 ||
-        test.destination_count != 1 || ptx::is_float(test.type) || ptx::is_signed(test.type))
+        test.destination_count != 1 || ptx::is_float(test.type))
         return std::nullopt;
     const Form a = operand(at, 1, width), b = operand(at, 2, width);
-    if (a.width == 0 || b.width == 0 || !a.is_constant() || !b.is_constant()) return std::nullopt;
-    return ptx::holds(test.modifiers.comparison, a.constant(), b.constant()) != made.guard_negated;
+    if (a.width == 0 || b.width == 0) return std::nullopt;
+    const ptx::Comparison how = test.modifiers.comparison;
+    const Form between = sum(a, b, ~std::uint64_t{0});
+    if ((how == ptx::Comparison::eq || how == ptx::Comparison::ne) && between.is_constant())
+        return ptx::holds(how, between.constant(), std::uint64_t{0}) != made.guard_negated;
+    if (ptx::is_signed(test.type) || !a.is_constant() || !b.is_constant()) return std::nullopt;
+    return ptx::holds(how, a.constant(), b.constant()) != made.guard_negated;
 }
 
 Form Reading::form_of(ValueIndex index) {
@@ -320,6 +325,7 @@ Form Reading::computed(ValueIndex index, const ptx::Instruction& made, std::uint
                                  : of_warps(made, a, b);
                 break;
             case Opcode::selp:
+                if (const Form a = source(1); a.width != 0 && a == source(2)) return a;
                 return merged(index, source(1));
             default:
                 break;

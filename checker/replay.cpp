@@ -297,9 +297,14 @@ Known Values::of(const Form& form, ValueIndex self) {
 
 Known Values::made(ValueIndex index) {
     const ptx::Value& value = reading_.ssa().values[index];
-    if (value.kind != ptx::Value::Kind::instruction || value.previous != no_index || value.operand != 0 ||
-        value.element != 0)
+    if (value.kind != ptx::Value::Kind::instruction || value.operand != 0 || value.element != 0)
         return std::nullopt;
+    if (value.previous != no_index) {
+        const ptx::Instruction& instruction = reading_.function().body[value.instruction];
+        const Known guard = of(reading_.ssa().guard(value.instruction));
+        if (instruction.guard == no_index || !guard) return std::nullopt;
+        if (((*guard & 1) != 0) == instruction.guard_negated) return of(value.previous);
+    }
     const auto sources = sources_of(reading_, trial_, value.instruction, [&](ValueIndex v) { return of(v); });
     return sources ? computed(reading_.function().body[value.instruction], *sources) : std::nullopt;
 }
