@@ -7,7 +7,7 @@
 
 #include "advice/rules.h"
 #include "advice/run_findings.h"
-#include "analysis/demangle.h"
+#include "analysis/launches/demangle.h"
 #include "model/performance_model.h"
 
 namespace trimtab::advice {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "advice/rules.h"
-#include "analysis/demangle.h"
+#include "analysis/launches/demangle.h"
 
 namespace trimtab::advice {
 namespace {

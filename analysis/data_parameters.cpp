@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "analysis/instruction_rules.h"
-#include "analysis/parameters.h"
+#include "analysis/launches/parameters.h"
+#include "analysis/values/instruction_rules.h"
 
 namespace trimtab::analysis {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "analysis/description.h"
-#include "analysis/proof.h"
+#include "analysis/launches/description.h"
+#include "analysis/proof/proof.h"
 
 namespace trimtab::analysis {
 

@@ -10,15 +10,15 @@
 #include <optional>
 #include <thread>
 
-#include "analysis/annotation_parser.h"
-#include "analysis/annotations.h"
-#include "analysis/built_in_blocks.h"
-#include "analysis/certify.h"
+#include "analysis/annotations/annotation_parser.h"
+#include "analysis/annotations/annotations.h"
 #include "analysis/data_parameters.h"
-#include "analysis/demangle.h"
-#include "analysis/parameters.h"
+#include "analysis/launches/built_in_blocks.h"
+#include "analysis/launches/demangle.h"
+#include "analysis/launches/parameters.h"
 #include "analysis/pointees.h"
-#include "analysis/proof.h"
+#include "analysis/proof/certify.h"
+#include "analysis/proof/proof.h"
 #include "analysis/register_estimate.h"
 #include "checker/check.h"
 
@@ -180,7 +180,7 @@ KernelDescription describe_kernel(const Image& image, const ptx::Function& kerne
     description.strides = std::move(proof.strides);
     description.apart = std::move(proof.apart);
     description.stride_accesses = std::move(proof.stride_accesses);
-    description.needs_one_turn_a_thread = proof.needs_one_turn_a_thread;
+    description.needs_one_iteration_a_thread = proof.needs_one_iteration_a_thread;
     description.verdict = proof.verdict;
     description.race_free_proved = proof.race_free;
     description.uses_float_atomics = proof.uses_float_atomics;
@@ -281,7 +281,7 @@ void conjoin_strides(KernelDescription& description, KernelDescription& other) {
     }
     append(description.strides, other.strides);
     append(description.stride_accesses, other.stride_accesses);
-    description.needs_one_turn_a_thread |= other.needs_one_turn_a_thread;
+    description.needs_one_iteration_a_thread |= other.needs_one_iteration_a_thread;
 }
 
 void conjoin(KernelDescription& description, KernelDescription other) {

@@ -9,31 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
+#include "analysis/launches/kernel_sources.h"
 #include "ptx/binary.h"
 #include "ptx/module.h"
 #include "trimtab/error.h"
 
 namespace trimtab::analysis {
-
-// What the LLVM pass adds to PTX for one kernel, by mangled name. Read from the JSON that the pass writes
-// (docs/maintainers/house.md).
-struct KernelSource {
-    std::string demangled, file;
-    std::uint32_t line = 0;
-    struct Parameter {
-        std::string name, type;
-    };
-    std::vector<Parameter> parameters;
-    struct Annotation {
-        std::string text, file;  // what stands in TRIMTAB_TUNE(...), and where
-        std::uint32_t line = 0;
-    };
-    std::vector<Annotation> annotations;
-    std::optional<Variant> variant;
-};
-using KernelSources = std::map<std::string, KernelSource, std::less<>>;
-[[nodiscard]] std::expected<KernelSources, Error> read_kernel_sources(const std::string& json_path);
 
 // One image of a fat binary: its linked PTX, and ptxas's numbers where a cubin of the same architecture lies
 // beside it.

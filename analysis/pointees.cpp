@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "analysis/instruction_rules.h"
-#include "analysis/memory_roots.h"
+#include "analysis/values/instruction_rules.h"
+#include "analysis/values/memory_roots.h"
 
 namespace trimtab::analysis {
 namespace {

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <exception>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/other_totals.h"
 
 namespace trimtab::choosing {

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "analysis/demangle.h"
+#include "analysis/launches/demangle.h"
 #include "choosing/choices/argument_key.h"
 
 namespace trimtab::choosing {

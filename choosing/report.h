@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "choosing/choices/choose.h"
 #include "choosing/launch_shape.h"
 #include "choosing/log.h"

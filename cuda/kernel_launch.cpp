@@ -9,7 +9,7 @@
 #include <numeric>
 #include <optional>
 
-#include "analysis/demangle.h"
+#include "analysis/launches/demangle.h"
 #include "cuda/checked_run.h"
 #include "cuda/emulated_time.h"
 #include "cuda/errors.h"

@@ -10,7 +10,7 @@
 #include <optional>
 #include <set>
 
-#include "analysis/demangle.h"
+#include "analysis/launches/demangle.h"
 #include "cuda/image_choice.h"
 #include "emulator/capture/capture.h"
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "analysis/describe.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 
 namespace trimtab::cuda {
 namespace {

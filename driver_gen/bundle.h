@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "driver_gen/fits.h"
 #include "model/rational_program.h"
 #include "profiler/profile.h"

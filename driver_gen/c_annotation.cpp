@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/annotated_launch.h"
-#include "analysis/operation.h"
+#include "analysis/annotations/annotated_launch.h"
+#include "analysis/launches/operation.h"
 #include "driver_gen/c_text.h"
 #include "driver_gen/embedded_texts.h"
 
@@ -23,7 +23,7 @@ using analysis::KernelDescription;
 constexpr std::string_view dimension_names = "xyz";
 
 // Operators of annotations, all on 64-bit signed numbers, in C's precedence-free form: {0} and {1} are the
-// operands. Their arithmetic is analysis/operation.h's, wrap-around included.
+// operands. Their arithmetic is analysis/launches/operation.h's, wrap-around included.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 24> operators{{
     {"add.s64", "(int64_t)((uint64_t){0} + (uint64_t){1})"},
     {"sub.s64", "(int64_t)((uint64_t){0} - (uint64_t){1})"},

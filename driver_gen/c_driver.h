@@ -5,7 +5,7 @@
 #include <expected>
 #include <string>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "driver_gen/fits.h"
 #include "model/rational_program.h"
 #include "trimtab/error.h"

@@ -2,7 +2,7 @@
 // From a profile to the fits of every metric that it holds.
 #pragma once
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "driver_gen/fits.h"
 #include "profiler/profile.h"
 #include "trimtab/error.h"

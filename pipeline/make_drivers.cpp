@@ -7,9 +7,9 @@
 #include <thread>
 #include <utility>
 
-#include "analysis/annotation_file.h"
+#include "analysis/annotations/annotation_file.h"
 #include "analysis/describe.h"
-#include "analysis/variants.h"
+#include "analysis/launches/variants.h"
 #include "driver_gen/driver_units.h"
 #include "emulator/exec/launch.h"
 #include "model/performance_model.h"

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/annotated_launch.h"
-#include "analysis/description.h"
+#include "analysis/annotations/annotated_launch.h"
+#include "analysis/launches/description.h"
 
 namespace trimtab::profiler {
 

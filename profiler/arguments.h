@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "profiler/backend.h"
 
 namespace trimtab::profiler {

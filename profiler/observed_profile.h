@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "model/metrics.h"
 #include "profiler/profile.h"
 #include "profiler/store.h"

@@ -36,6 +36,18 @@ ROOMS = {
     "pass": ["base"],
     "tools": ["runtime", "opencl", "advice", "calibrate", "pipeline", "pass", "schedule"],
 }
+# The same between the folders of a room; "" is what stands in the room itself, which may use all of them.
+FOLDERS = {
+    "analysis": {
+        "launches": [],
+        "annotations": ["launches"],
+        "values": ["launches"],
+        "sharing": ["values"],
+        "loops": ["sharing"],
+        "proof": ["loops"],
+        "": ["proof", "annotations"],
+    },
+}
 # What a room may include of one that does not lie below it. Of profiler/, what reads a GPU's counters, for a library that is
 # loaded where that is asked for.
 PARTS = {"runtime": ("profiler/cupti/",)}
@@ -55,17 +67,17 @@ PLAIN_GETENV = re.compile(r"(?<!secure_)\bgetenv\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
-def reachable(room):
-    found, todo = set(), list(ROOMS[room])
+def reachable(rows, room):
+    found, todo = set(), list(rows[room])
     while todo:
         below = todo.pop()
         if below not in found:
             found.add(below)
-            todo += ROOMS[below]
+            todo += rows[below]
     return found
 
 
-ALLOWED = {room: reachable(room) | {room} for room in ROOMS}
+ALLOWED = {room: reachable(ROOMS, room) | {room} for room in ROOMS}
 
 
 def sources(root):
@@ -90,6 +102,20 @@ def room_of_include(root, path, quote, target):
     return None
 
 
+def check_folder(root, room, path, target):
+    rows = FOLDERS[room]
+    from_folder, to_folder = (
+        "/".join(name.split("/")[1:-1]) for name in (os.path.relpath(path, root).replace(os.sep, "/"), target)
+    )
+    for folder in (from_folder, to_folder):
+        if folder not in rows:
+            return f"{room}/{folder} is not among the folders of {room}/"
+    if to_folder != from_folder and to_folder not in reachable(rows, from_folder):
+        below = ", ".join(sorted(reachable(rows, from_folder))) or "nothing"
+        return f"{room}/{from_folder} must not include '{target}': below it lies {below}"
+    return None
+
+
 def check_include(root, room, path, quote, target):
     # Samples are programs as users write them: they build with no include path of ours.
     if (target.startswith("../") or "/../" in target) and room != "samples":
@@ -101,6 +127,8 @@ def check_include(root, room, path, quote, target):
         if named is not None and named not in ALLOWED[room] and not target.startswith(PARTS.get(room, ("//",))):
             below = ", ".join(sorted(ALLOWED[room] - {room})) or "nothing"
             return f"{room}/ must not include '{target}': below it lies {below}"
+        if named == room and room in FOLDERS:
+            return check_folder(root, room, path, target)
     if room == "include" and quote == '"' and not target.startswith("trimtab/"):
         if not os.path.exists(os.path.join(os.path.dirname(path), target)):
             return f"a public header includes '{target}', which is not installed"

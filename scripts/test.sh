@@ -123,6 +123,7 @@ stage_style() {
         failed=1
     fi
     scripts/check_layers.py || failed=1
+    scripts/rooms_picture.py --check || failed=1
     scripts/check_docs.py || failed=1
     scripts/spdx.py --check || failed=1
     local script  # each must at least parse

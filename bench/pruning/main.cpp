@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "bench/pruning/null_size.h"
 #include "model/performance_model.h"
 #include "opencl/pruning/active_groups.h"

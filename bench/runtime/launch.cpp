@@ -13,7 +13,7 @@
 #include <ctime>
 #include <mutex>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "bench/runtime/registered_kernels.h"
 #include "runtime/launches/launcher.h"
 #include "tests/runtime/fake_backend.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "emulator/exec/memory.h"
 #include "tools/trimtab/ranking.h"
 

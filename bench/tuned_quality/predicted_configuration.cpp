@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <iterator>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "base/cache_path.h"
 #include "base/kept_file.h"
 #include "base/process.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "choosing/launch_shape.h"
 
 namespace trimtab::choosing {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/block_list.h"
 #include "choosing/choices/choose_body.h"

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/annotated_launch.h"
-#include "analysis/description.h"
+#include "analysis/annotations/annotated_launch.h"
+#include "analysis/launches/description.h"
 #include "choosing/choices/choice_store.h"
 #include "choosing/crosscheck/verdict.h"
 #include "choosing/launch_shape.h"

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/annotated_launch.h"
-#include "analysis/free_totals.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/annotations/annotated_launch.h"
+#include "analysis/launches/free_totals.h"
+#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/block_list.h"
 
@@ -76,7 +76,7 @@ Decision with_best_total(Decision decision, const analysis::KernelDescription& d
         !decision.nonsense.empty())
         return decision;
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
-    const Extents turns = analysis::loop_turns(description, arguments);
+    const Extents turns = analysis::loop_iterations(description, arguments);
     const Extents written = shape.written.extent();
     const auto shared_bytes = static_cast<double>(shape.written.dynamic_shared_bytes);
     const auto best_of = [&](const Extents& extent) -> std::optional<Found> {
@@ -145,7 +145,7 @@ std::vector<LaunchConfiguration> launches_of_other_totals(const analysis::Kernel
     if (description.strides.empty() || description.keeps_grid() ||
         description.verdict == analysis::Verdict::annotated)
         return launches;
-    const Extents turns = analysis::loop_turns(description, arguments);
+    const Extents turns = analysis::loop_iterations(description, arguments);
     const Extents written = shape.written.extent();
     std::vector<Extents> extents;
     if (const auto fewer = fewer_extents(written, turns)) extents.push_back(*fewer);

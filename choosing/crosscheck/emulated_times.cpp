@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/memory_dependence.h"
+#include "analysis/sharing/memory_dependence.h"
 #include "emulator/exec/launch.h"
 #include "emulator/exec/memory.h"
 #include "model/device.h"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 
 namespace trimtab::choosing {
 

@@ -7,8 +7,8 @@
 #include <expected>
 #include <nlohmann/json.hpp>
 
-#include "analysis/built_in_blocks.h"
-#include "analysis/variants.h"
+#include "analysis/launches/built_in_blocks.h"
+#include "analysis/launches/variants.h"
 #include "base/json_value.h"
 #include "trimtab/section.h"
 

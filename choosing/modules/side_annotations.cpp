@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "analysis/annotation_file.h"
+#include "analysis/annotations/annotation_file.h"
 #include "base/read_text.h"
 #include "choosing/modules/module_cache.h"
 

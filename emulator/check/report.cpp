@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/demangle.h"
+#include "analysis/launches/demangle.h"
 #include "base/json_value.h"
 
 namespace trimtab::emulator::check {

@@ -17,7 +17,7 @@
 #include <set>
 #include <thread>
 
-#include "analysis/demangle.h"
+#include "analysis/launches/demangle.h"
 #include "emulator/exec/counting.h"
 #include "emulator/exec/observer.h"
 #include "emulator/exec/program.h"

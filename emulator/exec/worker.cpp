@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/demangle.h"
+#include "analysis/launches/demangle.h"
 #include "emulator/exec/block.h"
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/describe.h"

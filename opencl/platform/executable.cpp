@@ -6,9 +6,9 @@
 #include <array>
 #include <string_view>
 
-#include "analysis/demangle.h"
 #include "analysis/describe.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/demangle.h"
+#include "analysis/launches/legal_blocks.h"
 #include "emulator/exec/program.h"
 #include "opencl/platform/program.h"
 #include "ptx/module.h"

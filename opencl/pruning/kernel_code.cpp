@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "analysis/inlined_calls.h"
-#include "analysis/integer_operations.h"
+#include "analysis/values/inlined_calls.h"
+#include "analysis/values/integer_operations.h"
 #include "ptx/opcodes.h"
 #include "ptx/special_registers.h"
 #include "schedule/ptx_costs.h"

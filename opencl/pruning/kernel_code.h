@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/operation.h"
+#include "analysis/launches/operation.h"
 #include "opencl/pruning/components.h"
 #include "ptx/control_flow.h"
 #include "ptx/module.h"

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/operation.h"
+#include "analysis/launches/operation.h"
 #include "ptx/types.h"
 
 namespace trimtab::pruning {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "driver_gen/fits.h"
 #include "profiler/backend.h"
 #include "profiler/evidence/evidence.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/built_in_blocks.h"
+#include "analysis/launches/built_in_blocks.h"
 #include "base/json_value.h"
 #include "emulator/check/checker.h"
 #include "emulator/check/written_numbers.h"

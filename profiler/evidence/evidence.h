@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "emulator/exec/launch.h"
 #include "profiler/profile.h"
 #include "trimtab/error.h"

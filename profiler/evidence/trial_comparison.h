@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "emulator/check/written_numbers.h"
 #include "profiler/evidence/trial_memory.h"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "analysis/built_in_blocks.h"
-#include "analysis/free_totals.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/built_in_blocks.h"
+#include "analysis/launches/free_totals.h"
+#include "analysis/launches/legal_blocks.h"
 #include "emulator/exec/memory.h"
 #include "model/device.h"
 
@@ -247,7 +247,7 @@ std::vector<LaunchConfiguration> TrialPlan::legal(const TrialLaunch& launch,
 std::vector<LaunchConfiguration> TrialPlan::other_totals(const TrialLaunch& launch) const {
     std::vector<LaunchConfiguration> out;
     if (description_.strides.empty() || description_.keeps_grid()) return out;
-    const Extents turns = analysis::loop_turns(description_, launch.arguments);
+    const Extents turns = analysis::loop_iterations(description_, launch.arguments);
     const Extents written = description_.counted_extent(launch.written.grid, launch.written.block);
     constexpr double most_threads = 8192;
     for (const double factor : {0.0, 2.0, 0.5, 1e9}) {

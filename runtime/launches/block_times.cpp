@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "base/json_value.h"
 #include "choosing/choices/argument_key.h"
 #include "model/potential_block.h"

@@ -14,8 +14,8 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/operation.h"
-#include "analysis/parameters.h"
+#include "analysis/launches/operation.h"
+#include "analysis/launches/parameters.h"
 #include "choosing/launch_shape.h"
 
 namespace trimtab::runtime {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/annotated_launch.h"
-#include "analysis/description.h"
+#include "analysis/annotations/annotated_launch.h"
+#include "analysis/launches/description.h"
 
 namespace trimtab::runtime {
 

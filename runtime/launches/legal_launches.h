@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "analysis/annotated_launch.h"
-#include "analysis/description.h"
+#include "analysis/annotations/annotated_launch.h"
+#include "analysis/launches/description.h"
 #include "choosing/launch_shape.h"
 #include "trimtab/driver.h"
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "analysis/annotations.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/annotations/annotations.h"
+#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/argument_key.h"
 
 namespace trimtab::runtime {

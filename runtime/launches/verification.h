@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "choosing/choices/choose.h"
 #include "choosing/choices/choose_body.h"
 #include "choosing/log.h"

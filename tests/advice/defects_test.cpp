@@ -10,7 +10,7 @@
 
 #include "advice/advise.h"
 #include "advice/report.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "base/temporary_folder.h"
 #include "emulator/exec/memory.h"
 #include "tests/emulator/compile.h"

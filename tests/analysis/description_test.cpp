@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "analysis/describe.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "cuda_compiler.h"
 #include "schema.h"
 

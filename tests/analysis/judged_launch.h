@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/describe.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 
 namespace trimtab::analysis::test {
 

@@ -12,10 +12,10 @@
 #include <random>
 #include <vector>
 
-#include "analysis/annotated_launch.h"
+#include "analysis/annotations/annotated_launch.h"
 #include "analysis/describe.h"
-#include "analysis/free_totals.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/free_totals.h"
+#include "analysis/launches/legal_blocks.h"
 #include "emulator/exec/launch.h"
 
 namespace trimtab::analysis::test {

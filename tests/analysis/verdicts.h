@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/describe.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "cuda_compiler.h"
 #include "judged_launch.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "analysis/certify.h"
+#include "analysis/proof/certify.h"
 #include "checker/check.h"
 #include "checker/reading.h"
 #include "tests/analysis/cuda_compiler.h"

@@ -7,7 +7,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/choose.h"
 #include "model/device.h"

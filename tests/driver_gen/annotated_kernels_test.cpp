@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "analysis/annotated_launch.h"
+#include "analysis/annotations/annotated_launch.h"
 #include "analysis/describe.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "compiled_driver.h"
 #include "compiled_kernels.h"
 #include "driver_gen/fit_kernel.h"

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "compiled_driver.h"
 #include "driver_gen/c_driver.h"
 #include "model/device.h"

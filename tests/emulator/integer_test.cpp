@@ -8,8 +8,8 @@
 #include <array>
 #include <bit>
 
-#include "analysis/interval.h"
-#include "analysis/operation.h"
+#include "analysis/launches/interval.h"
+#include "analysis/launches/operation.h"
 #include "tests/emulator/instruction_runner.h"
 
 namespace trimtab::emulator::test {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/description.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/description.h"
+#include "analysis/launches/legal_blocks.h"
 #include "driver_gen/fits.h"
 #include "emulator/check/report.h"
 #include "model/device.h"

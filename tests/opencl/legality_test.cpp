@@ -5,7 +5,7 @@
 #include <cstring>
 #include <map>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "model/device.h"
 #include "tests/emulator/fixture.h"
 #include "tests/opencl/compiled_kernels.h"

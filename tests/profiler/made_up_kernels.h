@@ -2,7 +2,7 @@
 // Kernel descriptions written by hand.
 #pragma once
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 
 namespace trimtab::profiler::testing {
 

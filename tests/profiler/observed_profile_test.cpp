@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "analysis/describe.h"
-#include "analysis/operation.h"
+#include "analysis/launches/operation.h"
 #include "driver_gen/fit_kernel.h"
 
 namespace trimtab::profiler {

@@ -10,7 +10,7 @@
 #include <functional>
 #include <utility>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/argument_key.h"
 #include "model/device.h"
 #include "tests/runtime/fake_backend.h"

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/annotation_file.h"
+#include "analysis/annotations/annotation_file.h"
 
 namespace trimtab::tools {
 namespace {

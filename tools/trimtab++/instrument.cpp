@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/annotations.h"
+#include "analysis/annotations/annotations.h"
 #include "base/read_text.h"
 #include "base/reassociation.h"
 #include "generator_hash.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/annotation_file.h"
-#include "analysis/annotations.h"
+#include "analysis/annotations/annotation_file.h"
+#include "analysis/annotations/annotations.h"
 #include "base/compilers.h"
 #include "tools/trimtab++/command_line.h"
 #include "tools/trimtab++/device_code.h"

@@ -11,7 +11,7 @@
 #include <limits>
 #include <optional>
 
-#include "analysis/operation.h"
+#include "analysis/launches/operation.h"
 #include "base/nearest_name.h"
 
 namespace trimtab::tools {

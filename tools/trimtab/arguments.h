@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "trimtab/driver.h"
 #include "trimtab/error.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 
 namespace trimtab::tools {
 

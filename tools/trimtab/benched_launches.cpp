@@ -7,7 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/demangle.h"
+#include "analysis/launches/demangle.h"
 #include "base/json_value.h"
 
 namespace trimtab::tools {

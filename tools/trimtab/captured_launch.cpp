@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "emulator/capture/moved_pointers.h"
 #include "tools/trimtab/captured_program.h"
 

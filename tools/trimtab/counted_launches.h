@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "model/metrics.h"
 #include "profiler/observed_profile.h"
 #include "tools/trimtab/benched_launches.h"

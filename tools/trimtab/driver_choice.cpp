@@ -5,7 +5,7 @@
 #include <cmath>
 #include <memory>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "tools/trimtab/driver_search.h"
 
 namespace trimtab::tools {

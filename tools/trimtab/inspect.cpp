@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/built_in_blocks.h"
+#include "analysis/launches/built_in_blocks.h"
 #include "base/installation.h"
 #include "base/process.h"
 #include "base/read_text.h"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "analysis/built_in_blocks.h"
+#include "analysis/launches/built_in_blocks.h"
 #include "model/performance_model.h"
 
 namespace trimtab::tools {
@@ -123,7 +123,7 @@ void add_loops(std::string& out, const KernelDescription& kernel) {
                                                   : "grid-stride",
                            fmt::join(exits, " or "), loop.source.empty() ? "" : "  (" + loop.source + ")");
     }
-    if (kernel.needs_one_turn_a_thread)
+    if (kernel.needs_one_iteration_a_thread)
         out += fmt::format(
             "             its turns touch memory at places that are not known beforehand: where the launch "
             "as "

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "advice/advise.h"
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 
 namespace trimtab::tools {
 

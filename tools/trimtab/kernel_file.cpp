@@ -10,8 +10,8 @@
 #include <iterator>
 #include <thread>
 
-#include "analysis/built_in_blocks.h"
 #include "analysis/describe.h"
+#include "analysis/launches/built_in_blocks.h"
 #include "base/installation.h"
 #include "base/nearest_name.h"
 #include "base/process.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "ptx/module.h"
 #include "tools/trimtab/records.h"
 #include "trimtab/error.h"

@@ -6,10 +6,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "analysis/annotated_launch.h"
-#include "analysis/built_in_blocks.h"
-#include "analysis/legal_blocks.h"
-#include "analysis/operation.h"
+#include "analysis/annotations/annotated_launch.h"
+#include "analysis/launches/built_in_blocks.h"
+#include "analysis/launches/legal_blocks.h"
+#include "analysis/launches/operation.h"
 #include "emulator/exec/memory.h"
 #include "tools/trimtab/assembler.h"
 #include "tools/trimtab/captured_launch.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/annotated_launch.h"
+#include "analysis/annotations/annotated_launch.h"
 #include "model/occupancy.h"
 #include "model/performance_model.h"
 #include "model/prediction_error.h"

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "analysis/annotation_file.h"
+#include "analysis/annotations/annotation_file.h"
 #include "base/compilers.h"
 #include "base/installation.h"
 #include "base/process.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/legal_blocks.h"
 #include "model/performance_model.h"
 
 namespace trimtab::tools {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/annotated_launch.h"
+#include "analysis/annotations/annotated_launch.h"
 #include "driver_gen/fits.h"
 #include "model/device.h"
 #include "model/metrics.h"

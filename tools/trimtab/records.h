@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "driver_gen/fits.h"
 #include "profiler/profile.h"
 #include "trimtab/error.h"

@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/demangle.h"
+#include "analysis/launches/demangle.h"
 #include "tools/trimtab/charts.h"
 #include "tools/trimtab/heat_map.h"
 #include "tools/trimtab/html_text.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analysis/annotated_launch.h"
+#include "analysis/annotations/annotated_launch.h"
 #include "choosing/choices/other_totals.h"
 #include "tools/trimtab/driver_choice.h"
 

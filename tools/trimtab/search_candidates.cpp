@@ -10,9 +10,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "analysis/annotated_launch.h"
-#include "analysis/annotation_parser.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/annotations/annotated_launch.h"
+#include "analysis/annotations/annotation_parser.h"
+#include "analysis/launches/legal_blocks.h"
 #include "model/occupancy.h"
 #include "tools/trimtab/ranking.h"
 

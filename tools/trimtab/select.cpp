@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "analysis/annotated_launch.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/annotations/annotated_launch.h"
+#include "analysis/launches/legal_blocks.h"
 #include "choosing/settings.h"
 #include "model/performance_model.h"
 #include "tools/trimtab/asked_extent.h"

@@ -17,7 +17,7 @@
 #include <set>
 #include <thread>
 
-#include "analysis/demangle.h"
+#include "analysis/launches/demangle.h"
 #include "base/installation.h"
 #include "base/process.h"
 #include "base/temporary_folder.h"

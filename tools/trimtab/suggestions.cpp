@@ -10,8 +10,8 @@
 #include <set>
 #include <utility>
 
-#include "analysis/annotation_file.h"
-#include "analysis/demangle.h"
+#include "analysis/annotations/annotation_file.h"
+#include "analysis/launches/demangle.h"
 
 namespace trimtab::tools {
 namespace {

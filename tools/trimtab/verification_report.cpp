@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/demangle.h"
+#include "analysis/launches/demangle.h"
 
 namespace trimtab::tools {
 

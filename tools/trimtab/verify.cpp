@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "analysis/description.h"
+#include "analysis/launches/description.h"
 #include "base/installation.h"
 #include "base/temporary_folder.h"
 #include "pipeline/workers/pool.h"

@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "analysis/annotated_launch.h"
+#include "analysis/annotations/annotated_launch.h"
 #include "analysis/describe.h"
-#include "analysis/free_totals.h"
-#include "analysis/legal_blocks.h"
+#include "analysis/launches/free_totals.h"
+#include "analysis/launches/legal_blocks.h"
 #include "emulator/check/checker.h"
 #include "emulator/exec/launch.h"
 #include "generator/access_log.h"

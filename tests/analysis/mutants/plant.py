@@ -53,7 +53,7 @@ class Build:
         for option in ("-MF", "-MT"):
             if option in command:
                 command[command.index(option) + 1] = str(to) + ".d"
-        made = run([*command, "-w", "-O1"], cwd=self.folder)
+        made = run([*command, "-w"], cwd=self.folder)
         return made.stderr if made.returncode != 0 else ""
 
     def link_with(self, changed, to):
