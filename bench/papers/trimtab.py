@@ -66,6 +66,10 @@ class Trimtab:
                 if before is not None:
                     os.environ["XDG_CACHE_HOME"] = before
 
+    def device_value(self, device, name):
+        with open(device_file(device)) as file:
+            return json.load(file)["values"][name]["value"]
+
     def table(self, name):
         """A file of measured times; those of the papers' GPUs are not all in the repository."""
         for folder in (self.tables, os.path.join(HERE, "data")):
