@@ -53,6 +53,9 @@ class Trimtab:
                        source, "-o", path])
         return path
 
+    def bench(self, name, *words):
+        return self._run([self.program(name), *words])
+
     @contextlib.contextmanager
     def empty_cache(self):
         """What runs within finds nothing that Trimtab kept."""
