@@ -64,10 +64,11 @@ set(CPACK_PACKAGE_CONTACT "The Trimtab developers <trimtab@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "thread blocks of CUDA kernel launches, chosen at each launch")
 set(CPACK_PACKAGE_DESCRIPTION
     "trimtab++ compiles CUDA programs as clang++ and nvcc do. Each kernel launch of such a program uses the thread block that
-its driver program predicts to be the fastest for the data and the GPU at hand. Where there is no GPU the
+its driver program predicts to be the fastest for the data and the GPU at hand. If there is no GPU, the
 program runs on an emulator.")
 set(CPACK_GENERATOR DEB)
 set(CPACK_STRIP_FILES ON)
+set(CPACK_PRE_BUILD_SCRIPTS "${CMAKE_SOURCE_DIR}/cmake/debian_layout.cmake")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

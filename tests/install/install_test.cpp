@@ -102,6 +102,9 @@ TEST_F(Install, ThePackageNamesNothingOfTheBuildAndAllThatItNeeds) {
                              "share/doc/trimtab/LICENSES.md", "share/doc/trimtab/licences/libfmt-dev",
                              "share/doc/trimtab/samples/polybench/gemm.cu", "share/man/man1/trimtab++.1.gz"})
         EXPECT_TRUE(fs::exists(installed(file))) << file;
+    // Loaders of OpenCL read /etc only.
+    EXPECT_EQ(shell("cat ../root/etc/OpenCL/vendors/trimtab.icd").text, "/usr/lib/libtrimtab_opencl.so\n");
+    EXPECT_TRUE(fs::exists(installed("lib/libtrimtab_opencl.so")));
     EXPECT_THAT(shell("gzip -dc " + installed("share/man/man1/trimtab-run.1.gz")).text,
                 AllOf(HasSubstr("\\-\\-device"), HasSubstr("PROGRAM")));
 }
