@@ -10,8 +10,9 @@ usage() {
 usage: scripts/gpu_bundle.sh [--build DIR] [--out FILE] [PROGRAM...]
 
 Packs trimtab, its libraries and those of the distribution that they need, the PolyBench samples (or those PROGRAMs, as
-samples/programs.txt spells them) built by trimtab++ and scripts/gpu_validate.sh into FILE (default:
-trimtab-gpu-bundle.tar.gz). On a machine with a GPU, its driver and libcudart.so.13:
+samples/programs.txt spells them) built by trimtab++, scripts/gpu_validate.sh and the licences into FILE (default:
+trimtab-gpu-bundle.tar.gz). The same build, and the same SOURCE_DATE_EPOCH (default: the last commit's time), make the
+same bytes. On a machine with a GPU, its driver and libcudart.so.13:
 
     tar xf trimtab-gpu-bundle.tar.gz && trimtab-gpu-bundle/gpu_validate.sh
 
@@ -43,6 +44,9 @@ if ((${#programs[@]} == 0)); then
     mapfile -t programs < <(sed 's/#.*//' "$root/samples/programs.txt" | awk '$1 ~ /^polybench\// { print $1 }')
 fi
 
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 315532800)}
+umask 022
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bundle=$work/trimtab-gpu-bundle
@@ -73,7 +77,11 @@ sed 's/#.*//' "$root/samples/programs.txt" | awk 'NF' | while read -r program ar
     [[ " ${programs[*]} " == *" $program "* ]] && printf '%s %s\n' "${program%.cu}" "$arguments"
 done >"$bundle/programs.txt" || true
 git -C "$root" rev-parse HEAD >"$bundle/version.txt" 2>/dev/null || echo unknown >"$bundle/version.txt"
-tar -C "$work" -czf "$out" trimtab-gpu-bundle
+cp "$root/LICENSE" "$root/LICENSES.md" "$bundle/"
+"$root/scripts/sbom.py" --licences "$bundle" --only-licences "$bundle"
+# The same build makes the same bytes: entries are sorted, and have one date and no owner.
+tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -cf - trimtab-gpu-bundle |
+    gzip -9n >"$out"
 bytes=$(stat -c %s "$out")
 printf '%s: %d.%d MiB, %d samples\n' "$out" $((bytes >> 20)) $(((bytes >> 10) % 1024 * 10 / 1024)) "${#programs[@]}"
 ((bytes <= 60 << 20)) || die 1 "the bundle is larger than 60 MiB"

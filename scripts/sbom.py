@@ -4,15 +4,17 @@
 
 usage: sbom.py [--licences FOLDER] --output FILE.cdx.json PREFIX    of an installed tree
        sbom.py --into-wheel FILE.whl --sbom FILE.cdx.json           puts it into the wheel
+       sbom.py --licences FOLDER --only-licences PREFIX             copies the licences, and writes no document
 
 Components are the parts of LICENSES.md that are compiled in, and the Debian packages whose shared libraries the programs
 under PREFIX need, with their versions. With --licences the texts of the licences of those packages are copied there.
-Needs cyclonedx-python-lib. Exit codes: 0 done, 2 usage, 3 bad input.
+scripts/release_sbom.py writes the same of a whole release, as SPDX. Needs cyclonedx-python-lib, for documents. Exit codes: 0 done, 2 usage, 3 bad input.
 """
 
 import argparse
 import base64
 import datetime
+import functools
 import hashlib
 import os
 import pathlib
@@ -36,42 +38,64 @@ def run(*words):
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
+@functools.cache
 def version_of(package):
     return run("dpkg-query", "-W", "-f=${Version}", package).strip()
 
 
+def project_version():
+    return re.search(r"project\(trimtab VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+
+
+def table(heading):
+    """(name, licence) of the table under that heading of LICENSES.md."""
+    text = (ROOT / "LICENSES.md").read_text().partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")]
+    if len(rows) < 3:
+        raise ValueError(f"LICENSES.md: no table under '{heading}'")
+    return [(re.sub(r" \(`.*?`\).*", "", cells[0]), cells[1]) for cells in rows[2:]]
+
+
 def compiled_in():
-    """(name, licence) of the first table of LICENSES.md."""
-    rows, begun = [], False
-    for line in (ROOT / "LICENSES.md").read_text().splitlines():
-        if line.startswith("| "):
-            begun = True
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if cells[0] not in ("what", "---"):
-                rows.append((re.sub(r" \(`.*?`\).*", "", cells[0]), cells[1]))
-        elif begun:
-            break
-    return rows
+    return table("Compiled into Trimtab's programs and libraries")
 
 
-def libraries_of(prefix):
-    """Debian package -> the files of its shared libraries that programs under the prefix need."""
+def linked():
+    return table("Linked at run time")
+
+
+@functools.cache
+def owner_of(place):
+    """The Debian package that a shared library is of; empty if none."""
+    real = os.path.realpath(place)
+    owners = (run("dpkg-query", "-S", candidate).partition(":")[0] for candidate in (place, real, real.removeprefix("/usr")))
+    return next(filter(None, owners), "")
+
+
+def libraries_of(prefix, programs=()):
+    """Debian package -> the files of its shared libraries that programs under the prefix, and those programs, need."""
     packages = {}
     own = {path.name for path in prefix.rglob("*.so*")}
-    for path in sorted(prefix.rglob("*")):
+    for path in (*sorted(prefix.rglob("*")), *map(pathlib.Path, programs)):
         if not path.is_file() or path.is_symlink() or path.read_bytes()[:4] != b"\x7fELF":
             continue
         for name, place in re.findall(r"(\S+) => (/\S+)", run("ldd", str(path))):
             if name in own:
                 continue
-            real = os.path.realpath(place)
-            for candidate in (place, real, real.removeprefix("/usr")):
-                owner = run("dpkg-query", "-S", candidate).partition(":")[0]
-                if owner:
-                    # Both: a wheel's copy is called as the file is, libopenblasp-r0 for libopenblas.so.0.
-                    packages.setdefault(owner, set()).update((os.path.basename(place), os.path.basename(real)))
-                    break
+            if owner := owner_of(place):
+                # Both: a wheel's copy is called as the file is, libopenblasp-r0 for libopenblas.so.0.
+                packages.setdefault(owner, set()).update((os.path.basename(place), os.path.basename(os.path.realpath(place))))
     return {package: files for package, files in packages.items() if package not in OF_THE_SYSTEM}
+
+
+def copy_licences(packages, target):
+    folder = pathlib.Path(target) / "licences"
+    folder.mkdir(parents=True, exist_ok=True)
+    for package in packages:
+        text = pathlib.Path("/usr/share/doc") / package / "copyright"
+        if not text.exists():
+            raise ValueError(f"{text}: there is no licence of {package}")
+        shutil.copyfile(text, folder / package)
 
 
 def document(prefix, licences):
@@ -79,7 +103,7 @@ def document(prefix, licences):
     from cyclonedx.model.component import Component, ComponentType
     from cyclonedx.model.license import DisjunctiveLicense, LicenseExpression
     from packageurl import PackageURL
-    version = re.search(r"project\(trimtab VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+    version = project_version()
     bom = Bom()
     when = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
     bom.metadata.timestamp = datetime.datetime.fromtimestamp(when, datetime.timezone.utc)
@@ -101,13 +125,7 @@ def document(prefix, licences):
             purl=PackageURL("deb", "debian", package, version_of(package))))
         texts.append(package)
     if licences:
-        folder = pathlib.Path(licences) / "licences"
-        folder.mkdir(parents=True, exist_ok=True)
-        for package in texts:
-            text = pathlib.Path("/usr/share/doc") / package / "copyright"
-            if not text.exists():
-                raise ValueError(f"{text}: there is no licence of {package}")
-            shutil.copyfile(text, folder / package)
+        copy_licences(texts, licences)
     bom.register_dependency(bom.metadata.component, bom.components)
     # The same content has the same number.
     bom.serial_number = uuid.uuid5(uuid.NAMESPACE_URL, f"trimtab {version} " + " ".join(
@@ -154,16 +172,20 @@ def main():
     parser.add_argument("prefix", nargs="?")
     parser.add_argument("--output")
     parser.add_argument("--licences")
+    parser.add_argument("--only-licences", action="store_true")
     parser.add_argument("--into-wheel")
     parser.add_argument("--sbom")
     options = parser.parse_args()
     try:
         if options.into_wheel and options.sbom:
             put_into_wheel(options.into_wheel, options.sbom)
+        elif options.prefix and options.licences and options.only_licences:
+            packages = [HEADERS[name] for name, _ in compiled_in() if name in HEADERS]
+            copy_licences([*packages, *libraries_of(pathlib.Path(options.prefix))], options.licences)
         elif options.prefix and options.output:
             write(options.prefix, options.output, options.licences)
         else:
-            parser.error("either a prefix and --output, or --into-wheel and --sbom")
+            parser.error("a prefix and --output, a prefix, --licences and --only-licences, or --into-wheel and --sbom")
     except (OSError, ValueError) as error:
         print(f"sbom.py: {error}", file=sys.stderr)
         return 3

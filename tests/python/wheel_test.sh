@@ -23,6 +23,7 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
         assert name in components, (name, components)
         assert name == "CLI11" or any(f"licences/{name}" in file for file in names), name
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names), names
+    assert "trimtab/prefix/share/doc/LICENSES.md" in names, names
     licences = sbom["metadata"]["component"]["licenses"]
     assert licences == [{"expression": "Apache-2.0 WITH LLVM-exception"}], licences
     libraries = {file.split("/")[1].split("-")[0] for file in names if file.startswith("trimtab.libs/")}
