@@ -50,7 +50,7 @@ class Types {
     // clang writes b32 for a float too: the arithmetic on the value tells.
     Type accessed(std::uint32_t instruction) const {
         const ptx::Instruction& made = values_.function().body[instruction];
-        if (!type_name(made.type).starts_with('b')) return made.type;
+        if (ptx::info(made.type).kind != ptx::TypeKind::bits) return made.type;
         const bool loads = made.destination_count > 0;
         for (const ptx::ValueIndex value : loads ? loaded(instruction) : stored(instruction)) {
             const Type type = loads ? used_as(value) : made_as(value);
@@ -78,10 +78,8 @@ class Types {
 
     static Type typed(const ptx::Instruction& made, bool as_source) {
         const Type type = as_source && made.source_type != Type::none ? made.source_type : made.type;
-        return is_pure(made) && !type_name(type).starts_with('b') && type_name(type) != "pred" &&
-                       type_name(type) != "none"
-                   ? type
-                   : Type::none;
+        const bool is_number = ptx::info(type).kind != ptx::TypeKind::bits && !ptx::is_packed(type);
+        return is_pure(made) && is_number && !c_type(type).empty() ? type : Type::none;
     }
     Type used_as(ptx::ValueIndex value) const {
         const auto& body = values_.function().body;

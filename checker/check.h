@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A second opinion on a proof: what it claims of a kernel is checked instruction by instruction, by code that
-// shares nothing with the proof but PTX's reader, control flow and SSA. It searches for nothing: what the
+// shares nothing with the proof but what PTX is (ptx/): its reader, control flow, SSA, and what its instructions compute of
+// integers (ptx/semantics/, which is tested against the emulator, compiled code and the text of the ISA). It searches for nothing: what the
 // certificate does not say is not found here.
 //
 // Not checked here, and taken from the certificate as it is:

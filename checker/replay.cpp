@@ -2,11 +2,10 @@
 #include "checker/replay.h"
 
 #include <algorithm>
-#include <bit>
 #include <vector>
 
-#include "ptx/comparison.h"
 #include "ptx/opcodes.h"
+#include "ptx/semantics/evaluate.h"
 
 namespace trimtab::checker {
 
@@ -30,13 +29,6 @@ std::uint64_t mixed(std::uint64_t seed) {
 std::uint64_t as(ptx::Type type, std::uint64_t bits) {
     const unsigned width = bits_of(type);
     return ptx::is_signed(type) ? static_cast<std::uint64_t>(extended(bits, width)) : cut(bits, width);
-}
-
-bool compares(const ptx::Instruction& made, std::uint64_t a, std::uint64_t b) {
-    if (ptx::is_signed(made.type))
-        return ptx::holds(made.modifiers.comparison, static_cast<std::int64_t>(a),
-                          static_cast<std::int64_t>(b));
-    return ptx::holds(made.modifiers.comparison, a, b);
 }
 
 }  // namespace
@@ -86,104 +78,26 @@ Trial trial(const Certificate& certificate, std::uint64_t seed) {
 
 Known computed(const ptx::Instruction& made, std::span<const std::uint64_t> sources) {
     const unsigned width = bits_of(made.type);
-    if (ptx::is_float(made.type) || ptx::is_float(made.source_type) || width == 0 || width > 64 ||
-        made.modifiers.sat || made.modifiers.carry_out)
+    if (ptx::is_float(made.type) || ptx::is_float(made.source_type) || width == 0 || width > 64)
         return std::nullopt;
-    const auto in = [&](std::size_t i) { return as(made.type, sources[i]); };
-    const auto is_signed = ptx::is_signed(made.type);
-    const auto less = [&](std::uint64_t a, std::uint64_t b) {
-        return is_signed ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
-    };
-    const auto multiplied = [&]() -> Known {
-        using enum ptx::MultiplyPart;
-        if (made.modifiers.multiply_part == lo) return cut(in(0) * in(1), width);
-        if (width > 32) return std::nullopt;
-        const std::uint64_t whole = in(0) * in(1);
-        return made.modifiers.multiply_part == wide ? cut(whole, 2 * width) : cut(whole >> width, width);
-    };
-    const std::size_t count = sources.size();
-    switch (made.opcode) {
-        case Opcode::mov:
-        case Opcode::cvta:
-            return cut(sources[0], width);
-        case Opcode::cvt:
-            return cut(as(made.source_type, sources[0]), width);
-        case Opcode::add:
-            return cut(in(0) + in(1), width);
-        case Opcode::sub:
-            return cut(in(0) - in(1), width);
-        case Opcode::mul:
-            return multiplied();
-        case Opcode::mad:
-            if (const Known product = multiplied())
-                return cut(*product + sources[2],
-                           made.modifiers.multiply_part == ptx::MultiplyPart::wide ? 2 * width : width);
-            return std::nullopt;
-        case Opcode::mul24:
-            if (made.modifiers.multiply_part != ptx::MultiplyPart::lo) return std::nullopt;
-            return is_signed
-                       ? cut(static_cast<std::uint64_t>(extended(sources[0], 24) * extended(sources[1], 24)),
-                             width)
-                       : cut(cut(sources[0], 24) * cut(sources[1], 24), width);
-        case Opcode::shl:
-            return cut(sources[1], 32) >= width ? 0 : cut(sources[0] << cut(sources[1], 32), width);
-        case Opcode::shr: {
-            const std::uint64_t by = std::min<std::uint64_t>(cut(sources[1], 32), width), value = in(0);
-            if (is_signed)
-                return cut(static_cast<std::uint64_t>(static_cast<std::int64_t>(value) >>
-                                                      std::min<std::uint64_t>(by, 63)),
-                           width);
-            return by >= 64 ? 0 : value >> by;
-        }
-        case Opcode::and_:
-            return cut(sources[0] & sources[1], width);
-        case Opcode::or_:
-            return cut(sources[0] | sources[1], width);
-        case Opcode::xor_:
-            return cut(sources[0] ^ sources[1], width);
-        case Opcode::not_:
-            return cut(~sources[0], width);
-        case Opcode::neg:
-            return cut(0 - sources[0], width);
-        case Opcode::abs:
-            return cut(less(in(0), 0) ? 0 - in(0) : in(0), width);
-        case Opcode::min:
-            return cut(less(in(1), in(0)) ? in(1) : in(0), width);
-        case Opcode::max:
-            return cut(less(in(0), in(1)) ? in(1) : in(0), width);
-        case Opcode::div:
-        case Opcode::rem: {
-            const std::uint64_t a = in(0), b = in(1);
-            if (b == 0) return cut(~std::uint64_t{0}, width);
-            if (!is_signed) return made.opcode == Opcode::div ? a / b : a % b;
-            if (b == ~std::uint64_t{0}) return made.opcode == Opcode::div ? cut(0 - a, width) : 0;
-            const auto x = static_cast<std::int64_t>(a), y = static_cast<std::int64_t>(b);
-            return cut(static_cast<std::uint64_t>(made.opcode == Opcode::div ? x / y : x % y), width);
-        }
-        case Opcode::bfe: {
-            const std::uint64_t first = sources[1] & 255, count_of_bits = sources[2] & 255;
-            if (is_signed || first >= width) return std::nullopt;
-            return cut(cut(sources[0], width) >> first,
-                       static_cast<unsigned>(std::min<std::uint64_t>(count_of_bits, width)));
-        }
-        case Opcode::popc:
-            return static_cast<std::uint64_t>(std::popcount(cut(sources[0], width)));
-        case Opcode::setp:
-            if (count == 2) return compares(made, in(0), in(1)) ? 1 : 0;
-            if (count != 3) return std::nullopt;
-            switch (const std::uint64_t is = compares(made, in(0), in(1)) ? 1 : 0;
-                    made.modifiers.boolean_op) {
-                case ptx::BooleanOp::and_:
-                    return is & sources[2];
-                case ptx::BooleanOp::or_:
-                    return is | sources[2];
-                case ptx::BooleanOp::xor_:
-                    return is ^ sources[2];
-                default:
-                    return std::nullopt;
-            }
-        case Opcode::selp:
-            return cut((sources[2] & 1) != 0 ? sources[0] : sources[1], width);
+    if (made.opcode == Opcode::mov || made.opcode == Opcode::cvta) return cut(sources[0], width);
+    if (made.opcode == Opcode::cvt) {
+        const bool is_integer = ptx::integer_bits(made.type) != 0 &&
+                                ptx::integer_bits(made.source_type) != 0 && !made.modifiers.relu;
+        if (!is_integer) return std::nullopt;
+        return ptx::semantics::convert(sources[0], made.source_type, made.type, made.modifiers.sat);
+    }
+    const auto operation = ptx::semantics::operation_of(made);
+    const Known result = operation ? ptx::semantics::evaluate(*operation, sources) : std::nullopt;
+    if (!result || made.opcode != Opcode::setp || sources.size() == 2) return result;
+    if (sources.size() != 3) return std::nullopt;
+    switch (made.modifiers.boolean_op) {
+        case ptx::BooleanOp::and_:
+            return *result & sources[2];
+        case ptx::BooleanOp::or_:
+            return *result | sources[2];
+        case ptx::BooleanOp::xor_:
+            return *result ^ sources[2];
         default:
             return std::nullopt;
     }

@@ -9,7 +9,7 @@
 namespace trimtab::ptx {
 
 template <std::integral T>
-[[nodiscard]] constexpr bool holds(Comparison comparison, T a, T b) {
+[[nodiscard, gnu::always_inline]] constexpr bool holds(Comparison comparison, T a, T b) {
     switch (comparison) {
         case Comparison::eq:
             return a == b;

@@ -21,102 +21,49 @@ bool take(const std::array<std::pair<std::string_view, Value>, n>& table, std::s
     return false;
 }
 
-using enum Comparison;
-constexpr std::array<std::pair<std::string_view, Comparison>, 18> comparisons = {{
-    {"eq", eq},
-    {"ne", ne},
-    {"lt", lt},
-    {"le", le},
-    {"gt", gt},
-    {"ge", ge},
-    {"lo", lo},
-    {"ls", ls},
-    {"hi", hi},
-    {"hs", hs},
-    {"equ", equ},
-    {"neu", neu},
-    {"ltu", ltu},
-    {"leu", leu},
-    {"gtu", gtu},
-    {"geu", geu},
-    {"num", num},
-    {"nan", nan},
-}};
-constexpr std::array<std::pair<std::string_view, Rounding>, 11> roundings = {{
-    {"rn", Rounding::rn},
-    {"rz", Rounding::rz},
-    {"rm", Rounding::rm},
-    {"rp", Rounding::rp},
-    {"rna", Rounding::rna},
-    {"rni", Rounding::rni},
-    {"rzi", Rounding::rzi},
-    {"rmi", Rounding::rmi},
-    {"rpi", Rounding::rpi},
-    {"approx", Rounding::approx},
-    {"full", Rounding::full},
-}};
-constexpr std::array<std::pair<std::string_view, CacheOp>, 7> caches = {{
-    {"ca", CacheOp::ca},
-    {"cg", CacheOp::cg},
-    {"cs", CacheOp::cs},
-    {"cv", CacheOp::cv},
-    {"lu", CacheOp::lu},
-    {"wb", CacheOp::wb},
-    {"wt", CacheOp::wt},
-}};
+constexpr auto comparisons = std::to_array<std::pair<std::string_view, Comparison>>({
+#define COMPARISON(enumerator, spelling) {spelling, Comparison::enumerator},
+#include "ptx/modifiers.def"
+});
+constexpr auto roundings = std::to_array<std::pair<std::string_view, Rounding>>({
+#define ROUNDING(enumerator, spelling) {spelling, Rounding::enumerator},
+#include "ptx/modifiers.def"
+});
+constexpr auto caches = std::to_array<std::pair<std::string_view, CacheOp>>({
+#define CACHE_OP(enumerator, spelling) {spelling, CacheOp::enumerator},
+#include "ptx/modifiers.def"
+});
 // A fence of sc orders at least what acq_rel does; its suffix tells it apart.
-constexpr std::array<std::pair<std::string_view, MemorySemantics>, 8> semantics = {{
-    {"weak", MemorySemantics::weak},
-    {"volatile", MemorySemantics::volatile_},
-    {"relaxed", MemorySemantics::relaxed},
-    {"acquire", MemorySemantics::acquire},
-    {"release", MemorySemantics::release},
-    {"acq_rel", MemorySemantics::acq_rel},
-    {"mmio", MemorySemantics::mmio},
+constexpr auto semantics = std::to_array<std::pair<std::string_view, MemorySemantics>>({
+#define MEMORY_SEMANTICS(enumerator, spelling) {spelling, MemorySemantics::enumerator},
+#include "ptx/modifiers.def"
     {"sc", MemorySemantics::acq_rel},
-}};
-constexpr std::array<std::pair<std::string_view, Scope>, 5> scopes = {{
-    {"cta", Scope::cta},
-    {"cluster", Scope::cluster},
-    {"gpu", Scope::gpu},
+});
+constexpr auto scopes = std::to_array<std::pair<std::string_view, Scope>>({
+#define SCOPE(enumerator, spelling) {spelling, Scope::enumerator},
+#include "ptx/modifiers.def"
     {"gl", Scope::gpu},
-    {"sys", Scope::sys},
-}};
-constexpr std::array<std::pair<std::string_view, AtomicOp>, 10> atomics = {{
-    {"and", AtomicOp::and_},
-    {"or", AtomicOp::or_},
-    {"xor", AtomicOp::xor_},
-    {"add", AtomicOp::add},
-    {"inc", AtomicOp::inc},
-    {"dec", AtomicOp::dec},
-    {"min", AtomicOp::min},
-    {"max", AtomicOp::max},
-    {"exch", AtomicOp::exch},
-    {"cas", AtomicOp::cas},
-}};
-constexpr std::array<std::pair<std::string_view, ShuffleMode>, 4> shuffles = {{
-    {"up", ShuffleMode::up},
-    {"down", ShuffleMode::down},
-    {"bfly", ShuffleMode::bfly},
-    {"idx", ShuffleMode::idx},
-}};
-constexpr std::array<std::pair<std::string_view, VoteMode>, 4> votes = {{
-    {"all", VoteMode::all},
-    {"any", VoteMode::any},
-    {"uni", VoteMode::uni},
-    {"ballot", VoteMode::ballot},
-}};
-constexpr std::array<std::pair<std::string_view, BooleanOp>, 4> booleans = {{
-    {"and", BooleanOp::and_},
-    {"or", BooleanOp::or_},
-    {"xor", BooleanOp::xor_},
-    {"popc", BooleanOp::popc},
-}};
-constexpr std::array<std::pair<std::string_view, MultiplyPart>, 3> parts = {{
-    {"lo", MultiplyPart::lo},
-    {"hi", MultiplyPart::hi},
-    {"wide", MultiplyPart::wide},
-}};
+});
+constexpr auto atomics = std::to_array<std::pair<std::string_view, AtomicOp>>({
+#define ATOMIC_OP(enumerator, spelling) {spelling, AtomicOp::enumerator},
+#include "ptx/modifiers.def"
+});
+constexpr auto shuffles = std::to_array<std::pair<std::string_view, ShuffleMode>>({
+#define SHUFFLE_MODE(enumerator, spelling) {spelling, ShuffleMode::enumerator},
+#include "ptx/modifiers.def"
+});
+constexpr auto votes = std::to_array<std::pair<std::string_view, VoteMode>>({
+#define VOTE_MODE(enumerator, spelling) {spelling, VoteMode::enumerator},
+#include "ptx/modifiers.def"
+});
+constexpr auto booleans = std::to_array<std::pair<std::string_view, BooleanOp>>({
+#define BOOLEAN_OP(enumerator, spelling) {spelling, BooleanOp::enumerator},
+#include "ptx/modifiers.def"
+});
+constexpr auto parts = std::to_array<std::pair<std::string_view, MultiplyPart>>({
+#define MULTIPLY_PART(enumerator, spelling) {spelling, MultiplyPart::enumerator},
+#include "ptx/modifiers.def"
+});
 constexpr std::array<std::pair<std::string_view, std::uint8_t>, 3> widths = {
     {{"v2", 2}, {"v4", 4}, {"v8", 8}}};
 

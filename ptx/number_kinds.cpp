@@ -62,15 +62,12 @@ NumberKind joined(NumberKind one, NumberKind another) {
 }
 
 NumberKind kind_of(Type type) {
-    switch (type) {
+    switch (element_of(type)) {
         case Type::f16:
-        case Type::f16x2:
             return NumberKind::f16;
         case Type::bf16:
-        case Type::bf16x2:
             return NumberKind::bf16;
         case Type::f32:
-        case Type::f32x2:
         case Type::tf32:
             return NumberKind::f32;
         case Type::f64:

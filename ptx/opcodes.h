@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The one table of opcodes: what each is, what it reads and leaves besides its operands, and what it is
-// counted as. How an opcode is executed stands where it is executed.
+// What opcodes are, what they read and leave besides their operands, and what they are counted as: the lines of
+// opcodes.def.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +67,7 @@ struct OpcodeInfo {
     std::string_view name;  // the base mnemonic
     OpcodeClass opcode_class = OpcodeClass::other;
     Pipe pipe = Pipe::by_type;
+    std::uint8_t sources = 0;  // that it reads, whatever its type and form; 0: that depends on these
     std::uint16_t traits = 0;  // of the enumeration below
 
     [[nodiscard]] bool has(unsigned trait) const { return (traits & trait) != 0; }

@@ -2,290 +2,135 @@
 // The vocabulary of PTX that the rest of Trimtab shares (PTX ISA 8.8 and 9.0).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace trimtab::ptx {
 
-// PTX ISA, "Fundamental Types". `none` where an instruction has no type.
+// PTX ISA, "Fundamental Types": types.def has a line of each. `none` where an instruction has no type.
 enum class Type : std::uint8_t {
-    none,
-    pred,
-    b8,
-    b16,
-    b32,
-    b64,
-    b128,
-    u8,
-    u16,
-    u32,
-    u64,
-    s8,
-    s16,
-    s32,
-    s64,
-    f16,
-    f16x2,
-    bf16,
-    bf16x2,
-    tf32,
-    e4m3,
-    e5m2,
-    e4m3x2,
-    e5m2x2,
-    f32,
-    f32x2,
-    f64,
-    u16x2,
-    s16x2,
-    texref,
-    samplerref,
-    surfref
+#define TYPE(name, bytes, kind, element) name,
+#include "ptx/types.def"
 };
 
-[[nodiscard]] unsigned size_bytes(Type type);  // 0 for none and pred
-[[nodiscard]] bool is_signed(Type type);       // s8 to s64, s16x2
-[[nodiscard]] bool is_float(Type type);        // every floating-point type, packed ones included
-[[nodiscard]] std::string_view name(Type type);
+enum class TypeKind : std::uint8_t { none, predicate, bits, unsigned_, signed_, real, opaque };
 
-// PTX ISA, "State Spaces". `generic` is an address with no space written.
+struct TypeInfo {
+    std::string_view name;
+    std::uint8_t size_bytes = 0;
+    TypeKind kind = TypeKind::none;
+    Type element = Type::none;
+};
+inline constexpr TypeInfo type_table[] = {
+#define TYPE(name, bytes, kind, element) {#name, bytes, TypeKind::kind, Type::element},
+#include "ptx/types.def"
+};
+
+[[nodiscard]] constexpr const TypeInfo& info(Type type) {
+    return type_table[static_cast<std::size_t>(type)];
+}
+[[nodiscard]] constexpr std::string_view name(Type type) {
+    return info(type).name;
+}
+[[nodiscard]] constexpr unsigned size_bytes(Type type) {  // 0 for none and pred
+    return info(type).size_bytes;
+}
+[[nodiscard]] constexpr bool is_signed(Type type) {  // s8 to s64, s16x2
+    return info(type).kind == TypeKind::signed_;
+}
+[[nodiscard]] constexpr bool is_float(Type type) {  // every floating-point type, packed ones included
+    return info(type).kind == TypeKind::real;
+}
+[[nodiscard]] constexpr bool is_packed(Type type) {
+    return info(type).element != type;
+}
+// Of f16x2 it is f16; of what packs nothing, the type itself.
+[[nodiscard]] constexpr Type element_of(Type type) {
+    return info(type).element;
+}
+// Of one integer, or of bits that may be one, of at most 64 bits; a predicate has one bit; 0 of every other type.
+[[nodiscard]] constexpr unsigned integer_bits(Type type) {
+    const TypeInfo& of = info(type);
+    if (of.kind == TypeKind::predicate) return 1;
+    const bool is_integer =
+        of.kind == TypeKind::bits || of.kind == TypeKind::unsigned_ || of.kind == TypeKind::signed_;
+    return is_integer && !is_packed(type) && of.size_bytes <= 8 ? 8u * of.size_bytes : 0;
+}
+
+// modifiers.def has their spellings. `none` where an instruction has none.
 enum class Space : std::uint8_t {
-    generic,
-    reg,
-    sreg,
-    param,
-    global,
-    shared,
-    shared_cluster,
-    local,
-    constant,
-    tex
+#define SPACE(enumerator, spelling) enumerator,
+#include "ptx/modifiers.def"
 };
 [[nodiscard]] std::string_view name(Space space);
 
 // Base mnemonic: what stands before the first dot. Modifiers are decoded into Modifiers and
 // Instruction::suffixes. `unknown` is an instruction that the front end does not know: it parses (any
 // operands), and whoever would run or prove something about it refuses, naming Instruction::mnemonic.
+//
+// opcodes.def has a line of each.
 enum class Opcode : std::uint16_t {
-    unknown,
-    abs,
-    activemask,
-    add,
-    addc,
-    alloca_,
-    and_,
-    applypriority,
-    atom,
-    bar,
-    barrier,
-    bfe,
-    bfi,
-    bfind,
-    bmsk,
-    bra,
-    brev,
-    brkpt,
-    brx,
-    call,
-    clz,
-    cnot,
-    copysign,
-    cos,
-    cp,
-    createpolicy,
-    cvt,
-    cvta,
-    discard,
-    div,
-    dp2a,
-    dp4a,
-    elect,
-    ex2,
-    exit,
-    fence,
-    fma,
-    fns,
-    getctarank,
-    griddepcontrol,
-    isspacep,
-    istypep,
-    ld,
-    ldmatrix,
-    ldu,
-    lg2,
-    lop3,
-    mad,
-    mad24,
-    madc,
-    mapa,
-    match,
-    max,
-    mbarrier,
-    membar,
-    min,
-    mma,
-    mov,
-    movmatrix,
-    mul,
-    mul24,
-    multimem,
-    nanosleep,
-    neg,
-    not_,
-    or_,
-    pmevent,
-    popc,
-    prefetch,
-    prefetchu,
-    prmt,
-    rcp,
-    red,
-    redux,
-    rem,
-    ret,
-    rsqrt,
-    sad,
-    selp,
-    set,
-    setmaxnreg,
-    setp,
-    shf,
-    shfl,
-    shl,
-    shr,
-    sin,
-    slct,
-    sqrt,
-    st,
-    stackrestore,
-    stacksave,
-    stmatrix,
-    sub,
-    subc,
-    suld,
-    suq,
-    sured,
-    sust,
-    szext,
-    tanh,
-    testp,
-    tex,
-    tld4,
-    trap,
-    txq,
-    vabsdiff,
-    vabsdiff2,
-    vabsdiff4,
-    vadd,
-    vadd2,
-    vadd4,
-    vavrg2,
-    vavrg4,
-    vmad,
-    vmax,
-    vmax2,
-    vmax4,
-    vmin,
-    vmin2,
-    vmin4,
-    vote,
-    vset,
-    vset2,
-    vset4,
-    vshl,
-    vshr,
-    vsub,
-    vsub2,
-    vsub4,
-    wgmma,
-    wmma,
-    xor_
+#define OPCODE(enumerator, spelling, opcode_class, pipe, sources, traits) enumerator,
+#include "ptx/opcodes.def"
 };
 [[nodiscard]] std::string_view name(Opcode opcode);
 
-// PTX ISA, "Special Registers". A vector register's component is its own enumerator.
+// PTX ISA, "Special Registers": special_registers.def has a line of each.
 enum class SpecialRegister : std::uint8_t {
-    tid_x,
-    tid_y,
-    tid_z,
-    ntid_x,
-    ntid_y,
-    ntid_z,
-    ctaid_x,
-    ctaid_y,
-    ctaid_z,
-    nctaid_x,
-    nctaid_y,
-    nctaid_z,
-    laneid,
-    warpid,
-    nwarpid,
-    smid,
-    nsmid,
-    gridid,
-    lanemask_eq,
-    lanemask_le,
-    lanemask_lt,
-    lanemask_ge,
-    lanemask_gt,
-    clock,
-    clock_hi,
-    clock64,
-    globaltimer,
-    globaltimer_lo,
-    globaltimer_hi,
-    dynamic_smem_size,
-    total_smem_size,
-    aggr_smem_size,
-    warp_size,
-    is_explicit_cluster,
-    clusterid_x,
-    clusterid_y,
-    clusterid_z,
-    nclusterid_x,
-    nclusterid_y,
-    nclusterid_z,
-    cluster_ctaid_x,
-    cluster_ctaid_y,
-    cluster_ctaid_z,
-    cluster_nctaid_x,
-    cluster_nctaid_y,
-    cluster_nctaid_z,
-    cluster_ctarank,
-    cluster_nctarank,
-    other  // %pm0, %envreg0, %reserved_smem_offset...: Operand::text has the name
+#define SPECIAL(enumerator, spelling, group, type) enumerator,
+#include "ptx/special_registers.def"
 };
 [[nodiscard]] std::string_view name(SpecialRegister special);
 
 enum class Comparison : std::uint8_t {
     none,
-    eq,
-    ne,
-    lt,
-    le,
-    gt,
-    ge,
-    lo,
-    ls,
-    hi,
-    hs,
-    equ,
-    neu,
-    ltu,
-    leu,
-    gtu,
-    geu,
-    num,
-    nan
+#define COMPARISON(enumerator, spelling) enumerator,
+#include "ptx/modifiers.def"
 };
-enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi, approx, full };
-enum class BooleanOp : std::uint8_t { none, and_, or_, xor_, popc };
-enum class MultiplyPart : std::uint8_t { none, lo, hi, wide };
-enum class CacheOp : std::uint8_t { none, ca, cg, cs, cv, lu, wb, wt };
-enum class MemorySemantics : std::uint8_t { weak, volatile_, relaxed, acquire, release, acq_rel, mmio };
-enum class Scope : std::uint8_t { none, cta, cluster, gpu, sys };
-enum class AtomicOp : std::uint8_t { none, and_, or_, xor_, add, inc, dec, min, max, exch, cas };
-enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
-enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };
+enum class Rounding : std::uint8_t {
+    none,
+#define ROUNDING(enumerator, spelling) enumerator,
+#include "ptx/modifiers.def"
+};
+enum class BooleanOp : std::uint8_t {
+    none,
+#define BOOLEAN_OP(enumerator, spelling) enumerator,
+#include "ptx/modifiers.def"
+};
+enum class MultiplyPart : std::uint8_t {
+    none,
+#define MULTIPLY_PART(enumerator, spelling) enumerator,
+#include "ptx/modifiers.def"
+};
+enum class CacheOp : std::uint8_t {
+    none,
+#define CACHE_OP(enumerator, spelling) enumerator,
+#include "ptx/modifiers.def"
+};
+enum class MemorySemantics : std::uint8_t {
+#define MEMORY_SEMANTICS(enumerator, spelling) enumerator,
+#include "ptx/modifiers.def"
+};
+enum class Scope : std::uint8_t {
+    none,
+#define SCOPE(enumerator, spelling) enumerator,
+#include "ptx/modifiers.def"
+};
+enum class AtomicOp : std::uint8_t {
+    none,
+#define ATOMIC_OP(enumerator, spelling) enumerator,
+#include "ptx/modifiers.def"
+};
+enum class ShuffleMode : std::uint8_t {
+    none,
+#define SHUFFLE_MODE(enumerator, spelling) enumerator,
+#include "ptx/modifiers.def"
+};
+enum class VoteMode : std::uint8_t {
+    none,
+#define VOTE_MODE(enumerator, spelling) enumerator,
+#include "ptx/modifiers.def"
+};
 
 }  // namespace trimtab::ptx

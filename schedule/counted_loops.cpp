@@ -19,17 +19,7 @@ using ptx::Operand;
 using ptx::RegisterIndex;
 
 bool is_integer(ptx::Type type) {
-    switch (type) {
-        case ptx::Type::u32:
-        case ptx::Type::s32:
-        case ptx::Type::b32:
-        case ptx::Type::u64:
-        case ptx::Type::s64:
-        case ptx::Type::b64:
-            return true;
-        default:
-            return false;
-    }
+    return ptx::integer_bits(type) >= 32;
 }
 
 // Integers in the order of their type.

@@ -30,17 +30,14 @@ void take(Instruction& out, Resource resource, const Sequence& sequence) {
 }
 
 Resource arithmetic(Type type) {
-    switch (type) {
+    switch (ptx::element_of(type)) {
         case Type::f32:
-        case Type::f32x2:
         case Type::tf32:
             return Resource::fp32;
         case Type::f64:
             return Resource::fp64;
         case Type::f16:
-        case Type::f16x2:
         case Type::bf16:
-        case Type::bf16x2:
             return Resource::fp16;
         default:
             return Resource::integer;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "ptx/semantics/evaluate.h"
 #include "ptx/types.h"
 
 namespace trimtab::analysis {
@@ -55,31 +56,34 @@ struct Operation {
 [[nodiscard]] std::optional<Operation> operation_of(Operator op, ptx::Type type,
                                                     ptx::Comparison comparison = ptx::Comparison::none);
 [[nodiscard]] std::optional<Operation> conversion(ptx::Type to, ptx::Type from);
+// The operator that an opcode is in that form; nullopt: the grammar has none.
+[[nodiscard]] std::optional<Operator> operator_of(ptx::Opcode opcode, ptx::semantics::Form form);
 // Their names in files: "setp.ge.s32", "cvt.u64.u32".
 [[nodiscard]] std::optional<Operation> decode_operation(std::string_view mnemonic);
 [[nodiscard]] std::string mnemonic(const Operation& operation);
 
-// The result's bits, zero-extended from its width; operands likewise. What PTX leaves unspecified, quotient
-// and remainder by zero, is all ones, as on GPUs and the emulator (emulator/exec/vector/integer_ops.h): fit for what a
-// launch will compute, not for what a proof may take for granted.
+// The result's bits, zero-extended from its width; operands likewise (ptx/semantics/integer.h). What PTX leaves
+// unspecified, quotient and remainder by zero, is all ones, as on GPUs: fit for what a launch will compute, not for what a
+// proof may take for granted.
 [[nodiscard]] std::uint64_t apply(const Operation& operation, std::span<const std::uint64_t> operands);
 
 // Integer types of at most 64 bits and pred (one bit); 0 for every other type.
-[[nodiscard]] unsigned width_bits(ptx::Type type);
-[[nodiscard]] bool is_signed_type(ptx::Type type);
-[[nodiscard]] std::string_view type_name(ptx::Type type);
+[[nodiscard]] constexpr unsigned width_bits(ptx::Type type) {
+    return ptx::integer_bits(type);
+}
+[[nodiscard]] constexpr bool is_signed_type(ptx::Type type) {
+    return ptx::is_signed(type);
+}
+[[nodiscard]] constexpr std::string_view type_name(ptx::Type type) {
+    return ptx::name(type);
+}
 [[nodiscard]] std::optional<ptx::Type> type_from_name(std::string_view name);
 // b32, u32 or s32: nullopt where there is no such width.
 [[nodiscard]] std::optional<ptx::Type> bits_type(unsigned width);
 [[nodiscard]] std::optional<ptx::Type> integer_type(bool is_signed, unsigned width);
 [[nodiscard]] std::string_view comparison_name(ptx::Comparison comparison);
 
-[[nodiscard]] constexpr std::uint64_t truncate_bits(std::uint64_t bits, unsigned width) {
-    return width >= 64 ? bits : bits & ((std::uint64_t{1} << width) - 1);
-}
-[[nodiscard]] constexpr std::int64_t sign_extend(std::uint64_t bits, unsigned width) {
-    return width >= 64 ? static_cast<std::int64_t>(bits)
-                       : static_cast<std::int64_t>(bits << (64 - width)) >> (64 - width);
-}
+using ptx::semantics::sign_extend;
+using ptx::semantics::truncate_bits;
 
 }  // namespace trimtab::analysis

@@ -64,16 +64,13 @@ InstructionClass memory_class(const ptx::Instruction& instruction) {
 }
 
 InstructionClass arithmetic_class(Type type) {
-    switch (type) {
+    switch (ptx::element_of(type)) {
         case Type::f32:
-        case Type::f32x2:
             return InstructionClass::fp32;
         case Type::f64:
             return InstructionClass::fp64;
         case Type::f16:
-        case Type::f16x2:
         case Type::bf16:
-        case Type::bf16x2:
             return InstructionClass::fp16;
         default:
             return InstructionClass::integer;

@@ -14,6 +14,7 @@
 #include "emulator/exec/vector/handlers.h"
 #include "ptx/control_flow.h"
 #include "ptx/module.h"
+#include "ptx/semantics/evaluate.h"
 
 namespace trimtab::emulator {
 
@@ -77,6 +78,8 @@ class Lowering {
 
     // --- lower_arithmetic.cpp
     [[nodiscard]] bool lower_arithmetic(const ptx::Instruction& instruction);
+    [[nodiscard]] bool lower_integer(const ptx::Instruction& instruction,
+                                     const ptx::semantics::Operation& operation);
     [[nodiscard]] bool lower_compare(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_predicate_logic(const ptx::Instruction& instruction);
     [[nodiscard]] bool lower_select(const ptx::Instruction& instruction);

@@ -8,6 +8,7 @@
 #include "emulator/exec/scalar/function.h"
 #include "emulator/exec/video_info.h"
 #include "ptx/opcodes.h"
+#include "ptx/semantics/evaluate.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -19,7 +20,7 @@ bool is_real(Type type) {
     return type == Type::f32 || type == Type::f64;
 }
 bool is_half(Type type) {
-    return type == Type::f16 || type == Type::f16x2 || type == Type::bf16 || type == Type::bf16x2;
+    return ptx::element_of(type) == Type::f16 || ptx::element_of(type) == Type::bf16;
 }
 
 VectorKey key_of(const ptx::Instruction& instruction) {
@@ -29,7 +30,6 @@ VectorKey key_of(const ptx::Instruction& instruction) {
     key.source_type = instruction.source_type;
     key.comparison = instruction.modifiers.comparison;
     key.rounding = instruction.modifiers.rounding;
-    key.part = instruction.modifiers.multiply_part;
     key.ftz = instruction.modifiers.ftz;
     key.sat = instruction.modifiers.sat;
     key.propagate_nan = instruction.modifiers.nan_;
@@ -40,49 +40,7 @@ bool is_directed(ptx::Rounding rounding) {
     return rounding == ptx::Rounding::rz || rounding == ptx::Rounding::rm || rounding == ptx::Rounding::rp;
 }
 
-// How many operands an instruction reads that has as many whatever its type; 0: another.
-std::size_t arity_of(Opcode opcode) {
-    switch (opcode) {
-        case Opcode::abs:
-        case Opcode::brev:
-        case Opcode::cnot:
-        case Opcode::cos:
-        case Opcode::ex2:
-        case Opcode::lg2:
-        case Opcode::neg:
-        case Opcode::not_:
-        case Opcode::rcp:
-        case Opcode::rsqrt:
-        case Opcode::sin:
-        case Opcode::sqrt:
-        case Opcode::tanh:
-            return 1;
-        case Opcode::add:
-        case Opcode::and_:
-        case Opcode::copysign:
-        case Opcode::div:
-        case Opcode::max:
-        case Opcode::min:
-        case Opcode::mul:
-        case Opcode::mul24:
-        case Opcode::or_:
-        case Opcode::rem:
-        case Opcode::sub:
-        case Opcode::xor_:
-            return 2;
-        case Opcode::fma:
-        case Opcode::mad:
-        case Opcode::mad24:
-        case Opcode::sad:
-            return 3;
-        case Opcode::lop3:
-            return 4;
-        default:
-            return 0;
-    }
-}
-
-struct Shape {  // widths of an instruction's operands
+struct Shape {  // widths of an instruction's operands that is none on integers
     unsigned d = 0;
     std::vector<std::pair<unsigned, Type>> sources;
 };
@@ -90,27 +48,8 @@ struct Shape {  // widths of an instruction's operands
 Shape shape_of(const ptx::Instruction& instruction) {
     const Type type = instruction.type;
     const unsigned width = ptx::size_bytes(type);
-    const std::pair<unsigned, Type> own{width, type}, u32{4, Type::u32};
-    const bool wide = instruction.modifiers.multiply_part == ptx::MultiplyPart::wide;
-    const std::pair<unsigned, Type> twice{2 * width, ptx::is_signed(type) ? Type::s64 : Type::u64};
+    const std::pair<unsigned, Type> own{width, type};
     switch (instruction.opcode) {
-        case Opcode::shl:
-        case Opcode::shr:
-            return {width, {own, u32}};
-        case Opcode::popc:
-        case Opcode::clz:
-        case Opcode::bfind:
-            return {4, {own}};
-        case Opcode::bfe:
-            return {width, {own, u32, u32}};
-        case Opcode::bfi:
-            return {width, {own, own, u32, u32}};
-        case Opcode::mul:
-            if (wide) return {2 * width, {own, own}};
-            return {width, {own, own}};
-        case Opcode::mad:
-            if (wide) return {2 * width, {own, own, twice}};
-            return {width, {own, own, own}};
         case Opcode::slct: {
             const Type by = instruction.source_type;
             return {width, {own, own, {ptx::size_bytes(by), by}}};
@@ -120,19 +59,11 @@ Shape shape_of(const ptx::Instruction& instruction) {
         case Opcode::isspacep:
             return {0, {{8, Type::u64}}};
         case Opcode::set: {
-            const unsigned from = ptx::size_bytes(instruction.source_type);
-            return {width, {{from, instruction.source_type}, {from, instruction.source_type}}};
+            const std::pair<unsigned, Type> from{ptx::size_bytes(instruction.source_type),
+                                                 instruction.source_type};
+            if (instruction.modifiers.boolean_op == ptx::BooleanOp::none) return {width, {from, from}};
+            return {width, {from, from, {0, Type::pred}}};
         }
-        case Opcode::dp4a:
-        case Opcode::dp2a:
-        case Opcode::shf:
-        case Opcode::prmt:
-            return {4, {u32, u32, u32}};
-        case Opcode::fns:
-            return {4, {u32, u32, u32}};
-        case Opcode::bmsk:
-        case Opcode::szext:
-            return {4, {u32, u32}};
         default: {
             Shape shape{width, {}};
             shape.sources.assign(instruction.sources().size(), own);
@@ -178,39 +109,41 @@ bool Lowering::lower_arithmetic(const ptx::Instruction& instruction) {
         out_.ops.back().info = &out_.keep(*video);
         return true;
     }
-    if (opcode == Opcode::set && instruction.sources().size() != 2)
-        return false;  // with a predicate: not in use
     if (instruction.destination_count != 1) return false;
-    if (const std::size_t arity = arity_of(opcode); arity != 0 && instruction.sources().size() != arity)
+    if (const auto operation = ptx::semantics::operation_of(instruction))
+        return lower_integer(instruction, *operation);
+    if (const std::size_t count = ptx::info(opcode).sources;
+        count != 0 && instruction.sources().size() != count)
         return false;
 
     const Shape shape = shape_of(instruction);
-    const VectorKey key = key_of(instruction);
     Handler handler = nullptr;
-    std::uint64_t imm = 0;
-    std::size_t literals = 0;  // trailing operands that are part of the instruction
-    if (opcode == Opcode::shf) {
-        handler = vector_.funnel(instruction.modifiers.left);
-        imm = instruction.modifiers.clamp ? 1 : 0;
-    } else if (opcode == Opcode::lop3) {
-        if (instruction.modifiers.boolean_op != ptx::BooleanOp::none || instruction.sources().size() != 4)
-            return false;
-        handler = vector_.integer(key);
-        imm = instruction.sources()[3].bits;
-        literals = 1;
-    } else if (is_real(instruction.type) && opcode != Opcode::set && opcode != Opcode::slct &&
-               opcode != Opcode::testp && !instruction.modifiers.xorsign_abs) {
+    if (is_real(instruction.type) && opcode != Opcode::set && opcode != Opcode::slct &&
+        opcode != Opcode::testp && !instruction.modifiers.xorsign_abs) {
+        const VectorKey key = key_of(instruction);
         handler = vector_.real(key);
         if (handler == nullptr && is_directed(key.rounding)) return lower_directed(instruction);
-    } else if (!ptx::is_float(instruction.type) && !instruction.modifiers.relu) {
-        handler = vector_.integer(key);
     }
-    auto sources = shape.sources;
-    if (literals != 0) sources.pop_back();
-    if (sources.size() != instruction.sources().size() - literals) return false;
+    if (shape.sources.size() != instruction.sources().size()) return false;
     if (handler == nullptr) return lower_scalar(instruction);
-    emit_operands(handler, instruction, shape.d, sources);
-    out_.ops.back().imm = imm;
+    emit_operands(handler, instruction, shape.d, shape.sources);
+    return true;
+}
+
+// ptx/semantics/integer.def has all that there is to know.
+bool Lowering::lower_integer(const ptx::Instruction& instruction,
+                             const ptx::semantics::Operation& operation) {
+    const ptx::semantics::Function& function =
+        *ptx::semantics::find(operation.opcode, operation.form, operation.type);
+    const Handler handler = vector_.integer(operation.opcode, operation.form, operation.type);
+    const std::size_t literals =
+        operation.opcode == Opcode::lop3 ? 1 : 0;  // that are part of the instruction
+    if (handler == nullptr || instruction.sources().size() != function.arity + literals) return false;
+    std::vector<std::pair<unsigned, Type>> sources;
+    for (std::size_t i = 0; i < function.arity; i++)
+        sources.emplace_back(ptx::size_bytes(function.operands[i]), function.operands[i]);
+    emit_operands(handler, instruction, ptx::size_bytes(function.result), sources);
+    out_.ops.back().imm = operation.control.bits;
     return true;
 }
 
@@ -234,8 +167,10 @@ bool Lowering::lower_scalar(const ptx::Instruction& instruction) {
         choice = scalar_half(instruction);
     else if (is_real(instruction.type) || is_real(instruction.source_type))
         choice = scalar_real(instruction);
+    else if (instruction.opcode == Opcode::set)
+        choice = scalar_comparison(instruction);
     else
-        choice = scalar_integer(instruction);
+        choice = scalar_space_test(instruction);
     if (choice.function == nullptr) return false;
     const Shape shape = shape_of(instruction);
     if (shape.sources.size() != instruction.sources().size()) return false;

@@ -96,11 +96,8 @@ bool Lowering::lower_address_conversion(const ptx::Instruction& instruction) {
         op.a = a;
         return true;
     }
-    VectorKey key;
-    key.opcode = ptx::Opcode::add;
-    key.type = ptx::Type::u64;
     const OperandRef b = constant(instruction.modifiers.to ? 0 - window : window, 8);
-    Op& op = emit(vector_.integer(key));
+    Op& op = emit(vector_.integer(ptx::Opcode::add, ptx::semantics::Form::plain, ptx::Type::u64));
     op.d = d;
     op.a = a;
     op.b = b;

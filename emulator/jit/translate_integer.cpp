@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Integer and logic instructions: what vector/integer_ops.h computes, in LLVM's terms.
+// Integer and logic instructions: what ptx/semantics/integer.h says, in LLVM's terms.
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
 
@@ -60,7 +60,7 @@ llvm::Value* Translator::shift(Opcode opcode, llvm::Value* a, llvm::Value* by, b
     return b_.CreateSelect(in_range, shifted, constant_like(a, 0));
 }
 
-// By zero: all ones; the smallest by -1 wraps (vector/integer_ops.h, Divide).
+// By zero: all ones; the smallest by -1 wraps (ptx/semantics/integer.h, Divide).
 llvm::Value* Translator::divide(llvm::Value* a, llvm::Value* by, bool sign, bool remainder) {
     const unsigned bits = a->getType()->getScalarSizeInBits();
     llvm::Value* zero = b_.CreateICmpEQ(by, constant_like(by, 0));

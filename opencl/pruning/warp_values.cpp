@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "ptx/comparison.h"
+
 namespace trimtab::pruning {
 
 namespace {
@@ -142,29 +144,6 @@ WarpValue linear(const Operation& op, std::array<WarpValue, 3> v, const WarpLane
     return {};
 }
 
-bool holds(ptx::Comparison comparison, std::int64_t a, std::int64_t b) {
-    switch (comparison) {
-        case ptx::Comparison::eq:
-            return a == b;
-        case ptx::Comparison::ne:
-            return a != b;
-        case ptx::Comparison::lt:
-            return a < b;
-        case ptx::Comparison::le:
-            return a <= b;
-        case ptx::Comparison::gt:
-            return a > b;
-        default:
-            return a >= b;
-    }
-}
-bool holds_unsigned(ptx::Comparison comparison, std::int64_t a, std::int64_t b) {
-    // Moved so that unsigned order is signed order.
-    constexpr std::uint64_t top = std::uint64_t{1} << 63;
-    return holds(comparison, static_cast<std::int64_t>(static_cast<std::uint64_t>(a) ^ top),
-                 static_cast<std::int64_t>(static_cast<std::uint64_t>(b) ^ top));
-}
-
 WarpValue compare(const Operation& op, std::array<WarpOperand, 3> operands, const WarpLanes& lanes) {
     const bool is_wide_unsigned = analysis::width_bits(op.type) == 64 && !analysis::is_signed_type(op.type);
     WarpOperand &a = operands[0], &b = operands[1];
@@ -172,8 +151,8 @@ WarpValue compare(const Operation& op, std::array<WarpOperand, 3> operands, cons
     if (a.value.is_sum() && b.value.is_sum() && make_exact(a.value, op.type, lanes) &&
         make_exact(b.value, op.type, lanes) && !is_wide_unsigned) {
         const ValueRange difference = range_of(add(a.value, b.value, -1), lanes);
-        const bool least = holds(op.comparison, difference.least, 0),
-                   most = holds(op.comparison, difference.most, 0);
+        const bool least = ptx::holds(op.comparison, difference.least, std::int64_t{0}),
+                   most = ptx::holds(op.comparison, difference.most, std::int64_t{0});
         const bool is_order = op.comparison != ptx::Comparison::eq && op.comparison != ptx::Comparison::ne;
         if (difference.least == difference.most || (is_order && least == most))
             return WarpValue::bits(least ? ~0u : 0u);
@@ -185,8 +164,10 @@ WarpValue compare(const Operation& op, std::array<WarpOperand, 3> operands, cons
     numbers_of(operands[1], op.type, lanes, right);
     std::uint32_t mask = 0;
     for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-        const bool result = is_wide_unsigned ? holds_unsigned(op.comparison, left[lane], right[lane])
-                                             : holds(op.comparison, left[lane], right[lane]);
+        const bool result = is_wide_unsigned
+                                ? ptx::holds(op.comparison, static_cast<std::uint64_t>(left[lane]),
+                                             static_cast<std::uint64_t>(right[lane]))
+                                : ptx::holds(op.comparison, left[lane], right[lane]);
         mask |= static_cast<std::uint32_t>(result) << lane;
     }
     return WarpValue::bits(mask);

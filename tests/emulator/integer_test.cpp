@@ -424,6 +424,16 @@ TEST(Integer, Comparisons) {
         }
         expect_integer(std::string("set.lt.u32.") + type.name + " %d, %a, %b", widths, operands,
                        [&](const Operands& o) { return type.value(o.a) < type.value(o.b) ? ~u64{0} : 0; });
+        for (const char* combined : {"and", "or", "xor"}) {
+            const std::string way = combined;
+            expect_instruction(
+                "set.ge." + way + ".s32." + type.name + " %d, %a, %b, !%p", widths, operands,
+                [&](const Operands& o) {
+                    const bool is = type.value(o.a) >= type.value(o.b), other = (o.a & 1) == 0;
+                    const bool result = way == "and" ? is && other : way == "or" ? is || other : is != other;
+                    return result ? ~u64{0} : 0;
+                });
+        }
         expect_integer(std::string("setp.lt.and.") + type.name +
                            " %q0|%q1, %a, %b, %p;\n selp.b32 %w1, 1, 0, %q0;\n selp.b32 %w2, 2, 0, %q1;\n"
                            " or.b32 %d, %w1, %w2",

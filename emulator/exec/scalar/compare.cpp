@@ -5,6 +5,7 @@
 
 #include "emulator/exec/half.h"
 #include "emulator/exec/scalar/function.h"
+#include "ptx/semantics/evaluate.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -14,12 +15,11 @@ using ptx::Type;
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-using s64 = std::int64_t;
 
 constexpr u64 ftz_flag = u64{1} << 24;
+constexpr unsigned boolean_shift = 32;
 
-template <class T>
-bool ordered(Comparison comparison, T a, T b) {
+bool ordered(Comparison comparison, double a, double b) {
     switch (comparison) {
         case Comparison::eq:
         case Comparison::equ:
@@ -28,19 +28,15 @@ bool ordered(Comparison comparison, T a, T b) {
         case Comparison::neu:
             return a != b;
         case Comparison::lt:
-        case Comparison::lo:
         case Comparison::ltu:
             return a < b;
         case Comparison::le:
-        case Comparison::ls:
         case Comparison::leu:
             return a <= b;
         case Comparison::gt:
-        case Comparison::hi:
         case Comparison::gtu:
             return a > b;
         case Comparison::ge:
-        case Comparison::hs:
         case Comparison::geu:
             return a >= b;
         case Comparison::num:
@@ -64,11 +60,6 @@ bool compare_reals(Comparison comparison, double a, double b) {
         default:
             return false;
     }
-}
-
-s64 sign_extended(u64 value, unsigned bytes) {
-    const unsigned shift = 64 - 8 * bytes;
-    return static_cast<s64>(value << shift) >> shift;
 }
 
 double real(u64 bits, Type type, bool ftz) {
@@ -96,9 +87,9 @@ bool holds(const Op& op, u64 a, u64 b) {
         const bool ftz = (op.imm & ftz_flag) != 0;
         return compare_reals(comparison, real(a, type, ftz), real(b, type, ftz));
     }
-    const unsigned bytes = ptx::size_bytes(type);
-    if (ptx::is_signed(type)) return ordered(comparison, sign_extended(a, bytes), sign_extended(b, bytes));
-    return ordered(comparison, a, b);
+    const unsigned bits = ptx::integer_bits(type);
+    if (!ptx::is_signed(type)) return ptx::holds(comparison, a, b);
+    return ptx::holds(comparison, ptx::semantics::sign_extend(a, bits), ptx::semantics::sign_extend(b, bits));
 }
 
 u64 to_predicate(const Op& op, u64 a, u64 b, u64, u64) {
@@ -112,18 +103,31 @@ u64 high_to_predicate(const Op& op, u64 a, u64 b, u64, u64) {
     return holds(op, a >> 16, b >> 16) ? 1 : 0;
 }
 
-u64 to_value(const Op& op, u64 a, u64 b, u64, u64) {
+// set; with a predicate c, of the comparison combined with it.
+u64 to_value(const Op& op, u64 a, u64 b, u64 c, u64) {
+    const auto is = [&op, c](u64 x, u64 y) {
+        const bool compared = holds(op, x, y), other = c != 0;
+        switch (static_cast<ptx::BooleanOp>(op.imm >> boolean_shift)) {
+            case ptx::BooleanOp::and_:
+                return compared && other;
+            case ptx::BooleanOp::or_:
+                return compared || other;
+            case ptx::BooleanOp::xor_:
+                return compared != other;
+            default:
+                return compared;
+        }
+    };
     const auto result = static_cast<Type>((op.imm >> 16) & 0xff);
     if (result == Type::f16x2 || result == Type::bf16x2) {
         const u64 one = result == Type::f16x2 ? 0x3c00 : 0x3f80;
-        return (holds(op, a & 0xffff, b & 0xffff) ? one : 0) | (holds(op, a >> 16, b >> 16) ? one << 16 : 0);
+        return (is(a & 0xffff, b & 0xffff) ? one : 0) | (is(a >> 16, b >> 16) ? one << 16 : 0);
     }
     const auto compared = static_cast<Type>((op.imm >> 8) & 0xff);
     if (compared == Type::f16x2 || compared == Type::bf16x2) {  // PTX ISA, set: a mask for each half
-        return (holds(op, a & 0xffff, b & 0xffff) ? 0xffffu : 0u) |
-               (holds(op, a >> 16, b >> 16) ? 0xffff0000u : 0u);
+        return (is(a & 0xffff, b & 0xffff) ? 0xffffu : 0u) | (is(a >> 16, b >> 16) ? 0xffff0000u : 0u);
     }
-    if (!holds(op, a, b)) return 0;
+    if (!is(a, b)) return 0;
     switch (result) {
         case Type::f32:
             return std::bit_cast<u32>(1.0f);
@@ -146,11 +150,11 @@ ScalarChoice scalar_comparison(const ptx::Instruction& instruction, bool upper) 
     if (instruction.modifiers.comparison == Comparison::none || ptx::size_bytes(compared) == 0) return {};
     const bool masks = ptx::size_bytes(instruction.type) == 4 && !ptx::is_float(instruction.type);
     if (is_set && packed && !packed_result && !masks) return {};
-    if (is_set && instruction.modifiers.boolean_op != ptx::BooleanOp::none) return {};
     const u64 imm = static_cast<u64>(instruction.modifiers.comparison) | static_cast<u64>(compared) << 8 |
                     static_cast<u64>(instruction.type) << 16 | (instruction.modifiers.ftz ? ftz_flag : 0);
     if (!is_set && packed) return {upper ? high_to_predicate : low_to_predicate, imm};
-    return {is_set ? to_value : to_predicate, imm};
+    if (!is_set) return {to_predicate, imm};
+    return {to_value, imm | static_cast<u64>(instruction.modifiers.boolean_op) << boolean_shift};
 }
 
 }  // namespace trimtab::emulator

@@ -8,6 +8,7 @@
 
 #include "emulator/exec/half.h"
 #include "emulator/exec/scalar/function.h"
+#include "ptx/semantics/evaluate.h"
 
 namespace trimtab::emulator {
 namespace {
@@ -154,10 +155,8 @@ u64 extended(u64 bits, Type type) {
 u64 convert(const Op& op, u64 a, u64, u64, u64) {
     const Conversion how = conversion_of(op);
     if (is_integer(how.from)) {
-        const Wide value = integer_value(a, how.from);
-        if (!is_integer(how.to)) return to_real(static_cast<long double>(value), how);
-        const Wide kept = how.sat ? std::clamp(value, lowest_of(how.to), highest_of(how.to)) : value;
-        return extended(static_cast<u64>(kept), how.to);
+        if (!is_integer(how.to)) return to_real(static_cast<long double>(integer_value(a, how.from)), how);
+        return extended(ptx::semantics::convert(a, how.from, how.to, how.sat), how.to);
     }
     const double value = real_value(a, how);
     if (is_integer(how.to)) return extended(real_to_integer(value, how), how.to);

@@ -14,7 +14,7 @@ struct ScalarChoice {
     ScalarFunction function = nullptr;
     std::uint64_t imm = 0;
 };
-[[nodiscard]] ScalarChoice scalar_integer(const ptx::Instruction& instruction);
+[[nodiscard]] ScalarChoice scalar_space_test(const ptx::Instruction& instruction);
 [[nodiscard]] ScalarChoice scalar_real(const ptx::Instruction& instruction);
 [[nodiscard]] ScalarChoice scalar_half(const ptx::Instruction& instruction);
 [[nodiscard]] ScalarChoice scalar_conversion(const ptx::Instruction& instruction);

@@ -6,6 +6,7 @@
 
 #include "emulator/exec/memory_info.h"
 #include "emulator/exec/op.h"
+#include "ptx/semantics/forms.h"
 #include "ptx/types.h"
 
 namespace trimtab::emulator {
@@ -17,7 +18,6 @@ struct VectorKey {
     ptx::Type source_type = ptx::Type::none;
     ptx::Comparison comparison = ptx::Comparison::none;
     ptx::Rounding rounding = ptx::Rounding::none;
-    ptx::MultiplyPart part = ptx::MultiplyPart::none;
     bool ftz = false, sat = false, propagate_nan = false;
     std::uint8_t d_bytes = 0, a_bytes = 0;  // register widths, for conversions and memory
     std::uint8_t memory_bytes = 0;          // loads and stores
@@ -25,7 +25,8 @@ struct VectorKey {
 
 // Each returns nullptr where it has nothing for the key.
 struct VectorHandlers {
-    Handler (*integer)(const VectorKey& key);
+    Handler (*integer)(ptx::Opcode opcode, ptx::semantics::Form form,
+                       ptx::Type type);  // of integer.def; Op::imm: its Control
     Handler (*real)(const VectorKey& key);
     Handler (*compare)(const VectorKey& key);  // setp (with Op::c a predicate and Op::imm a BooleanOp)
     Handler (*convert)(const VectorKey& key);
@@ -35,7 +36,6 @@ struct VectorHandlers {
     Handler (*pack)(unsigned element_bytes, unsigned elements);    // d = {a, b, c, e}
     Handler (*unpack)(unsigned element_bytes, unsigned elements);  // {d, b, c, e} = a; no_operand: a sink
     Handler (*select)(unsigned bytes);                             // d = predicate c ? a : b
-    Handler (*funnel)(bool left);                                  // shf; Op::imm: clamp
     // Addresses [a + imm]. Global ones are checked against the range that the instruction met last.
     Resolve (*global)(bool wide_address);
     Resolve (*shared)(bool wide_address);

@@ -73,6 +73,36 @@ const Op* map(Warp& w, const Op* op) {
     return op + 1;
 }
 
+template <class F, class D, class A, class B, class C, class E>
+const Op* map(Warp& w, const Op* op) {
+    const F f = make<F>(*op);
+    D* d = w.lanes<D>(op->d);
+    const A* a = w.lanes<A>(op->a);
+    const B* b = w.lanes<B>(op->b);
+    const C* c = w.lanes<C>(op->c);
+    const E* e = w.lanes<E>(op->e);
+    if (w.mask == all_lanes) {
+        TRIMTAB_EACH_LANE d[lane] = f(a[lane], b[lane], c[lane], e[lane]);
+    } else {
+        const std::int32_t* m = w.lane_mask;
+        TRIMTAB_EACH_LANE d[lane] = m[lane] ? f(a[lane], b[lane], c[lane], e[lane]) : d[lane];
+    }
+    return op + 1;
+}
+
+// Of what no vector code can be made.
+template <class F, class D, class A, class B, class C>
+const Op* map_lane_by_lane(Warp& w, const Op* op) {
+    const F f = make<F>(*op);
+    D* d = w.lanes<D>(op->d);
+    const A* a = w.lanes<A>(op->a);
+    const B* b = w.lanes<B>(op->b);
+    const C* c = w.lanes<C>(op->c);
+    for (unsigned lane = 0; lane < warp_lanes; lane++)
+        if ((w.mask >> lane & 1) != 0) d[lane] = f(a[lane], b[lane], c[lane]);
+    return op + 1;
+}
+
 // 32 bytes of 0 or 1 as a mask: multiplying gathers eight of them at a time.
 [[gnu::always_inline]] inline std::uint32_t pack_bits(const std::uint8_t (&flags)[warp_lanes]) {
     std::uint32_t bits = 0;

@@ -6,7 +6,6 @@ namespace trimtab::emulator::TRIMTAB_VECTOR {
 
 extern const VectorHandlers handlers{&integer_handler, &real_handler,   &compare_handler, &convert_handler,
                                      &load_handler,    &store_handler,  &copy_handler,    &pack_handler,
-                                     &unpack_handler,  &select_handler, &funnel_handler,  &global_resolver,
-                                     &shared_resolver};
+                                     &unpack_handler,  &select_handler, &global_resolver, &shared_resolver};
 
 }  // namespace trimtab::emulator::TRIMTAB_VECTOR
