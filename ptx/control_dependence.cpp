@@ -26,19 +26,12 @@ ControlDependence::ControlDependence(const Function& function, const ControlFlow
 
 std::map<BlockIndex, std::uint8_t> ControlDependence::deciding(BlockIndex block) const {
     std::map<BlockIndex, std::uint8_t> result;
-    std::vector<bool> seen(direct_.size());
-    std::vector<BlockIndex> work{block};
-    seen[block] = true;
-    while (!work.empty()) {
-        const BlockIndex at = work.back();
-        work.pop_back();
+    (void)reached_from(direct_.size(), {block}, [&](BlockIndex at, const auto& go) {
         for (const Edge& edge : direct_[at]) {
             result[edge.branch] |= edge.way;
-            if (seen[edge.branch]) continue;
-            seen[edge.branch] = true;
-            work.push_back(edge.branch);
+            go(edge.branch);
         }
-    }
+    });
     return result;
 }
 

@@ -7,7 +7,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "ptx/dominators.h"
 #include "ptx/opcodes.h"
 
 namespace trimtab::ptx {
@@ -29,8 +28,11 @@ class Builder {
         }
         flow_.reverse_post_order = reverse_post_order(successors, 0);
         flow_.immediate_dominator = immediate_dominators(successors, predecessors, 0);
+        NaturalLoops nest = natural_loops(predecessors, flow_.reverse_post_order, flow_.immediate_dominator);
+        flow_.loops = std::move(nest.loops);
+        flow_.innermost_loop = std::move(nest.innermost_loop);
+        flow_.reducible = nest.reducible;
         find_post_dominators(std::move(successors), std::move(predecessors));
-        find_loops();
         return std::move(flow_);
     }
 
@@ -162,46 +164,6 @@ class Builder {
         }
     }
 
-    void find_loops() {
-        const std::vector<BlockIndex>& order = flow_.reverse_post_order;
-        std::vector<std::uint32_t> place(flow_.blocks.size(), no_index);
-        for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-        flow_.innermost_loop.assign(flow_.blocks.size(), no_index);
-        std::vector<std::uint32_t> member_of(flow_.blocks.size(), no_index);
-        // Headers in this order: an outer loop's comes before its inner loops'.
-        for (const BlockIndex header : order) {
-            Loop loop;
-            loop.header = header;
-            for (const BlockIndex latch : flow_.blocks[header].predecessors) {
-                if (place[latch] == no_index || place[latch] < place[header]) continue;
-                if (!flow_.dominates(header, latch)) {
-                    flow_.reducible = false;
-                } else if (loop.latches.empty() || loop.latches.back() != latch) {
-                    loop.latches.push_back(latch);  // predecessors ascend: the same one twice comes in a row
-                }
-            }
-            if (loop.latches.empty()) continue;
-            const auto index = static_cast<std::uint32_t>(flow_.loops.size());
-            loop.parent = flow_.innermost_loop[header];
-            if (loop.parent != no_index) loop.depth = flow_.loops[loop.parent].depth + 1;
-            std::vector<BlockIndex> work = loop.latches;
-            member_of[header] = index;
-            loop.blocks.push_back(header);
-            while (!work.empty()) {
-                const BlockIndex block = work.back();
-                work.pop_back();
-                if (member_of[block] == index || place[block] == no_index) continue;
-                member_of[block] = index;
-                loop.blocks.push_back(block);
-                const auto& before = flow_.blocks[block].predecessors;
-                work.insert(work.end(), before.begin(), before.end());
-            }
-            std::sort(loop.blocks.begin() + 1, loop.blocks.end());
-            for (const BlockIndex block : loop.blocks) flow_.innermost_loop[block] = index;
-            flow_.loops.push_back(std::move(loop));
-        }
-    }
-
     const Function& function_;
     const std::vector<Instruction>& body_;
     std::vector<std::vector<std::uint32_t>> targets_;
@@ -210,38 +172,24 @@ class Builder {
     ControlFlow flow_;
 };
 
-bool is_above(const std::vector<BlockIndex>& immediate, BlockIndex a, BlockIndex b) {
-    for (; b != no_index; b = immediate[b]) {
-        if (a == b) return true;
-    }
-    return false;
-}
-
 }  // namespace
 
 bool ControlFlow::dominates(BlockIndex a, BlockIndex b) const {
-    return is_above(immediate_dominator, a, b);
+    return ptx::dominates(immediate_dominator, a, b);
 }
 
 bool ControlFlow::post_dominates(BlockIndex a, BlockIndex b) const {
-    return is_above(immediate_post_dominator, a, b);
+    return ptx::dominates(immediate_post_dominator, a, b);
 }
+
+std::vector<bool> ControlFlow::reached_from(BlockIndex from) const {
+    return ptx::reached_from(blocks.size(), {from}, [&](BlockIndex at, const auto& go) {
+        for (const BlockIndex next : blocks[at].successors) go(next);
+    });
+}
+
 bool ControlFlow::leads(std::uint32_t from, std::uint32_t to) const {
-    const BlockIndex end = block_of[to];
-    if (block_of[from] == end && from < to) return true;
-    std::vector<bool> seen(blocks.size());
-    std::vector<BlockIndex> work{block_of[from]};
-    while (!work.empty()) {
-        const BlockIndex at = work.back();
-        work.pop_back();
-        for (const BlockIndex next : blocks[at].successors) {
-            if (next == end) return true;
-            if (seen[next]) continue;
-            seen[next] = true;
-            work.push_back(next);
-        }
-    }
-    return false;
+    return (block_of[from] == block_of[to] && from < to) || reached_from(block_of[from])[block_of[to]];
 }
 
 std::expected<ControlFlow, Error> control_flow(const Function& function) {

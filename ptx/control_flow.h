@@ -2,39 +2,22 @@
 // Control-flow graph of one function: basic blocks, dominators, post-dominators, loops.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <expected>
 #include <vector>
 
+#include "ptx/graph.h"
 #include "ptx/module.h"
 
 namespace trimtab::ptx {
 
-using BlockIndex = std::uint32_t;
-
-struct BasicBlock {
-    std::uint32_t first = 0, last = 0;  // instructions [first, last)
-    // A guarded bra has two successors: taken first, then fall-through. ret, exit and trap (unguarded) have
-    // none; guarded they end a block as well, whose successor is what follows. brx has each target once.
-    std::vector<BlockIndex> successors, predecessors;  // predecessors ascend
-};
-
-struct Loop {
-    BlockIndex header = 0;
-    std::vector<BlockIndex> blocks;   // the header first
-    std::vector<BlockIndex> latches;  // sources of back edges
-    std::uint32_t parent = no_index;  // the enclosing loop
-    std::uint32_t depth = 1;
-
-    [[nodiscard]] bool contains(BlockIndex block) const {
-        return std::ranges::find(blocks, block) != blocks.end();
-    }
-};
-
 struct ControlFlow {
     // Block 0 is the entry, without predecessors: an empty block where a branch goes back to the first
     // instruction. The last block is empty where a branch goes to the body's end.
+    //
+    // A guarded bra has two successors: taken first, then fall-through. ret, exit and trap (unguarded) have
+    // none; guarded they end a block as well, whose successor is what follows. brx has each target once.
+    // Predecessors ascend.
     std::vector<BasicBlock> blocks;
     std::vector<BlockIndex> block_of;             // by instruction
     std::vector<BlockIndex> reverse_post_order;   // reachable blocks only
@@ -48,6 +31,8 @@ struct ControlFlow {
 
     [[nodiscard]] bool dominates(BlockIndex a, BlockIndex b) const;
     [[nodiscard]] bool post_dominates(BlockIndex a, BlockIndex b) const;
+    // The blocks that control may come to after this one; itself only where it may come back.
+    [[nodiscard]] std::vector<bool> reached_from(BlockIndex from) const;
     // Is there a way from behind the one instruction to the other?
     [[nodiscard]] bool leads(std::uint32_t from, std::uint32_t to) const;
 };

@@ -26,7 +26,6 @@ struct SourceLocation {
 };
 
 using RegisterIndex = std::uint32_t;  // into Function::registers
-inline constexpr std::uint32_t no_index = 0xffffffffu;
 
 struct Register {
     std::string name;  // with its percent sign: "%rd4"

@@ -8,6 +8,8 @@
 
 namespace trimtab::ptx {
 
+inline constexpr std::uint32_t no_index = 0xffffffffu;  // of what is numbered: none
+
 // PTX ISA, "Fundamental Types": types.def has a line of each. `none` where an instruction has no type.
 enum class Type : std::uint8_t {
 #define TYPE(name, bytes, kind, element) name,

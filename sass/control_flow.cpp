@@ -2,10 +2,7 @@
 #include "sass/control_flow.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
-
-#include "ptx/dominators.h"
 
 namespace trimtab::sass {
 namespace {
@@ -82,73 +79,37 @@ class Builder {
         }
     }
 
+    [[nodiscard]] bool is_in_code(std::uint32_t address) const { return index_of(address) < code_.size(); }
+
     // From the entry, and from each subroutine that is called.
     void find_reachable() {
-        flow_.reachable.assign(flow_.blocks.size(), false);
-        std::vector<BlockIndex> todo{0};
-        while (!todo.empty()) {
-            const BlockIndex b = todo.back();
-            todo.pop_back();
-            if (flow_.reachable[b]) continue;
-            flow_.reachable[b] = true;
-            for (const BlockIndex next : flow_.blocks[b].successors) todo.push_back(next);
+        flow_.reachable = ptx::reached_from(flow_.blocks.size(), {0}, [&](BlockIndex b, const auto& go) {
+            for (const BlockIndex next : flow_.blocks[b].successors) go(next);
             for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; ++i)
                 if (code_[i].base() == "CALL" && code_[i].target != Instruction::no_target &&
-                    index_of(code_[i].target) < code_.size())
-                    todo.push_back(block_of_[index_of(code_[i].target)]);
-        }
-    }
-
-    // Back edges to dominators, from a root that leads to the entry and to every subroutine.
-    void find_loops() {
-        const auto count = static_cast<std::uint32_t>(flow_.blocks.size());
-        ptx::Graph successors(count + 1), predecessors(count + 1);
-        const auto add = [&](std::uint32_t from, std::uint32_t to) {
-            successors[from].push_back(to);
-            predecessors[to].push_back(from);
-        };
-        add(count, 0);
-        for (const std::uint32_t address : function_.subroutines)
-            if (index_of(address) < code_.size()) add(count, block_of_[index_of(address)]);
-        for (BlockIndex b = 0; b < count; ++b)
-            for (const BlockIndex next : flow_.blocks[b].successors) add(b, next);
-        const auto dominator = ptx::immediate_dominators(successors, predecessors, count);
-        const auto dominates = [&](std::uint32_t above, std::uint32_t below) {
-            for (std::uint32_t at = below; at != no_index; at = dominator[at])
-                if (at == above) return true;
-            return false;
-        };
-        std::map<BlockIndex, std::set<BlockIndex>> by_header;
-        for (BlockIndex b = 0; b < count; ++b) {
-            if (!flow_.reachable[b]) continue;
-            for (const BlockIndex header : flow_.blocks[b].successors)
-                if (dominates(header, b)) collect(header, b, by_header[header]);
-        }
-        std::vector<Loop> loops;
-        for (auto& [header, blocks] : by_header)
-            loops.push_back({.header = header, .blocks = {blocks.begin(), blocks.end()}});
-        std::ranges::sort(loops, [](const Loop& a, const Loop& b) {
-            return a.blocks.size() != b.blocks.size() ? a.blocks.size() > b.blocks.size()
-                                                      : a.header < b.header;
+                    is_in_code(code_[i].target))
+                    go(block_of_[index_of(code_[i].target)]);
         });
-        flow_.innermost_loop.assign(count, no_index);
-        for (std::uint32_t l = 0; l < loops.size(); ++l) {
-            loops[l].parent = flow_.innermost_loop[loops[l].header];
-            if (loops[l].parent != no_index) loops[l].depth = loops[loops[l].parent].depth + 1;
-            for (const BlockIndex b : loops[l].blocks) flow_.innermost_loop[b] = l;
-        }
-        flow_.loops = std::move(loops);
+        flow_.reachable[0] = true;
     }
 
-    void collect(BlockIndex header, BlockIndex latch, std::set<BlockIndex>& blocks) const {
-        blocks.insert(header);
-        std::vector<BlockIndex> todo{latch};
-        while (!todo.empty()) {
-            const BlockIndex b = todo.back();
-            todo.pop_back();
-            if (!flow_.reachable[b] || !blocks.insert(b).second) continue;
-            for (const BlockIndex before : flow_.blocks[b].predecessors) todo.push_back(before);
-        }
+    // From a root that leads to the entry and to every subroutine that is called.
+    void find_loops() {
+        const auto root = static_cast<std::uint32_t>(flow_.blocks.size());
+        ptx::Graph successors(root + 1), predecessors(root + 1);
+        for (BlockIndex b = 0; b < root; ++b) successors[b] = flow_.blocks[b].successors;
+        successors[root].push_back(0);
+        for (const std::uint32_t address : function_.subroutines)
+            if (is_in_code(address) && flow_.reachable[block_of_[index_of(address)]])
+                successors[root].push_back(block_of_[index_of(address)]);
+        for (BlockIndex b = 0; b <= root; ++b)
+            for (const BlockIndex next : successors[b]) predecessors[next].push_back(b);
+        ptx::NaturalLoops nest =
+            ptx::natural_loops(predecessors, ptx::reverse_post_order(successors, root),
+                               ptx::immediate_dominators(successors, predecessors, root));
+        flow_.loops = std::move(nest.loops);
+        flow_.innermost_loop = std::move(nest.innermost_loop);
+        flow_.innermost_loop.pop_back();
     }
 
     const std::vector<Instruction>& code_;

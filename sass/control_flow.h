@@ -5,24 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "ptx/graph.h"
 #include "sass/disassembly.h"
 
 namespace trimtab::sass {
 
-using BlockIndex = std::uint32_t;
-inline constexpr std::uint32_t no_index = 0xffffffffu;
-
-struct Block {
-    std::uint32_t first = 0, last = 0;  // instructions [first, last)
-    std::vector<BlockIndex> successors, predecessors;
-};
-
-struct Loop {
-    BlockIndex header = 0;
-    std::vector<BlockIndex> blocks;  // ascending, inner loops' too
-    std::uint32_t parent = no_index;
-    std::uint32_t depth = 1;
-};
+using ptx::BlockIndex, ptx::Loop, ptx::no_index;
+using Block = ptx::BasicBlock;
 
 struct ControlFlow {
     std::vector<Block> blocks;                  // in the order of the code; block 0 is the entry

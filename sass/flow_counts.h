@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "ptx/dominators.h"
+#include "ptx/graph.h"
 
 namespace trimtab::sass {
 

@@ -161,7 +161,7 @@ class Matcher {
         const Loop& loop = flow_.loops[group.loop];
         std::vector<BlockIndex> outside;
         for (const BlockIndex before : flow_.blocks[loop.header].predecessors)
-            if (std::ranges::find(loop.blocks, before) == loop.blocks.end()) outside.push_back(before);
+            if (!loop.contains(before)) outside.push_back(before);
         if (outside.size() == 1)
             entries_.push_back({.from = outside[0], .to = loop.header, .executions = entries});
     }
@@ -290,9 +290,8 @@ class Matcher {
     // It is left at its header alone: that runs once more than the rest.
     [[nodiscard]] bool is_tested_first(const Loop& loop) const {
         const auto leaves_from = [&](BlockIndex b) {
-            return std::ranges::any_of(flow_.blocks[b].successors, [&](BlockIndex next) {
-                return std::ranges::find(loop.blocks, next) == loop.blocks.end();
-            });
+            return std::ranges::any_of(flow_.blocks[b].successors,
+                                       [&](BlockIndex next) { return !loop.contains(next); });
         };
         return std::ranges::all_of(loop.blocks,
                                    [&](BlockIndex b) { return leaves_from(b) == (b == loop.header); }) &&
@@ -463,8 +462,7 @@ class Matcher {
         LoopMatch out{.loop = l};
         out.turns = executions_[loop.header];
         for (const BlockIndex before : flow_.blocks[loop.header].predecessors)
-            if (std::ranges::find(loop.blocks, before) == loop.blocks.end())
-                out.entries += std::min(executions_[before], out.turns);
+            if (!loop.contains(before)) out.entries += std::min(executions_[before], out.turns);
         out.entries = std::min(out.entries, out.turns);
         if (loop_of_[l] == no_index) return out;
         out.line = ptx_.loops[loop_of_[l]].line;

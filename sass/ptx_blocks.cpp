@@ -49,7 +49,7 @@ void add_function(PtxBlocks& out, const PtxCounts& counts, double entries) {
             const auto& out_edges = flow->blocks[before].successors;
             const auto at = std::ranges::find(out_edges, loop.header) - out_edges.begin();
             const double edge = solved.edges[before][static_cast<std::size_t>(at)];
-            const bool inside = std::ranges::find(loop.blocks, before) != loop.blocks.end();
+            const bool inside = loop.contains(before);
             (inside ? again : outside) += std::isnan(edge) ? 0 : edge;
             (inside ? again_known : outside_known) &= !std::isnan(edge);
         }

@@ -96,9 +96,7 @@ class DimensionProof {
         fault_->origin = origin->instruction;
         fault_->origin_text = origin->what;
     }
-    bool is_in(std::uint32_t loop, BlockIndex block) const {
-        return std::ranges::find(flow_.loops[loop].blocks, block) != flow_.loops[loop].blocks.end();
-    }
+    bool is_in(std::uint32_t loop, BlockIndex block) const { return flow_.loops[loop].contains(block); }
     std::uint32_t last_of(BlockIndex block) const { return flow_.blocks[block].last - 1; }
 
     void check_loop(std::uint32_t l) {

@@ -37,9 +37,7 @@ class RowLoops {
     // Of a test that every iteration meets before the next one.
     std::optional<StridedLoop> bounds(const LoopIndices::Strided& rows) const {
         const ptx::Loop& loop = flow_.loops[rows.loop];
-        const auto is_in = [&](BlockIndex block) {
-            return std::ranges::find(loop.blocks, block) != loop.blocks.end();
-        };
+        const auto is_in = [&](BlockIndex block) { return loop.contains(block); };
         for (const BlockIndex block : loop.blocks) {
             const ptx::BasicBlock& body = flow_.blocks[block];
             if (body.first == body.last || body.successors.size() != 2) continue;

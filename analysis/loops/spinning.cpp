@@ -188,23 +188,16 @@ namespace {
 
 // What calls lead to, the function itself only where it comes back to itself.
 std::vector<bool> called_from(const std::vector<FunctionValues>& functions, std::size_t function) {
-    std::vector<bool> reached(functions.size());
-    std::vector<std::size_t> work{function};
-    while (!work.empty()) {
-        const FunctionValues& values = functions[work.back()];
-        work.pop_back();
-        const auto& body = values.function().body;
+    const auto calls = [&](std::uint32_t at, const auto& go) {
+        const auto& body = functions[at].function().body;
         for (std::uint32_t i = 0; i < body.size(); i++) {
-            if (!values.is_reachable(i) || body[i].opcode != Opcode::call) continue;
+            if (!functions[at].is_reachable(i) || body[i].opcode != Opcode::call) continue;
             for (const ptx::Operand& operand : body[i].operands)
-                for (std::size_t f = 0; f < functions.size(); f++)
-                    if (!reached[f] && operand.text == functions[f].function().name) {
-                        reached[f] = true;
-                        work.push_back(f);
-                    }
+                for (std::uint32_t f = 0; f < functions.size(); f++)
+                    if (operand.text == functions[f].function().name) go(f);
         }
-    }
-    return reached;
+    };
+    return ptx::reached_from(functions.size(), {static_cast<std::uint32_t>(function)}, calls);
 }
 
 }  // namespace
@@ -241,20 +234,8 @@ namespace {
 std::optional<ptx::Loop> cycles_with_several_entries(const ptx::ControlFlow& flow) {
     if (flow.reducible) return std::nullopt;
     ptx::Loop all{.header = no_index, .blocks = {}, .latches = {}};
-    for (const BlockIndex block : flow.reverse_post_order) {
-        std::vector<bool> reached(flow.blocks.size());
-        std::vector<BlockIndex> work{block};
-        while (!work.empty() && !reached[block]) {
-            const BlockIndex from = work.back();
-            work.pop_back();
-            for (const BlockIndex to : flow.blocks[from].successors) {
-                if (reached[to]) continue;
-                reached[to] = true;
-                work.push_back(to);
-            }
-        }
-        if (reached[block]) all.blocks.push_back(block);
-    }
+    for (const BlockIndex block : flow.reverse_post_order)
+        if (flow.reached_from(block)[block]) all.blocks.push_back(block);
     return all;
 }
 

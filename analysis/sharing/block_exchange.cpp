@@ -69,8 +69,7 @@ void ExchangeFinder::find_variables() {
     const auto& body = kernel_.function().body;
     const auto in_loop = [&](BlockIndex block) {
         return std::ranges::any_of(indices_.loops(), [&](const LoopIndices::Strided& loop) {
-            const auto& blocks = kernel_.flow().loops[loop.loop].blocks;
-            return std::ranges::find(blocks, block) != blocks.end();
+            return kernel_.flow().loops[loop.loop].contains(block);
         });
     };
     for (std::uint32_t i = 0; i < body.size(); i++) {
@@ -159,19 +158,10 @@ bool tells(const std::vector<ExchangeOutcome>& outcomes, const Tokens& tokens) {
 
 // Is there a way from the end of the one block to the other that does not come by `past`?
 bool leads_past(const ptx::ControlFlow& flow, BlockIndex from, BlockIndex past, BlockIndex to) {
-    std::vector<bool> seen(flow.blocks.size());
-    std::vector<BlockIndex> work{from};
-    while (!work.empty()) {
-        const BlockIndex at = work.back();
-        work.pop_back();
-        for (const BlockIndex next : flow.blocks[at].successors) {
-            if (next == past || seen[next]) continue;
-            if (next == to) return true;
-            seen[next] = true;
-            work.push_back(next);
-        }
-    }
-    return false;
+    return ptx::reached_from(flow.blocks.size(), {from}, [&](BlockIndex at, const auto& go) {
+        for (const BlockIndex next : flow.blocks[at].successors)
+            if (next != past) go(next);
+    })[to];
 }
 
 }  // namespace
@@ -238,8 +228,7 @@ std::optional<Fault> ExchangeFinder::next(const Labels& all_labels, const Iterat
             value.kind == ptx::Value::Kind::phi ? value.block : flow.block_of[value.instruction];
         if (!place.piece.blocks[made]) continue;
         for (std::uint32_t l = flow.innermost_loop[made]; l != no_index; l = flow.loops[l].parent) {
-            const auto& blocks = flow.loops[l].blocks;
-            if (std::ranges::find(blocks, place.piece.from) == blocks.end()) found_.agreed.within[v] = l;
+            if (!flow.loops[l].contains(place.piece.from)) found_.agreed.within[v] = l;
         }
     }
     // The barriers in it are met by all, as the runs have shown.

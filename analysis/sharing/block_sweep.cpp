@@ -84,21 +84,11 @@ Symbolic BlockSweeps::as_index(const Symbolic& value, BlockIndex block) const {
 
 // Within an iteration of the loop.
 bool BlockSweeps::leads(BlockIndex from, BlockIndex to, const ptx::Loop& loop) const {
-    std::vector<bool> seen(kernel_.flow().blocks.size());
-    std::vector<BlockIndex> work{from};
-    while (!work.empty()) {
-        const BlockIndex at = work.back();
-        work.pop_back();
-        for (const BlockIndex next : kernel_.flow().blocks[at].successors) {
-            if (next == loop.header || seen[next] ||
-                std::ranges::find(loop.blocks, next) == loop.blocks.end())
-                continue;
-            if (next == to) return true;
-            seen[next] = true;
-            work.push_back(next);
-        }
-    }
-    return false;
+    const auto& blocks = kernel_.flow().blocks;
+    return ptx::reached_from(blocks.size(), {from}, [&](BlockIndex at, const auto& go) {
+        for (const BlockIndex next : blocks[at].successors)
+            if (next != loop.header && loop.contains(next)) go(next);
+    })[to];
 }
 
 // Of the index before the loop and in it, and at the end of an iteration of the next one.
@@ -111,8 +101,7 @@ bool BlockSweeps::add_test(BlockIndex branch, std::uint8_t ways, BlockIndex bloc
     if (ways == ptx::taken) out = table_.negate(out);
     const std::uint32_t loop = kernel_.flow().innermost_loop[block];
     const auto is_in_loop = [&](BlockIndex at) {
-        return loop != no_index && std::ranges::find(kernel_.flow().loops[loop].blocks, at) !=
-                                       kernel_.flow().loops[loop].blocks.end();
+        return loop != no_index && kernel_.flow().loops[loop].contains(at);
     };
     out = indices_.with_indices(out, branch);
     const Symbolic index = table_.loop_index(Dimension::x, 64), g = table_.global_index(Dimension::x, 64),

@@ -12,14 +12,10 @@ using ptx::no_index;
 
 std::optional<ExchangePiece> piece_around(const ptx::ControlFlow& flow, const std::vector<BlockIndex>& held) {
     BlockIndex from = held.front(), to = held.front();
-    const auto holds = [&](std::uint32_t loop, BlockIndex block) {
-        const auto& blocks = flow.loops[loop].blocks;
-        return std::ranges::find(blocks, block) != blocks.end();
-    };
     // A loop of the one block that the other is not in.
     const auto is_deeper = [&](BlockIndex block, BlockIndex other) {
         for (std::uint32_t l = flow.innermost_loop[block]; l != no_index; l = flow.loops[l].parent)
-            if (!holds(l, other)) return true;
+            if (!flow.loops[l].contains(other)) return true;
         return false;
     };
     for (bool changed = true; changed;) {
@@ -37,19 +33,12 @@ std::optional<ExchangePiece> piece_around(const ptx::ControlFlow& flow, const st
             changed = true;
         }
     }
-    ExchangePiece piece{from, to, std::vector<bool>(flow.blocks.size())};
-    std::vector<BlockIndex> work{from};
+    ExchangePiece piece{from, to,
+                        ptx::reached_from(flow.blocks.size(), {from}, [&](BlockIndex at, const auto& go) {
+                            for (const BlockIndex next : flow.blocks[at].successors)
+                                if (at != to) go(next);
+                        })};
     piece.blocks[from] = piece.blocks[to] = true;
-    while (!work.empty()) {
-        const BlockIndex at = work.back();
-        work.pop_back();
-        if (at == to) continue;
-        for (const BlockIndex next : flow.blocks[at].successors)
-            if (!piece.blocks[next]) {
-                piece.blocks[next] = true;
-                work.push_back(next);
-            }
-    }
     return piece;
 }
 

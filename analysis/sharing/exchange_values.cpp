@@ -225,9 +225,7 @@ std::optional<Token> ExchangeValues::sum_of_zeros(std::uint32_t i, const std::ve
 
 bool ExchangeValues::is_in_inner_loop(BlockIndex block) const {
     const std::uint32_t l = flow_.innermost_loop[block];
-    if (l == no_index) return false;
-    const auto& blocks = flow_.loops[l].blocks;
-    return std::ranges::find(blocks, piece_.from) == blocks.end();
+    return l != no_index && !flow_.loops[l].contains(piece_.from);
 }
 
 std::optional<std::uint64_t> ExchangeValues::calculated(std::uint32_t i, unsigned t) {

@@ -23,18 +23,11 @@ bool LeftOut::is_clean(const std::set<std::uint32_t>& gone, const std::set<std::
 
 bool LeftOut::find_left() {
     const ptx::ControlFlow& flow = values_.flow();
-    is_left_.assign(flow.blocks.size(), false);
-    std::vector<BlockIndex> work{0};
+    is_left_ = ptx::reached_from(flow.blocks.size(), {0}, [&](BlockIndex at, const auto& go) {
+        for (const BlockIndex to : flow.blocks[at].successors)
+            if (!is_left_out(at, to)) go(to);
+    });
     is_left_[0] = true;
-    while (!work.empty()) {
-        const BlockIndex at = work.back();
-        work.pop_back();
-        for (const BlockIndex to : flow.blocks[at].successors) {
-            if (is_left_out(at, to) || is_left_[to]) continue;
-            is_left_[to] = true;
-            work.push_back(to);
-        }
-    }
     return std::ranges::all_of(ways_, [&](const auto& branch) {
         const auto& successors = flow.blocks[branch.first].successors;
         return successors.size() == 2 && successors[0] != successors[1];

@@ -210,18 +210,12 @@ class PrivateSharedFinder {
             return false;
         };
         const auto touches_beyond = [&](auto beside) {
-            std::vector<bool> seen(flow.blocks.size());
-            std::vector<BlockIndex> work{block};
-            while (!work.empty()) {
-                const BlockIndex at = work.back();
-                work.pop_back();
-                for (const BlockIndex next : flow.blocks[at].*beside) {
-                    if (seen[next]) continue;
-                    seen[next] = true;
-                    if (touches(flow.blocks[next].first, flow.blocks[next].last)) return true;
-                    work.push_back(next);
-                }
-            }
+            const auto reached =
+                ptx::reached_from(flow.blocks.size(), {block}, [&](BlockIndex at, const auto& go) {
+                    for (const BlockIndex next : flow.blocks[at].*beside) go(next);
+                });
+            for (BlockIndex b = 0; b < flow.blocks.size(); b++)
+                if (reached[b] && touches(flow.blocks[b].first, flow.blocks[b].last)) return true;
             return false;
         };
         return (touches(flow.blocks[block].first, barrier) ||

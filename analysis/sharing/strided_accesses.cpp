@@ -90,9 +90,8 @@ class Accesses {
         for (std::size_t d = 0; d < 3; d++)
             result &= !rules_.iterations_of[d] ||
                       std::ranges::any_of(indices_.loops(), [&](const LoopIndices::Strided& strided) {
-                          const auto& blocks = kernel_.flow().loops[strided.loop].blocks;
                           return static_cast<std::size_t>(strided.dimension) == d &&
-                                 std::ranges::find(blocks, block) != blocks.end();
+                                 kernel_.flow().loops[strided.loop].contains(block);
                       });
         return result;
     }

@@ -21,8 +21,7 @@ std::uint32_t IterationArrays::innermost_loop(BlockIndex block) const {
     std::size_t least = SIZE_MAX;
     for (const LoopIndices::Strided& strided : indices_.loops()) {
         const ptx::Loop& loop = kernel_.flow().loops[strided.loop];
-        if (std::ranges::find(loop.blocks, block) == loop.blocks.end() || loop.blocks.size() >= least)
-            continue;
+        if (!loop.contains(block) || loop.blocks.size() >= least) continue;
         least = loop.blocks.size();
         innermost = strided.loop;
     }

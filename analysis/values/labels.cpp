@@ -164,18 +164,11 @@ Label Labels::made_by_phi(const ptx::Value& phi) const {
 // The branches between the block that dominates this one and it, that decide from where it is reached.
 std::vector<BlockIndex> Labels::merging_branches(BlockIndex block) const {
     const auto& flow = kernel_.flow();
-    std::vector<bool> between(flow.blocks.size());
     const BlockIndex above = flow.immediate_dominator[block];
-    std::vector<BlockIndex> work{block};
-    while (!work.empty()) {
-        const BlockIndex at = work.back();
-        work.pop_back();
-        for (const BlockIndex from : flow.blocks[at].predecessors) {
-            if (between[from]) continue;
-            between[from] = true;
-            if (from != above) work.push_back(from);
-        }
-    }
+    const auto between = ptx::reached_from(flow.blocks.size(), {block}, [&](BlockIndex at, const auto& go) {
+        for (const BlockIndex from : flow.blocks[at].predecessors)
+            if (at != above || at == block) go(from);
+    });
     std::vector<BlockIndex> result;
     const auto add = [&](BlockIndex branch) {
         const ptx::BasicBlock& body = flow.blocks[branch];

@@ -360,9 +360,7 @@ class Decoder {
                 static_cast<std::uint32_t>(std::ranges::find(predecessors, b) - predecessors.begin()));
             std::uint32_t left = no_index;
             for (std::uint32_t loop = block.loop; loop != no_index; loop = code_.flow.loops[loop].parent)
-                if (std::ranges::find(code_.flow.loops[loop].blocks, to) ==
-                    code_.flow.loops[loop].blocks.end())
-                    left = loop;
+                if (!code_.flow.loops[loop].contains(to)) left = loop;
             block.leaves.push_back(left);
             bool back = false;
             for (std::uint32_t loop = block.loop; loop != no_index; loop = code_.flow.loops[loop].parent)
