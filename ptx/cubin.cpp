@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NVIDIA documents no layout for cubins; attributes and flags were read off what ptxas (CUDA 13) writes, and
 // compared with what ptxas -v says.
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,9 +15,7 @@
 namespace trimtab::ptx {
 namespace {
 
-constexpr std::uint16_t machine_cuda = 190;   // EM_CUDA
-constexpr std::uint16_t type_executable = 2;  // ET_EXEC; a relocatable cubin is ET_REL
-constexpr std::uint8_t symbol_function = 2, other_is_kernel = 0x10;
+constexpr std::uint8_t other_is_kernel = 0x10;
 constexpr std::uint8_t os_abi_cuda_13 = 0x41;
 // Attributes of .nv.info whose format is "sized".
 constexpr std::uint8_t format_sized = 4;
@@ -61,7 +60,7 @@ class CubinReader {
 
     std::expected<std::map<std::string, KernelResources>, Error> run() {
         for (const ElfSymbol& symbol : symbols_) {
-            if (symbol.type != symbol_function || (symbol.other & other_is_kernel) == 0) continue;
+            if (symbol.type != STT_FUNC || (symbol.other & other_is_kernel) == 0) continue;
             KernelResources& kernel = kernels_[symbol.name];
             kernel.code_bytes = static_cast<std::uint32_t>(symbol.size_bytes);
         }
@@ -94,7 +93,8 @@ class CubinReader {
     }
 
     std::uint64_t shared_bytes(const ElfSection& section) const {
-        const bool reserves = elf_.type == type_executable && architecture(elf_) >= reserving_architecture;
+        // A relocatable cubin is ET_REL.
+        const bool reserves = elf_.type == ET_EXEC && architecture(elf_) >= reserving_architecture;
         return section.size_bytes - (reserves ? std::min(section.size_bytes, reserved_shared_bytes) : 0);
     }
 
@@ -143,7 +143,7 @@ std::expected<std::map<std::string, KernelResources>, Error> read_cubin(std::spa
                                                                         const std::string& origin) {
     const auto elf = ElfFile::from_memory(cubin, origin);
     if (!elf) return std::unexpected(elf.error());
-    if (elf->machine != machine_cuda) return std::unexpected(Error{"this ELF file is no cubin", origin});
+    if (elf->machine != EM_CUDA) return std::unexpected(Error{"this ELF file is no cubin", origin});
     auto symbols = elf->symbols();
     if (!symbols) return std::unexpected(std::move(symbols.error()));
     return CubinReader(*elf, std::move(*symbols)).run();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ptx/elf.h"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -8,14 +10,17 @@
 #include <optional>
 
 #include "ptx/binary.h"
-#include "ptx/byte_reader.h"
 
 namespace trimtab::ptx {
 namespace {
 
-constexpr std::uint64_t header_bytes = 64, section_header_bytes = 64, symbol_bytes = 24;
-constexpr std::uint32_t section_type_symbols = 2;  // SHT_SYMTAB
-constexpr std::array<unsigned char, 4> elf_magic = {0x7f, 'E', 'L', 'F'};
+// Bytes may lie anywhere in the file: structs are copied out of it.
+template <class T>
+T read_struct(std::span<const std::byte> from) {
+    T out{};
+    std::memcpy(&out, from.data(), sizeof out);
+    return out;
+}
 
 }  // namespace
 
@@ -69,45 +74,47 @@ std::expected<std::vector<std::byte>, Error> ElfFile::read(std::uint64_t offset,
 }
 
 std::expected<void, Error> ElfFile::read_headers() {
-    const auto header = read(0, std::min(header_bytes, size_), "the ELF header");
+    const auto header = read(0, std::min<std::uint64_t>(sizeof(Elf64_Ehdr), size_), "the ELF header");
     if (!header) return std::unexpected(header.error());
     const std::span<const std::byte> h = *header;
-    if (h.size() < 4 || std::memcmp(h.data(), elf_magic.data(), 4) != 0) {
+    if (h.size() < SELFMAG || std::memcmp(h.data(), ELFMAG, SELFMAG) != 0) {
         return std::unexpected(error("this is no ELF file"));
     }
-    if (h.size() < header_bytes) return std::unexpected(error("the file is cut short inside its ELF header"));
-    if (h[4] != std::byte{2} || h[5] != std::byte{1}) {
+    if (h.size() < sizeof(Elf64_Ehdr))
+        return std::unexpected(error("the file is cut short inside its ELF header"));
+    const auto known = read_struct<Elf64_Ehdr>(h);
+    if (known.e_ident[EI_CLASS] != ELFCLASS64 || known.e_ident[EI_DATA] != ELFDATA2LSB) {
         return std::unexpected(error("this is no ELF file of 64 bits, little-endian"));
     }
-    os_abi = static_cast<std::uint8_t>(h[7]);
-    type = read_number_at<std::uint16_t>(h, 16);
-    machine = read_number_at<std::uint16_t>(h, 18);
-    flags = read_number_at<std::uint32_t>(h, 48);
-    const auto table_offset = read_number_at<std::uint64_t>(h, 40);
+    os_abi = known.e_ident[EI_OSABI];
+    type = known.e_type;
+    machine = known.e_machine;
+    flags = known.e_flags;
+    const std::uint64_t table_offset = known.e_shoff;
     if (table_offset == 0) return {};
-    if (read_number_at<std::uint16_t>(h, 58) != section_header_bytes) {
+    if (known.e_shentsize != sizeof(Elf64_Shdr)) {
         return std::unexpected(error("its section headers have an unknown size"));
     }
-    std::uint64_t count = read_number_at<std::uint16_t>(h, 60), names = read_number_at<std::uint16_t>(h, 62);
-    const auto first = read(table_offset, section_header_bytes, "the section table");
+    std::uint64_t count = known.e_shnum, names = known.e_shstrndx;
+    const auto first = read(table_offset, sizeof(Elf64_Shdr), "the section table");
     if (!first) return std::unexpected(first.error());
     // Where the counts do not fit their fields, the first section has them (gABI, "Sections").
-    if (count == 0) count = read_number_at<std::uint64_t>(*first, 32);
-    if (names == 0xffff) names = read_number_at<std::uint32_t>(*first, 40);
-    if (count > size_ / section_header_bytes)
+    if (count == 0) count = read_struct<Elf64_Shdr>(*first).sh_size;
+    if (names == SHN_XINDEX) names = read_struct<Elf64_Shdr>(*first).sh_link;
+    if (count > size_ / sizeof(Elf64_Shdr))
         return std::unexpected(error("it claims more sections than it can hold"));
-    const auto table = read(table_offset, count * section_header_bytes, "the section table");
+    const auto table = read(table_offset, count * sizeof(Elf64_Shdr), "the section table");
     if (!table) return std::unexpected(table.error());
     std::vector<std::uint32_t> name_offsets;
     for (std::uint64_t i = 0; i < count; ++i) {
-        const auto s = std::span(*table).subspan(i * section_header_bytes, section_header_bytes);
+        const auto s = read_struct<Elf64_Shdr>(std::span(*table).subspan(i * sizeof(Elf64_Shdr)));
+        name_offsets.push_back(s.sh_name);
         ElfSection section;
-        name_offsets.push_back(read_number_at<std::uint32_t>(s, 0));
-        section.type = read_number_at<std::uint32_t>(s, 4);
-        section.offset = read_number_at<std::uint64_t>(s, 24);
-        section.size_bytes = read_number_at<std::uint64_t>(s, 32);
-        section.link = read_number_at<std::uint32_t>(s, 40);
-        section.info = read_number_at<std::uint32_t>(s, 44);
+        section.type = s.sh_type;
+        section.offset = s.sh_offset;
+        section.size_bytes = s.sh_size;
+        section.link = s.sh_link;
+        section.info = s.sh_info;
         sections_.push_back(std::move(section));
     }
     if (names >= count) return std::unexpected(error("its sections have no names"));
@@ -123,9 +130,8 @@ std::expected<std::vector<std::byte>, Error> ElfFile::contents(const ElfSection&
 }
 
 std::expected<std::vector<ElfSymbol>, Error> ElfFile::symbols() const {
-    const auto found = std::find_if(sections_.begin(), sections_.end(), [](const ElfSection& section) {
-        return section.type == section_type_symbols;
-    });
+    const auto found = std::find_if(sections_.begin(), sections_.end(),
+                                    [](const ElfSection& section) { return section.type == SHT_SYMTAB; });
     std::vector<ElfSymbol> out;
     if (found == sections_.end()) return out;
     if (found->link >= sections_.size()) return std::unexpected(error("its symbols have no names"));
@@ -133,15 +139,15 @@ std::expected<std::vector<ElfSymbol>, Error> ElfFile::symbols() const {
     if (!table) return std::unexpected(table.error());
     const auto strings = contents(sections_[found->link]);
     if (!strings) return std::unexpected(strings.error());
-    for (std::size_t at = 0; at + symbol_bytes <= table->size(); at += symbol_bytes) {
-        const auto s = std::span(*table).subspan(at, symbol_bytes);
+    for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= table->size(); at += sizeof(Elf64_Sym)) {
+        const auto s = read_struct<Elf64_Sym>(std::span(*table).subspan(at));
         ElfSymbol symbol;
-        symbol.name = elf_string(*strings, read_number_at<std::uint32_t>(s, 0));
-        symbol.type = static_cast<std::uint8_t>(s[4]) & 15u;
-        symbol.other = static_cast<std::uint8_t>(s[5]);
-        symbol.section = read_number_at<std::uint16_t>(s, 6);
-        symbol.value = read_number_at<std::uint64_t>(s, 8);
-        symbol.size_bytes = read_number_at<std::uint64_t>(s, 16);
+        symbol.name = elf_string(*strings, s.st_name);
+        symbol.type = ELF64_ST_TYPE(s.st_info);
+        symbol.other = s.st_other;
+        symbol.section = s.st_shndx;
+        symbol.value = s.st_value;
+        symbol.size_bytes = s.st_size;
         out.push_back(std::move(symbol));
     }
     return out;
@@ -149,8 +155,8 @@ std::expected<std::vector<ElfSymbol>, Error> ElfFile::symbols() const {
 
 bool is_elf(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    std::array<char, 4> start{};
-    return file.read(start.data(), start.size()) && std::memcmp(start.data(), elf_magic.data(), 4) == 0;
+    std::array<char, SELFMAG> start{};
+    return file.read(start.data(), start.size()) && std::memcmp(start.data(), ELFMAG, SELFMAG) == 0;
 }
 
 std::expected<std::optional<std::vector<std::byte>>, Error> read_elf_section(const std::string& path,
