@@ -26,7 +26,8 @@ __global__ void reduce(const int* in, int* out, unsigned n) {
             if (t % (2 * s) == 0) part[t] += part[t + s];
             __syncthreads();
         }
-    } else if (KIND == 1) {  // the first threads do the work, at places a power of two apart: the banks collide
+    } else if (KIND ==
+               1) {  // the first threads do the work, at places a power of two apart: the banks collide
 #pragma unroll 1
         for (unsigned s = 1; s < BLOCK; s *= 2) {
             const unsigned at = 2 * s * t;

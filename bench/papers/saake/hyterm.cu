@@ -27,7 +27,8 @@ __device__ double flux(const double* state, const double* flow, int at, int cell
 }
 
 template <int quantity, int direction>
-__device__ double derivative(const double* state, const double* flow, int at, int step, int cells, double scale) {
+__device__ double derivative(const double* state, const double* flow, int at, int step, int cells,
+                             double scale) {
     double sum = 0;
 #pragma unroll
     for (int k = 1; k <= 4; ++k)
@@ -37,20 +38,23 @@ __device__ double derivative(const double* state, const double* flow, int at, in
 }
 
 template <int quantity>
-__device__ void one(double* out, const double* state, const double* flow, int at, int nx, int ny, int cells, double scale) {
+__device__ void one(double* out, const double* state, const double* flow, int at, int nx, int ny, int cells,
+                    double scale) {
     if constexpr (any(quantity)) {
         double sum = 0;
         if constexpr (has(quantity, 0)) sum += derivative<quantity, 0>(state, flow, at, 1, cells, scale);
         if constexpr (has(quantity, 1)) sum += derivative<quantity, 1>(state, flow, at, nx, cells, scale);
-        if constexpr (has(quantity, 2)) sum += derivative<quantity, 2>(state, flow, at, nx * ny, cells, scale);
+        if constexpr (has(quantity, 2))
+            sum += derivative<quantity, 2>(state, flow, at, nx * ny, cells, scale);
         double& place = out[quantity * cells + at];
         place = (ADDS >> quantity & 1 ? place : 0.0) - sum;
     }
 }
 
-__global__ void hyterm(double* __restrict__ out, const double* __restrict__ state, const double* __restrict__ flow, int nx,
-                       int ny, int nz, double scale) {
-    const int x = 4 + blockIdx.x * blockDim.x + threadIdx.x, y = 4 + blockIdx.y * blockDim.y + threadIdx.y, z = 4 + blockIdx.z;
+__global__ void hyterm(double* __restrict__ out, const double* __restrict__ state,
+                       const double* __restrict__ flow, int nx, int ny, int nz, double scale) {
+    const int x = 4 + blockIdx.x * blockDim.x + threadIdx.x, y = 4 + blockIdx.y * blockDim.y + threadIdx.y,
+              z = 4 + blockIdx.z;
     if (x >= nx - 4 || y >= ny - 4 || z >= nz - 4) return;
     const int at = x + nx * (y + ny * z), cells = nx * ny * nz;
     one<0>(out, state, flow, at, nx, ny, cells, scale);
