@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A second opinion on a proof: what it claims of a kernel is checked instruction by instruction, by code that
-// shares nothing with the proof but what PTX is (ptx/): its reader, control flow, SSA, and what its instructions compute of
-// integers (ptx/semantics/, which is tested against the emulator, compiled code and the text of the ISA). It searches for nothing: what the
-// certificate does not say is not found here.
+// shares nothing with the proof but ptx/: the reader, control flow, SSA, and what instructions compute of integers
+// (ptx/semantics/, which tests hold to compiled code and to results written from the ISA's text). It searches for
+// nothing: what the certificate does not say is not found here.
 //
 // Not checked here, and taken from the certificate as it is:
 // - what is the same in exchanges of a block's threads (that all of them come together in it: the proof has run it);

@@ -8,7 +8,7 @@ namespace {
 
 void add(Form& to, const std::vector<Atom>& atoms, std::uint64_t coefficient) {
     const auto [at, is_new] = to.terms.try_emplace(atoms, 0);
-    at->second = cut(at->second + coefficient, to.width);
+    at->second = truncate_bits(at->second + coefficient, to.width);
     if (at->second == 0) to.terms.erase(at);
 }
 

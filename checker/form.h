@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "ptx/semantics/evaluate.h"
 #include "ptx/ssa.h"
 #include "ptx/types.h"
 
@@ -39,13 +40,8 @@ struct Form {
     }
 };
 
-[[nodiscard]] constexpr std::uint64_t cut(std::uint64_t bits, unsigned width) {
-    return width >= 64 ? bits : bits & ((std::uint64_t{1} << width) - 1);
-}
-[[nodiscard]] constexpr std::int64_t extended(std::uint64_t bits, unsigned width) {
-    return width >= 64 ? static_cast<std::int64_t>(bits)
-                       : static_cast<std::int64_t>(bits << (64 - width)) >> (64 - width);
-}
+using ptx::semantics::sign_extend;
+using ptx::semantics::truncate_bits;
 [[nodiscard]] constexpr bool is_register(Atom of) {
     return of < register_count;
 }

@@ -58,7 +58,8 @@ class Sum {
         std::optional<std::uint64_t> bits;
         if (form.width == width_ && form.is_constant()) bits = form.constant();
         if (!bits) return false;
-        const std::uint64_t ones = cut(~std::uint64_t{0}, width_), top = std::uint64_t{1} << (width_ - 1);
+        const std::uint64_t ones = truncate_bits(~std::uint64_t{0}, width_),
+                            top = std::uint64_t{1} << (width_ - 1);
         const bool is_signed = ptx::is_signed(atomic_.type);
         switch (atomic_.modifiers.atomic) {
             case AtomicOp::add:

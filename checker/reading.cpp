@@ -402,6 +402,7 @@ bool Reading::follows_index(std::size_t l, ValueIndex phi) {
     const auto at = functions_.find(phi);
     if (at == functions_.end()) return false;
     const unsigned width = at->second.width;
+    if (width == 0) return false;
     const Form first = with_parts(at->second, index_of(l), start(l, width));
     const Form next = with_parts(at->second, index_of(l), sum(atom(index_of(l), width), total(l, width)));
     const auto& predecessors = flow_.blocks[loop.header].predecessors;

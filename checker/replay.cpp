@@ -28,7 +28,8 @@ std::uint64_t mixed(std::uint64_t seed) {
 // As the type reads them: sign-extended, or with zeros above.
 std::uint64_t as(ptx::Type type, std::uint64_t bits) {
     const unsigned width = bits_of(type);
-    return ptx::is_signed(type) ? static_cast<std::uint64_t>(extended(bits, width)) : cut(bits, width);
+    return ptx::is_signed(type) ? static_cast<std::uint64_t>(sign_extend(bits, width))
+                                : truncate_bits(bits, width);
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ Known computed(const ptx::Instruction& made, std::span<const std::uint64_t> sour
     const unsigned width = bits_of(made.type);
     if (ptx::is_float(made.type) || ptx::is_float(made.source_type) || width == 0 || width > 64)
         return std::nullopt;
-    if (made.opcode == Opcode::mov || made.opcode == Opcode::cvta) return cut(sources[0], width);
+    if (made.opcode == Opcode::mov || made.opcode == Opcode::cvta) return truncate_bits(sources[0], width);
     if (made.opcode == Opcode::cvt) {
         const bool is_integer = ptx::integer_bits(made.type) != 0 &&
                                 ptx::integer_bits(made.source_type) != 0 && !made.modifiers.relu;
@@ -107,11 +108,11 @@ Known value(const Expression& expression, const Trial& trial) {
     const unsigned width = bits_of(expression.type);
     switch (expression.kind) {
         case Expression::Kind::constant:
-            return cut(expression.bits, width);
+            return truncate_bits(expression.bits, width);
         case Expression::Kind::parameter:
-            return cut(trial.parameter(expression.offset, expression.type), width);
+            return truncate_bits(trial.parameter(expression.offset, expression.type), width);
         case Expression::Kind::index:
-            return cut(trial.index[expression.dimension], width);
+            return truncate_bits(trial.index[expression.dimension], width);
         case Expression::Kind::operation:
             break;
     }
@@ -144,7 +145,7 @@ std::optional<std::vector<std::uint64_t>> sources_of(const Reading& reading, con
                 const bool is_number = from.elements[e].kind == ptx::Operand::Kind::immediate;
                 const Known part = is_number ? Known(from.elements[e].bits)
                                              : value(reading.ssa().use(i, static_cast<std::uint16_t>(o), e));
-                known = part ? Known(*known | cut(*part, width) << e * width) : std::nullopt;
+                known = part ? Known(*known | truncate_bits(*part, width) << e * width) : std::nullopt;
             }
         }
         if (from.kind == ptx::Operand::Kind::symbol)
@@ -162,7 +163,7 @@ std::optional<std::vector<std::uint64_t>> sources_of(const Reading& reading, con
                 for (const Atom each : atoms) term *= trial.registers[each];
                 sum += term;
             }
-            known = cut(sum, 32);
+            known = truncate_bits(sum, 32);
         }
         if (!known) return std::nullopt;
         result.push_back(*known);
@@ -195,8 +196,8 @@ Known Values::of(const Form& form, ValueIndex self) {
                 if (!part->is_widened()) return std::nullopt;
                 factor = of(part->form, no_index);
                 if (factor && part->is_signed())
-                    factor =
-                        cut(static_cast<std::uint64_t>(extended(*factor, part->form.width)), part->width);
+                    factor = truncate_bits(static_cast<std::uint64_t>(sign_extend(*factor, part->form.width)),
+                                           part->width);
             } else if (each >= first_value && each < first_parameter) {
                 const ValueIndex value = each - first_value;
                 factor = value == self ? made(self) : of(value);
@@ -206,7 +207,7 @@ Known Values::of(const Form& form, ValueIndex self) {
         }
         result += term;
     }
-    return cut(result, form.width);
+    return truncate_bits(result, form.width);
 }
 
 Known Values::made(ValueIndex index) {
@@ -289,7 +290,7 @@ class Walk {
             const auto width = static_cast<unsigned>(bits_of(made.type) / made.operands[0].elements.size());
             for (std::uint16_t e = 0; whole && e < made.operands[0].elements.size(); e++)
                 if (const ValueIndex part = reading_.ssa().definition(i, 0, e); part != no_index)
-                    values[part] = cut(*whole >> e * width, width);
+                    values[part] = truncate_bits(*whole >> e * width, width);
         }
         if (made.opcode == Opcode::ld && made.modifiers.space == ptx::Space::param && made.guard == no_index)
             return load_parameter(i, values);
@@ -325,8 +326,8 @@ class Walk {
             const std::uint64_t offset = *base + static_cast<std::uint64_t>(from.offset) +
                                          std::uint64_t{e} * ptx::size_bytes(made.type);
             values[result] =
-                cut(trial_.parameter(static_cast<std::uint32_t>(offset), made.type),
-                    bits_of(reading_.function().registers[reading_.ssa().values[result].reg].type));
+                truncate_bits(trial_.parameter(static_cast<std::uint32_t>(offset), made.type),
+                              bits_of(reading_.function().registers[reading_.ssa().values[result].reg].type));
         }
     }
     void enter(BlockIndex from, BlockIndex to, std::vector<Known>& values) const {

@@ -114,7 +114,7 @@ Form Reading::widened(const Form& form, unsigned width, bool is_signed, bool is_
     if (form.width == 0 || form.width >= width) return form.width == 0 ? Form{} : with_width(form, width);
     if (form.is_constant()) {
         const std::uint64_t value = form.constant();
-        return number(is_signed ? static_cast<std::uint64_t>(extended(value, form.width)) : value, width);
+        return number(is_signed ? static_cast<std::uint64_t>(sign_extend(value, form.width)) : value, width);
     }
     if (is_small(form)) return with_width(form, width);
     if (std::min(largest(form, false), largest(normal(form), true)) <
@@ -126,7 +126,7 @@ Form Reading::widened(const Form& form, unsigned width, bool is_signed, bool is_
             if (std::ranges::any_of(
                     atoms, [](Atom of) { return is_register(of) || (of >= first_loop && of < first_value); }))
                 indices.terms[atoms] =
-                    cut(static_cast<std::uint64_t>(extended(coefficient, form.width)), width);
+                    truncate_bits(static_cast<std::uint64_t>(sign_extend(coefficient, form.width)), width);
             else
                 rest.terms[atoms] = coefficient;
         }
@@ -173,13 +173,13 @@ std::optional<Form> Reading::of_warps(const ptx::Instruction& made, const Form& 
     if (made.opcode == Opcode::and_) mask = power(by + 1);
     // Low bits are those of what is no multiple of a warp.
     if (mask && (made.opcode == Opcode::and_ || is_number)) {
-        if (rest.is_constant()) return number(cut(rest.constant(), *mask), a.width);
+        if (rest.is_constant()) return number(truncate_bits(rest.constant(), *mask), a.width);
         return *mask == 5 && rest == atom(lane_atom, a.width)
                    ? rest
                    : part(fmt::format("&{}", *mask), rest, a.width);
     }
     if (!is_number) return std::nullopt;
-    if (made.opcode == Opcode::and_ && by == cut(~std::uint64_t{31}, a.width)) return warps;
+    if (made.opcode == Opcode::and_ && by == truncate_bits(~std::uint64_t{31}, a.width)) return warps;
     if (!shift) return std::nullopt;
     for (auto& [atoms, coefficient] : warps.terms) coefficient >>= *shift;
     if (is_constant) return sum(warps, number(rest.constant() >> *shift, a.width));
