@@ -17,48 +17,72 @@ std::string with_marked_read_only_loads(std::string ptx) {
     return ptx;
 }
 
+void AccessLog::block_started(const emulator::Block&) {
+    phase_++;
+    shared_.clear();
+    moments_.clear();
+}
+void AccessLog::barrier_completes(const emulator::Block&, unsigned, std::span<const std::uint32_t>) {
+    phase_++;
+}
+void AccessLog::warp_synchronizes(emulator::Warp& w, const emulator::Op*, emulator::OperandRef,
+                                  std::uint32_t) {
+    moments_[w.index]++;
+}
+
+void AccessLog::Done::add(const Access& access, std::uint64_t one) {
+    AccessLog::add(by, one);
+    const bool is_atomic = access.atomic != none;
+    is_added_to |= is_atomic;
+    is_touched |= !is_atomic;
+    is_stored |= !is_atomic && access.writes;
+}
+
+const char* AccessLog::open_after(Byte& byte, const Access& access) {
+    if (byte.phase != access.phase) byte.by_warps = {};
+    if (byte.phase != access.phase || byte.warp != access.warp || byte.moment != access.moment)
+        byte.by_lanes = {};
+    byte.phase = access.phase;
+    byte.warp = access.warp;
+    byte.moment = access.moment;
+    byte.is_of_constants |= access.is_of_constants;
+    byte.is_written |= access.writes;
+    if (access.atomic != none) add(byte.atomic, access.atomic);
+    byte.by_blocks.add(access, access.block);
+    byte.by_warps.add(access, access.warp);
+    byte.by_lanes.add(access, access.thread);
+    if (byte.is_of_constants && byte.is_written) return "read-only memory that is written";
+    if (byte.atomic == several) return "atomics of several kinds";
+    // No barrier orders what two blocks do.
+    if (byte.by_blocks.is_open()) return "a byte that blocks touch in no order";
+    if (byte.by_warps.is_open()) return "a byte that warps touch with no barrier between";
+    if (byte.by_lanes.is_open()) return "a byte that lanes of a warp touch in no order";
+    return nullptr;
+}
+
 Shape AccessLog::accesses(emulator::Warp& w, const emulator::Op* op, Shape shape) {
     const auto& info = *static_cast<const emulator::MemoryInfo*>(op->info);
+    Access access{.block = w.block->linear_index(),
+                  .phase = phase_,
+                  .warp = w.index,
+                  .moment = moments_[w.index],
+                  .writes = info.access != emulator::Access::read};
+    if (info.is_atomic)
+        access.atomic = static_cast<std::uint64_t>(info.atomic) << 8 | static_cast<std::uint64_t>(info.type);
+    access.is_of_constants = !access.writes && info.is_ordered;
     for (std::uint32_t rest = w.mask; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-        const std::uint64_t thread = w.block->linear_index() << 16 | w.index << 5 | lane;
+        access.thread = w.index << 5 | lane;
         const std::uint64_t step = shape == Shape::uniform ? 0 : info.total_bytes;
         const std::uint64_t first = shape == Shape::scattered
                                         ? w.at.address[lane] + w.at.delta
                                         : reinterpret_cast<std::uint64_t>(w.at.host) + lane * step;
-        for (std::uint64_t at = first; at < first + info.total_bytes; at++) {
-            Byte& byte = bytes_[at];
-            add(byte.block, w.block->linear_index());
-            if (info.is_atomic)
-                add(byte.atomic,
-                    static_cast<std::uint64_t>(info.atomic) << 8 | static_cast<std::uint64_t>(info.type));
-            else
-                add(byte.touched_by, thread);
-            if (info.access == emulator::Access::read) {
-                byte.is_read_only |= info.is_ordered;
-            } else {
-                byte.is_written = true;
-                if (!info.is_atomic) add(byte.stored_by, thread);
-            }
-        }
+        auto& bytes = w.block->is_cluster_memory(first) ? shared_ : bytes_;
+        for (std::uint64_t at = first; at < first + info.total_bytes; at++)
+            if (const char* open = open_after(bytes[at], access); open != nullptr && open_.empty())
+                open_ = open;
     }
     return shape;
-}
-
-std::string AccessLog::what_is_open(bool threads_talk) const {
-    for (const auto& [address, byte] : bytes_) {
-        if (byte.is_read_only && byte.is_written) return "read-only memory that is written";
-        if (byte.atomic == Byte::several) return "atomics of several kinds";
-        // No barrier orders what two blocks do.
-        if (byte.block == Byte::several && byte.atomic != Byte::none && byte.touched_by != Byte::none)
-            return "a byte of atomics and of plain accesses, of several blocks";
-        if (threads_talk) continue;
-        if (byte.stored_by != Byte::none && byte.touched_by == Byte::several)
-            return "a byte that one thread stores and another touches";
-        if (byte.atomic != Byte::none && byte.touched_by != Byte::none)
-            return "a byte of atomics and of plain accesses";
-    }
-    return {};
 }
 
 }  // namespace trimtab::analysis::test

@@ -40,5 +40,7 @@ struct BuiltInKernel {
 // What the proof says of the kernel, but for its reasons; empty: it is fixed, or unreadable. Where it says the same as
 // before, try_blocks() does the same as before.
 [[nodiscard]] std::string verdict_on(const std::string& ptx);
+// Why the proof says no more than it does, a line each.
+[[nodiscard]] std::string reasons_of(const std::string& ptx);
 
 }  // namespace trimtab::analysis::test

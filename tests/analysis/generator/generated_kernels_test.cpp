@@ -107,7 +107,7 @@ void PrintTo(const Kind& kind, std::ostream* out) {
     *out << kind.name;
 }
 // Most changes of an instruction end a verdict.
-constexpr std::array<Kind, 10> kinds = {
+constexpr std::array<Kind, 11> kinds = {
     {{.name = "ptx", .count = 300, .accepted_of = 4, .readable_of = 1, .same_of = 5},
      {.name = "nvcc", .count = 200, .accepted_of = 4, .readable_of = 1},
      {.name = "cuda", .count = 200, .accepted_of = 5},
@@ -117,7 +117,8 @@ constexpr std::array<Kind, 10> kinds = {
      {.name = "loops", .count = 160, .accepted_of = 8},
      {.name = "planes", .count = 60, .accepted_of = 8},
      {.name = "exchanges", .count = 60, .accepted_of = 8},
-     {.name = "setups", .count = 120, .accepted_of = 8}}};
+     {.name = "setups", .count = 120, .accepted_of = 8},
+     {.name = "near", .count = 200, .accepted_of = 4}}};
 
 class GeneratedKernels : public testing::TestWithParam<Kind> {};
 

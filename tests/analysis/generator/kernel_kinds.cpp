@@ -123,15 +123,18 @@ auto by_clang(Write write, std::uint64_t mutants, std::array<const char*, 4> lev
 }
 
 // By clang or nvcc at any level, one in five with an instruction changed.
-auto by_any_compiler(Write write) {
+auto by_any_compiler(Write write, bool has_unrotated) {
     return [=, files = std::make_shared<Files>()](Draw& draw, std::uint64_t seed) {
         KernelText kernel = files->kernel(seed, [&](std::uint64_t file) {
             Draw how(file + 5'000'000);
             constexpr std::array levels = {"-O0", "-O1", "-O1", "-O2", "-O2", "-O3", "-O3", "-O3"};
-            const std::string level = how.of(levels),
-                              source = source_of(file, portable_cuda_prelude, first_portable_seed, write);
-            return how.chance(25) && has_nvcc() ? compiled(Compiler::nvcc, source, "-Xcicc " + level)
-                                                : compiled(Compiler::clang, source, level);
+            std::string level = how.of(levels);
+            const bool is_unrotated = has_unrotated && how.chance(40);
+            if (is_unrotated) level = "-O2 -mllvm -rotation-max-header-size=0";
+            const std::string source = source_of(file, portable_cuda_prelude, first_portable_seed, write);
+            return !is_unrotated && how.chance(25) && has_nvcc()
+                       ? compiled(Compiler::nvcc, source, "-Xcicc " + level)
+                       : compiled(Compiler::clang, source, level);
         });
         if (!kernel.lines.empty() && draw.chance(20)) mutate(kernel, draw);
         return kernel;
@@ -164,9 +167,10 @@ struct CudaKind {
     Write write;
     std::uint64_t mutants = 0;  // by clang alone, with so many of each; 0: by any compiler
     std::array<const char*, 4> levels{};
+    bool has_unrotated = false;  // some with loops that are tested first, as they are written
 };
 constexpr std::array<const char*, 4> optimised = {"-O3", "-O1", "-O3", "-O2"};
-constexpr std::array<CudaKind, 8> cuda_kinds = {
+constexpr std::array<CudaKind, 9> cuda_kinds = {
     {{"cuda", random_cuda_kernel, 5, {"-O3", "-O1", "-O0", "-O2"}},
      {"blocks", random_block_kernel, 2, optimised},
      {"tables", random_table_kernel, 2, optimised},
@@ -174,7 +178,8 @@ constexpr std::array<CudaKind, 8> cuda_kinds = {
      {"loops", random_loops_kernel},
      {"planes", random_planes_kernel},
      {"exchanges", random_exchanges_kernel},
-     {"setups", random_setups_kernel}}};
+     {"setups", random_setups_kernel},
+     {"near", random_near_miss, 0, {}, true}}};
 
 }  // namespace
 
@@ -184,7 +189,7 @@ KernelSource::KernelSource(std::string_view kind) {
     for (const CudaKind& cuda : cuda_kinds) {
         if (cuda.name != kind) continue;
         if (cuda.mutants == 0)
-            make_ = by_any_compiler(cuda.write);
+            make_ = by_any_compiler(cuda.write, cuda.has_unrotated);
         else
             make_ = by_clang(cuda.write, cuda.mutants, cuda.levels);
         source_ = [cuda](std::uint64_t seed) {

@@ -15,8 +15,8 @@ namespace trimtab::analysis::test {
 
 // ptx: PTX of its own. nvcc: kernels as people write them, an instruction or two changed. The others are CUDA C++
 // (random_cuda.h), compiled some forty at a time.
-inline constexpr std::array<std::string_view, 9> kernel_kinds = {
-    "ptx", "nvcc", "cuda", "blocks", "tables", "loops", "planes", "exchanges", "setups"};
+inline constexpr std::array<std::string_view, 11> kernel_kinds = {
+    "ptx", "nvcc", "cuda", "blocks", "tables", "sums", "loops", "planes", "exchanges", "setups", "near"};
 
 // Keeps what was compiled last, so that seeds are best asked for in order. TRIMTAB_GENERATED_KEPT=DIR keeps it in a
 // folder too, from one run to the next.

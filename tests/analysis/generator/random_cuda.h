@@ -27,5 +27,7 @@ extern const char* const portable_cuda_prelude;
 [[nodiscard]] std::string random_exchanges_kernel(Draw& draw, const std::string& name);
 // Of blocks that set something up in shared memory for a grid-wide index.
 [[nodiscard]] std::string random_setups_kernel(Draw& draw, const std::string& name);
+// Of one question to the proof each.
+[[nodiscard]] std::string random_near_miss(Draw& draw, const std::string& name);
 
 }  // namespace trimtab::analysis::test

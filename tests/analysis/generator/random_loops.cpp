@@ -32,7 +32,8 @@ class RandomLoops : OddKernel {
         if (chance(45)) body += by_first();
         if (chance(20)) body += added();
         return fmt::format(
-            "__global__ void {}(int* o, int* p, int* q, int* u, const int* {}t, int n, int m, int k) {{\n{}"
+            "__global__ void {}(int* o, int* p, int* q, int* u, int* w, const int* {}t, int n, int m, int k) "
+            "{{\n{}"
             "  int v0 = 0, v1 = {}, v2 = 0, a[4] = {{0, 1, 2, 3}};\n{}}}\n",
             name, chance(80) ? "__restrict__ " : "",
             "  const int x = threadIdx.x, r = blockIdx.x, g = blockIdx.x * blockDim.x + threadIdx.x;\n"
@@ -208,9 +209,12 @@ class RandomLoops : OddKernel {
     // if (g == 0), in one of its forms, with tests of something else.
     std::string by_first() {
         const std::string index = first(), other = test_of_others(), second = test_of_others();
-        const std::string to = odd(10)
-                                   ? fmt::format("{}[{}{}]", array_, of_blocks_ ? "r * n + " : "", below(40))
-                                   : fmt::format("p[-{}{}]", 1 + below(40), of_blocks_ ? " - 50 * r" : "");
+        const std::string to =
+            odd(10) ? fmt::format("{}[{}{}]", array_, of_blocks_ ? "r * n + " : "", below(40))
+            // Rows of another length than the loops' may meet them, and no launch admits that.
+            : of_blocks_ && chance(80)
+                ? fmt::format("w[{} + 64 * r]", below(40))
+                : fmt::format("p[-{}{}]", 1 + below(40), of_blocks_ ? " - 50 * r" : "");
         const std::string what =
             odd(12) ? leak() : any({"n", "k + 1", "t[5]", of_blocks_ ? "r * 3" : "m", "t[n & 63]"});
         const std::string body =

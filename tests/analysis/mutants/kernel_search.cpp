@@ -116,6 +116,7 @@ bool look_in_file(const Request& request, Counts& counts) {
                    is_fixed               ? "fixed"
                    : counts.wrong > wrong ? "wrong"
                                           : "no difference found");
+        if (request.shows) fmt::print("{}", reasons_of(kernel.text()));
     }
     return counts.wrong > 0;
 }

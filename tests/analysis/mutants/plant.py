@@ -80,6 +80,7 @@ class Planted:
 
     def __init__(self, mistake, build, folder):
         self.mistake, self.skipped, self.seen, self.problem = mistake, [], {}, None
+        self.tried = []
         source = ROOT / mistake["file"]
         text = source.read_text()
         if (count := text.count(mistake["from"])) != 1:
@@ -105,6 +106,7 @@ class Planted:
             found, line = search(self.program, kinds, [*options, *self.skipped])
             if not found:
                 self.seen.update({kind: stage.last for kind in kinds})
+                self.tried.append(line)
                 return ""
             words = line.split()
             # One that is wrong without the mistake says nothing of it.
@@ -208,7 +210,8 @@ def main():
                     left.remove(planted)
         for planted in left:
             seen = ", ".join(f"{count} {kind}" for kind, count in planted.seen.items())
-            report(planted.mistake, "not met", f"by {seen or 'no kernel: no time was left'}")
+            report(planted.mistake, "not met",
+                   f"by {seen or 'no kernel: no time was left'} ({'; '.join(planted.tried)})")
     print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
     return 0 if set(counts) <= {"met", "known as not met"} else 1
 
