@@ -238,7 +238,11 @@ class Prover {
             refuse(2, kernel_source(), "the kernel has barriers, and threads may talk through memory");
             return;
         }
-        if (tables_ && !judge_tables()) return;
+        if (tables_ && !judge_tables()) {
+            // How near it came: what is shared would do.
+            proof_.shared_miss = proof_.reasons.back();
+            return;
+        }
         proof_.verdict = Verdict::covering;
         for (std::size_t d = 0; d < 3; d++) {
             const auto [index, block] = proof_.dimensions[d];
@@ -272,7 +276,10 @@ class Prover {
     bool judge_tables() {
         if (stride_fault_) {
             refuse(3, stride_place_,
-                   fmt::format("the kernel fills tables in shared memory, and {}", stride_fault_->text));
+                   fmt::format("the kernel {}, and {}",
+                               sharing_ == Sharing::sums ? "adds up over its blocks"
+                                                         : "fills tables in shared memory",
+                               stride_fault_->text));
             return false;
         }
         const auto found = all_accesses(table_, proof_.functions.front(), strided(), beside_);

@@ -91,6 +91,30 @@ TEST_P(Verdicts, GridStrideSumKeepsItsTotal) {
     EXPECT_EQ(blocks(kernel, arguments(kernel, pointer, 1000, 5000), {10, 1, 1}, {100, 1, 1}), "divide x");
 }
 
+// A tree that would do, over values that might be another thread's: the reason is the values, not the tree.
+TEST_P(Verdicts, RefusedValuesOfAGoodSumAreNamed) {
+    const auto& kernel = describe(R"(
+        __global__ void k(int* sum, int* a, int n) {
+            __shared__ int s[256];
+            int v = 0;
+            for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+                v += a[i & 255];
+                a[i] = 5;
+            }
+            s[threadIdx.x] = v;
+            __syncthreads();
+            for (int half = blockDim.x / 2; half > 0; half /= 2) {
+                if (threadIdx.x < half) s[threadIdx.x] += s[threadIdx.x + half];
+                __syncthreads();
+            }
+            if (threadIdx.x == 0) __nvvm_atom_add_gen_i(sum, s[0]);
+        })",
+                                  "k");
+    EXPECT_EQ(kernel.verdict, Verdict::fixed);
+    EXPECT_THAT(kernel.reasons,
+                Contains(Field(&Reason::text, HasSubstr("adds up over its blocks, and reads memory"))));
+}
+
 TEST_P(Verdicts, WaitingForVolatileMemoryRefuses) {
     const auto& kernel = describe(R"(
         __global__ void k(int* c, int n) {

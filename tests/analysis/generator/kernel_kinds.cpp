@@ -204,15 +204,15 @@ KernelText KernelSource::of_seed(std::uint64_t seed) const {
     return make_(draw, seed);
 }
 
-TrialResult tried(KernelText& kernel, std::uint64_t seed) {
-    TrialResult result = try_blocks(kernel.text(), seed);
+TrialResult tried(KernelText& kernel, std::uint64_t seed, unsigned launches) {
+    TrialResult result = try_blocks(kernel.text(), seed, launches);
     // What a register holds that nobody set, the checker does not take for any number.
     const bool is_refuted =
         result.outcome == Outcome::fixed && result.text.find("error of Trimtab's") != std::string::npos;
     if (result.outcome != Outcome::different && result.outcome != Outcome::undefined && !is_refuted)
         return result;
     KernelText defined = with_initial_values(kernel);
-    const TrialResult again = try_blocks(defined.text(), seed);
+    const TrialResult again = try_blocks(defined.text(), seed, launches);
     if (again.outcome == Outcome::different) kernel = std::move(defined);
     if (again.outcome != Outcome::unreadable) return again;
     result.outcome = Outcome::undefined;

@@ -36,6 +36,6 @@ class KernelSource {
 
 // The kernel under every block that its description admits. One that reads a register before it has a value is
 // tried again with zeros in all of them, and `kernel` is that one where it is then different.
-[[nodiscard]] TrialResult tried(KernelText& kernel, std::uint64_t seed);
+[[nodiscard]] TrialResult tried(KernelText& kernel, std::uint64_t seed, unsigned launches = 3);
 
 }  // namespace trimtab::analysis::test

@@ -18,7 +18,8 @@ class RandomNearMiss : OddKernel {
 
     std::string write(const std::string& name) {
         using Question = std::string (RandomNearMiss::*)();
-        static constexpr std::array<Question, 17> questions = {
+        static constexpr std::array<Question, 19> questions = {
+            &RandomNearMiss::exchange_of_a_block,   &RandomNearMiss::exchange_of_a_block,
             &RandomNearMiss::value_behind_its_loop, &RandomNearMiss::value_of_the_iteration_before,
             &RandomNearMiss::value_of_a_branch,     &RandomNearMiss::value_kept_by_a_guard,
             &RandomNearMiss::value_on_the_stack,    &RandomNearMiss::test_of_the_loop,
@@ -118,7 +119,8 @@ class RandomNearMiss : OddKernel {
                 "\"r\"({}));",
                 made, by, number());
         };
-        const std::string made = any({"mov.u32 %0, 9;", "add.u32 %0, %2, 9;", "mov.u32 %0, %2;"});
+        const std::string made = any(
+            {"mov.u32 %0, 9;", "add.u32 %0, %2, 9;", "popc.b32 %0, %2;", "mul.hi.u32 %0, %2, 0x70000000;"});
         if (chance(50))
             return fmt::format("  int v = {};\n  {}\n", any({shape(), shape(), "k"}),
                                guarded(any({"k", "m"}), made)) +
@@ -127,7 +129,11 @@ class RandomNearMiss : OddKernel {
                                 guarded(any({"t[i & 255]", "k", "i"}), made)));
     }
     std::string value_on_the_stack() {
-        const std::string fill = "a[0] = t[i & 255]; a[1] = i; a[2] = 3; a[3] = k; ";
+        const std::string fill = fmt::format("a[0] = t[i & 255]; a[1] = i; a[2] = {}; a[3] = {}; ",
+                                             any({"3", "m", shape()}), any({"k", "x", "i"}));
+        if (chance(40))
+            return "  int a[4];\n" +
+                   loop(fill + any({"a[i & 3] = m; ", "a[k & 3] = i; ", ""}) + "o[i] = a[k & 3];");
         const std::string again =
             any({"a[i & 1] = i; ", "a[0] = m; a[1] = i; a[2] = 4; ", "", "a[k & 3] = i; "});
         const std::string first = loop(fill + "a[i & 3] = m; o[i] = a[k & 3];");
@@ -241,7 +247,7 @@ class RandomNearMiss : OddKernel {
                 return "  int v = 0;\n" +
                        loop(any({"v = t[i & 255] - v;", "v -= t[i & 255];", "v = v * 2 + 1;",
                                  "v ^= t[i & 255];"})) +
-                       fmt::format("  ADD({}, v);\n", to);
+                       fmt::format("  {}({}, v);\n", any({"ADD", "ADD", "OR", "MAX"}), to);
             case 3:
                 return fmt::format("  int v = {};\n", any({"0", "-0x7fffffff - 1"})) +
                        loop(any({"v = most<int>(t[i & 255], v);", "v = (int)most<unsigned>(t[i & 255], v);",
@@ -288,6 +294,69 @@ class RandomNearMiss : OddKernel {
                                   any({"v", "v", "v", "v + 1", "v * 2"}));
     }
 
+    // A row a block: its threads' iterations come together in s, and what comes of it is alike in all of them.
+    std::string exchange_of_a_block() {
+        const std::string content = any({"t[(i + 13 * r) & 255]", "(t[i & 255] ^ i)", "i * 3 + r"});
+        std::string text =
+            fmt::format("  int v = 0, e = 0, w = 0;\n  {}for (int i = x; i < n; i += B) {{ v += {}; {}}}\n",
+                        keep(), content, any({"", "e += t[i & 255]; "}));
+        const unsigned odd_one = below(10);
+        const std::string put = odd_one == 0 ? any({"v + 1", "x < 16 ? v : e", "v + k"}) : "v";
+        if (chance(15))
+            text += fmt::format("  if ({}) {{\n", any({"B > 64", "T > 96", "k > 3", "n > 9"})) +
+                    exchanged(put, odd_one) + "  }\n";
+        else
+            text += exchanged(put, odd_one);
+        const std::string known = odd_one == 1 ? any({"v", "s[1]", "s[0]", "(w ^ s[0])"}) : "w";
+        // Something else in the same place, and what was known of it asked for again.
+        if (chance(30))
+            text += fmt::format("  BARRIER;\n  {}\n  BARRIER;\n{}",
+                                any({"if (x == 0) s[0] = B;", "if (x == 0) s[0] = k;", "s[x] = e;"}),
+                                chance(50) ? "  w = s[0];\n" : exchanged("e", 9));
+        switch (below(3)) {
+            case 0:
+                return text + fmt::format("  if (x == {}) o[r] = {};\n", any({"0", "0", "0", "1"}), known);
+            case 1:
+                return text + fmt::format("  for (int i = x; i < n; i += B) o[r * n + i] = {} + i;\n", known);
+            default:
+                return text + fmt::format("  if (x == 0 && {} > 3) o[r] = 1;\n", known);
+        }
+    }
+    std::string exchanged(const std::string& put, unsigned odd_one) {
+        if (chance(50)) {
+            const std::string half = odd_one == 2 ? any({"B / 4", "32"}) : "B / 2";
+            const std::string joined = odd_one == 3 ? any({"s[x] + s[x + h] + h", "s[x] + s[x + h] + 1",
+                                                           "s[x] | s[x + h]", "s[x] + s[x ^ h]"})
+                                                    : "s[x] + s[x + h]";
+            const std::string told =
+                odd_one == 4 ? any({"s[0] + s[1]", "s[1]", "s[x & 1]", "s[0] + e"}) : "s[0]";
+            return fmt::format(
+                "  s[x] = {};\n  BARRIER;\n  for (int h = {}; h > 0; h /= 2) {{ if (x < h) s[x] = {}; "
+                "BARRIER; }}\n"
+                "  {}w = {};\n",
+                put, half, joined,
+                odd_one == 5
+                    ? any({"if (x == 0 && t[3] > 9) s[0] = 7; BARRIER; ", "if (x == 0) s[0] += k; BARRIER; "})
+                    : "",
+                told);
+        }
+        const std::string shuffle = any({"SHUFFLE_XOR(v, h)", "SHUFFLE_DOWN(v, h)"});
+        const std::string inner =
+            odd_one == 6 ? any({"if (x == 0) o[100 + r] = v; ", "if (lane == 0) v += 1; ", "v += h; "}) : "";
+        std::string text = fmt::format(
+            "  {{ const int lane = x & 31; v = {};\n  for (int h = {}; h > 0; h /= 2) {{ v += {}; {}}}\n"
+            "  if (lane == 0) s[x / 32] = v;\n  BARRIER;\n",
+            put, odd_one == 2 ? "8" : "16", shuffle, inner);
+        const std::string idle = odd_one == 7 ? any({"5", "k", "s[0]", "1"}) : "0";
+        text += fmt::format(
+            "  if (x < 32) {{ v = lane < {} ? s[lane] : {}; for (int h = {}; h > 0; h /= 2) v += {}; if "
+            "(lane == 0) s[{}] = v; }}\n"
+            "  BARRIER;\n  w = s[{}]; }}\n",
+            odd_one == 8 ? "2" : "B / 32", idle, any({"16", "4"}), shuffle, "40",
+            odd_one == 4 ? any({"0", "x & 1", "1"}) : "40");
+        return text;
+    }
+
     std::string table_of_a_block() {
         const std::string end = any({"16", "16", "B", "16 + (r & 1)", "(B & 31)", "m"});
         const std::string what = any({"t[i] + m", "t[i]", "i * k", "t[i] + B", "i * r"});
@@ -323,7 +392,7 @@ class RandomNearMiss : OddKernel {
 
     std::string guard_of_the_tail() {
         const std::string tail = any({"g >= n", "g >= n", "g > n", "g >= n - 1"}),
-                          other = any({"k > 3", "t[3] > 3", "m > n"});
+                          other = any({"k > 3", "k & 1", "k < m", "t[3] > 3"});
         const std::string what = fmt::format("  o[g] = {};\n", any({"5", "t[g & 255]", "g"}));
         switch (below(5)) {
             case 0:

@@ -73,7 +73,8 @@ bool look(const Request& request, Counts& counts) {
                     if (at != before.end() && at->second == hash) continue;
                 }
                 counts.tried++;
-                const TrialResult result = tried(kernel, seed);
+                // Few are: each gets more launches.
+                const TrialResult result = tried(kernel, seed, request.verdicts.empty() ? 3 : 12);
                 counts.compared += result.compared;
                 if (request.shows_all)
                     fmt::print("{} {}: outcome {}\n{}\n", request.kinds[k], seed,
@@ -84,7 +85,7 @@ bool look(const Request& request, Counts& counts) {
                            counts.kernels, counts.tried, result.text);
                 if (request.shows) {
                     const auto differs = [&](const KernelText& less) {
-                        return try_blocks(less.text(), seed).outcome == Outcome::different;
+                        return try_blocks(less.text(), seed, 12).outcome == Outcome::different;
                     };
                     fmt::print("{}\n{}\n", sources[k].source_of_seed(seed), shrunk(kernel, differs).text());
                 }
