@@ -18,7 +18,14 @@ constexpr std::uint64_t max_index = 0x7fffffff;
 class Bounds {
   public:
     Bounds(ArgumentBytes arguments, std::span<const std::uint32_t> offsets)
-        : arguments_(arguments), offsets_(offsets) {}
+        : arguments_(arguments), offsets_(offsets) {
+        others_.fill({0, max_index});
+    }
+
+    // What is known of the other indices that a test may ask for: `count` of them, threads' in x, y and z, then rows'.
+    void limit(std::size_t index, std::uint64_t count) {
+        others_[index].last = std::min(max_index, std::max<std::uint64_t>(count, 1) - 1);
+    }
 
     // How many iterations the loop makes, over all threads. Nothing: not shown to be one number whatever the
     // total is.
@@ -60,14 +67,14 @@ class Bounds {
     }
     Truth truth_over(const Expression& exits, Dimension dimension, std::uint64_t first,
                      std::uint64_t last) const {
-        IndexBox box;
-        box.fill({0, max_index});
+        IndexBox box = others_;
         box[static_cast<std::size_t>(dimension)] = {first, last};
         return truth(exits, arguments_, offsets_, box);
     }
 
     ArgumentBytes arguments_;
     std::span<const std::uint32_t> offsets_;
+    IndexBox others_{};
 };
 
 // The bytes that one access touches, as integers: first + sum of slope * index, and the `bytes` from there.
@@ -176,21 +183,28 @@ std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBy
                                 const std::array<std::uint64_t, 3>& most_threads,
                                 const std::array<std::uint64_t, 3>& written_threads) {
     const std::vector<std::uint32_t> offsets = description.parameter_offsets();
-    const Bounds bounds(arguments, offsets);
+    Bounds bounds(arguments, offsets);
     std::array<bool, 3> free{};
     Free differ{};
     IndexBox box{};
     const auto blocks = [&](std::size_t d) { return std::max<std::uint64_t>(extent[d], 1); };
     for (const GridStrideLoop& loop : description.strides) {
+        if (!loop.is_of_rows) continue;
         const auto d = static_cast<std::size_t>(loop.dimension);
-        if (loop.is_of_rows) {
-            const auto rows = bounds.of(loop, blocks(d));
-            // Their index stands in the place of a block's, of which there are not more.
-            if (!rows || *rows > max_blocks_in_dimension || !description.grid_stays(d)) return {};
-            differ[d + 3] = true;
-            if (*rows > 0) box[d + 3].last = std::max(box[d + 3].last, *rows - 1);
-            continue;
-        }
+        const auto rows = bounds.of(loop, blocks(d));
+        // Their index stands in the place of a block's, of which there are not more.
+        if (!rows || *rows > max_blocks_in_dimension || !description.grid_stays(d)) return {};
+        differ[d + 3] = true;
+        if (*rows > 0) box[d + 3].last = std::max(box[d + 3].last, *rows - 1);
+    }
+    // Of rows there are no more than these, and of threads that do not stride no more than a launch may have.
+    for (std::size_t d = 0; d < 3; d++) {
+        if (description.grid_stays(d)) bounds.limit(d + 3, std::max(blocks(d), box[d + 3].last + 1));
+        if (!description.reads_total(d) && !description.grid_stays(d)) bounds.limit(d, most_threads[d]);
+    }
+    for (const GridStrideLoop& loop : description.strides) {
+        const auto d = static_cast<std::size_t>(loop.dimension);
+        if (loop.is_of_rows) continue;
         const auto bound = bounds.of(loop, most_threads[d]);
         if (!bound || !(description.reads_total(d) || description.grid_stays(d))) return {};
         if (description.needs_one_iteration_a_thread && *bound > written_threads[d]) return {};

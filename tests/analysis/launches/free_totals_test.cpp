@@ -55,6 +55,16 @@ constexpr std::string_view source = R"(
     __global__ void row(float* o, const float* a, int d) {
         for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] = a[blockIdx.x * d + k];
     }
+    __global__ void int_row(float* o, const float* a, int d) {
+        const int r = blockIdx.x, x = threadIdx.x, threads = blockDim.x;
+        const float w = a[r];
+        _Pragma("unroll 1") for (int k = x; k < d; k += threads) o[r * d + k] *= w;
+    }
+    __global__ void int_line(float* o, int w, int h) {
+        const int y = gy();
+        if (y < h)
+            for (int x = gx(); x < w; x += tx()) o[y * w + x] = 1;
+    }
     __global__ void row_and_bias(float* o, const float* bias, int d, int pitch) {
         for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * pitch + k] += bias[k];
     }
@@ -279,6 +289,9 @@ TEST_F(FreeTotals, TwoDimensions) {
     EXPECT_EQ(free("plane", pointer, 100, 50, 0), "");
     EXPECT_EQ(free("plane", pointer, 60000, 60000, 60000), "") << "32 bits do not hold the index";
     EXPECT_EQ(free("rows", {128, 64, 1}, {1152, 1000, 1}, pointer, 100, 50), "y");
+    // With rows of threads: of those there may be 1000 of any launch.
+    EXPECT_EQ(free("int_line", {128, 64, 1}, {1152, 1000, 1}, pointer, 100, 50), "x");
+    EXPECT_EQ(free("int_line", {128, 64, 1}, {1152, 1000, 1}, pointer, 0x7fffffff / 1000, 50), "");
     const KernelDescription& rows = kernel("rows");
     EXPECT_EQ(blocks(rows, arguments(rows, pointer, 100, 500), {4, 8, 1}, {32, 8, 1}), "cover");
     EXPECT_EQ(blocks(rows, arguments(rows, pointer, 200, 500), {4, 8, 1}, {32, 8, 1}), "divide x");
@@ -305,6 +318,11 @@ TEST_F(FreeTotals, BlocksWhoseGridStays) {
     EXPECT_THAT(judge("row", {2, 1, 1}, {64, 1, 1}, pointer, other_pointer, 0x7fffffff), is_kept);
     EXPECT_EQ(judge("row", {1, 1, 1}, {64, 1, 1}, pointer, other_pointer, -3), "cover") << "no turn is made";
     EXPECT_EQ(judge("rows_of_threads", {1, 10, 1}, {32, 8, 1}, pointer, 100, 77), "cover");
+    // A sum of ints that the compiler keeps in 64 bits: with so many rows none of them wraps.
+    constexpr std::uint64_t far = pointer + (std::uint64_t{1} << 36);
+    EXPECT_EQ(judge("int_row", {50, 1, 1}, {256, 1, 1}, pointer, far, 1000), "cover");
+    EXPECT_EQ(judge("int_row", {50, 1, 1}, {256, 1, 1}, pointer, far, 0x7fffffff / 50 - 1023), "cover");
+    EXPECT_THAT(judge("int_row", {50, 1, 1}, {256, 1, 1}, pointer, far, 0x7fffffff / 50 + 1), is_kept);
     EXPECT_EQ(judge("rows_of_threads", {1, 10, 1}, {32, 8, 1}, pointer, 100, 81), "divide y");
 
     const KernelDescription& row = kernel("row");
