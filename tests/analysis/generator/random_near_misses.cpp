@@ -307,7 +307,7 @@ class RandomNearMiss : OddKernel {
                     exchanged(put, odd_one) + "  }\n";
         else
             text += exchanged(put, odd_one);
-        const std::string known = odd_one == 1 ? any({"v", "s[1]", "s[0]", "(w ^ s[0])"}) : "w";
+        const std::string known = odd_one == 1 ? any({"v", "v", "s[1]", "(w ^ s[0])"}) : "w";
         // Something else in the same place, and what was known of it asked for again.
         if (chance(30))
             text += fmt::format("  BARRIER;\n  {}\n  BARRIER;\n{}",
@@ -330,11 +330,12 @@ class RandomNearMiss : OddKernel {
                                                     : "s[x] + s[x + h]";
             const std::string told =
                 odd_one == 4 ? any({"s[0] + s[1]", "s[1]", "s[x & 1]", "s[0] + e"}) : "s[0]";
+            // What threads keep of it is known to the first one alone.
+            const std::string step = odd_one == 1 ? "{ v += s[x + h]; s[x] = v; }" : "s[x] = " + joined + ";";
             return fmt::format(
-                "  s[x] = {};\n  BARRIER;\n  for (int h = {}; h > 0; h /= 2) {{ if (x < h) s[x] = {}; "
-                "BARRIER; }}\n"
+                "  s[x] = {};\n  BARRIER;\n  for (int h = {}; h > 0; h /= 2) {{ if (x < h) {} BARRIER; }}\n"
                 "  {}w = {};\n",
-                put, half, joined,
+                put, half, step,
                 odd_one == 5
                     ? any({"if (x == 0 && t[3] > 9) s[0] = 7; BARRIER; ", "if (x == 0) s[0] += k; BARRIER; "})
                     : "",
@@ -342,11 +343,19 @@ class RandomNearMiss : OddKernel {
         }
         const std::string shuffle = any({"SHUFFLE_XOR(v, h)", "SHUFFLE_DOWN(v, h)"});
         const std::string inner =
-            odd_one == 6 ? any({"if (x == 0) o[100 + r] = v; ", "if (lane == 0) v += 1; ", "v += h; "}) : "";
+            odd_one == 6 && chance(50)
+                ? any({"if (x == 0) ADD(&o[100 + r], v); ", "if (lane == 0) v += 1; ", "v += h; "})
+                : "";
         std::string text = fmt::format(
             "  {{ const int lane = x & 31; v = {};\n  for (int h = {}; h > 0; h /= 2) {{ v += {}; {}}}\n"
             "  if (lane == 0) s[x / 32] = v;\n  BARRIER;\n",
             put, odd_one == 2 ? "8" : "16", shuffle, inner);
+        if (odd_one == 6 || chance(20))
+            return text +
+                   fmt::format("  for (int j = 0; j < B / 32; j++) {{ w += s[j]; {}}} }}\n",
+                               odd_one == 6
+                                   ? any({"if (x == 0) ADD(&p[r], w); ", "if (x == 0 && w > 90) p[r] = j; "})
+                                   : "");
         const std::string idle = odd_one == 7 ? any({"5", "k", "s[0]", "1"}) : "0";
         text += fmt::format(
             "  if (x < 32) {{ v = lane < {} ? s[lane] : {}; for (int h = {}; h > 0; h /= 2) v += {}; if "
