@@ -372,7 +372,7 @@ int main(int argc, char** argv) {
         const int n = scale * (turn == 0 ? 1500 : 2100);
         if (wants("sums")) holds &= run_sums(n);
         if (wants("tables")) holds &= tables(n);
-        if (wants("bodies")) holds &= bodies(n / 4);
+        if (wants("bodies")) holds &= bodies(n / 8);
         if (wants("rows")) holds &= rows(5 + 2 * turn, n / 6);
         if (wants("tiles")) holds &= run_tiles(40 + 24 * turn, 56 + 8 * turn);
     }

@@ -69,15 +69,14 @@ run_both_ways odd
 "$build/bin/trimtab" inspect odd >out.txt
 grep -q '^other_table(int\*) \[BLOCK=64\]' out.txt || fail "a body that fits is not there: $(grep -v '^ ' out.txt)"
 
-expect_warning() { # TEXT OPTIONS...: no bodies, and a build that stands
-    compile none --trimtab-profile=off "${@:2}"
-    [[ $(grep -c "trimtab++: warning: .*$1" build.log) == 1 ]] || fail "does not warn '$1': $(cat build.log)"
-    if grep -q 'variant  ' <<<"$("$build/bin/trimtab" inspect none)"; then fail "has bodies in spite of '$1'"; fi
-}
-expect_warning 'BLOK has no variants: it is no macro of this source' --trimtab-variants=BLOK=64,128
-expect_warning 'WIDTH has no variants: nothing reads it' -DWIDTH=3 --trimtab-variants=WIDTH=64
-expect_warning 'above_all has no variants: it is a macro with parameters' '-Dabove_all(x)=(x)' --trimtab-variants=above_all=64
-expect_warning 'passes has no variants: its value is no integer' -Dpasses=has_passed --trimtab-variants=passes=64
+# No bodies, a warning each, and a build that stands.
+compile none --trimtab-profile=off --trimtab-variants=BLOK=64,128 -DWIDTH=3 --trimtab-variants=WIDTH=64 '-Dabove_all(x)=(x)' \
+    --trimtab-variants=above_all=64 -Dpasses=has_passed --trimtab-variants=passes=64
+for warning in 'BLOK has no variants: it is no macro of this source' 'WIDTH has no variants: nothing reads it' \
+    'above_all has no variants: it is a macro with parameters' 'passes has no variants: its value is no integer'; do
+    [[ $(grep -c "trimtab++: warning: .*$warning" build.log) == 1 ]] || fail "does not warn '$warning' once: $(cat build.log)"
+done
+if grep -q 'variant  ' <<<"$("$build/bin/trimtab" inspect none)"; then fail "has bodies in spite of the warnings"; fi
 
 expect_usage() { # TEXT OPTION
     local status=0
