@@ -6,6 +6,10 @@
 
 namespace trimtab::advice {
 
+[[nodiscard]] inline double real(std::uint64_t count) {
+    return static_cast<double>(count);
+}
+
 // Memory: remedies_memory.cpp.
 [[nodiscard]] std::optional<WhatIf> coalesce_loads(const Subject& subject);
 [[nodiscard]] std::optional<WhatIf> pack_loads(const Subject& subject);

@@ -14,10 +14,6 @@ using emulator::InstructionProfile;
 using model::Metric;
 using schedule::EditKind;
 
-double real(std::uint64_t count) {
-    return static_cast<double>(count);
-}
-
 bool is_memory(InstructionClass kind) {
     return kind == InstructionClass::global_load || kind == InstructionClass::global_store ||
            kind == InstructionClass::global_atomic || kind == InstructionClass::shared_memory;

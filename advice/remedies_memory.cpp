@@ -14,10 +14,6 @@ using emulator::InstructionProfile;
 using model::Metric;
 using schedule::EditKind;
 
-double real(std::uint64_t count) {
-    return static_cast<double>(count);
-}
-
 // Sectors and lines that the lanes' bytes need, side by side.
 struct Ideal {
     double sectors = 0, lines = 0;

@@ -14,7 +14,7 @@ namespace {
 using emulator::CopySum;
 using emulator::SerialLaunches;
 
-constexpr std::size_t most_evidence = 4, most_names = 3;
+constexpr std::size_t most_run_evidence = 4, most_names = 3;
 
 std::string bytes_text(double bytes) {
     for (const auto& [unit, size] : {std::pair("GB", 1e9), std::pair("MB", 1e6), std::pair("kB", 1e3)})
@@ -85,7 +85,7 @@ std::vector<Finding> run_findings(const emulator::RunRecord& run, double kernels
         const double gain = all_ns / (all_ns - saving.ns);
         if (gain < rule.least_gain) continue;
         std::ranges::sort(saving.evidence, std::ranges::greater(), &Evidence::weight);
-        if (saving.evidence.size() > most_evidence) saving.evidence.resize(most_evidence);
+        if (saving.evidence.size() > most_run_evidence) saving.evidence.resize(most_run_evidence);
         out.push_back({.rule = rule.id,
                        .title = rule.title,
                        .remedy = rule.remedy,

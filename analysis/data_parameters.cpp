@@ -10,6 +10,7 @@
 
 #include "analysis/launches/parameters.h"
 #include "analysis/values/instruction_rules.h"
+#include "xyz"
 
 namespace trimtab::analysis {
 namespace {
@@ -18,8 +19,6 @@ using ptx::BlockIndex;
 using ptx::no_index;
 using ptx::Opcode;
 using ptx::ValueIndex;
-
-constexpr std::string_view dimension_names = "xyz";
 
 // What a scalar is used for. One scalar may have several roles.
 enum Role : unsigned {
@@ -373,7 +372,7 @@ std::vector<DataParameter> data_parameters(const SymbolTable& table, const Proof
     for (std::size_t d = 0; d < 3; d++) {
         if (proof.dimensions[d].index == Index::none) continue;
         DataParameter extent;
-        extent.name = fmt::format("extent.{}", dimension_names[d]);
+        extent.name = fmt::format("extent.{}", model::axis_names[d]);
         extent.is_extent = true;
         extent.dimension = static_cast<Dimension>(d);
         extent.type = "u32";

@@ -39,7 +39,6 @@ Engine::Engine(const Settings& settings, Parts parts)
       repeats_(parts.repeats),
       tells_(parts.report.is_open() || parts.log.wants(LogLevel::summary) || parts.repeats),
       host_(parts.host),
-      bundles_(parts.bundles),
       modules_(parts.modules),
       report_(parts.report),
       log_(parts.log),

@@ -180,7 +180,6 @@ class Engine {
     const bool repeats_;
     const bool tells_;
     Host& host_;
-    Bundles& bundles_;
     PreparedModules* const modules_;
     Report& report_;
     Log& log_;

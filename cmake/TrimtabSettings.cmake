@@ -94,6 +94,17 @@ function(trimtab_precompile_own target header)
   endif()
 endfunction()
 
+# Several files of a target as one: the headers and templates that they share are compiled once for all of them. For builds from
+# scratch; whoever changes a file compiles all that stand with it. Names in anonymous namespaces differ within a target
+# for that. Every file includes what it uses all the same: the default preset compiles each by itself.
+option(TRIMTAB_UNITY "Compile several files of a target together" OFF)
+if(TRIMTAB_UNITY)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+  # g++ takes a file that another includes for a header, where anonymous namespaces would be a mistake.
+  target_compile_options(trimtab_settings INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
+
 # trimtab_add_library(<name> [HOT] [HEADERS <header>] <source>... [LIBRARIES <public>...] [PRIVATE <private>...]): a room's
 # static library. HOT: tests compute in it. HEADERS: its own set of precompiled ones.
 function(trimtab_add_library name)

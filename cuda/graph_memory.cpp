@@ -17,7 +17,7 @@ void note_use(Device& device) {
         std::max(device.graph_reserved_high_bytes, device.graph_reserved_bytes);
 }
 
-GraphMemory* find(State& state, const void* pointer) {
+GraphMemory* memory_behind(State& state, const void* pointer) {
     const auto found = state.graph_memory.find(pointer);
     return found == state.graph_memory.end() ? nullptr : &found->second;
 }
@@ -43,7 +43,7 @@ std::expected<Operation, cudaError_t> allocation_operation(State& state, cudaMem
                      .run =
                          [&state, pointer = parameters.dptr](Work&) {
                              const std::lock_guard lock(state.mutex);
-                             GraphMemory* memory = find(state, pointer);
+                             GraphMemory* memory = memory_behind(state, pointer);
                              if (memory == nullptr || memory->exists) return cudaErrorInvalidValue;
                              memory->exists = true;
                              Device& device = *state.devices[static_cast<std::size_t>(memory->device)];
@@ -57,7 +57,7 @@ std::expected<Operation, cudaError_t> allocation_operation(State& state, cudaMem
 }
 
 std::expected<Operation, cudaError_t> release_operation(State& state, void* pointer) {
-    const GraphMemory* memory = find(state, pointer);
+    const GraphMemory* memory = memory_behind(state, pointer);
     if (memory == nullptr) return std::unexpected(cudaErrorInvalidValue);
     NodeParameters kept;
     kept.memory.dptr = pointer;
@@ -74,7 +74,7 @@ std::expected<Operation, cudaError_t> release_operation(State& state, void* poin
 }
 
 cudaError_t free_graph_memory(State& state, const void* pointer) {
-    GraphMemory* memory = find(state, pointer);
+    GraphMemory* memory = memory_behind(state, pointer);
     if (memory == nullptr || !memory->exists) return cudaErrorInvalidValue;
     memory->exists = false;
     state.devices[static_cast<std::size_t>(memory->device)]->graph_used_bytes -= memory->size_bytes;
@@ -85,7 +85,7 @@ cudaError_t prepare_graph_memory(State& state, const CUgraphExec_st& exec) {
     for (const CUgraphExec_st::Node& node : exec.nodes) {
         if (node.operation.type != cudaGraphNodeTypeMemAlloc) continue;
         const void* pointer = node.operation.parameters->memory.dptr;
-        const GraphMemory* memory = find(state, pointer);
+        const GraphMemory* memory = memory_behind(state, pointer);
         if (memory == nullptr || !memory->exists) continue;
         if ((exec.flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) == 0) return cudaErrorInvalidValue;
         static_cast<void>(free_graph_memory(state, pointer));

@@ -14,7 +14,7 @@ namespace {
 using ptx::FatBinaryImage;
 
 // The header of a fat binary, as the toolkit lays it out.
-struct Header {
+struct FatBinaryHeader {
     std::uint32_t magic;
     std::uint16_t version, header_bytes;
     std::uint64_t body_bytes;
@@ -96,7 +96,7 @@ std::expected<void, LoadError> add_fat_binary(std::span<const std::byte> bytes, 
 }  // namespace
 
 std::size_t fat_binary_bytes(const std::byte* start) {
-    Header header{};
+    FatBinaryHeader header{};
     std::memcpy(&header, start, sizeof header);
     return header.magic == fat_binary_magic ? header.header_bytes + header.body_bytes : 0;
 }

@@ -16,7 +16,7 @@ constexpr std::uint64_t orders_as_written = 2;
 constexpr std::size_t max_differences = 16;  // that one launch reports
 // A run that executes as many times the warp instructions of the launch as written has lost its way. A warp
 // of one thread stands for up to 32 of a full one's.
-constexpr double instructions_ratio = 256, least_instruction_limit = 1e8;
+constexpr double checked_instructions_ratio = 256, least_checked_limit = 1e8;
 
 thread_local std::shared_ptr<const LaunchCheck> next_check;
 
@@ -74,7 +74,7 @@ void CheckedRun::finish(GlobalMemory& memory, const LaunchRequest& as_written, c
     if (check_.adds_floats) rounding_ = std::make_shared<Rounding>(check_.regroups_sums);
     bool is_watched = false;
     limit_ =
-        static_cast<std::uint64_t>(least_instruction_limit + instructions_ratio * time.warp_instructions);
+        static_cast<std::uint64_t>(least_checked_limit + checked_instructions_ratio * time.warp_instructions);
     const auto run = [&](const LaunchShapeToCheck& shape, std::uint64_t seed, bool is_as_written) {
         before_.restore();
         LaunchRequest request = as_written;

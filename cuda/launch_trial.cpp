@@ -17,13 +17,13 @@ namespace {
 
 // A shape that executes as many times the warp instructions of the launch as written has lost its way: a block
 // of one warp in the place of one of 32 executes up to 32 times as many, and as many again where lanes idle.
-constexpr double instructions_ratio = 64, least_instruction_limit = 2e6;
+constexpr double trial_instructions_ratio = 64, least_trial_limit = 2e6;
 // A watched run is interpreted on one core, and every byte's accesses are kept.
 constexpr double most_watched_instructions = 4e6;
 // Sums taken in another order: of the larger of the two values, or of the array's root mean square where terms
 // cancel. A term left out of a sum of some ten thousand is more.
 constexpr double f32_bound = 1e-5, f64_bound = 1e-12;
-constexpr double most_of_scale = 1e30;  // sentinels say nothing of an array's scale
+constexpr double least_sentinel = 1e30;  // sentinels say nothing of an array's scale
 
 template <typename Real>
 Real real_at(const std::byte* from) {
@@ -39,7 +39,7 @@ double scale_of(const MemoryRegion& region) {
     std::uint64_t count = 0;
     for (std::uint64_t at = 0; at + sizeof(Real) <= region.size_bytes; at += sizeof(Real)) {
         const double value = std::abs(static_cast<double>(real_at<Real>(first + at)));
-        if (!std::isfinite(value) || value > most_of_scale) continue;
+        if (!std::isfinite(value) || value > least_sentinel) continue;
         sum += value * value;
         ++count;
     }
@@ -154,7 +154,7 @@ class Trial {
           as_written_(as_written),
           check_(check),
           limit_(static_cast<std::uint64_t>(
-              std::max(least_instruction_limit, instructions_ratio * warp_instructions))),
+              std::max(least_trial_limit, trial_instructions_ratio * warp_instructions))),
           seed_(check.seed + 100) {}
 
     // Why nothing can be tried; empty where `contents` are what shapes are held against.

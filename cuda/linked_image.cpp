@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t magic = 0x4c4d4954;  // "TIML"
 
-struct Header {
+struct LinkedHeader {
     std::uint32_t magic;
     std::uint32_t parts;
 };
@@ -22,7 +22,7 @@ std::vector<std::byte> join(const std::vector<std::vector<std::byte>>& parts) {
         out.resize(before + bytes);
         if (bytes != 0) std::memcpy(out.data() + before, data, bytes);
     };
-    const Header header{.magic = magic, .parts = static_cast<std::uint32_t>(parts.size())};
+    const LinkedHeader header{.magic = magic, .parts = static_cast<std::uint32_t>(parts.size())};
     append(&header, sizeof header);
     for (const auto& part : parts) {
         const std::uint64_t bytes = part.size();
@@ -33,7 +33,7 @@ std::vector<std::byte> join(const std::vector<std::vector<std::byte>>& parts) {
 }
 
 std::optional<std::vector<std::vector<std::byte>>> parts_of(const std::byte* image, std::size_t known_bytes) {
-    Header header{};
+    LinkedHeader header{};
     std::memcpy(&header.magic, image, sizeof header.magic);
     if (header.magic != magic || known_bytes < sizeof header) return std::nullopt;
     std::memcpy(&header, image, sizeof header);

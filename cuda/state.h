@@ -170,4 +170,10 @@ void forget_launch_times(State& state);
 // Waits until no host thread is running work on the device. Without State::mutex.
 void wait_for_execution(Device& device);
 
+// Of a number that CUDA's calls give; null: there is no such device.
+[[nodiscard]] inline Device* device_at(State& state, int ordinal) {
+    const bool exists = ordinal >= 0 && static_cast<std::size_t>(ordinal) < state.devices.size();
+    return exists ? state.devices[static_cast<std::size_t>(ordinal)].get() : nullptr;
+}
+
 }  // namespace trimtab::cuda

@@ -12,6 +12,7 @@
 #include "analysis/launches/operation.h"
 #include "driver_gen/c_text.h"
 #include "driver_gen/embedded_texts.h"
+#include "xyz"
 
 namespace trimtab::driver_gen {
 
@@ -19,8 +20,6 @@ namespace {
 
 using analysis::Expression;
 using analysis::KernelDescription;
-
-constexpr std::string_view dimension_names = "xyz";
 
 // Operators of annotations, all on 64-bit signed numbers, in C's precedence-free form: {0} and {1} are the
 // operands. Their arithmetic is analysis/launches/operation.h's, wrap-around included.
@@ -60,9 +59,9 @@ class Printer {
             case Expression::Kind::constant:
                 return fmt::format("INT64_C({})", static_cast<std::int64_t>(expression.bits));
             case Expression::Kind::block_size:
-                return fmt::format("b{}", dimension_names[static_cast<std::size_t>(expression.dimension)]);
+                return fmt::format("b{}", model::axis_names[static_cast<std::size_t>(expression.dimension)]);
             case Expression::Kind::extent:
-                return fmt::format("e{}", dimension_names[static_cast<std::size_t>(expression.dimension)]);
+                return fmt::format("e{}", model::axis_names[static_cast<std::size_t>(expression.dimension)]);
             case Expression::Kind::parameter:
                 return argument(expression);
             default:
@@ -160,13 +159,13 @@ std::string state_function(const KernelDescription& description, Printer& printe
         "    const double* data = context->data;\n"
         "    const int64_t bx = block.x, by = block.y, bz = block.z;\n";
     for (std::size_t d = 0; d < 3; ++d)
-        text += fmt::format("    const int64_t e{} = {};\n", dimension_names[d],
+        text += fmt::format("    const int64_t e{} = {};\n", model::axis_names[d],
                             places[d] ? fmt::format("trimtab_number(data[{}])", *places[d]) : "1");
     text += "    int64_t value;\n    if (bx == 0 || by == 0 || bz == 0) return 0;\n";
     if (description.annotated_block)
         text += statement(fmt::format("if (!{}) return 0;", printer.print(*description.annotated_block)));
     for (std::size_t d = 0; d < 3; ++d) {
-        const char axis = dimension_names[d];
+        const char axis = model::axis_names[d];
         std::string value = "INT64_C(1)";
         if (description.annotated_grid[d])
             value = printer.print(*description.annotated_grid[d]);
@@ -203,7 +202,7 @@ std::expected<std::string, Error> print_annotation(const KernelDescription& desc
     for (std::size_t d = 0; d < 3; ++d)
         if (places[d] && description.annotated_grid[0])
             text += fmt::format("    data[{0}] = (double)launch->grid.{1} * block.{1};\n", *places[d],
-                                dimension_names[d]);
+                                model::axis_names[d]);
     text += "    (void)block, (void)launch, (void)data;\n}\n\n" + std::string(annotation_end_inc);
     if (!printer.error().empty()) return std::unexpected(Error{.message = printer.error()});
     return text;

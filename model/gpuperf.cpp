@@ -30,9 +30,6 @@ namespace trimtab::model {
 
 namespace {
 
-constexpr auto sweep = "read off saturated cases in the block sweeps published with KLARAPTOR, GTX 1080 Ti";
-constexpr auto judged = "a round number: results move little with it";
-
 class GpuPerf : LaunchTerms {
   public:
     explicit GpuPerf(std::string name) : LaunchTerms(std::move(name)) {}

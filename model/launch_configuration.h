@@ -13,6 +13,9 @@ namespace trimtab::model {
 // Of the three dimensions.
 inline constexpr std::string_view axis_names = "xyz";
 
+[[nodiscard]] constexpr std::array<std::uint64_t, 3> components(const trimtab_dim3& value) {
+    return {value.x, value.y, value.z};
+}
 [[nodiscard]] constexpr bool same(const trimtab_dim3& a, const trimtab_dim3& b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }

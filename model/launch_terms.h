@@ -16,6 +16,11 @@ class LaunchTerms {
   protected:
     explicit LaunchTerms(std::string name) : b_(std::move(name)) {}
 
+    // Where constants of several models are from.
+    static constexpr auto sweep =
+        "read off saturated cases in the block sweeps published with KLARAPTOR, GTX 1080 Ti";
+    static constexpr auto judged = "a round number: results move little with it";
+
     Value device(const char* field) { return b_.input(std::string("device.") + field); }
     Value number(double value, std::string_view origin = "") { return b_.constant(value, origin); }
     // A fit may stray where nothing was measured: what it says is brought back into the metric's range. NaN

@@ -12,10 +12,8 @@ namespace trimtab::model {
 
 namespace {
 
-constexpr auto sweep = "read off saturated cases in the block sweeps published with KLARAPTOR, GTX 1080 Ti";
 constexpr auto sweep_turing =
     "read off saturated matrix products in the block sweeps published with KLARAPTOR, RTX 2070 SUPER";
-constexpr auto judged = "a round number: results move little with it";
 
 std::string program_name(const TrimtabTerms& terms) {
     for (const NamedTerm& term : trimtab_terms())

@@ -18,6 +18,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "pass/code_text.h"
 #include "pass/kernel_sources.h"
 #include "trimtab/body_name.h"
 
@@ -287,10 +288,6 @@ void put_global_index(llvm::Function& kernel, const Dimension& dimension) {
             value = builder.CreateAdd(product, builder.CreateIntrinsic(type, dimension.thread_index, {}));
         call->replaceUsesWithIf(value, [&](const llvm::Use& use) { return use.getUser() != product; });
     }
-}
-
-bool is_kernel(const llvm::Function& function) {
-    return !function.isDeclaration() && function.getCallingConv() == llvm::CallingConv::PTX_Kernel;
 }
 
 }  // namespace

@@ -52,6 +52,10 @@ Globals reached_from(llvm::ArrayRef<const llvm::GlobalValue*> roots) {
     return found;
 }
 
+bool is_kernel(const llvm::Function& function) {
+    return !function.isDeclaration() && function.getCallingConv() == llvm::CallingConv::PTX_Kernel;
+}
+
 bool is_common(const llvm::GlobalValue& global) {
     constexpr unsigned shared_memory = 3;
     const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&global);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalValue.h"
 
 namespace trimtab::pass {
@@ -13,6 +14,8 @@ using Globals = llvm::SetVector<const llvm::GlobalValue*>;
 
 // The functions and variables that code reaches from these, themselves too.
 [[nodiscard]] Globals reached_from(llvm::ArrayRef<const llvm::GlobalValue*> roots);
+
+[[nodiscard]] bool is_kernel(const llvm::Function& function);
 
 // Memory that outlives a launch, or that the host knows.
 [[nodiscard]] bool is_common(const llvm::GlobalValue& global);

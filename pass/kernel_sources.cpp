@@ -19,6 +19,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include "pass/code_text.h"
 #include "trimtab/body_name.h"
 
 namespace trimtab::pass {
@@ -96,9 +97,7 @@ void write_kernel_sources(const llvm::Module& module, const KernelVariants& vari
         json.object([&] {
             json.attributeObject("kernels", [&] {
                 for (const llvm::Function& function : module) {
-                    if (function.isDeclaration() ||
-                        function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
-                        continue;
+                    if (!is_kernel(function)) continue;
                     json.attributeObject(function.getName(), [&] { write_kernel(json, function, variants); });
                 }
             });

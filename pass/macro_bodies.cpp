@@ -73,10 +73,6 @@ std::vector<Value> read_values(const std::string& list) {
     return values;
 }
 
-bool is_kernel(const llvm::Function& function) {
-    return !function.isDeclaration() && function.getCallingConv() == llvm::CallingConv::PTX_Kernel;
-}
-
 std::string architecture_of(const llvm::Module& module) {
     for (const llvm::Function& function : module)
         if (function.hasFnAttribute("target-cpu"))

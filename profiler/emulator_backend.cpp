@@ -84,11 +84,11 @@ constexpr std::uint32_t regions_a_seed = 512;
 
 // Of pages, which are 64 KiB and made as they are touched. A point that touches more takes seconds, and a build the
 // machine's memory: smaller sizes are looked for in its place, as for tables that end.
-constexpr std::uint64_t most_bytes = std::uint64_t{512} << 20;
+constexpr std::uint64_t most_profiled_bytes = std::uint64_t{512} << 20;
 
 class MemoryWithTextures : public emulator::SparseMemory {
   public:
-    MemoryWithTextures() : SparseMemory(most_bytes) {}
+    MemoryWithTextures() : SparseMemory(most_profiled_bytes) {}
     [[nodiscard]] const emulator::Texture* texture(std::uint64_t) const override { return texture_.get(); }
 
   private:

@@ -10,7 +10,7 @@ namespace trimtab::profiler {
 namespace {
 
 using analysis::KernelDescription;
-using Index = std::array<std::uint64_t, 3>;
+using Triple = std::array<std::uint64_t, 3>;
 
 class Observer {
   public:
@@ -42,7 +42,7 @@ class Observer {
     // Does any of a few threads with this index in `dimension` do something?
     bool active(std::size_t dimension, std::uint64_t index) {
         for (const unsigned eighths : {4u, 1u, 7u}) {
-            Index at{};
+            Triple at{};
             for (std::size_t d = 0; d < 3; ++d) at[d] = low_[d] + (high_[d] - low_[d]) * eighths / 8;
             at[dimension] = index;
             if (active(at)) return true;
@@ -50,7 +50,7 @@ class Observer {
         return false;
     }
 
-    bool active(const Index& at) {
+    bool active(const Triple& at) {
         MeasuredLaunch launch;
         launch.kernel = description_.name;
         launch.grid = {static_cast<std::uint32_t>(extent_[0]), static_cast<std::uint32_t>(extent_[1]),
@@ -100,7 +100,7 @@ class Observer {
     Backend& backend_;
     Arguments arguments_;
     std::uint64_t instruction_limit_;
-    Index extent_{1, 1, 1}, low_{}, high_{1, 1, 1};
+    Triple extent_{1, 1, 1}, low_{}, high_{1, 1, 1};
 };
 
 }  // namespace

@@ -17,10 +17,6 @@ using analysis::KernelDescription;
 
 constexpr double smallest_size = 16;
 
-double rounded(double value, double unit) {
-    return std::max(unit, std::round(value / unit) * unit);
-}
-
 // Ordinary shapes first; a mixture of widths, of sizes, and of what is no power of two.
 constexpr std::array<std::array<std::uint32_t, 3>, 8> blocks_1d{
     {{128}, {32}, {256}, {64}, {1024}, {96}, {512}, {160}}};

@@ -42,10 +42,6 @@ constexpr std::array<Level, level_count> whole_levels{{
 constexpr std::array<double, level_count> small_values{1, 2, 3, 4, 5, 6, 7, 8, 8};
 constexpr std::array<double, level_count> exponent_values{6, 7, 7, 8, 8, 9, 9, 9, 10};
 
-double rounded(double value, double unit) {
-    return std::max(unit, std::round(value / unit) * unit);
-}
-
 // `before`: the size of the level below. Of a narrow range two levels may round past each other: the upper one is
 // then the next of its kind, or as the lower one where that would be among those that are held out.
 double size_of(const PlanOptions& options, const Level& level, double before) {

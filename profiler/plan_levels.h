@@ -2,6 +2,8 @@
 // The sizes at which a kernel is measured: nine levels, the smallest first, each there for a reason of its own.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -23,6 +25,11 @@ inline constexpr std::size_t least_level = 0, quarter_level = 1, four_level = 2,
 // Of what makes the work grow very fast, and of exponents of two.
 [[nodiscard]] double small_level(std::size_t level);
 [[nodiscard]] double exponent_level(std::size_t level);
+
+// The nearest multiple, one at least.
+[[nodiscard]] inline double rounded(double value, double unit) {
+    return std::max(unit, std::round(value / unit) * unit);
+}
 
 // Why there is this level: one phrase.
 [[nodiscard]] std::string_view why_level(std::size_t level, bool aligned);

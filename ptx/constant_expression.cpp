@@ -9,7 +9,7 @@
 namespace trimtab::ptx {
 namespace {
 
-constexpr unsigned max_depth = 64;
+constexpr unsigned max_nesting = 64;
 
 double as_double(const Constant& value) {
     switch (value.kind) {
@@ -52,7 +52,7 @@ class Expression {
 
   private:
     struct Depth {
-        explicit Depth(Expression& owner) : owner(owner), ok(++owner.depth_ <= max_depth) {}
+        explicit Depth(Expression& owner) : owner(owner), ok(++owner.depth_ <= max_nesting) {}
         ~Depth() { --owner.depth_; }
         Depth(const Depth&) = delete;
         Depth& operator=(const Depth&) = delete;

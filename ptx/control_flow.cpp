@@ -12,9 +12,9 @@
 namespace trimtab::ptx {
 namespace {
 
-class Builder {
+class FlowBuilder {
   public:
-    explicit Builder(const Function& function) : function_(function), body_(function.body) {}
+    explicit FlowBuilder(const Function& function) : function_(function), body_(function.body) {}
 
     std::expected<ControlFlow, Error> run() {
         if (auto error = find_targets()) return std::unexpected(std::move(*error));
@@ -193,7 +193,7 @@ bool ControlFlow::leads(std::uint32_t from, std::uint32_t to) const {
 }
 
 std::expected<ControlFlow, Error> control_flow(const Function& function) {
-    return Builder(function).run();
+    return FlowBuilder(function).run();
 }
 
 }  // namespace trimtab::ptx

@@ -10,7 +10,7 @@
 namespace trimtab::ptx {
 namespace {
 
-constexpr std::size_t max_depth = 256;  // of calls: a text may say that a place is inlined into itself
+constexpr std::size_t max_calls = 256;  // of calls: a text may say that a place is inlined into itself
 
 // "a.h:12:3", its file apart; nothing if it is none.
 struct NamedPlace {
@@ -52,7 +52,7 @@ SourceLocation InlinedPlaces::note(const SourceLocation& own, std::optional<Sour
     if (own.file >= is_chain) return {};
     if (inlined_at) {
         calls_[{own.file, own.line, own.column}] = *inlined_at;
-        for (auto call = inlined_at; call && chain.size() < max_depth;) {
+        for (auto call = inlined_at; call && chain.size() < max_calls;) {
             chain.push_back({.location = *call, .file = {}});
             const auto outer = calls_.find({call->file, call->line, call->column});
             call = outer == calls_.end() ? std::nullopt : std::optional(outer->second);
@@ -61,7 +61,7 @@ SourceLocation InlinedPlaces::note(const SourceLocation& own, std::optional<Sour
         // a.h:5:2 @[ b.h:7:1 @[ c.cu:9:3 ] ]
         constexpr std::string_view opening = " @[ ";
         for (std::size_t at = comment.find(opening);
-             at != std::string_view::npos && chain.size() < max_depth;) {
+             at != std::string_view::npos && chain.size() < max_calls;) {
             const std::size_t from = at + opening.size();
             at = comment.find(opening, from);
             std::string_view text = comment.substr(from, at - from);

@@ -11,15 +11,15 @@
 namespace trimtab::ptx {
 namespace {
 
-constexpr OpcodeInfo table[] = {
+constexpr OpcodeInfo opcode_table[] = {
 #define OPCODE(enumerator, spelling, opcode_class, pipe, sources, traits) \
     {Opcode::enumerator, spelling, OpcodeClass::opcode_class, Pipe::pipe, sources, traits},
 #include "ptx/opcodes.def"
 };
 
 constexpr auto by_name = [] {
-    std::array<std::pair<std::string_view, Opcode>, std::size(table)> out;
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = {table[i].name, table[i].opcode};
+    std::array<std::pair<std::string_view, Opcode>, std::size(opcode_table)> out;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = {opcode_table[i].name, opcode_table[i].opcode};
     std::sort(out.begin(), out.end());
     return out;
 }();
@@ -27,7 +27,7 @@ constexpr auto by_name = [] {
 }  // namespace
 
 const OpcodeInfo& info(Opcode opcode) {
-    return table[static_cast<std::size_t>(opcode)];
+    return opcode_table[static_cast<std::size_t>(opcode)];
 }
 
 std::string_view name(Opcode opcode) {

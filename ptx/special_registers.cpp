@@ -12,7 +12,7 @@ namespace {
 
 using S = SpecialRegister;
 
-constexpr SpecialInfo table[] = {
+constexpr SpecialInfo special_table[] = {
 #define SPECIAL(enumerator, spelling, group, type) \
     {SpecialRegister::enumerator, spelling, SpecialGroup::group, Type::type},
 #include "ptx/special_registers.def"
@@ -48,7 +48,7 @@ bool is_other_special(std::string_view spelling) {
 }  // namespace
 
 const SpecialInfo& info(SpecialRegister special) {
-    return table[static_cast<std::size_t>(special)];
+    return special_table[static_cast<std::size_t>(special)];
 }
 
 std::string_view name(SpecialRegister special) {
@@ -57,8 +57,8 @@ std::string_view name(SpecialRegister special) {
 
 std::optional<SpecialRegister> find_special_register(std::string_view spelling) {
     if (spelling.empty()) return std::nullopt;
-    const auto at = std::ranges::find(table, spelling, &SpecialInfo::name);
-    if (at != std::end(table)) return at->special;
+    const auto at = std::ranges::find(special_table, spelling, &SpecialInfo::name);
+    if (at != std::end(special_table)) return at->special;
     if (is_other_special(spelling)) return SpecialRegister::other;
     return std::nullopt;
 }

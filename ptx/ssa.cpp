@@ -56,9 +56,9 @@ std::tuple<std::uint32_t, std::uint16_t, std::uint16_t> place(const Value& value
     return {value.instruction, value.operand, value.element};
 }
 
-class Builder {
+class SsaBuilder {
   public:
-    Builder(const Function& function, const ControlFlow& flow)
+    SsaBuilder(const Function& function, const ControlFlow& flow)
         : function_(function), flow_(flow), body_(function.body) {}
 
     Ssa run() {
@@ -317,7 +317,7 @@ ValueIndex Ssa::guard(std::uint32_t instruction) const {
 }
 
 Ssa build_ssa(const Function& function, const ControlFlow& flow) {
-    return Builder(function, flow).run();
+    return SsaBuilder(function, flow).run();
 }
 
 }  // namespace trimtab::ptx

@@ -20,7 +20,7 @@ constexpr std::size_t most_sectors = 512, most_of_access = 128, most_moved = 1 <
 // What a block touches by accesses that move alike from block to block: some sectors of what was kept of the
 // trace, how many there are in that, and how many in the whole block, if later turns go on as the second half of
 // the kept ones. One access may find in another block what a neighbour of it found there: rows of a stencil.
-struct Touched {
+struct TouchedSectors {
     std::array<std::int64_t, 3> strides{};
     std::unordered_set<std::uint64_t> all{}, sectors{};
     double in_block = 0;
@@ -46,7 +46,7 @@ std::vector<double> turns_a_kept_one(const BlockTrace& trace, std::size_t loops)
 }
 
 struct Grouped {
-    std::vector<Touched> groups;
+    std::vector<TouchedSectors> groups;
     std::vector<std::size_t> group_of;  // by access; none: it touches nothing
 };
 
@@ -55,11 +55,11 @@ Grouped touched_by(const BlockTrace& trace, const Code& code, const Neighbours& 
     out.group_of.assign(neighbours.addresses.size(), none);
     std::vector<std::size_t> taken(neighbours.addresses.size(), 0);
     const std::vector<double> scale = turns_a_kept_one(trace, code.loops.size());
-    const auto group_of = [&](std::uint32_t access) -> Touched& {
+    const auto group_of = [&](std::uint32_t access) -> TouchedSectors& {
         std::size_t& own = out.group_of[access];
         const auto& strides = neighbours.strides[access];
         if (own == none) {
-            own = static_cast<std::size_t>(std::ranges::find(out.groups, strides, &Touched::strides) -
+            own = static_cast<std::size_t>(std::ranges::find(out.groups, strides, &TouchedSectors::strides) -
                                            out.groups.begin());
             if (own == out.groups.size()) out.groups.push_back({.strides = strides});
         }
@@ -79,7 +79,7 @@ Grouped touched_by(const BlockTrace& trace, const Code& code, const Neighbours& 
                 if (!instruction.has_request) continue;
                 const Request& own = *request++;
                 if (instruction.access == none || own.lanes == 0) continue;
-                Touched& touched = group_of(instruction.access);
+                TouchedSectors& touched = group_of(instruction.access);
                 for (unsigned n = 0; n < own.lines; ++n) {
                     const Line& line = trace.lines[own.first_line + n];
                     for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1) {
@@ -114,7 +114,7 @@ struct Union {
     double first_share = 1;
 };
 
-Union united(const Touched& touched, const Grid& grid, std::uint64_t first, std::uint64_t count) {
+Union united(const TouchedSectors& touched, const Grid& grid, std::uint64_t first, std::uint64_t count) {
     Union out;
     // Some of very many blocks: whole stretches of neighbours, which are those that overlap.
     const std::size_t most_shifts = most_moved / touched.sectors.size();
@@ -201,7 +201,7 @@ Sharing sharing(const BlockTrace& trace, const Code& code, const Neighbours& nei
     std::vector<Union> unions;
     std::vector<double> whole;  // sectors of the whole launch
     double demanded = 0, distinct = 0;
-    for (const Touched& group : touched.groups) {
+    for (const TouchedSectors& group : touched.groups) {
         const Union& in_wave = unions.emplace_back(united(group, grid, first, wave));
         demanded += in_wave.demanded;
         distinct += in_wave.distinct;

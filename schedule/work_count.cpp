@@ -26,12 +26,12 @@ unsigned segments(unsigned sectors) {
 }
 
 // Sectors of a line that some access has touched.
-struct Touched {
+struct TouchedLine {
     std::uint8_t read = 0, written = 0, late = 0;
     std::array<float, 4> share{};  // of each sector that comes from DRAM, by the access that asks for least
     std::size_t loop = outside;    // of those that are late
 };
-using Lines = std::unordered_map<std::uint64_t, Touched>;
+using TouchedLines = std::unordered_map<std::uint64_t, TouchedLine>;
 
 // A loop's iterations, of the warps of a block.
 struct Iterations {
@@ -66,7 +66,7 @@ class Counter {
 
     WorkCount of_block(const BlockTrace& block) {
         WorkCount out;
-        Lines lines;
+        TouchedLines lines;
         std::vector<Iterations> of_block(code_.loops.size());
         iterations_.resize(code_.loops.size());
         for (const WarpTrace& warp : block.warps) {
@@ -199,7 +199,7 @@ class Counter {
     }
 
     void touch(const BlockTrace& block, const WarpTrace& warp, const Step& step, std::size_t loop,
-               Lines& lines) {
+               TouchedLines& lines) {
         const Stretch& stretch = code_.stretches[step.stretch];
         std::size_t request = step.first_request;
         for (std::uint32_t n = 0; n < stretch.count; ++n) {
@@ -218,7 +218,7 @@ class Counter {
         }
     }
 
-    static void touch(Touched& line, std::uint8_t sectors, bool writes, float share, std::size_t loop) {
+    static void touch(TouchedLine& line, std::uint8_t sectors, bool writes, float share, std::size_t loop) {
         const auto seen = static_cast<std::uint8_t>(line.read | line.written);
         const auto fresh = static_cast<std::uint8_t>(sectors & ~seen);
         if (fresh != 0 && loop != outside) {
@@ -234,7 +234,7 @@ class Counter {
 
     // Sectors (or segments of two) that are touched, all iterations included: read, unless they are written, too, for
     // then they may have been written first.
-    [[nodiscard]] double first_touches(const Lines& touched, const std::vector<Iterations>& iterations,
+    [[nodiscard]] double first_touches(const TouchedLines& touched, const std::vector<Iterations>& iterations,
                                        bool by_segment) const {
         double out = 0;
         for (const auto& [number, line] : touched) {
@@ -257,7 +257,7 @@ class Counter {
     const KernelTrace& trace_;
     const Code& code_;
     const Machine& machine_;
-    Lines cached_;                        // by L1, of all blocks
+    TouchedLines cached_;                 // by L1, of all blocks
     std::vector<Iterations> iterations_;  // likewise
 };
 

@@ -71,9 +71,9 @@ mkdir -p "$logs"
 unsteady=$logs/unsteady.txt
 rm -f "$unsteady"
 
-# Unit tests: all but those that build and run whole programs, which the default build has run. Where only target
-# unit_tests is built, CTest knows the others as ..._NOT_BUILT.
-unit_tests=(--label-exclude 'end_to_end|slow|exhaustive')
+# Unit tests: all but those that build and run whole programs, or test scripts, which the default build has run. Where
+# only target unit_tests is built, CTest knows the others as ..._NOT_BUILT.
+unit_tests=(--label-exclude 'end_to_end|slow|exhaustive|script')
 
 # Of those, g++ leaves out the tests of compiled code, where most of the time is LLVM's: the emulator's tests run on the
 # interpreter, whose code is g++'s. The corpus under every legal block, most of a stage's time, the sanitizers run, too.
@@ -132,8 +132,11 @@ stage_style() {
     return $failed
 }
 
-# Named, because scripts/demo.sh may have configured the folder without them.
-stage_build() { configure default -DTRIMTAB_TESTS=ON -DTRIMTAB_BENCHMARKS=ON && build default; }
+# Named, because scripts/demo.sh may have configured the folder otherwise. Every file is compiled by itself here: the other
+# stages compile several together.
+stage_build() {
+    configure default -DTRIMTAB_TESTS=ON -DTRIMTAB_BENCHMARKS=ON -DTRIMTAB_UNITY=OFF && build default
+}
 
 stage_tests() {
     local chosen=()

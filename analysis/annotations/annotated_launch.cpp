@@ -14,9 +14,7 @@ namespace {
 
 constexpr std::int64_t max_shared_bytes = std::int64_t{1} << 30;
 
-std::array<std::uint64_t, 3> components(const trimtab_dim3& value) {
-    return {value.x, value.y, value.z};
-}
+using model::components;
 
 // Values of the annotations' expressions for one block.
 class Values {

@@ -11,13 +11,13 @@
 
 #include "analysis/launches/operation.h"
 #include "analysis/launches/parameters.h"
+#include "xyz"
 
 namespace trimtab::analysis {
 namespace {
 
 constexpr unsigned max_depth = 100;
 constexpr std::size_t max_repeated = 1000;
-constexpr std::string_view dimension_names = "xyz";
 
 struct BinaryOperator {
     std::string_view sign;
@@ -145,8 +145,8 @@ class Parser {
             const auto reads = [d](const Expression& expression) { return reads_extent(expression, d); };
             if (std::ranges::any_of(result_.block, reads) || std::ranges::any_of(result_.grid, reads) ||
                 (result_.dynamic_shared && reads(*result_.dynamic_shared)))
-                fail(fmt::format("e{} is not known where the grid is as_written in {}", dimension_names[d],
-                                 dimension_names[d]));
+                fail(fmt::format("e{} is not known where the grid is as_written in {}", model::axis_names[d],
+                                 model::axis_names[d]));
         }
     }
 
@@ -259,11 +259,11 @@ class Parser {
             return constant(0);
         }
         if (accept("(")) return call(name, start);
-        if (name.size() == 2 && dimension_names.contains(name[1]) && (name[0] == 'b' || name[0] == 'e') &&
+        if (name.size() == 2 && model::axis_names.contains(name[1]) && (name[0] == 'b' || name[0] == 'e') &&
             !has_parameter(name)) {
             Expression leaf;
             leaf.kind = name[0] == 'b' ? Expression::Kind::block_size : Expression::Kind::extent;
-            leaf.dimension = static_cast<Dimension>(dimension_names.find(name[1]));
+            leaf.dimension = static_cast<Dimension>(model::axis_names.find(name[1]));
             leaf.type = ptx::Type::s64;
             return leaf;
         }

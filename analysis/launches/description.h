@@ -104,6 +104,7 @@ enum class Index : std::uint8_t {
 // In each dimension of a launch, as written and after: the proof takes it for granted.
 inline constexpr unsigned max_blocks_in_dimension = 0xffffff;
 inline constexpr unsigned warp_size = 32;  // of every GPU that there is; descriptions take it for granted
+inline constexpr unsigned most_block_threads = 1024;  // of every GPU that there is
 enum class BlockWidth : std::uint8_t {
     any,
     one,    // as written, and after: blockIdx is read, and threadIdx is not

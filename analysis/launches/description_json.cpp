@@ -9,6 +9,7 @@
 #include "analysis/launches/expression_json.h"
 #include "analysis/launches/operation.h"
 #include "base/json_value.h"
+#include "xyz"
 
 namespace trimtab::analysis {
 namespace {
@@ -16,10 +17,8 @@ namespace {
 using base::JsonValue;
 using nlohmann::json;
 
-constexpr std::string_view dimension_names = "xyz";
-
 std::string dimension_name(std::size_t dimension) {
-    return {dimension_names[dimension]};
+    return {model::axis_names[dimension]};
 }
 
 json dimension_list(const std::array<bool, 3>& dimensions) {
@@ -85,7 +84,8 @@ std::array<bool, 3> dimensions_from(const JsonValue& list) {
 std::array<DimensionUse, 3> uses_from(const JsonValue& object) {
     std::array<DimensionUse, 3> uses{};
     for (const auto& [name, use] : object.members()) {
-        const std::size_t dimension = name.size() == 1 ? dimension_names.find(name) : std::string_view::npos;
+        const std::size_t dimension =
+            name.size() == 1 ? model::axis_names.find(name) : std::string_view::npos;
         if (dimension == std::string_view::npos)
             object.fail(fmt::format("has \"{}\", which is none of x, y, z", name));
         // Index::none is told by the absence of the member.

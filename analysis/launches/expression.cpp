@@ -10,6 +10,7 @@
 
 #include "analysis/launches/expression_json.h"
 #include "analysis/launches/operation.h"
+#include "xyz"
 
 namespace trimtab::analysis {
 namespace {
@@ -19,10 +20,8 @@ using nlohmann::json;
 using Kind = Expression::Kind;
 
 // Far above what kernels have, and low enough for recursion over a hostile file.
-constexpr unsigned max_depth = 200;
+constexpr unsigned max_nesting = 200;
 constexpr unsigned max_nodes = 20000;
-
-constexpr std::string_view dimension_names = "xyz";
 
 bool is_comparison_or_logic(const Operation& operation) {
     return operation.result == ptx::Type::pred;
@@ -71,14 +70,14 @@ class TextWriter {
             case Kind::constant:
                 return constant(node);
             case Kind::global_index:
-                return {fmt::format("g.{}", dimension_names[static_cast<std::size_t>(node.dimension)])};
+                return {fmt::format("g.{}", model::axis_names[static_cast<std::size_t>(node.dimension)])};
             case Kind::block_index:
                 return {
-                    fmt::format("blockIdx.{}", dimension_names[static_cast<std::size_t>(node.dimension)])};
+                    fmt::format("blockIdx.{}", model::axis_names[static_cast<std::size_t>(node.dimension)])};
             case Kind::block_size:
-                return {fmt::format("b{}", dimension_names[static_cast<std::size_t>(node.dimension)])};
+                return {fmt::format("b{}", model::axis_names[static_cast<std::size_t>(node.dimension)])};
             case Kind::extent:
-                return {fmt::format("e{}", dimension_names[static_cast<std::size_t>(node.dimension)])};
+                return {fmt::format("e{}", model::axis_names[static_cast<std::size_t>(node.dimension)])};
             case Kind::parameter: {
                 std::string name = node.parameter < names_.size() ? names_[node.parameter]
                                                                   : fmt::format("param_{}", node.parameter);
@@ -202,7 +201,7 @@ class TextWriter {
 class JsonReader {
   public:
     Expression read(const JsonValue& node, unsigned depth = 0) {
-        if (depth > max_depth || ++nodes_ > max_nodes) node.fail("is nested too deep");
+        if (depth > max_nesting || ++nodes_ > max_nodes) node.fail("is nested too deep");
         if (node.json().is_array()) return operation(node, depth);
         if (node.json().is_object()) return leaf(node);
         node.fail("is neither a list nor a leaf: " + excerpt(node));
@@ -305,12 +304,12 @@ json to_json(const Expression& expression) {
         case Kind::block_size:
         case Kind::extent:
             return {{expression.kind == Kind::extent ? "extent" : "block",
-                     std::string(1, dimension_names[static_cast<std::size_t>(expression.dimension)])},
+                     std::string(1, model::axis_names[static_cast<std::size_t>(expression.dimension)])},
                     {"type", type_name(expression.type)}};
         case Kind::global_index:
         case Kind::block_index:
             return {{expression.kind == Kind::global_index ? "g" : "row",
-                     std::string(1, dimension_names[static_cast<std::size_t>(expression.dimension)])},
+                     std::string(1, model::axis_names[static_cast<std::size_t>(expression.dimension)])},
                     {"type", type_name(expression.type)}};
         case Kind::operation:
             break;

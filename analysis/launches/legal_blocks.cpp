@@ -11,21 +11,18 @@
 
 #include "analysis/launches/built_in_blocks.h"
 #include "analysis/launches/free_totals.h"
+#include "xyz"
 
 namespace trimtab::analysis {
 namespace {
-
-constexpr std::string_view dimension_names = "xyz";
 
 // Up to here a global index is the same number as u32, s32, u64 and s64: what the proof took for granted when
 // it let index values through sign and zero extensions.
 constexpr std::uint64_t max_extent = 0x7fffffff;
 
+using model::components;
 using Extents = std::array<std::uint64_t, 3>;
 
-Extents components(const trimtab_dim3& value) {
-    return {value.x, value.y, value.z};
-}
 trimtab_dim3 to_dim3(const Extents& value) {
     return {static_cast<std::uint32_t>(value[0]), static_cast<std::uint32_t>(value[1]),
             static_cast<std::uint32_t>(value[2])};
@@ -68,10 +65,10 @@ std::string written_fault(const Extents& grid, const Extents& block, const Limit
     std::uint64_t threads = 1;
     for (std::size_t d = 0; d < 3; d++) {
         if (grid[d] == 0 || block[d] == 0)
-            return fmt::format("the launch as written has no threads in {}", dimension_names[d]);
+            return fmt::format("the launch as written has no threads in {}", model::axis_names[d]);
         if (grid[d] > limits.max_grid[d])
             return fmt::format("the grid as written has {} blocks in {}, the device allows {}", grid[d],
-                               dimension_names[d], limits.max_grid[d]);
+                               model::axis_names[d], limits.max_grid[d]);
         threads *= block[d];
         if (block[d] > limits.max_block[d] || threads > limits.max_threads)
             return fmt::format("the block as written ({}, {}, {}) is above the kernel's limit of {} threads",
@@ -189,7 +186,7 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
     for (std::size_t d = 0; d < 3 && description.verdict != Verdict::annotated; d++) {
         if (grids[d] > max_blocks_in_dimension)
             return std::unexpected(
-                fmt::format("{} blocks in {} are more than 2^24 - 1", grids[d], dimension_names[d]));
+                fmt::format("{} blocks in {} are more than 2^24 - 1", grids[d], model::axis_names[d]));
         limits.max_grid[d] = std::min<std::uint64_t>(limits.max_grid[d], max_blocks_in_dimension);
     }
     if (std::string fault = written_fault(grids, blocks, limits); !fault.empty() && !is_other_body)
@@ -207,7 +204,7 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
     bool changed = false;
     trimtab_limits result{};
     for (std::size_t d = 0; d < 3; d++) {
-        const char dimension = dimension_names[d];
+        const char dimension = model::axis_names[d];
         const bool is_other = other_extent != nullptr && (*other_extent)[d] != extent[d];
         if (is_other) {
             if (!description.reads_total(d) || (*other_extent)[d] == 0)
@@ -273,7 +270,7 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
             return std::unexpected(
                 fmt::format("its loops over threadIdx.{} are not shown to leave the same results with blocks "
                             "of other sizes, for these arguments",
-                            dimension_names[d]));
+                            model::axis_names[d]));
         // From here on the indices of a block: nothing need cover them, and no block is too large for them.
         extent[d] = most[d];
     }

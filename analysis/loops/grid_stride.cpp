@@ -15,6 +15,7 @@
 #include "analysis/values/iteration_sums.h"
 #include "analysis/values/label_origin.h"
 #include "analysis/values/labels.h"
+#include "xyz"
 
 namespace trimtab::analysis {
 namespace {
@@ -23,14 +24,9 @@ using ptx::BlockIndex;
 using ptx::no_index;
 using ptx::Opcode;
 
-constexpr std::string_view dimension_names = "xyz";
 // Where rounding moves from one side to the other, results would not differ by rounding alone.
 constexpr std::string_view decides_by_sum =
     "decides by a sum of floating-point numbers, or uses it as a place, and other blocks round it otherwise";
-
-std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to) {
-    return {{from.terms[0].atoms[0], to}};
-}
 
 // One dimension's loops.
 class DimensionProof {
@@ -367,7 +363,7 @@ std::uint32_t first_read_of_total(const FunctionValues& kernel, std::size_t dime
     for (std::uint32_t i = 0; i < body.size(); i++)
         for (const ptx::Operand& operand : body[i].operands)
             if (operand.kind == ptx::Operand::Kind::special && operand.text.starts_with("%nctaid") &&
-                operand.text.ends_with(dimension_names[dimension]))
+                operand.text.ends_with(model::axis_names[dimension]))
                 return i;
     return 0;
 }

@@ -12,10 +12,6 @@ namespace {
 using ptx::BlockIndex;
 using ptx::Opcode;
 
-std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to) {
-    return {{from.terms[0].atoms[0], to}};
-}
-
 class RowLoops {
   public:
     RowLoops(SymbolTable& table, const FunctionValues& kernel, const LoopIndices& indices)

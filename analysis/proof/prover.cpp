@@ -18,11 +18,11 @@
 #include "analysis/values/instruction_rules.h"
 #include "analysis/values/loop_indices.h"
 #include "analysis/values/promoted_stack.h"
+#include "xyz"
 
 namespace trimtab::analysis {
 namespace {
 
-constexpr std::string_view dimension_names = "xyz";
 // A kernel that breaks a rule breaks it often: the first few places are enough to act on.
 constexpr std::ptrdiff_t max_reasons_of_a_rule = 3;
 
@@ -251,7 +251,7 @@ class Prover {
                 dividing(
                     fmt::format("the kernel reads gridDim.{0}, so that the number of threads in {0} must "
                                 "stay as it is: only blocks that divide it are used; it {1}",
-                                dimension_names[d], stride_fault_->text),
+                                model::axis_names[d], stride_fault_->text),
                     stride_place_);
             }
             const std::size_t before = proof_.guards.size();
@@ -261,14 +261,14 @@ class Prover {
                 dividing(fmt::format("the test of the index in {} is against a value in memory, which is not "
                                      "known when the kernel is launched, so that only blocks that divide the "
                                      "launch are used; pass the bound by value",
-                                     dimension_names[d]),
+                                     model::axis_names[d]),
                          place_of(proof_.functions.front(), *test));
             else
                 dividing(
                     fmt::format("no test of the index in {0} takes the threads past the end away before the "
                                 "first memory access, so that only blocks that divide the launch are used; "
                                 "add a test such as if (i < n)",
-                                dimension_names[d]));
+                                model::axis_names[d]));
         }
     }
     // Whatever the threads do is to be shown apart from what blocks read and add as wholes; and apart from what

@@ -21,8 +21,6 @@ using ptx::ValueIndex;
 
 namespace {
 
-constexpr unsigned most_block_threads = 1024;
-
 bool is_exchange(const ptx::Instruction& made) {
     return made.opcode == Opcode::shfl || made.opcode == Opcode::redux;
 }

@@ -28,8 +28,7 @@ using ptx::Operand;
 using ptx::ValueIndex;
 
 // Values of the function as it is never meet those of the function as it becomes.
-constexpr std::uint32_t function_index = 0x7ffffffd;
-constexpr unsigned most_block_threads = 1024;
+constexpr std::uint32_t sums_function_index = 0x7ffffffd;
 constexpr std::uint64_t most_shared_bytes = 1 << 20;
 
 class SumFinder {
@@ -393,7 +392,7 @@ class SumFinder {
 std::expected<BlockTables, Fault> with_block_sums(SymbolTable& table, const ptx::Module& module,
                                                   const ptx::Function& function, const LaunchReads& reads,
                                                   bool may_reassociate) {
-    const auto values = values_of_block(table, function, function_index, reads);
+    const auto values = values_of_block(table, function, sums_function_index, reads);
     if (!values) return std::unexpected(Fault{});
     return SumFinder(table, module, function, *values, may_reassociate).run();
 }

@@ -14,11 +14,6 @@ namespace {
 
 // As many as a block could go over by a loop that still pays: shared memory has no more bytes.
 constexpr std::uint32_t most_constant_bound = 1u << 18;
-constexpr std::uint32_t most_block_threads = 1024;
-
-std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to) {
-    return {{from.terms[0].atoms[0], to}};
-}
 
 }  // namespace
 

@@ -30,7 +30,7 @@ using ptx::Operand;
 using ptx::ValueIndex;
 
 // Values of the function as it is never meet those of the function as it becomes.
-constexpr std::uint32_t function_index = 0x7ffffffe;
+constexpr std::uint32_t tables_function_index = 0x7ffffffe;
 
 // No GPU has more shared memory.
 constexpr std::uint64_t most_dynamic_bytes = 1 << 18;
@@ -511,7 +511,7 @@ class TableFinder {
 std::expected<BlockTables, Fault> with_block_tables(SymbolTable& table, const ptx::Module& module,
                                                     const ptx::Function& function, const LaunchReads& reads,
                                                     bool may_reassociate) {
-    const auto values = values_of_block(table, function, function_index, reads);
+    const auto values = values_of_block(table, function, tables_function_index, reads);
     if (!values) return std::unexpected(Fault{});
     return TableFinder(table, module, function, *values, may_reassociate).run();
 }

@@ -20,9 +20,8 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::ValueIndex;
 
-constexpr std::uint32_t max_threads = 1024;
 // Values of the function as it is never meet those of the function as it becomes.
-constexpr std::uint32_t function_index = 0x7fffffff;
+constexpr std::uint32_t slots_function_index = 0x7fffffff;
 
 // [stride * thread + first, + bytes) of a variable.
 struct SlotAccess {
@@ -192,7 +191,7 @@ class PrivateSharedFinder {
             });
         };
         std::int64_t most = 1;
-        while (most < std::min<std::int64_t>(inside, max_threads) && !meet(most)) most++;
+        while (most < std::min<std::int64_t>(inside, most_block_threads) && !meet(most)) most++;
         return static_cast<std::uint32_t>(most);
     }
 
@@ -318,7 +317,7 @@ class PrivateSharedFinder {
 
 std::optional<PrivateShared> with_private_shared(SymbolTable& table, const ptx::Module& module,
                                                  const ptx::Function& function, const LaunchReads& reads) {
-    const auto values = FunctionValues::make(table, function, function_index, reads);
+    const auto values = FunctionValues::make(table, function, slots_function_index, reads);
     if (!values || !values->flow().reducible) return std::nullopt;
     return PrivateSharedFinder(table, module, function, reads, *values).run();
 }

@@ -14,7 +14,7 @@ using ptx::Opcode;
 
 // Guards stand in a kernel's first few blocks. Code with more paths than this before its first memory access
 // shows fewer conditions, no wrong ones.
-constexpr unsigned max_steps = 3000;
+constexpr unsigned max_path_steps = 3000;
 constexpr std::size_t max_conditions = 48;
 constexpr unsigned max_path_blocks = 256;
 // A counted loop is followed iteration by iteration, this often.
@@ -89,7 +89,7 @@ class Walk {
 
     Conditions conditions(BlockIndex block, const Bindings& bindings, std::vector<std::uint8_t>& on_path) {
         // Back where the path has been: a loop, of which it is not known that it ends, unless it counts.
-        if (on_path[block] > (counts(block, bindings) ? max_iterations : 0) || ++steps_ > max_steps ||
+        if (on_path[block] > (counts(block, bindings) ? max_iterations : 0) || ++steps_ > max_path_steps ||
             path_blocks_ >= max_path_blocks)
             return {};
         const ptx::BasicBlock& body = kernel_.flow().blocks[block];
@@ -259,7 +259,7 @@ class Alternatives {
 
     void split(const Symbolic& predicate, std::vector<Symbolic>& out) {
         const Atom* made = table_.as_operation(predicate);
-        if (made != nullptr && out.size() < max_conditions && ++steps_ < max_steps) {
+        if (made != nullptr && out.size() < max_conditions && ++steps_ < max_path_steps) {
             const Operation& operation = made->operation;
             const std::vector<Symbolic>& operands = made->operands;
             if (operation.op == Operator::or_) {

@@ -14,9 +14,6 @@ using ptx::Operand;
 using ptx::Value;
 using ptx::ValueIndex;
 
-// A sum of more than this is no index.
-constexpr std::size_t max_terms = 64;
-
 }  // namespace
 
 void FunctionValues::evaluate_instruction(std::uint32_t instruction) {

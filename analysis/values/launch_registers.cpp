@@ -236,7 +236,6 @@ void FunctionValues::fault(std::uint32_t instruction, const Symbolic& value) {
     });
     std::string names = fmt::format("{}", fmt::join(registers, " and "));
     // blockIdx.x * 256 + threadIdx.x, or four times that: say which number the source has built in.
-    constexpr std::uint64_t most_threads = 1024;
     const auto coefficient = [&](Atom::Kind kind, Dimension dimension) -> std::uint64_t {
         for (const Term& term : shown.terms) {
             const Atom* atom = term.atoms.size() == 1 ? &table_->atom(term.atoms[0]) : nullptr;
@@ -249,7 +248,7 @@ void FunctionValues::fault(std::uint32_t instruction, const Symbolic& value) {
         const std::uint64_t of_blocks = coefficient(Atom::Kind::block_index, dimension),
                             of_threads = coefficient(Atom::Kind::thread_index, dimension);
         if (of_threads == 0 || of_blocks % of_threads != 0) continue;
-        if (const std::uint64_t size = of_blocks / of_threads; size > 1 && size <= most_threads)
+        if (const std::uint64_t size = of_blocks / of_threads; size > 1 && size <= most_block_threads)
             built_in = size;
     }
     // What follows from a value that was blamed already is no news.

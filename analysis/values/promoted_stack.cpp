@@ -40,7 +40,7 @@ struct Slot {
     friend bool operator==(const Slot&, const Slot&) = default;
 };
 
-ptx::Type bits_type(unsigned size) {
+ptx::Type slot_type(unsigned size) {
     switch (size) {
         case 1:
             return ptx::Type::b8;
@@ -267,7 +267,7 @@ class Promotion {
         made.destination_count = 1;
         if (to == from) {
             made.opcode = Opcode::mov;
-            made.type = bits_type(to / 8);
+            made.type = slot_type(to / 8);
             made.source_type = ptx::Type::none;
             made.mnemonic = fmt::format("mov.b{}", to);
             return;
@@ -348,7 +348,7 @@ class Promotion {
         for (std::size_t i = 0; i < slots_.size(); i++) {
             if (!slots_[i].good || slots_[i].whole) continue;
             slots_[i].reg = static_cast<RegisterIndex>(result.registers.size());
-            result.registers.push_back({fmt::format("%slot{}", i), bits_type(register_bits(slots_[i]) / 8)});
+            result.registers.push_back({fmt::format("%slot{}", i), slot_type(register_bits(slots_[i]) / 8)});
         }
         bool any = false;
         for (std::size_t i = 0; i < result.body.size(); i++) {

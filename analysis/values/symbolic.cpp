@@ -13,8 +13,6 @@ namespace {
 
 using Kind = Atom::Kind;
 
-// Products of sums grow fast; no index of a real kernel comes near this.
-constexpr std::size_t max_terms = 64;
 constexpr std::size_t max_degree = 6;
 
 // What legal_blocks() sees to, for every launch that it allows: indices and totals stay below 2^31.

@@ -24,6 +24,9 @@ namespace trimtab::analysis {
 
 using AtomIndex = std::uint32_t;
 
+// Products of sums grow fast; no index of a real kernel comes near this.
+inline constexpr std::size_t max_terms = 64;
+
 struct Term {
     std::vector<AtomIndex> atoms;  // sorted; one atom may come more than once; empty: the constant
     std::uint64_t coefficient = 0;
@@ -47,6 +50,11 @@ struct Symbolic {
         return terms[0].atoms[0];
     }
 };
+
+// For SymbolTable::substitute(): `from`, a single atom, by `to`.
+[[nodiscard]] inline std::map<AtomIndex, Symbolic> replacing(const Symbolic& from, const Symbolic& to) {
+    return {{from.terms[0].atoms[0], to}};
+}
 
 struct Atom {
     enum class Kind : std::uint8_t {

@@ -17,10 +17,10 @@ namespace trimtab::bench {
 
 namespace {
 
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
-Json to_json(const EmulatedMetrics& metrics) {
-    Json fields = Json::array(), boxes = Json::array(), numbers = Json::array();
+PlainJson to_json(const EmulatedMetrics& metrics) {
+    PlainJson fields = PlainJson::array(), boxes = PlainJson::array(), numbers = PlainJson::array();
     for (const model::ImageField& field : model::image_fields())
         fields.push_back(metrics.image.*field.member);
     for (const double value : metrics.values) numbers.push_back(value);
@@ -28,7 +28,7 @@ Json to_json(const EmulatedMetrics& metrics) {
     return {{"image", fields}, {"values", numbers}, {"footprints", boxes}};
 }
 
-std::optional<EmulatedMetrics> metrics_from_json(const Json& json) {
+std::optional<EmulatedMetrics> metrics_from_json(const PlainJson& json) {
     EmulatedMetrics out;
     try {
         const auto fields = model::image_fields();
@@ -36,10 +36,10 @@ std::optional<EmulatedMetrics> metrics_from_json(const Json& json) {
             out.image.*fields[i].member = json.at("image").at(i).get<double>();
         for (std::size_t i = 0; i < out.values.size(); ++i)
             out.values[i] = json.at("values").at(i).get<double>();
-        for (const Json& box : json.at("footprints"))
+        for (const PlainJson& box : json.at("footprints"))
             out.footprints[{box.at(0).get<double>(), box.at(1).get<double>(), box.at(2).get<double>()}] =
                 box.at(3).get<double>();
-    } catch (const Json::exception&) {
+    } catch (const PlainJson::exception&) {
         return std::nullopt;
     }
     return out;
@@ -103,7 +103,7 @@ std::expected<double, Error> MetricsMemory::predict_ns(const std::string& key,
                                                        const model::Launch& launch, const Measure& measure) {
     const std::string full_key = version_ + " " + key;
     if (const auto blob = fresh_ ? std::nullopt : store_.blob(kind_, full_key)) {
-        const Json json = Json::parse(*blob, nullptr, false);
+        const PlainJson json = PlainJson::parse(*blob, nullptr, false);
         if (json.is_string()) return std::unexpected(Error{.message = json});
         if (const auto metrics = metrics_from_json(json))
             if (const auto ns = metrics->predict_ns(program, device, launch)) return *ns;
@@ -111,7 +111,7 @@ std::expected<double, Error> MetricsMemory::predict_ns(const std::string& key,
     ++measured_;
     const auto metrics = measure();
     store_.put_blob(kind_, full_key,
-                    metrics ? to_json(*metrics).dump() : Json(metrics.error().text()).dump());
+                    metrics ? to_json(*metrics).dump() : PlainJson(metrics.error().text()).dump());
     if (!metrics) return std::unexpected(metrics.error());
     const auto ns = metrics->predict_ns(program, device, launch);
     if (!ns) return std::unexpected(Error{.message = "a footprint that no named model asks for"});

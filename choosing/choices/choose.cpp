@@ -18,9 +18,6 @@ bool is_time(double ns) {
     return std::isfinite(ns) && ns > 0;
 }
 
-// How many of the best blocks are asked for: the first whose prediction can be relied on is taken.
-constexpr std::uint32_t candidate_count = 4;
-
 }  // namespace
 
 std::string stands_in_the_way(const analysis::KernelDescription& description, const LaunchShape& shape) {

@@ -31,6 +31,9 @@ enum class By : std::uint8_t { driver, remembered, annotated, unchanged, crossch
     return by == By::driver || by == By::annotated || by == By::crosscheck || by == By::learned;
 }
 
+// How many of the best blocks are asked for: the first whose prediction can be relied on is taken.
+inline constexpr std::uint32_t candidate_count = 4;
+
 struct Decision {
     LaunchConfiguration launch;
     std::uint32_t body = 0;  // 0: the kernel's own; else, from 1, the place in KernelPlan::bodies()

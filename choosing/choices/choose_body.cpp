@@ -14,9 +14,6 @@ namespace {
 
 using analysis::KernelDescription;
 
-// The same as of the kernel's own blocks: the first whose prediction can be relied on is taken.
-constexpr std::uint32_t candidate_count = 4;
-
 // What bounds the body's launches in the place of the one written; else why it has none.
 std::expected<trimtab_limits, std::string> limits_of_body(const KernelDescription& own, const OtherBody& body,
                                                           analysis::ArgumentBytes arguments,

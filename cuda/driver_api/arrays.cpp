@@ -51,7 +51,7 @@ std::optional<cudaChannelFormatDesc> channels_of(CUarray_format format, unsigned
                                  .f = kind};
 }
 
-CUarray_format format_of(const cudaChannelFormatDesc& desc) {
+CUarray_format driver_format(const cudaChannelFormatDesc& desc) {
     if (desc.f == cudaChannelFormatKindFloat) return desc.x == 16 ? CU_AD_FORMAT_HALF : CU_AD_FORMAT_FLOAT;
     const bool is_signed = desc.f == cudaChannelFormatKindSigned;
     if (desc.x == 8) return is_signed ? CU_AD_FORMAT_SIGNED_INT8 : CU_AD_FORMAT_UNSIGNED_INT8;
@@ -89,7 +89,7 @@ CUresult describe(CUDA_ARRAY3D_DESCRIPTOR* out, CUarray array) {
             *out = {.Width = extent.width,
                     .Height = extent.height,
                     .Depth = extent.depth,
-                    .Format = format_of(format),
+                    .Format = driver_format(format),
                     .NumChannels = channel_count(format),
                     .Flags = flags};
         return status;

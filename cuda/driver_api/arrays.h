@@ -11,7 +11,7 @@ namespace trimtab::cuda::driver {
 
 // nullopt: a format that arrays of the emulator do not have (planes, blocks of compressed texels).
 [[nodiscard]] std::optional<cudaChannelFormatDesc> channels_of(CUarray_format format, unsigned channels);
-[[nodiscard]] CUarray_format format_of(const cudaChannelFormatDesc& desc);
+[[nodiscard]] CUarray_format driver_format(const cudaChannelFormatDesc& desc);
 [[nodiscard]] unsigned channel_count(const cudaChannelFormatDesc& desc);
 
 }  // namespace trimtab::cuda::driver

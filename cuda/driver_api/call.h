@@ -59,10 +59,7 @@ CUresult forward(Function function, Arguments... arguments) noexcept {
     return context_call([&](State&) { return function(arguments...); });
 }
 
-[[nodiscard]] inline Device* device_at(State& state, CUdevice ordinal) {
-    const bool exists = ordinal >= 0 && static_cast<std::size_t>(ordinal) < state.devices.size();
-    return exists ? state.devices[static_cast<std::size_t>(ordinal)].get() : nullptr;
-}
+using cuda::device_at;
 
 // A device pointer is the host's address of the same byte.
 [[nodiscard]] inline void* host(CUdeviceptr pointer) {

@@ -59,14 +59,14 @@ CUDA_RESOURCE_DESC to_driver(const cudaResourceDesc& desc) {
         case cudaResourceTypeLinear:
             out.resType = CU_RESOURCE_TYPE_LINEAR;
             out.res.linear.devPtr = reinterpret_cast<CUdeviceptr>(desc.res.linear.devPtr);
-            out.res.linear.format = format_of(desc.res.linear.desc);
+            out.res.linear.format = driver_format(desc.res.linear.desc);
             out.res.linear.numChannels = channel_count(desc.res.linear.desc);
             out.res.linear.sizeInBytes = desc.res.linear.sizeInBytes;
             break;
         case cudaResourceTypePitch2D:
             out.resType = CU_RESOURCE_TYPE_PITCH2D;
             out.res.pitch2D.devPtr = reinterpret_cast<CUdeviceptr>(desc.res.pitch2D.devPtr);
-            out.res.pitch2D.format = format_of(desc.res.pitch2D.desc);
+            out.res.pitch2D.format = driver_format(desc.res.pitch2D.desc);
             out.res.pitch2D.numChannels = channel_count(desc.res.pitch2D.desc);
             out.res.pitch2D.width = desc.res.pitch2D.width;
             out.res.pitch2D.height = desc.res.pitch2D.height;

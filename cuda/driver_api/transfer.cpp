@@ -12,8 +12,8 @@ using trimtab::cuda::Side;
 
 namespace {
 
-CUresult copy_linear(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, CUstream stream,
-                     bool synchronous) {
+CUresult forward_linear(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, CUstream stream,
+                        bool synchronous) {
     return context_call([=](State&) {
         return synchronous ? cudaMemcpy(to, from, bytes, kind)
                            : cudaMemcpyAsync(to, from, bytes, kind, stream);
@@ -162,47 +162,49 @@ CUresult fill(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned value_
 extern "C" {
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t byteCount) {
-    return copy_linear(host(dst), host(src), byteCount, cudaMemcpyDefault, nullptr, true);
+    return forward_linear(host(dst), host(src), byteCount, cudaMemcpyDefault, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpy, cuMemcpy_ptds);
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t byteCount, CUstream hStream) {
-    return copy_linear(host(dst), host(src), byteCount, cudaMemcpyDefault, hStream, false);
+    return forward_linear(host(dst), host(src), byteCount, cudaMemcpyDefault, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemcpyAsync, cuMemcpyAsync_ptsz);
 CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext, CUdeviceptr srcDevice, CUcontext, size_t byteCount) {
-    return copy_linear(host(dstDevice), host(srcDevice), byteCount, cudaMemcpyDefault, nullptr, true);
+    return forward_linear(host(dstDevice), host(srcDevice), byteCount, cudaMemcpyDefault, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpyPeer, cuMemcpyPeer_ptds);
 CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext, CUdeviceptr srcDevice, CUcontext,
                            size_t byteCount, CUstream hStream) {
-    return copy_linear(host(dstDevice), host(srcDevice), byteCount, cudaMemcpyDefault, hStream, false);
+    return forward_linear(host(dstDevice), host(srcDevice), byteCount, cudaMemcpyDefault, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz);
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void* srcHost, size_t byteCount) {
-    return copy_linear(host(dstDevice), srcHost, byteCount, cudaMemcpyHostToDevice, nullptr, true);
+    return forward_linear(host(dstDevice), srcHost, byteCount, cudaMemcpyHostToDevice, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds);
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void* srcHost, size_t byteCount,
                               CUstream hStream) {
-    return copy_linear(host(dstDevice), srcHost, byteCount, cudaMemcpyHostToDevice, hStream, false);
+    return forward_linear(host(dstDevice), srcHost, byteCount, cudaMemcpyHostToDevice, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz);
 CUresult cuMemcpyDtoH_v2(void* dstHost, CUdeviceptr srcDevice, size_t byteCount) {
-    return copy_linear(dstHost, host(srcDevice), byteCount, cudaMemcpyDeviceToHost, nullptr, true);
+    return forward_linear(dstHost, host(srcDevice), byteCount, cudaMemcpyDeviceToHost, nullptr, true);
 }
 TRIMTAB_SAME_AS(cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds);
 CUresult cuMemcpyDtoHAsync_v2(void* dstHost, CUdeviceptr srcDevice, size_t byteCount, CUstream hStream) {
-    return copy_linear(dstHost, host(srcDevice), byteCount, cudaMemcpyDeviceToHost, hStream, false);
+    return forward_linear(dstHost, host(srcDevice), byteCount, cudaMemcpyDeviceToHost, hStream, false);
 }
 TRIMTAB_SAME_AS(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz);
 CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteCount) {
-    return copy_linear(host(dstDevice), host(srcDevice), byteCount, cudaMemcpyDeviceToDevice, nullptr, true);
+    return forward_linear(host(dstDevice), host(srcDevice), byteCount, cudaMemcpyDeviceToDevice, nullptr,
+                          true);
 }
 TRIMTAB_SAME_AS(cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds);
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteCount,
                               CUstream hStream) {
-    return copy_linear(host(dstDevice), host(srcDevice), byteCount, cudaMemcpyDeviceToDevice, hStream, false);
+    return forward_linear(host(dstDevice), host(srcDevice), byteCount, cudaMemcpyDeviceToDevice, hStream,
+                          false);
 }
 TRIMTAB_SAME_AS(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz);
 

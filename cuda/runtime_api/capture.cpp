@@ -7,19 +7,12 @@
 #include "cuda/graph.h"
 #include "cuda/graph_memory.h"
 #include "cuda/runtime_api/alias.h"
+#include "cuda/runtime_api/on_stream.h"
 #include "cuda/state.h"
 
 using namespace trimtab::cuda;
 
 namespace {
-
-template <typename Body>
-cudaError_t on_stream(cudaStream_t handle, const Body& body) {
-    return locked_call([&](State& state) {
-        CUstream_st* stream = state.stream(handle);
-        return stream == nullptr ? cudaErrorInvalidResourceHandle : body(state, *stream);
-    });
-}
 
 cudaStreamCaptureStatus status_of(const CUstream_st& stream) {
     if (stream.capture == nullptr) return cudaStreamCaptureStatusNone;

@@ -15,11 +15,6 @@ using namespace trimtab::cuda;
 
 namespace {
 
-Device* device_at(State& state, int ordinal) {
-    const bool exists = ordinal >= 0 && static_cast<std::size_t>(ordinal) < state.devices.size();
-    return exists ? state.devices[static_cast<std::size_t>(ordinal)].get() : nullptr;
-}
-
 template <typename Body>
 cudaError_t query_device(int ordinal, const Body& body) {
     return query([&](State& state) {

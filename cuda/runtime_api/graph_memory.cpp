@@ -11,7 +11,7 @@ using namespace trimtab::cuda;
 namespace {
 
 template <typename Body>
-cudaError_t on_device(int ordinal, const Body& body) {
+cudaError_t query_memory(int ordinal, const Body& body) {
     return query([&](const State& state) {
         if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= state.devices.size())
             return cudaErrorInvalidDevice;
@@ -42,14 +42,14 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* pGraphNode, cudaGraph_t gra
 }
 
 cudaError_t cudaDeviceGraphMemTrim(int device) {
-    return on_device(device, [](Device& found) {
+    return query_memory(device, [](Device& found) {
         found.graph_reserved_bytes = found.graph_used_bytes;
         return cudaSuccess;
     });
 }
 
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attr, void* value) {
-    return on_device(device, [=](const Device& found) {
+    return query_memory(device, [=](const Device& found) {
         if (value == nullptr) return cudaErrorInvalidValue;
         auto& bytes = *static_cast<unsigned long long*>(value);
         switch (attr) {
@@ -73,7 +73,7 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType
 
 // The high watermarks alone can be set, and to nothing but zero.
 cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attr, void* value) {
-    return on_device(device, [=](Device& found) {
+    return query_memory(device, [=](Device& found) {
         if (value == nullptr || *static_cast<unsigned long long*>(value) != 0) return cudaErrorInvalidValue;
         switch (attr) {
             case cudaGraphMemAttrUsedMemHigh:

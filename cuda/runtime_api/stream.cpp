@@ -7,20 +7,12 @@
 #include "cuda/graph.h"
 #include "cuda/kernel_launch.h"
 #include "cuda/runtime_api/alias.h"
+#include "cuda/runtime_api/on_stream.h"
 #include "cuda/state.h"
 
 using namespace trimtab::cuda;
 
 namespace {
-
-// Runs `body` on the stream of a handle, holding State::mutex.
-template <typename Body>
-cudaError_t on_stream(cudaStream_t handle, const Body& body) {
-    return locked_call([&](State& state) {
-        CUstream_st* stream = state.stream(handle);
-        return stream == nullptr ? cudaErrorInvalidResourceHandle : body(state, *stream);
-    });
-}
 
 cudaError_t make_stream(cudaStream_t* stream, unsigned flags, int priority) {
     return locked_call([=](State& state) {

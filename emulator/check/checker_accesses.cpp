@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "emulator/check/checker.h"
+#include "emulator/check/host_range.h"
 #include "emulator/exec/block.h"
 #include "emulator/exec/worker.h"
 
@@ -15,18 +16,10 @@ namespace {
 
 using Shape = LaneAddresses::Shape;
 
-const MemoryInfo& info_of(const Op* op) {
-    return *static_cast<const MemoryInfo*>(op->info);
-}
-
 std::uint64_t host_of_lane(const Warp& w, const MemoryInfo& info, Shape shape, unsigned lane) {
     if (shape == Shape::scattered) return w.at.address[lane] + w.at.delta;
     const std::uint64_t step = shape == Shape::uniform ? 0 : info.total_bytes;
     return reinterpret_cast<std::uint64_t>(w.at.host) + lane * step;
-}
-
-bool is_within(std::uint64_t address, const void* first, std::uint64_t bytes) {
-    return address - reinterpret_cast<std::uint64_t>(first) < bytes;
 }
 
 bool is_strong(const MemoryInfo& info) {

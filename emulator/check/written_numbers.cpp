@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 
+#include "emulator/check/host_range.h"
 #include "emulator/exec/block.h"
 #include "emulator/exec/half.h"
 #include "emulator/exec/worker.h"
@@ -18,10 +19,6 @@ namespace {
 using ptx::NumberKind;
 using ptx::Opcode;
 using Shape = LaneAddresses::Shape;
-
-bool is_within(std::uint64_t address, const void* first, std::uint64_t bytes) {
-    return address - reinterpret_cast<std::uint64_t>(first) < bytes;
-}
 
 double number_at(const std::byte* from, NumberKind kind) {
     const auto as = [from]<class T>(T value) {

@@ -13,7 +13,7 @@ namespace trimtab::emulator {
 namespace {
 
 constexpr std::uint64_t small_granule = 512;  // cudaMalloc's alignment
-constexpr std::uint64_t page_bytes = 4096;
+constexpr std::uint64_t system_page_bytes = 4096;
 constexpr std::uint64_t large_bytes =
     64 * 1024;  // from here on, whole pages, returned to the system when freed
 constexpr std::uint64_t largest_arena_bytes = std::uint64_t{1} << 42;
@@ -27,7 +27,7 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
 
 // The addresses that an allocation takes: its own, and a gap behind it.
 std::uint64_t taken_bytes(std::uint64_t size_bytes) {
-    const std::uint64_t unit = size_bytes >= large_bytes ? page_bytes : small_granule;
+    const std::uint64_t unit = size_bytes >= large_bytes ? system_page_bytes : small_granule;
     return round_up(std::max<std::uint64_t>(size_bytes, 1), unit) + unit;
 }
 
@@ -82,7 +82,7 @@ bool Heap::reserve() {
         arena_ = static_cast<std::byte*>(place);
         arena_bytes_ = size;
         // The first granule stays free: no allocation begins where the stretch does.
-        used_bytes_ = page_bytes;
+        used_bytes_ = system_page_bytes;
         return true;
     }
     return false;
@@ -99,7 +99,7 @@ std::uint64_t Heap::take(std::uint64_t size_bytes) {
         return address;
     }
     std::uint64_t start = used_bytes_;
-    if (size_bytes >= large_bytes) start = round_up(start, page_bytes);
+    if (size_bytes >= large_bytes) start = round_up(start, system_page_bytes);
     if (wanted > arena_bytes_ || start > arena_bytes_ - wanted) return 0;
     used_bytes_ = start + wanted;
     return address_value(arena_) + start;
@@ -136,7 +136,7 @@ void Heap::give_back(const Allocation& allocation) {
         close(shared->second.descriptor);
         shared_.erase(shared);
     } else if (allocation.size_bytes >= large_bytes) {
-        madvise(start, round_up(allocation.size_bytes, page_bytes), MADV_DONTNEED);
+        madvise(start, round_up(allocation.size_bytes, system_page_bytes), MADV_DONTNEED);
     } else {
         std::fill_n(start, allocation.size_bytes, std::byte{0});
     }
@@ -183,7 +183,7 @@ std::byte* Heap::reserve_range(std::uint64_t size_bytes, std::uint64_t alignment
     const std::uint64_t base = address_value(arena_);
     const std::uint64_t start = round_up(base + used_bytes_, alignment_bytes) - base;
     // A gap behind it, as behind allocations.
-    const std::uint64_t wanted = size_bytes + page_bytes;
+    const std::uint64_t wanted = size_bytes + system_page_bytes;
     if (start > arena_bytes_ || wanted > arena_bytes_ - start) return nullptr;
     used_bytes_ = start + wanted;
     return reinterpret_cast<std::byte*>(base + start);
@@ -198,8 +198,8 @@ void Heap::free_range(const void* start, std::uint64_t size_bytes) {
 
 std::optional<Heap::SharedPlace> Heap::share(const Allocation& allocation) {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t first = allocation.first / page_bytes * page_bytes;
-    const std::uint64_t bytes = round_up(allocation.end(), page_bytes) - first;
+    const std::uint64_t first = allocation.first / system_page_bytes * system_page_bytes;
+    const std::uint64_t bytes = round_up(allocation.end(), system_page_bytes) - first;
     if (const auto known = last_at_or_below(shared_, first);
         known != shared_.end() && first + bytes <= known->first + known->second.bytes)
         return SharedPlace{.descriptor = known->second.descriptor,
@@ -211,12 +211,13 @@ std::optional<Heap::SharedPlace> Heap::share(const Allocation& allocation) {
         return std::nullopt;
     const int descriptor = memfd_create("trimtab-ipc", MFD_CLOEXEC);
     if (descriptor < 0) return std::nullopt;
-    static constexpr std::array<std::byte, page_bytes> zeros{};
+    static constexpr std::array<std::byte, system_page_bytes> zeros{};
     bool is_copied = ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
-    for (std::uint64_t at = 0; is_copied && at < bytes; at += page_bytes) {
+    for (std::uint64_t at = 0; is_copied && at < bytes; at += system_page_bytes) {
         const auto* page = reinterpret_cast<const std::byte*>(first + at);
-        if (std::memcmp(page, zeros.data(), page_bytes) == 0) continue;
-        is_copied = pwrite(descriptor, page, page_bytes, static_cast<off_t>(at)) == ssize_t{page_bytes};
+        if (std::memcmp(page, zeros.data(), system_page_bytes) == 0) continue;
+        is_copied =
+            pwrite(descriptor, page, system_page_bytes, static_cast<off_t>(at)) == ssize_t{system_page_bytes};
     }
     if (!is_copied || !map_file(reinterpret_cast<void*>(first), bytes, descriptor)) {
         close(descriptor);
@@ -227,7 +228,7 @@ std::optional<Heap::SharedPlace> Heap::share(const Allocation& allocation) {
 }
 
 std::byte* Heap::import(const SharedPlace& place, std::uint64_t size_bytes, int device) {
-    std::byte* start = reserve_range(place.file_bytes, page_bytes);
+    std::byte* start = reserve_range(place.file_bytes, system_page_bytes);
     if (start == nullptr) return nullptr;
     if (!map_file(start, place.file_bytes, place.descriptor)) {
         free_range(start, place.file_bytes);
@@ -347,8 +348,8 @@ std::string Heap::explain(std::uint64_t address) const {
     // Far from everything: a host pointer or no pointer at all.
     constexpr std::uint64_t near_bytes = std::uint64_t{1} << 30;
     if (std::min(past, ahead) > near_bytes) {
-        return address < page_bytes ? "a null pointer"
-                                    : "not memory that the device can access: a pointer of the host?";
+        return address < system_page_bytes ? "a null pointer"
+                                           : "not memory that the device can access: a pointer of the host?";
     }
     if (past <= ahead)
         return fmt::format("{} bytes past the end of an allocation of {} bytes at {:#x}", past,

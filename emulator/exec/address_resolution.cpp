@@ -16,14 +16,6 @@ namespace {
 
 using Shape = LaneAddresses::Shape;
 
-const MemoryInfo& info_of(const Op* op) {
-    return *static_cast<const MemoryInfo*>(op->info);
-}
-
-bool has(std::uint32_t mask, unsigned lane) {
-    return ((mask >> lane) & 1u) != 0;
-}
-
 // Every active lane's address, whichever shape they have.
 void spread(Warp& w, const Op* op, Shape shape) {
     if (shape == Shape::scattered) return;
@@ -81,7 +73,7 @@ void count_spaces(Warp& w, const Op* op) {
     const std::uint32_t all = w.mask;
     std::uint32_t shared = 0, local = 0, global = 0;
     for (unsigned lane = 0; lane < warp_lanes; lane++) {
-        if (!has(all, lane)) continue;
+        if (!has_lane(all, lane)) continue;
         const std::uint64_t address = w.at.address[lane];
         if (!in_windows(address))
             global |= 1u << lane;
@@ -154,7 +146,7 @@ bool gather(Warp& w, const Op* op, std::uint64_t limit, unsigned& culprit) {
     for (unsigned lane = 0; lane < warp_lanes; lane++) {
         const std::uint64_t address = narrow_address(static_cast<std::uint64_t>(r[lane]) + op->imm);
         w.at.address[lane] = address;
-        if (!has(w.mask, lane) || (address <= limit && bytes <= limit - address)) continue;
+        if (!has_lane(w.mask, lane) || (address <= limit && bytes <= limit - address)) continue;
         culprit = lane;
         return false;
     }
@@ -172,7 +164,7 @@ bool resolve_cluster(Warp& w, const Op* op) {
     const std::uint64_t bytes = info_of(op).total_bytes;
     std::array<std::uint64_t, warp_lanes> hosts{};
     for (unsigned lane = 0; lane < warp_lanes; lane++) {
-        if (!has(w.mask, lane)) continue;
+        if (!has_lane(w.mask, lane)) continue;
         const std::byte* host = w.block->shared_at(w.at.address[lane], bytes);
         if (host == nullptr) return false;
         hosts[lane] = reinterpret_cast<std::uint64_t>(host);
@@ -191,7 +183,7 @@ Shape resolve_local(Warp& w, const Op* op) {
         return illegal(w, op, lane, w.at.address[lane],
                        fmt::format("the thread has {} bytes of local memory here", w.frame->local_end));
     for (lane = 0; lane < warp_lanes; lane++) {
-        if (has(w.mask, lane) && (w.at.address[lane] & (info.alignment_bytes - 1u)) != 0)
+        if (has_lane(w.mask, lane) && (w.at.address[lane] & (info.alignment_bytes - 1u)) != 0)
             return misaligned(w, op, lane);
     }
     if (info.counted) count_local(w, op);
@@ -232,7 +224,7 @@ Shape fault_misaligned(Warp& w, const Op* op, Shape shape) {
     spread(w, op, shape);
     unsigned culprit = static_cast<unsigned>(std::countr_zero(w.mask));
     for (unsigned lane = warp_lanes; lane-- > 0;) {
-        if (has(w.mask, lane) && (w.at.address[lane] & (info_of(op).alignment_bytes - 1u)) != 0)
+        if (has_lane(w.mask, lane) && (w.at.address[lane] & (info_of(op).alignment_bytes - 1u)) != 0)
             culprit = lane;
     }
     return misaligned(w, op, culprit);

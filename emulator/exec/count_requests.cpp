@@ -17,13 +17,6 @@ using u64 = std::uint64_t;
 
 constexpr unsigned sector_shift = SectorSet::sector_shift, segment_shift = 6;
 
-const MemoryInfo& info_of(const Op* op) {
-    return *static_cast<const MemoryInfo*>(op->info);
-}
-bool has(std::uint32_t mask, unsigned lane) {
-    return ((mask >> lane) & 1u) != 0;
-}
-
 // The active lanes' addresses in order.
 struct Sorted {
     std::array<u64, warp_lanes> address;
@@ -33,7 +26,7 @@ struct Sorted {
         bool in_order = true;
         u64 before = 0;
         for (unsigned lane = 0; lane < warp_lanes; lane++) {
-            if (!has(w.mask, lane)) continue;
+            if (!has_lane(w.mask, lane)) continue;
             const u64 own = w.at.address[lane];
             in_order = in_order && own >= before;
             address[count++] = before = own;
@@ -217,7 +210,7 @@ void count_far_store(Warp& w, InstructionCount& count, u64 bytes, const Sorted& 
         std::array<u64, 4> sectors;
         unsigned found = 0;
         for (unsigned lane = quad; lane < quad + 4; lane++) {
-            if (!has(w.mask, lane)) continue;
+            if (!has_lane(w.mask, lane)) continue;
             const u64 sector = w.at.address[lane] >> sector_shift;
             const bool in_full = std::binary_search(full.begin(), full.begin() + full_count,
                                                     sector >> (segment_shift - sector_shift));
@@ -294,7 +287,7 @@ void count_shared(Warp& w, const Op* op, Shape shape) {
         std::array<unsigned, warp_lanes> busy{};
         unsigned most = 0;
         for (unsigned lane = part * lanes_each; lane < (part + 1) * lanes_each; lane++) {
-            if (!has(w.mask, lane)) continue;
+            if (!has_lane(w.mask, lane)) continue;
             for (unsigned word = 0; word < words; word++) {
                 const u64 at = w.at.address[lane] / 4 + word;
                 auto& bank = in_bank[at % warp_lanes];
@@ -322,7 +315,7 @@ void count_local(Warp& w, const Op* op) {
     std::array<u64, warp_lanes * 8> sectors;
     unsigned found = 0;
     for (unsigned lane = 0; lane < warp_lanes; lane++) {
-        if (!has(w.mask, lane)) continue;
+        if (!has_lane(w.mask, lane)) continue;
         for (u64 word = 0; word < words; word++)
             sectors[found++] = (w.at.address[lane] / 4 + word) * 4 + lane / 8;
     }

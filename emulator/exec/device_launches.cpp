@@ -34,8 +34,6 @@ struct Header {
 constexpr std::uint64_t header_bytes = 64;  // parameters stay aligned
 static_assert(sizeof(Header) <= header_bytes);
 
-constexpr std::uint64_t max_threads_per_block = 1024;
-
 trimtab_dim3 size_argument(Warp& w, const CallInfo& info, std::size_t index, unsigned lane) {
     trimtab_dim3 size{1, 1, 1};
     if (index < info.arguments.size() && info.arguments[index].bytes >= sizeof size)

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/align_up.h"
 #include "emulator/exec/lower.h"
 #include "emulator/exec/program.h"
 #include "emulator/jit/variants.h"
 
 namespace trimtab::emulator {
 namespace {
-
-std::uint32_t align_up(std::uint32_t value, std::uint32_t alignment) {
-    return alignment <= 1 ? value : (value + alignment - 1) / alignment * alignment;
-}
 
 bool calls_indirectly(const ptx::Function& function) {
     return std::any_of(function.body.begin(), function.body.end(), [](const ptx::Instruction& instruction) {
@@ -112,7 +109,7 @@ void CompiledKernel::lay_out_shared() const {
             dynamic.push_back(std::move(name));
             return;
         }
-        size = align_up(size, std::max(variable.alignment_bytes, 1u));
+        size = base::align_up(size, std::max(variable.alignment_bytes, 1u));
         shared_offsets_[std::move(name)] = size;
         size += static_cast<std::uint32_t>(variable.size_bytes);
     };
@@ -133,7 +130,7 @@ void CompiledKernel::lay_out_shared() const {
         if (used.contains(variable.name)) place(variable, variable.name);
     }
     // Every `extern .shared` array begins where the static ones end.
-    if (!dynamic.empty()) size = align_up(size, dynamic_alignment);
+    if (!dynamic.empty()) size = base::align_up(size, dynamic_alignment);
     for (std::string& name : dynamic) shared_offsets_[std::move(name)] = size;
 }
 

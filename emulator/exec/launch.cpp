@@ -27,7 +27,6 @@
 namespace trimtab::emulator {
 namespace {
 
-constexpr std::uint32_t max_threads_per_block = 1024;
 constexpr std::uint32_t max_shared_bytes = 256u << 10;  // more than any GPU lets a block have
 constexpr std::uint64_t max_shuffled_blocks = std::uint64_t{1}
                                               << 26;  // the list of a larger grid would not fit

@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/align_up.h"
 #include "emulator/exec/describe.h"
 #include "emulator/exec/handlers.h"
 #include "emulator/exec/observer.h"
@@ -17,10 +18,6 @@ namespace trimtab::emulator {
 namespace {
 
 constexpr std::size_t no_op = ~std::size_t{0};
-
-std::uint32_t align_up(std::uint32_t value, std::uint32_t alignment) {
-    return alignment <= 1 ? value : (value + alignment - 1) / alignment * alignment;
-}
 
 bool is_guarded(const ptx::Instruction& instruction) {
     return instruction.guard != ptx::no_index && instruction.opcode != ptx::Opcode::bra;
@@ -91,13 +88,13 @@ void Lowering::lay_out_registers() {
         registers_[reg] = operand_ref(Base::registers, first[own] + slots.slot[reg] * bytes);
     }
     carry_ = operand_ref(Base::registers, register_bytes_);
-    register_bytes_ = align_up(register_bytes_ + 4, 64);
+    register_bytes_ = base::align_up(register_bytes_ + 4, 64);
 }
 
 void Lowering::lay_out_variables() {
     std::uint32_t& parameters = out_.parameter_bytes;
     const auto place = [&](const ptx::Variable& variable) {
-        parameters = align_up(parameters, std::max(variable.alignment_bytes, 8u));
+        parameters = base::align_up(parameters, std::max(variable.alignment_bytes, 8u));
         parameters_[variable.name] = {parameters, static_cast<std::uint32_t>(variable.size_bytes)};
         parameters += static_cast<std::uint32_t>(variable.size_bytes);
         return parameters_[variable.name];
@@ -117,13 +114,13 @@ void Lowering::lay_out_variables() {
     for (const ptx::Variable& variable : function_.variables) {
         if (variable.space == ptx::Space::param) (void)place(variable);
         if (variable.space != ptx::Space::local) continue;
-        out_.local_bytes = align_up(out_.local_bytes, std::max(variable.alignment_bytes, 8u));
+        out_.local_bytes = base::align_up(out_.local_bytes, std::max(variable.alignment_bytes, 8u));
         locals_[variable.name] = {out_.local_bytes, static_cast<std::uint32_t>(variable.size_bytes)};
         out_.local_bytes += static_cast<std::uint32_t>(variable.size_bytes);
     }
     if (!is_entry_) spill_parameters();
-    out_.parameter_bytes = align_up(out_.parameter_bytes, 16);
-    out_.local_bytes = align_up(out_.local_bytes, 16);
+    out_.parameter_bytes = base::align_up(out_.parameter_bytes, 16);
+    out_.local_bytes = base::align_up(out_.local_bytes, 16);
 }
 
 // PTX ISA, "mov": a function's parameter whose address is taken lives in local memory.
@@ -142,7 +139,7 @@ void Lowering::spill_parameters() {
     for (const ptx::Variable& parameter : function_.parameters) {
         if (!taken.contains(parameter.name)) continue;
         const Place from = parameters_[parameter.name];
-        out_.local_bytes = align_up(out_.local_bytes, std::max(parameter.alignment_bytes, 8u));
+        out_.local_bytes = base::align_up(out_.local_bytes, std::max(parameter.alignment_bytes, 8u));
         locals_[parameter.name] = {out_.local_bytes, from.bytes};
         CallValue& spill = out_.spills.emplace_back();
         spill.caller_offset = from.offset;

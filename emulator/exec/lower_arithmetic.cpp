@@ -40,12 +40,12 @@ bool is_directed(ptx::Rounding rounding) {
     return rounding == ptx::Rounding::rz || rounding == ptx::Rounding::rm || rounding == ptx::Rounding::rp;
 }
 
-struct Shape {  // widths of an instruction's operands that is none on integers
+struct Widths {  // widths of an instruction's operands that is none on integers
     unsigned d = 0;
     std::vector<std::pair<unsigned, Type>> sources;
 };
 
-Shape shape_of(const ptx::Instruction& instruction) {
+Widths widths_of(const ptx::Instruction& instruction) {
     const Type type = instruction.type;
     const unsigned width = ptx::size_bytes(type);
     const std::pair<unsigned, Type> own{width, type};
@@ -65,9 +65,9 @@ Shape shape_of(const ptx::Instruction& instruction) {
             return {width, {from, from, {0, Type::pred}}};
         }
         default: {
-            Shape shape{width, {}};
-            shape.sources.assign(instruction.sources().size(), own);
-            return shape;
+            Widths widths{width, {}};
+            widths.sources.assign(instruction.sources().size(), own);
+            return widths;
         }
     }
 }
@@ -116,7 +116,7 @@ bool Lowering::lower_arithmetic(const ptx::Instruction& instruction) {
         count != 0 && instruction.sources().size() != count)
         return false;
 
-    const Shape shape = shape_of(instruction);
+    const Widths widths = widths_of(instruction);
     Handler handler = nullptr;
     if (is_real(instruction.type) && opcode != Opcode::set && opcode != Opcode::slct &&
         opcode != Opcode::testp && !instruction.modifiers.xorsign_abs) {
@@ -124,9 +124,9 @@ bool Lowering::lower_arithmetic(const ptx::Instruction& instruction) {
         handler = vector_.real(key);
         if (handler == nullptr && is_directed(key.rounding)) return lower_directed(instruction);
     }
-    if (shape.sources.size() != instruction.sources().size()) return false;
+    if (widths.sources.size() != instruction.sources().size()) return false;
     if (handler == nullptr) return lower_scalar(instruction);
-    emit_operands(handler, instruction, shape.d, shape.sources);
+    emit_operands(handler, instruction, widths.d, widths.sources);
     return true;
 }
 
@@ -152,9 +152,9 @@ bool Lowering::lower_directed(const ptx::Instruction& instruction) {
     VectorKey key = key_of(instruction);
     key.rounding = ptx::Rounding::rn;
     const Handler inner = vector_.real(key);
-    const Shape shape = shape_of(instruction);
-    if (inner == nullptr || shape.sources.size() != instruction.sources().size()) return false;
-    emit_operands(run::rounded, instruction, shape.d, shape.sources);
+    const Widths widths = widths_of(instruction);
+    if (inner == nullptr || widths.sources.size() != instruction.sources().size()) return false;
+    emit_operands(run::rounded, instruction, widths.d, widths.sources);
     Op& op = out_.ops.back();
     op.inner = inner;
     op.imm = static_cast<std::uint64_t>(instruction.modifiers.rounding);
@@ -172,9 +172,9 @@ bool Lowering::lower_scalar(const ptx::Instruction& instruction) {
     else
         choice = scalar_space_test(instruction);
     if (choice.function == nullptr) return false;
-    const Shape shape = shape_of(instruction);
-    if (shape.sources.size() != instruction.sources().size()) return false;
-    emit_operands(run::scalar_function, instruction, shape.d, shape.sources);
+    const Widths widths = widths_of(instruction);
+    if (widths.sources.size() != instruction.sources().size()) return false;
+    emit_operands(run::scalar_function, instruction, widths.d, widths.sources);
     Op& op = out_.ops.back();
     op.scalar = choice.function;
     op.imm = choice.imm;

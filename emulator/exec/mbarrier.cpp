@@ -38,7 +38,7 @@ struct Barrier {
     }
 };
 
-Barrier read(const std::byte* host) {
+Barrier barrier_at(const std::byte* host) {
     u64 bits = 0;
     std::memcpy(&bits, host, sizeof bits);
     return Barrier::unpacked(bits);
@@ -55,7 +55,7 @@ std::byte* host_of(Warp& w, LaneAddresses::Shape shape, unsigned lane) {
 }
 
 void complete_transactions(std::byte* host, s64 bytes) {
-    Barrier barrier = read(host);
+    Barrier barrier = barrier_at(host);
     barrier.transactions -= bytes;
     barrier.complete_if_done();
     write(host, barrier);
@@ -75,7 +75,7 @@ const Op* mbarrier(Warp& w, const Op* op) {
     for (u32 rest = w.mask; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         std::byte* const host = host_of(w, shape, lane);
-        Barrier barrier = read(host);
+        Barrier barrier = barrier_at(host);
         const s64 amount = amounts == nullptr ? 1 : amounts[lane];
         const u64 before = barrier.packed();
         switch (action) {
@@ -118,7 +118,7 @@ const Op* mbarrier_wait(Warp& w, const Op* op) {
     for (u32 rest = w.mask; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         const u64 waited = by_parity ? w.lanes<u32>(op->b)[lane] & 1 : w.lanes<u64>(op->b)[lane] >> 62 & 1;
-        done |= (read(host_of(w, shape, lane)).phase != waited ? 1u : 0u) << lane;
+        done |= (barrier_at(host_of(w, shape, lane)).phase != waited ? 1u : 0u) << lane;
     }
     w.write_predicate(op->d, done);
     if (done == w.mask)

@@ -77,4 +77,12 @@ struct BulkCopy {
     Place to, from, barrier;
 };
 
+[[nodiscard]] inline const MemoryInfo& info_of(const Op* op) {
+    return *static_cast<const MemoryInfo*>(op->info);
+}
+
+[[nodiscard]] inline bool has_lane(std::uint32_t mask, unsigned lane) {
+    return ((mask >> lane) & 1u) != 0;
+}
+
 }  // namespace trimtab::emulator

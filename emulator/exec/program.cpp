@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/align_up.h"
 #include "emulator/exec/describe.h"
 #include "emulator/exec/lower.h"
 
@@ -14,10 +15,6 @@ namespace {
 
 bool has_storage(const ptx::Variable& variable) {
     return variable.space == ptx::Space::global || variable.space == ptx::Space::constant;
-}
-
-std::size_t align_up(std::size_t value, std::size_t alignment) {
-    return alignment <= 1 ? value : (value + alignment - 1) / alignment * alignment;
 }
 
 }  // namespace
@@ -47,7 +44,7 @@ std::optional<Error> Program::lay_out_variables() {
     std::vector<std::pair<const ptx::Variable*, std::size_t>> places;
     const auto place = [&](const ptx::Variable& variable) {
         if (!has_storage(variable) || variables_.contains(variable.name)) return;
-        size = align_up(size, std::max<std::size_t>(variable.alignment_bytes, 16));
+        size = base::align_up(size, std::max<std::size_t>(variable.alignment_bytes, 16));
         variables_.try_emplace(variable.name);
         places.emplace_back(&variable, size);
         size += std::max<std::size_t>(variable.size_bytes, 1);
@@ -59,9 +56,9 @@ std::optional<Error> Program::lay_out_variables() {
         for (const ptx::Variable& variable : function.variables) place(variable);
     }
     if (places.empty()) return std::nullopt;
-    storage_.resize(align_up(size, sizeof(LaneBytes)) / sizeof(LaneBytes) + 4);
+    storage_.resize(base::align_up(size, sizeof(LaneBytes)) / sizeof(LaneBytes) + 4);
     // 256 bytes, as cudaMalloc would align.
-    const auto start = align_up(reinterpret_cast<std::size_t>(storage_.data()), 256);
+    const auto start = base::align_up(reinterpret_cast<std::size_t>(storage_.data()), 256);
     arena_ = reinterpret_cast<std::byte*>(start);
     arena_bytes_ = size;
     for (const auto& [variable, offset] : places) {

@@ -19,6 +19,8 @@
 
 namespace trimtab::emulator {
 
+inline constexpr std::uint32_t max_threads_per_block = 1024;  // of every GPU
+
 // Addresses that are no global memory: each thread's or block's own windows, and functions. They lie above
 // what a host process can own, and below SparseMemory's regions.
 inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;

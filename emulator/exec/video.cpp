@@ -13,65 +13,65 @@ namespace trimtab::emulator {
 namespace {
 
 using ptx::Opcode;
-using Operation = VideoInfo::Operation;
+using VideoOperation = VideoInfo::Operation;
 using Second = VideoInfo::Second;
 using u32 = std::uint32_t;
 using s64 = std::int64_t;
 using Wide = __int128;
 
 struct Kind {
-    Operation operation;
+    VideoOperation operation;
     std::uint8_t parts;
 };
 
 std::optional<Kind> kind_of(Opcode opcode) {
     switch (opcode) {
         case Opcode::vadd:
-            return Kind{Operation::add, 1};
+            return Kind{VideoOperation::add, 1};
         case Opcode::vsub:
-            return Kind{Operation::subtract, 1};
+            return Kind{VideoOperation::subtract, 1};
         case Opcode::vabsdiff:
-            return Kind{Operation::absolute_difference, 1};
+            return Kind{VideoOperation::absolute_difference, 1};
         case Opcode::vmin:
-            return Kind{Operation::minimum, 1};
+            return Kind{VideoOperation::minimum, 1};
         case Opcode::vmax:
-            return Kind{Operation::maximum, 1};
+            return Kind{VideoOperation::maximum, 1};
         case Opcode::vset:
-            return Kind{Operation::compare, 1};
+            return Kind{VideoOperation::compare, 1};
         case Opcode::vshl:
-            return Kind{Operation::shift_left, 1};
+            return Kind{VideoOperation::shift_left, 1};
         case Opcode::vshr:
-            return Kind{Operation::shift_right, 1};
+            return Kind{VideoOperation::shift_right, 1};
         case Opcode::vmad:
-            return Kind{Operation::multiply_add, 1};
+            return Kind{VideoOperation::multiply_add, 1};
         case Opcode::vadd2:
-            return Kind{Operation::add, 2};
+            return Kind{VideoOperation::add, 2};
         case Opcode::vsub2:
-            return Kind{Operation::subtract, 2};
+            return Kind{VideoOperation::subtract, 2};
         case Opcode::vavrg2:
-            return Kind{Operation::average, 2};
+            return Kind{VideoOperation::average, 2};
         case Opcode::vabsdiff2:
-            return Kind{Operation::absolute_difference, 2};
+            return Kind{VideoOperation::absolute_difference, 2};
         case Opcode::vmin2:
-            return Kind{Operation::minimum, 2};
+            return Kind{VideoOperation::minimum, 2};
         case Opcode::vmax2:
-            return Kind{Operation::maximum, 2};
+            return Kind{VideoOperation::maximum, 2};
         case Opcode::vset2:
-            return Kind{Operation::compare, 2};
+            return Kind{VideoOperation::compare, 2};
         case Opcode::vadd4:
-            return Kind{Operation::add, 4};
+            return Kind{VideoOperation::add, 4};
         case Opcode::vsub4:
-            return Kind{Operation::subtract, 4};
+            return Kind{VideoOperation::subtract, 4};
         case Opcode::vavrg4:
-            return Kind{Operation::average, 4};
+            return Kind{VideoOperation::average, 4};
         case Opcode::vabsdiff4:
-            return Kind{Operation::absolute_difference, 4};
+            return Kind{VideoOperation::absolute_difference, 4};
         case Opcode::vmin4:
-            return Kind{Operation::minimum, 4};
+            return Kind{VideoOperation::minimum, 4};
         case Opcode::vmax4:
-            return Kind{Operation::maximum, 4};
+            return Kind{VideoOperation::maximum, 4};
         case Opcode::vset4:
-            return Kind{Operation::compare, 4};
+            return Kind{VideoOperation::compare, 4};
         default:
             return std::nullopt;
     }
@@ -119,25 +119,25 @@ s64 part_of(std::uint64_t pool, unsigned bits, unsigned part, bool is_signed) {
 Wide computed(const VideoInfo& info, s64 a, s64 b) {
     const u32 amount = info.wraps ? static_cast<u32>(b) & 31 : std::min<u32>(static_cast<u32>(b), 32);
     switch (info.operation) {
-        case Operation::add:
+        case VideoOperation::add:
             return Wide{a} + b;
-        case Operation::subtract:
+        case VideoOperation::subtract:
             return Wide{a} - b;
-        case Operation::absolute_difference:
+        case VideoOperation::absolute_difference:
             return std::abs(a - b);
-        case Operation::minimum:
+        case VideoOperation::minimum:
             return std::min(a, b);
-        case Operation::maximum:
+        case VideoOperation::maximum:
             return std::max(a, b);
-        case Operation::average:
+        case VideoOperation::average:
             return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
-        case Operation::compare:
+        case VideoOperation::compare:
             return ptx::holds(info.comparison, a, b) ? 1 : 0;
-        case Operation::shift_left:
+        case VideoOperation::shift_left:
             return Wide{a} << amount;
-        case Operation::shift_right:
+        case VideoOperation::shift_right:
             return Wide{a} >> amount;
-        case Operation::multiply_add:
+        case VideoOperation::multiply_add:
             break;
     }
     return 0;
@@ -166,7 +166,7 @@ u32 multiply_add(const VideoInfo& info, s64 a, s64 b, u32 c) {
 u32 scalar(const VideoInfo& info, u32 x, u32 y, u32 c) {
     const s64 a = part_of(x, info.a_bits, info.a_parts[0], info.a_signed);
     const s64 b = part_of(y, info.b_bits, info.b_parts[0], info.b_signed);
-    if (info.operation == Operation::multiply_add) return multiply_add(info, a, b, c);
+    if (info.operation == VideoOperation::multiply_add) return multiply_add(info, a, b, c);
     Wide result = computed(info, a, b);
     if (info.saturates) result = saturated(result, info.part_bits, info.d_signed);
     const u32 value = static_cast<u32>(result);
@@ -197,7 +197,7 @@ std::optional<VideoInfo> video_info(const ptx::Instruction& instruction) {
     const auto sources = instruction.sources();
     if (!kind || instruction.destination_count != 1 || sources.size() < 2 || sources.size() > 3)
         return std::nullopt;
-    const bool compares = kind->operation == Operation::compare;
+    const bool compares = kind->operation == VideoOperation::compare;
     VideoInfo info;
     info.operation = kind->operation;
     info.parts = kind->parts;
@@ -225,7 +225,7 @@ std::optional<VideoInfo> video_info(const ptx::Instruction& instruction) {
             !scalar_part(sources[1].text, info.b_bits, info.b_parts[0])) {
             return std::nullopt;
         }
-        if (info.operation == Operation::multiply_add) {
+        if (info.operation == VideoOperation::multiply_add) {
             info.negate_product = sources[0].negated != sources[1].negated;
             info.negate_c = sources.size() == 3 && sources[2].negated;
             return sources.size() == 3 ? std::optional(info) : std::nullopt;

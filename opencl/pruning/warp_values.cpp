@@ -10,9 +10,8 @@ namespace trimtab::pruning {
 
 namespace {
 
-using analysis::Operation;
 using analysis::Operator;
-using Kind = WarpValue::Kind;
+using ValueKind = WarpValue::Kind;
 
 std::int64_t wrap_add(std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
@@ -21,13 +20,13 @@ std::int64_t wrap_multiply(std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
-bool is_linear(Kind kind) {
-    return kind == Kind::sum || kind == Kind::offset;
+bool is_linear(ValueKind kind) {
+    return kind == ValueKind::sum || kind == ValueKind::offset;
 }
 
 WarpValue add(const WarpValue& a, const WarpValue& b, std::int64_t sign) {
     const bool known = a.is_sum() && b.is_sum();
-    return {.kind = known ? Kind::sum : Kind::offset,
+    return {.kind = known ? ValueKind::sum : ValueKind::offset,
             .base = known ? wrap_add(a.base, wrap_multiply(sign, b.base)) : 0,
             .x = wrap_add(a.x, wrap_multiply(sign, b.x)),
             .y = wrap_add(a.y, wrap_multiply(sign, b.y)),
@@ -42,7 +41,7 @@ WarpValue scaled(const WarpValue& a, std::int64_t factor) {
 }
 // Nothing known of either, both the same in all lanes: so is what is made of them.
 WarpValue unknown_uniform() {
-    return {.kind = Kind::offset};
+    return {.kind = ValueKind::offset};
 }
 
 // A product of sums: nothing where both differ between lanes.
@@ -66,7 +65,8 @@ bool takes_any_bits(Operator op) {
 }
 
 // What can be said without a look at each lane; kind unknown: nothing, `settled` tells whether that is all.
-WarpValue linear(const Operation& op, std::array<WarpValue, 3> v, const WarpLanes& lanes, bool& settled) {
+WarpValue linear(const analysis::Operation& op, std::array<WarpValue, 3> v, const WarpLanes& lanes,
+                 bool& settled) {
     settled = true;
     const auto& [a, b, c] = v;
     switch (op.op) {
@@ -81,13 +81,13 @@ WarpValue linear(const Operation& op, std::array<WarpValue, 3> v, const WarpLane
         case Operator::mul_lo:
         case Operator::mul_wide: {
             const WarpValue product = multiply(a, b);
-            if (product.kind != Kind::unknown) return product;
+            if (product.kind != ValueKind::unknown) return product;
             break;
         }
         case Operator::mad_lo:
         case Operator::mad_wide: {
             const WarpValue product = multiply(a, b);
-            if (product.kind != Kind::unknown) return add(product, c, 1);
+            if (product.kind != ValueKind::unknown) return add(product, c, 1);
             break;
         }
         case Operator::shl:
@@ -144,7 +144,8 @@ WarpValue linear(const Operation& op, std::array<WarpValue, 3> v, const WarpLane
     return {};
 }
 
-WarpValue compare(const Operation& op, std::array<WarpOperand, 3> operands, const WarpLanes& lanes) {
+WarpValue compare(const analysis::Operation& op, std::array<WarpOperand, 3> operands,
+                  const WarpLanes& lanes) {
     const bool is_wide_unsigned = analysis::width_bits(op.type) == 64 && !analysis::is_signed_type(op.type);
     WarpOperand &a = operands[0], &b = operands[1];
     if (!a.value.is_known() || !b.value.is_known()) return {};
@@ -173,15 +174,17 @@ WarpValue compare(const Operation& op, std::array<WarpOperand, 3> operands, cons
     return WarpValue::bits(mask);
 }
 
-WarpValue logical(const Operation& op, const std::array<WarpOperand, 3>& operands, std::uint32_t present) {
+WarpValue logical(const analysis::Operation& op, const std::array<WarpOperand, 3>& operands,
+                  std::uint32_t present) {
     const WarpValue &a = operands[0].value, &b = operands[1].value;
     const auto all = [&](const WarpValue& v, bool value) {
-        return v.kind == Kind::predicate && ((value ? ~v.mask() : v.mask()) & present) == 0;
+        return v.kind == ValueKind::predicate && ((value ? ~v.mask() : v.mask()) & present) == 0;
     };
-    if (op.op == Operator::not_) return a.kind == Kind::predicate ? WarpValue::bits(~a.mask()) : WarpValue{};
+    if (op.op == Operator::not_)
+        return a.kind == ValueKind::predicate ? WarpValue::bits(~a.mask()) : WarpValue{};
     if (op.op == Operator::and_ && (all(a, false) || all(b, false))) return WarpValue::bits(0);
     if (op.op == Operator::or_ && (all(a, true) || all(b, true))) return WarpValue::bits(~0u);
-    if (a.kind != Kind::predicate || b.kind != Kind::predicate) return {};
+    if (a.kind != ValueKind::predicate || b.kind != ValueKind::predicate) return {};
     switch (op.op) {
         case Operator::and_:
             return WarpValue::bits(a.mask() & b.mask());
@@ -238,9 +241,9 @@ void numbers_of(const WarpOperand& operand, ptx::Type type, const WarpLanes& lan
     const WarpValue& v = operand.value;
     for (unsigned lane = 0; lane < warp_lanes; ++lane) {
         std::int64_t number = 0;
-        if (v.kind == Kind::lanes) {
+        if (v.kind == ValueKind::lanes) {
             number = (*operand.lanes)[lane];
-        } else if (v.kind == Kind::predicate) {
+        } else if (v.kind == ValueKind::predicate) {
             out[lane] = v.mask() >> lane & 1;
             continue;
         } else {
@@ -278,9 +281,9 @@ WarpValue compressed(const LaneNumbers& numbers, const WarpLanes& lanes) {
         if ((lanes.present >> lane & 1) == 0) continue;
         const std::int64_t from_first = lanes.x[lane] - lanes.x[first];
         if (numbers[lane] != wrap_add(numbers[first], wrap_multiply(step, from_first)))
-            return {.kind = Kind::lanes};
+            return {.kind = ValueKind::lanes};
     }
-    return {.kind = Kind::sum,
+    return {.kind = ValueKind::sum,
             .base = wrap_add(numbers[first], -wrap_multiply(step, lanes.x[first])),
             .x = step,
             .y = 0,
@@ -290,13 +293,13 @@ WarpValue compressed(const LaneNumbers& numbers, const WarpLanes& lanes) {
 WarpValue merged(const WarpOperand& a, const WarpOperand& b, std::uint32_t mask, ptx::Type type,
                  const WarpLanes& lanes, LaneNumbers& lanes_out) {
     if ((mask & lanes.present) == 0 || (~mask & lanes.present) == 0 ||
-        (a.value == b.value && a.value.kind != Kind::lanes && a.value.kind != Kind::offset)) {
+        (a.value == b.value && a.value.kind != ValueKind::lanes && a.value.kind != ValueKind::offset)) {
         const WarpOperand& only = (mask & lanes.present) == 0 ? b : a;
-        if (only.value.kind == Kind::lanes && only.lanes != &lanes_out) lanes_out = *only.lanes;
+        if (only.value.kind == ValueKind::lanes && only.lanes != &lanes_out) lanes_out = *only.lanes;
         return only.value;
     }
     if (!a.value.is_known() || !b.value.is_known()) return {};
-    if (a.value.kind == Kind::predicate && b.value.kind == Kind::predicate)
+    if (a.value.kind == ValueKind::predicate && b.value.kind == ValueKind::predicate)
         return WarpValue::bits((a.value.mask() & mask) | (b.value.mask() & ~mask));
     if (analysis::width_bits(type) == 0) return {};
     LaneNumbers left, right;
@@ -307,8 +310,8 @@ WarpValue merged(const WarpOperand& a, const WarpOperand& b, std::uint32_t mask,
     return compressed(lanes_out, lanes);
 }
 
-WarpValue apply(const Operation& op, const std::array<WarpOperand, 3>& operands, const WarpLanes& lanes,
-                LaneNumbers& lanes_out) {
+WarpValue apply(const analysis::Operation& op, const std::array<WarpOperand, 3>& operands,
+                const WarpLanes& lanes, LaneNumbers& lanes_out) {
     // Most of all that is done, said without the rest.
     if (operands[0].value.is_sum() && operands[1].value.is_sum()) {
         if (op.op == Operator::add) return add(operands[0].value, operands[1].value, 1);
@@ -316,7 +319,7 @@ WarpValue apply(const Operation& op, const std::array<WarpOperand, 3>& operands,
     }
     if (op.op == Operator::setp) return compare(op, operands, lanes);
     if (op.op == Operator::selp) {
-        if (operands[2].value.kind == Kind::predicate)
+        if (operands[2].value.kind == ValueKind::predicate)
             return merged(operands[0], operands[1], operands[2].value.mask(), op.type, lanes, lanes_out);
         return operands[0].value == operands[1].value && operands[0].value.is_sum() ? operands[0].value
                                                                                     : WarpValue{};
@@ -334,8 +337,8 @@ WarpValue apply(const Operation& op, const std::array<WarpOperand, 3>& operands,
         bool exact = true;
         for (unsigned i = 0; i < op.arity; ++i)
             if (!takes_any_bits(op.op) || op.operand_type(i) == ptx::Type::none)
-                exact = exact &&
-                        (values[i].kind == Kind::offset || make_exact(values[i], op.operand_type(i), lanes));
+                exact = exact && (values[i].kind == ValueKind::offset ||
+                                  make_exact(values[i], op.operand_type(i), lanes));
         if (exact) {
             bool settled = false;
             const WarpValue result = linear(op, values, lanes, settled);

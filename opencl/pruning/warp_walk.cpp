@@ -11,7 +11,7 @@ namespace {
 
 using ptx::no_index;
 using ptx::SpecialRegister;
-using Kind = WarpValue::Kind;
+using ValueKind = WarpValue::Kind;
 
 }  // namespace
 
@@ -129,8 +129,8 @@ void WarpWalk::join_phis(ptx::BlockIndex b) {
             const WarpValue known = in == no_index ? WarpValue{} : value.value;
             if (covered == 0) {
                 joined = known;
-                if (known.kind == Kind::lanes) numbers = *value.lanes;
-            } else if ((covered & lanes) != 0 && !(joined == known && known.kind != Kind::lanes)) {
+                if (known.kind == ValueKind::lanes) numbers = *value.lanes;
+            } else if ((covered & lanes) != 0 && !(joined == known && known.kind != ValueKind::lanes)) {
                 joined = {};  // who came by which way is not known
             } else {
                 const WarpValue both =
@@ -145,7 +145,7 @@ void WarpWalk::join_phis(ptx::BlockIndex b) {
     for (std::size_t i = 0; i < block.phis.size(); ++i) {
         const ptx::ValueIndex v = block.phis[i];
         values_[v] = joined_[i].first;
-        if (values_[v].kind == Kind::lanes) lane_numbers_[v] = joined_[i].second;
+        if (values_[v].kind == ValueKind::lanes) lane_numbers_[v] = joined_[i].second;
         if (loop == no_index || skips_[loop].turns == 0 || !values_[v].is_sum()) continue;
         values_[v].base += static_cast<std::int64_t>(skips_[loop].turns) * skips_[loop].steps[i].base;
     }
@@ -156,11 +156,11 @@ WarpValue WarpWalk::special(SpecialRegister special, LaneNumbers& lanes_out) con
     const auto number = [](std::uint32_t value) { return WarpValue::number(value); };
     switch (special) {
         case SpecialRegister::tid_x:
-            return {.kind = Kind::sum, .base = 0, .x = 1, .y = 0, .z = 0};
+            return {.kind = ValueKind::sum, .base = 0, .x = 1, .y = 0, .z = 0};
         case SpecialRegister::tid_y:
-            return {.kind = Kind::sum, .base = 0, .x = 0, .y = 1, .z = 0};
+            return {.kind = ValueKind::sum, .base = 0, .x = 0, .y = 1, .z = 0};
         case SpecialRegister::tid_z:
-            return {.kind = Kind::sum, .base = 0, .x = 0, .y = 0, .z = 1};
+            return {.kind = ValueKind::sum, .base = 0, .x = 0, .y = 0, .z = 1};
         case SpecialRegister::ntid_x:
             return number(place_.group[0]);
         case SpecialRegister::ntid_y:
@@ -225,7 +225,7 @@ void WarpWalk::run_step(const Step& step, std::uint32_t mask) {
         case Step::Kind::copy: {
             const WarpOperand from = operand(step.operands[0]);
             result = from.value;
-            if (result.kind == Kind::lanes) numbers = *from.lanes;
+            if (result.kind == ValueKind::lanes) numbers = *from.lanes;
             break;
         }
         case Step::Kind::special:
@@ -240,7 +240,7 @@ void WarpWalk::run_step(const Step& step, std::uint32_t mask) {
                            lanes_, numbers);
             if (step.combined == ptx::BooleanOp::none) break;
             WarpValue other = operand(step.operands[2]).value;
-            if (step.combined_negated && other.kind == Kind::predicate)
+            if (step.combined_negated && other.kind == ValueKind::predicate)
                 other = WarpValue::bits(~other.mask());
             const auto op = step.combined == ptx::BooleanOp::and_  ? analysis::Operator::and_
                             : step.combined == ptx::BooleanOp::or_ ? analysis::Operator::or_
@@ -269,7 +269,7 @@ void WarpWalk::run_step(const Step& step, std::uint32_t mask) {
 std::uint32_t WarpWalk::lanes_of(ptx::ValueIndex condition, bool negated, std::uint32_t mask,
                                  bool& is_known) const {
     const WarpValue& value = values_[condition];
-    is_known = value.kind == Kind::predicate;
+    is_known = value.kind == ValueKind::predicate;
     if (!is_known) return mask;
     return (negated ? ~value.mask() : value.mask()) & mask;
 }
@@ -285,7 +285,7 @@ void WarpWalk::run_access(const Step& step, std::uint32_t mask) {
     if (access.has_address) {
         address = operand(access.base);
         if (address.value.is_sum()) address.value.base += access.offset;
-        if (address.value.kind == Kind::lanes && access.offset != 0) {
+        if (address.value.kind == ValueKind::lanes && access.offset != 0) {
             LaneNumbers& moved = operand_numbers_[0];
             for (unsigned lane = 0; lane < warp_lanes; ++lane)
                 moved[lane] = (*address.lanes)[lane] + access.offset;
@@ -294,9 +294,9 @@ void WarpWalk::run_access(const Step& step, std::uint32_t mask) {
     }
     const bool is_known = address.value.is_known();
     const bool one_place =
-        (address.value.is_sum() || address.value.kind == Kind::offset) && address.value.is_uniform();
+        (address.value.is_sum() || address.value.kind == ValueKind::offset) && address.value.is_uniform();
     for (const ptx::ValueIndex v : access.results)
-        values_[v] = {.kind = one_place ? Kind::offset : Kind::unknown};
+        values_[v] = {.kind = one_place ? ValueKind::offset : ValueKind::unknown};
     if (mask == 0) return;
     if (!is_known) notes_.unknown_addresses[step.access] = true;
     WalkedAccess out{.operation = static_cast<std::uint32_t>(out_->operations.size()),
@@ -304,12 +304,12 @@ void WarpWalk::run_access(const Step& step, std::uint32_t mask) {
                      .space = access.space};
     if (access.space == Space::local) {
         out.passes = local_passes(address, access.bytes, mask, lanes_);
-    } else if (address.value.kind == Kind::unknown) {
+    } else if (address.value.kind == ValueKind::unknown) {
         out.uncached_sectors = static_cast<std::uint32_t>(std::popcount(mask)) *
                                static_cast<std::uint32_t>((access.bytes + sector_bytes - 1) / sector_bytes);
     } else {
         touched_lines(address, access.bytes, mask, lanes_, out_->lines);
-        if (address.value.kind == Kind::offset) {
+        if (address.value.kind == ValueKind::offset) {
             for (std::size_t i = out.first_line; i < out_->lines.size(); ++i)
                 out.uncached_sectors += static_cast<std::uint32_t>(std::popcount(out_->lines[i].sectors));
             out_->lines.resize(out.first_line);

@@ -11,7 +11,7 @@ namespace trimtab::pruning {
 
 namespace {
 
-using Kind = WarpValue::Kind;
+using ValueKind = WarpValue::Kind;
 using ptx::no_index;
 
 // Turns of all loops that one warp walks; beyond, the loops end.
@@ -44,8 +44,8 @@ std::optional<std::uint64_t> changes_after(ptx::Comparison comparison, std::int6
 }
 
 std::optional<WarpValue> step_between(const WarpValue& a, const WarpValue& b) {
-    if (a.kind != b.kind || a.kind == Kind::lanes || a.kind == Kind::predicate) return std::nullopt;
-    if (a.kind == Kind::unknown) return WarpValue{};
+    if (a.kind != b.kind || a.kind == ValueKind::lanes || a.kind == ValueKind::predicate) return std::nullopt;
+    if (a.kind == ValueKind::unknown) return WarpValue{};
     if (a.x != b.x || a.y != b.y || a.z != b.z) return std::nullopt;
     return WarpValue{.kind = a.kind, .base = b.base - a.base, .x = 0, .y = 0, .z = 0};
 }
@@ -71,7 +71,7 @@ WarpWalk::Turn WarpWalk::turn_of(std::uint32_t loop) {
             WarpValue left = operand(step->operands[0]).value, right = operand(step->operands[1]).value;
             if (left.is_sum() && right.is_sum() && make_exact(left, step->operation.type, lanes_) &&
                 make_exact(right, step->operation.type, lanes_))
-                difference = {.kind = Kind::sum,
+                difference = {.kind = ValueKind::sum,
                               .base = left.base - right.base,
                               .x = left.x - right.x,
                               .y = left.y - right.y,
@@ -94,7 +94,7 @@ WarpWalk::Skip WarpWalk::possible_skip(std::uint32_t loop, std::span<const Turn>
     for (std::size_t i = 0; i < c.differences.size(); ++i) {
         const ptx::BlockIndex block = branches_[loop][i];
         const WarpValue& condition = values_[code_.blocks[block].condition];
-        if (condition.kind != Kind::predicate) continue;  // memory decides: it does not end the skip
+        if (condition.kind != ValueKind::predicate) continue;  // memory decides: it does not end the skip
         const auto before = step_between(a.differences[i], b.differences[i]),
                    now = step_between(b.differences[i], c.differences[i]);
         if (!c.differences[i].is_sum() || !before || !now || !(*before == *now)) {

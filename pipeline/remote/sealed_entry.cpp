@@ -21,7 +21,7 @@
 namespace trimtab::remote {
 namespace {
 
-constexpr std::string_view magic = "TRS1";
+constexpr std::string_view entry_magic = "TRS1";
 constexpr std::size_t digest_bytes = 32, least_secret_bytes = 16, most_secret_bytes = 4096;
 constexpr unsigned long long most_value_bytes = 256ULL << 20;
 
@@ -85,15 +85,15 @@ std::string seal(std::string_view secret, std::string_view kind, std::string_vie
         ZSTD_compress(frame.data(), frame.size(), value.data(), value.size(), ZSTD_CLEVEL_DEFAULT);
     if (ZSTD_isError(bytes) != 0) return {};
     frame.resize(bytes);
-    return std::string(magic) + digest(secret, {"entry", kind, key, frame}) + frame;
+    return std::string(entry_magic) + digest(secret, {"entry", kind, key, frame}) + frame;
 }
 
 std::expected<std::string, Error> unseal(std::string_view secret, std::string_view kind, std::string_view key,
                                          std::string_view entry) {
-    constexpr std::size_t prefix_bytes = magic.size() + digest_bytes;
-    if (entry.size() < prefix_bytes || !entry.starts_with(magic))
+    constexpr std::size_t prefix_bytes = entry_magic.size() + digest_bytes;
+    if (entry.size() < prefix_bytes || !entry.starts_with(entry_magic))
         return std::unexpected(Error{"is no entry of Trimtab's"});
-    const std::string_view said = entry.substr(magic.size(), digest_bytes),
+    const std::string_view said = entry.substr(entry_magic.size(), digest_bytes),
                            frame = entry.substr(prefix_bytes);
     // Takes as long wherever they differ.
     if (CRYPTO_memcmp(said.data(), digest(secret, {"entry", kind, key, frame}).data(), digest_bytes) != 0)

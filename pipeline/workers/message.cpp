@@ -10,7 +10,7 @@
 namespace trimtab::workers {
 namespace {
 
-constexpr std::string_view magic = "TTW1";
+constexpr std::string_view message_magic = "TTW1";
 
 struct Lengths {
     std::uint32_t head = 0;
@@ -36,7 +36,7 @@ std::string encode(const nlohmann::json& head, std::string_view body) {
     const std::string text = head.dump();
     const Lengths lengths{.head = static_cast<std::uint32_t>(text.size()), .body = body.size()};
     std::string out(prefix_bytes, '\0');
-    std::memcpy(out.data(), magic.data(), magic.size());
+    std::memcpy(out.data(), message_magic.data(), message_magic.size());
     std::memcpy(out.data() + 4, &lengths.head, sizeof lengths.head);
     std::memcpy(out.data() + 8, &lengths.body, sizeof lengths.body);
     out += text;
@@ -45,8 +45,8 @@ std::string encode(const nlohmann::json& head, std::string_view body) {
 }
 
 std::expected<std::optional<Message>, Error> MessageReader::next() {
-    const std::string_view begin = std::string_view(pending_).substr(0, magic.size());
-    if (!magic.starts_with(begin))
+    const std::string_view begin = std::string_view(pending_).substr(0, message_magic.size());
+    if (!message_magic.starts_with(begin))
         return std::unexpected(Error{fmt::format("what it writes is no message: \"{}\"", shown(pending_))});
     if (pending_.size() < prefix_bytes) return std::nullopt;
     Lengths lengths;

@@ -30,7 +30,7 @@ using analysis::LaunchConfiguration;
 using emulator::Fault;
 
 // Of pages, which are made as they are touched.
-constexpr std::uint64_t most_bytes = std::uint64_t{24} << 20;
+constexpr std::uint64_t most_trial_bytes = std::uint64_t{24} << 20;
 // Of a module's variables, which are copied before each launch.
 constexpr std::uint64_t most_variable_bytes = std::uint64_t{64} << 20;
 // A launch with another block that executes as many times the instructions of the one as written is given up: one of 32
@@ -66,7 +66,7 @@ class Trials {
           program_(program),
           options_(options),
           plan_(description, profile),
-          memory_(program, most_bytes) {
+          memory_(program, most_trial_bytes) {
         const Arguments arguments = make_arguments(description, std::vector<double>(description.data.size()));
         for (const PointerSlot& slot : arguments.pointers)
             memory_.set_region(slot.region, Pointee{.is_guess = true});

@@ -39,7 +39,7 @@ constexpr int warm_up_runs = 3;
 constexpr double share_of_launch = 1.0 / 3;
 constexpr const char* time_is_up = "the time that it was given was up";
 
-std::expected<BlockTimesPlan, Error> plan_from(const std::string& text) {
+std::expected<BlockTimesPlan, Error> block_times_plan(const std::string& text) {
     const std::string origin = "TRIMTAB_BENCH";
     const auto json = base::parse_json(text, origin);
     if (!json) return std::unexpected(json.error());
@@ -140,7 +140,7 @@ bool is_among(const std::vector<trimtab_dim3>& blocks, const trimtab_dim3& block
 BlockTimes::BlockTimes(const std::string& plan, const BackendCalls& calls, choosing::Log& log)
     : calls_(calls), log_(log) {
     if (plan.empty()) return;
-    auto read = plan_from(plan);
+    auto read = block_times_plan(plan);
     if (!read) {
         log.warn(read.error().text() + ": nothing is timed (it is set by trimtab bench)");
         return;

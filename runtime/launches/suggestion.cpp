@@ -39,7 +39,7 @@ std::vector<LaunchTrial::Array> arrays_of(const analysis::KernelDescription& des
     return arrays;
 }
 
-std::expected<SuggestionPlan, Error> plan_from(const std::string& text) {
+std::expected<SuggestionPlan, Error> suggestion_plan(const std::string& text) {
     const std::string origin = "TRIMTAB_SUGGEST";
     const auto json = base::parse_json(text, origin);
     if (!json) return std::unexpected(json.error());
@@ -61,7 +61,7 @@ std::expected<SuggestionPlan, Error> plan_from(const std::string& text) {
 Suggestion::Suggestion(const std::string& plan, const BackendCalls& calls, choosing::Log& log)
     : calls_(calls), log_(log) {
     if (plan.empty()) return;
-    auto read = plan_from(plan);
+    auto read = suggestion_plan(plan);
     if (!read) {
         log.warn(read.error().text() + ": nothing is tried (it is set by trimtab suggest)");
         return;

@@ -68,7 +68,7 @@ std::vector<model::LaunchConfiguration> some_of(std::vector<model::LaunchConfigu
     return out;
 }
 
-std::expected<VerificationPlan, Error> plan_from(const std::string& text) {
+std::expected<VerificationPlan, Error> verification_plan(const std::string& text) {
     const std::string origin = "TRIMTAB_VERIFY";
     const auto json = base::parse_json(text, origin);
     if (!json) return std::unexpected(json.error());
@@ -114,7 +114,7 @@ std::vector<LaunchShapeToCheck> shapes_of_bodies(const LaunchToVerify& launch) {
 Verification::Verification(const std::string& plan, const BackendCalls& calls, choosing::Log& log)
     : calls_(calls), log_(log) {
     if (plan.empty()) return;
-    auto read = plan_from(plan);
+    auto read = verification_plan(plan);
     if (!read) {
         log.warn(read.error().text() + ": nothing is verified (it is set by trimtab verify)");
         return;

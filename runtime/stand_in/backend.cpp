@@ -44,7 +44,7 @@ bool is_of_driver(std::string_view name) {
     return name.size() > 2 && name.starts_with("cu") && name[2] >= 'A' && name[2] <= 'Z';
 }
 
-struct Loaded {
+struct LoadedLibrary {
     BackendKind kind = BackendKind::none;
     void* library = nullptr;
 };
@@ -65,7 +65,7 @@ void say_if_older(void* runtime, choosing::Log& log) {
         runtime_version / 1000, runtime_version % 1000 / 10));
 }
 
-Loaded load(const choosing::Settings& settings, choosing::Log& log) {
+LoadedLibrary load(const choosing::Settings& settings, choosing::Log& log) {
     if (another_runtime_comes_first()) return {.kind = BackendKind::foreign, .library = RTLD_DEFAULT};
     const bool asked_for_gpu = settings.device == "gpu";
     const DriverAnswer answer = asked_for_gpu || settings.device.empty() ? ask_driver() : DriverAnswer{};
@@ -100,7 +100,7 @@ Loaded load(const choosing::Settings& settings, choosing::Log& log) {
 }  // namespace
 
 Backend::Backend(const choosing::Settings& settings, choosing::Log& log) {
-    const Loaded loaded = load(settings, log);
+    const LoadedLibrary loaded = load(settings, log);
     kind_ = loaded.kind;
     library_ = loaded.library;
     if (kind_ == BackendKind::emulator) {

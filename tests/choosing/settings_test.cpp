@@ -59,8 +59,8 @@ TEST(Settings, WhatNothingReadsIsSaid) {
         "TRIMTAB_LOG=info", nullptr};
     EXPECT_THAT(
         unknown_variables(environment),
-        testing::ElementsAre("TRIMTAB_REPROT is no variable of Trimtab's; did you mean \"TRIMTAB_REPORT\"?",
-                             HasSubstr("TRIMTAB_WISDOM is no variable of Trimtab's")));
+        ::testing::ElementsAre("TRIMTAB_REPROT is no variable of Trimtab's; did you mean \"TRIMTAB_REPORT\"?",
+                               HasSubstr("TRIMTAB_WISDOM is no variable of Trimtab's")));
     EXPECT_TRUE(unknown_variables(nullptr).empty());
 }
 
@@ -81,12 +81,12 @@ TEST(Settings, Learn) {
     const ReadSettings set = read({{"TRIMTAB_LEARN", "1"}, {"TRIMTAB_LEARN_SHARE", "0.25"}});
     EXPECT_TRUE(set.settings.learn.is_on);
     EXPECT_EQ(set.settings.learn.share, 0.25);
-    EXPECT_THAT(set.warnings, testing::IsEmpty());
+    EXPECT_THAT(set.warnings, ::testing::IsEmpty());
     const ReadSettings refused = read({{"TRIMTAB_LEARN", "yes"}, {"TRIMTAB_LEARN_SHARE", "2"}});
     EXPECT_FALSE(refused.settings.learn.is_on);
     EXPECT_EQ(refused.settings.learn.share, 0.1);
     EXPECT_THAT(refused.warnings,
-                testing::ElementsAre(
+                ::testing::ElementsAre(
                     "TRIMTAB_LEARN=yes is not understood: it takes 0 or 1; taken as 0",
                     "TRIMTAB_LEARN_SHARE=2 is not understood: it takes a share from 0 to 1; taken as 0.1"));
 }
@@ -97,21 +97,21 @@ TEST(Settings, CrossCheck) {
     EXPECT_EQ(unset.settings.crosscheck.leaders, 0u);
     EXPECT_EQ(unset.settings.crosscheck.launch, 100u);
     EXPECT_EQ(unset.settings.crosscheck.seconds, 5);
-    EXPECT_THAT(unset.warnings, testing::IsEmpty());
+    EXPECT_THAT(unset.warnings, ::testing::IsEmpty());
     const ReadSettings set = read({{"TRIMTAB_CROSSCHECK", "top:8"},
                                    {"TRIMTAB_CROSSCHECK_SECONDS", "0.25"},
                                    {"TRIMTAB_CROSSCHECK_LAUNCH", "0"}});
     EXPECT_EQ(set.settings.crosscheck.leaders, 8u);
     EXPECT_EQ(set.settings.crosscheck.launch, 0u);
     EXPECT_EQ(set.settings.crosscheck.seconds, 0.25);
-    EXPECT_THAT(set.warnings, testing::IsEmpty());
+    EXPECT_THAT(set.warnings, ::testing::IsEmpty());
     for (const char* bad : {"on", "top", "top:", "top:1", "top:17", "top:4x", "top:-4", "8", "TOP:4"}) {
         const ReadSettings refused = read({{"TRIMTAB_CROSSCHECK", bad}});
         EXPECT_EQ(refused.settings.crosscheck.leaders, 0u) << bad;
-        EXPECT_THAT(
-            refused.warnings,
-            testing::ElementsAre(std::string("TRIMTAB_CROSSCHECK=") + bad +
-                                 " is not understood: it takes off or top:K, K from 2 to 16; taken as off"));
+        EXPECT_THAT(refused.warnings,
+                    ::testing::ElementsAre(
+                        std::string("TRIMTAB_CROSSCHECK=") + bad +
+                        " is not understood: it takes off or top:K, K from 2 to 16; taken as off"));
     }
     for (const char* bad : {"0", "-1", "nan", "inf", "3601", "2s"}) {
         const ReadSettings refused = read({{"TRIMTAB_CROSSCHECK_SECONDS", bad}});
@@ -149,7 +149,7 @@ TEST(Settings, TheManualListsEveryVariableThatIsRead) {
     for (const std::string& name : read) texts.push_back(name + "=x");
     for (const std::string& text : texts) environment.push_back(text.c_str());
     environment.push_back(nullptr);
-    EXPECT_THAT(unknown_variables(environment.data()), testing::IsEmpty());
+    EXPECT_THAT(unknown_variables(environment.data()), ::testing::IsEmpty());
 }
 
 TEST(Settings, ABadValueGivesOneLineAndTheDefault) {

@@ -23,7 +23,7 @@ namespace {
 
 using model::Metric;
 
-constexpr const char* source = R"(
+constexpr const char* annotated_source = R"(
 #define GLOBAL extern "C" __global__
 extern __shared__ float shared[];
 GLOBAL void block_sum(const float* in, float* out, int n) {
@@ -77,7 +77,7 @@ class AnnotatedKernels : public ::testing::Test {
         KernelFits fits;
     };
     static void SetUpTestSuite() {
-        module_ = testing::compiled_kernels(source);
+        module_ = testing::compiled_kernels(annotated_source);
         ASSERT_NE(module_, nullptr);
         auto program = emulator::load_program(*module_);
         ASSERT_TRUE(program) << program.error().text();

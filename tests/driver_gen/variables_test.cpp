@@ -67,7 +67,7 @@ TEST(Variables, AgreeWithCountingEveryThread) {
                 return evaluate({.kind = kind}, indices, {}, x, y, z);
             };
             const Counted expected = count(first, end, x, y, z);
-            SCOPED_TRACE(testing::Message()
+            SCOPED_TRACE(::testing::Message()
                          << x << "," << y << "," << z << " over " << end[0] << "," << end[1]);
             EXPECT_EQ(value(VariableKind::boxes), expected.boxes);
             EXPECT_DOUBLE_EQ(value(VariableKind::covered_warps), expected.warps_per_box);

@@ -47,13 +47,13 @@ std::expected<LaunchResult, Fault> try_on(Program& program, std::vector<u32>& ou
                    Parameters(memory.add(in), memory.add(out)), plan);
 }
 
-struct Access {
+struct NarrowAccess {
     const char* space;
     const char* body;
     std::function<u32(u32)> result = [](u32 i) { return i + 100; };
 };
 
-const Access accesses[] = {
+const NarrowAccess accesses[] = {
     {"shared", "st.shared.u32 [%rd5+16], %r4; ld.shared.u32 %r5, [%rd5+16];"},
     {"shared", "st.volatile.shared.u32 [%rd5+16], %r4; ld.volatile.shared.u32 %r5, [%rd5+16];"},
     {"shared", "st.shared.v4.u32 [%rd5+16], {%r1, %r4, %r1, %r1}; ld.shared.v2.u32 {%r6, %r5}, [%rd5+16];"},
@@ -90,7 +90,7 @@ const Access accesses[] = {
 };
 
 TEST(AddressWidth, WhatARegisterHasAbove32BitsDoesNotCount) {
-    for (const Access& access : accesses) {
+    for (const NarrowAccess& access : accesses) {
         const auto program = kernel(access.space, access.body);
         ASSERT_NE(program, nullptr) << access.body;
         for (const bool counted : {false, true}) {

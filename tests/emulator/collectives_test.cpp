@@ -12,7 +12,7 @@ namespace {
 
 using u32 = std::uint32_t;
 
-constexpr const char* source = R"(
+constexpr const char* collectives_source = R"(
 #define KERNEL extern "C" __global__ void
 typedef unsigned u32;
 
@@ -74,7 +74,8 @@ KERNEL whole_and_part(u32* out, volatile u32* flag) {
 class Collectives : public ::testing::Test {
   protected:
     void SetUp() override {
-        program_ = load(compile_cuda(source, "-O1 --no-cuda-gpu-arch=sm_75 --cuda-gpu-arch=sm_90"));
+        program_ =
+            load(compile_cuda(collectives_source, "-O1 --no-cuda-gpu-arch=sm_75 --cuda-gpu-arch=sm_90"));
         ASSERT_NE(program_, nullptr);
     }
     template <class... T>

@@ -14,17 +14,17 @@
 namespace trimtab::model {
 namespace {
 
-constexpr trimtab_image image{.registers_per_thread = 20,
-                              .static_shared_bytes = 0,
-                              .local_bytes_per_thread = 0,
-                              .max_threads_per_block = 0};
+constexpr trimtab_image gpuperf_image{.registers_per_thread = 20,
+                                      .static_shared_bytes = 0,
+                                      .local_bytes_per_thread = 0,
+                                      .max_threads_per_block = 0};
 
 const RationalProgram& gpuperf() {
     return **performance_model("gpuperf");
 }
 
 // A kernel as a table of metrics, and a footprint of so many bytes a thread, none of them shared.
-struct Kernel {
+struct TabledKernel {
     std::map<Metric, double> metrics;
     double bytes_per_thread = 44;
 
@@ -38,7 +38,7 @@ struct Kernel {
 };
 
 // Ten coalesced loads in five rounds, one store, and arithmetic.
-Kernel streaming() {
+TabledKernel streaming() {
     using enum Metric;
     return {.metrics = {{warp_instructions, 100},
                         {fp32_instructions, 40},
@@ -57,13 +57,15 @@ Kernel streaming() {
 
 constexpr Launch full_wave{.extent = {84 * 256, 1, 1}, .block = {256, 1, 1}};
 
-double time_ns(const Kernel& kernel, const Launch& launch, std::string_view device = "c2050") {
-    const std::vector<double> inputs = input_values(gpuperf(), find_device(device)->values, image, launch);
+double time_ns(const TabledKernel& kernel, const Launch& launch, std::string_view device = "c2050") {
+    const std::vector<double> inputs =
+        input_values(gpuperf(), find_device(device)->values, gpuperf_image, launch);
     return gpuperf().evaluate(inputs, kernel.function()).time_ns;
 }
 
-std::map<std::string, double> named_values(const Kernel& kernel, const Launch& launch) {
-    const std::vector<double> inputs = input_values(gpuperf(), find_device("c2050")->values, image, launch);
+std::map<std::string, double> named_values(const TabledKernel& kernel, const Launch& launch) {
+    const std::vector<double> inputs =
+        input_values(gpuperf(), find_device("c2050")->values, gpuperf_image, launch);
     const std::vector<double> values = gpuperf().trace(inputs, kernel.function());
     std::map<std::string, double> named;
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -83,7 +85,7 @@ TEST(InputValues, BindEveryInputOfTheModels) {
     const Device device = *find_device("c2050");
     for (std::string_view name : performance_model_names()) {
         const RationalProgram& program = **performance_model(name);
-        const std::vector<double> values = input_values(program, device.values, image, launch);
+        const std::vector<double> values = input_values(program, device.values, gpuperf_image, launch);
         ASSERT_EQ(values.size(), program.inputs.size());
         for (std::size_t i = 0; i < values.size(); ++i)
             EXPECT_TRUE(std::isfinite(values[i])) << program.inputs[i];
@@ -92,7 +94,8 @@ TEST(InputValues, BindEveryInputOfTheModels) {
     const Value gx = builder.input("grid.x"), gy = builder.input("grid.y"), gz = builder.input("grid.z");
     const Value sms = builder.input("device.sm_count"), shared = builder.input("dynamic_shared_bytes");
     const RationalProgram program = std::move(builder).finish(gx + gy + gz + sms + shared, gx);
-    EXPECT_EQ(input_values(program, device.values, image, launch), (std::vector<double>{32, 4, 3, 14, 16}));
+    EXPECT_EQ(input_values(program, device.values, gpuperf_image, launch),
+              (std::vector<double>{32, 4, 3, 14, 16}));
 }
 
 // Worked by hand on a Tesla C2050: 6 blocks of 8 warps on each of 14 SMs, one full wave.
@@ -131,7 +134,7 @@ TEST(GpuPerf, FollowsItsEquationsOnATeslaC2050) {
 
 TEST(GpuPerf, AddsAPartialLastWave) {
     // One more block than a wave holds: one SM runs a seventh block by itself.
-    Kernel kernel = streaming();
+    TabledKernel kernel = streaming();
     kernel.metrics[Metric::active_blocks] = 85;
     const Launch launch{.extent = {85 * 256, 1, 1}, .block = {256, 1, 1}};
     const auto v = named_values(kernel, launch);
@@ -149,7 +152,7 @@ TEST(GpuPerf, WorkingHarderIsNeverFaster) {
              {warp_instructions, fp32_instructions, fp64_instructions, integer_instructions,
               special_function_instructions, load_sectors, store_sectors, load_lines, dependent_rounds,
               shared_requests, shared_wavefronts, barriers, local_requests}) {
-            Kernel kernel = streaming();
+            TabledKernel kernel = streaming();
             double last = 0;
             for (double factor = 1; factor < 3000; factor *= 1.7) {
                 kernel.metrics[metric] = std::max(streaming().metrics[metric], 1.0) * factor;
@@ -168,7 +171,7 @@ TEST(GpuPerf, WorkingHarderIsNeverFaster) {
 }
 
 TEST(GpuPerf, UncoalescedLoadsCostMore) {
-    Kernel kernel = streaming();
+    TabledKernel kernel = streaming();
     kernel.metrics[Metric::load_sectors] = 320;
     kernel.metrics[Metric::load_lines] = 320;
     for (const Device& device : devices()) {
@@ -179,7 +182,7 @@ TEST(GpuPerf, UncoalescedLoadsCostMore) {
 
 TEST(GpuPerf, PascalStoresInFragmentsCostMore) {
     // Four rows of 32 bytes against one of 128, as many sectors.
-    Kernel rows = streaming(), row = streaming();
+    TabledKernel rows = streaming(), row = streaming();
     rows.metrics[Metric::store_requests] = row.metrics[Metric::store_requests] = 50;
     rows.metrics[Metric::store_sectors] = row.metrics[Metric::store_sectors] = 200;
     row.metrics[Metric::store_lines] = 50;
@@ -192,8 +195,8 @@ TEST(GpuPerf, PascalStoresInFragmentsCostMore) {
 
 TEST(GpuPerf, SaysWhichBlocksCannotBeLaunched) {
     const Device device = *find_device("rtx2070super");
-    const Kernel kernel = streaming();
-    const auto launchable = [&](const Launch& launch, const trimtab_image& of = image) {
+    const TabledKernel kernel = streaming();
+    const auto launchable = [&](const Launch& launch, const trimtab_image& of = gpuperf_image) {
         return gpuperf()
             .evaluate(input_values(gpuperf(), device.values, of, launch), kernel.function())
             .launchable;
@@ -204,18 +207,19 @@ TEST(GpuPerf, SaysWhichBlocksCannotBeLaunched) {
     EXPECT_FALSE(launchable({.extent = {32, 65536, 1}, .block = {32, 1, 1}}));  // max_grid_y is 65535
     EXPECT_TRUE(launchable({.extent = {32, 65536, 1}, .block = {32, 2, 1}}));
     EXPECT_FALSE(launchable({.extent = {64, 1, 1}, .block = {64, 1, 1}, .dynamic_shared_bytes = 70000}));
-    trimtab_image heavy = image;
+    trimtab_image heavy = gpuperf_image;
     heavy.registers_per_thread = 128;
     EXPECT_TRUE(launchable({.extent = {4096, 1, 1}, .block = {512, 1, 1}}, heavy));
     EXPECT_FALSE(launchable({.extent = {4096, 1, 1}, .block = {1024, 1, 1}}, heavy));
-    trimtab_image bounded = image;
+    trimtab_image bounded = gpuperf_image;
     bounded.max_threads_per_block = 128;
     EXPECT_FALSE(launchable({.extent = {4096, 1, 1}, .block = {256, 1, 1}}, bounded));
 }
 
 TEST(GpuPerf, EvaluateIsTheLastOfTrace) {
-    const Kernel kernel = streaming();
-    const std::vector<double> inputs = input_values(gpuperf(), devices().front().values, image, full_wave);
+    const TabledKernel kernel = streaming();
+    const std::vector<double> inputs =
+        input_values(gpuperf(), devices().front().values, gpuperf_image, full_wave);
     const std::vector<double> values = gpuperf().trace(inputs, kernel.function());
     const RationalProgram::Result result = gpuperf().evaluate(inputs, kernel.function());
     EXPECT_EQ(result.time_ns, values[gpuperf().time_ns]);
@@ -256,7 +260,7 @@ TEST(GpuPerf, IsFiniteForAnyMetricsAndAnyLegalBlock) {
             std::map<Metric, double> metrics;
             for (const MetricInfo& info : metric_table()) metrics[info.metric] = value();
             const auto result =
-                gpuperf().evaluate(input_values(gpuperf(), device.values, image, launch),
+                gpuperf().evaluate(input_values(gpuperf(), device.values, gpuperf_image, launch),
                                    [&](Metric metric, double, double, double) { return metrics[metric]; });
             ASSERT_TRUE(std::isfinite(result.time_ns) && result.time_ns > 0) << device.slug << " " << i;
         }

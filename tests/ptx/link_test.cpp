@@ -6,10 +6,10 @@
 namespace trimtab::ptx {
 namespace {
 
-const std::string head = ".version 8.0 .target sm_75 .address_size 64 ";
+const std::string linked_head = ".version 8.0 .target sm_75 .address_size 64 ";
 
 Module parse_as(const std::string& text, const std::string& origin) {
-    auto module = parse(head + text, origin);
+    auto module = parse(linked_head + text, origin);
     EXPECT_TRUE(module) << (module ? "" : module.error().text());
     return module ? std::move(*module) : Module{};
 }

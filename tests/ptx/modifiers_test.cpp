@@ -7,7 +7,7 @@
 namespace trimtab::ptx {
 namespace {
 
-struct Case {
+struct ModifierCase {
     std::string text;
     Opcode opcode;
     Type type, source_type;
@@ -17,8 +17,8 @@ struct Case {
 
 using M = const Modifiers&;
 
-const std::vector<Case>& cases() {
-    static const std::vector<Case> list = {
+const std::vector<ModifierCase>& cases() {
+    static const std::vector<ModifierCase> list = {
         {"add.s32 %r1, %r2, %r3;", Opcode::add, Type::s32, Type::none, 1},
         {"add.rn.ftz.sat.f32 %f1, %f2, %f3;", Opcode::add, Type::f32, Type::none, 1,
          [](M m) { return m.rounding == Rounding::rn && m.ftz && m.sat; }},
@@ -157,7 +157,7 @@ const std::vector<Case>& cases() {
 }
 
 TEST(Modifiers, EveryInstructionFormIsDecoded) {
-    for (const Case& c : cases()) {
+    for (const ModifierCase& c : cases()) {
         SCOPED_TRACE(c.text);
         const Module module = kernel_module(c.text);
         ASSERT_EQ(module.functions.size(), 1u);

@@ -7,7 +7,7 @@
 namespace trimtab::ptx {
 namespace {
 
-struct Case {
+struct ShuffleCase {
     ShuffleMode mode;
     std::uint32_t lane, b, c, from;
     bool is_in_range;
@@ -16,7 +16,7 @@ struct Case {
 TEST(Shuffle, ReadsTheLaneThatTheIsaSays) {
     // What __shfl_*_sync passes as c: (32 - width) << 8, and 31 but for up.
     const std::uint32_t whole = 0x001f, eights = 0x181f, eights_up = 0x1800;
-    const Case cases[] = {
+    const ShuffleCase cases[] = {
         {ShuffleMode::up, 5, 2, 0, 3, true},
         {ShuffleMode::up, 1, 2, 0, 1, false},  // below lane 0
         {ShuffleMode::up, 17, 1, eights_up, 16, true},
@@ -36,7 +36,7 @@ TEST(Shuffle, ReadsTheLaneThatTheIsaSays) {
         {ShuffleMode::idx, 2, 9, 0x0007, 2, false},     // above the clamp
         {ShuffleMode::idx, 2, 9, 0xffff001f, 9, true},  // nor the upper bits of c
     };
-    for (const Case& expected : cases) {
+    for (const ShuffleCase& expected : cases) {
         const ShuffleSource got = shuffle_source(expected.mode, expected.lane, expected.b, expected.c);
         EXPECT_EQ(got.lane, expected.from) << "case " << &expected - cases;
         EXPECT_EQ(got.is_in_range, expected.is_in_range) << "case " << &expected - cases;

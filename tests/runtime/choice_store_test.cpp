@@ -96,7 +96,7 @@ TEST_F(ChoiceStoreTest, AFileThatCannotBeUsedIsOneWarning) {
 
 // Runs `body` in a process of its own; its status as waitpid tells it.
 template <typename Body>
-pid_t start(const Body& body) {
+pid_t start_process(const Body& body) {
     const pid_t child = fork();
     if (child != 0) return child;
     body();
@@ -106,7 +106,7 @@ pid_t start(const Body& body) {
 TEST_F(ChoiceStoreTest, AFullDiskIsOneWarning) {
     int pipes[2];
     ASSERT_EQ(pipe(pipes), 0);
-    const pid_t child = start([&] {
+    const pid_t child = start_process([&] {
         dup2(pipes[1], STDERR_FILENO);
         close(pipes[0]);
         std::signal(SIGXFSZ, SIG_IGN);
@@ -137,7 +137,7 @@ TEST_F(ChoiceStoreTest, AFullDiskIsOneWarning) {
 TEST_F(ChoiceStoreTest, ProcessesShareTheFile) {
     std::vector<pid_t> children;
     for (std::uint64_t c = 0; c < 4; ++c) {
-        children.push_back(start([&] {
+        children.push_back(start_process([&] {
             ChoiceStore store(path_, log_);
             for (std::uint64_t n = 0; n < 200; ++n)
                 store.add(owner, key_of(1000 * c + n), choice_of(1000 * c + n));
@@ -182,7 +182,7 @@ TEST_F(ChoiceStoreTest, WhatWasCommittedSurvivesKill) {
     for (int round = 0; round < 6; ++round) {
         int pipes[2];
         ASSERT_EQ(pipe(pipes), 0);
-        const pid_t child = start([&] {
+        const pid_t child = start_process([&] {
             close(pipes[0]);
             ChoiceStore store(path_, log_);
             for (std::uint64_t n = next;; ++n) {
@@ -215,7 +215,7 @@ TEST_F(ChoiceStoreTest, AChildOfForkOpensTheFileItself) {
     store.add(owner, key_of(1), choice_of(1));
     store.flush();
     store.add(owner, key_of(2), choice_of(2));  // the parent's, not written yet
-    const pid_t child = start([&] {
+    const pid_t child = start_process([&] {
         if (!is_there(store, 1)) _exit(1);
         store.add(owner, key_of(3), choice_of(3));
         store.flush();

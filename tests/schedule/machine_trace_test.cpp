@@ -16,13 +16,13 @@
 namespace trimtab::schedule {
 namespace {
 
-struct Traced {
+struct MachineTraced {
     std::shared_ptr<emulator::Program> program;
     TracedLaunch launch;
 };
 
 // 64 threads that do so many turns, on a Turing; with the code, or with another text's lines.
-Traced trace(std::uint32_t turns, bool with_code, bool other_lines = false) {
+MachineTraced machine_trace(std::uint32_t turns, bool with_code, bool other_lines = false) {
     sass::Assembly assembly{
         .architecture = "sm_75", .resources = {}, .function = sass::gather(75).functions.at(0)};
     auto module =
@@ -61,7 +61,7 @@ std::map<std::uint32_t, int> passes(const WarpTrace& warp) {
 
 TEST(MachineTrace, UnrolledTurnsAndTheirRest) {
     for (const std::uint32_t turns : {1u, 2u, 7u, 11u, 40u}) {
-        const Traced traced = trace(turns, true);
+        const MachineTraced traced = machine_trace(turns, true);
         ASSERT_EQ(traced.launch.machine_code, "sm_75") << traced.launch.no_machine_code;
         ASSERT_EQ(traced.launch.trace.blocks.size(), 1u);
         for (const WarpTrace& warp : traced.launch.trace.blocks[0].warps) {
@@ -84,26 +84,26 @@ TEST(MachineTrace, UnrolledTurnsAndTheirRest) {
 }
 
 TEST(MachineTrace, LongLoopsAreCutAndCountedWhole) {
-    const Traced traced = trace(4000, true);
+    const MachineTraced traced = machine_trace(4000, true);
     const WarpTrace& warp = traced.launch.trace.blocks[0].warps[0];
     ASSERT_EQ(warp.turns.size(), 1u);
     EXPECT_EQ(warp.turns[0], 1000u);  // four at a time
     EXPECT_EQ(passes(warp).at(3), kept_turns / 4);
     EXPECT_EQ(traced.launch.trace.code.loops[0].kept_turns, kept_turns / 4);
-    const Estimate longer = estimate(trace(8000, true).launch), shorter = estimate(traced.launch);
+    const Estimate longer = estimate(machine_trace(8000, true).launch), shorter = estimate(traced.launch);
     EXPECT_NEAR(longer.cycles / shorter.cycles, 2, 0.05);
 }
 
 // A turn of the PTX waits for two loads, one after the other; four turns of the code share those waits.
 TEST(MachineTrace, LoadsThatPtxasIssuesTogetherWaitTogether) {
-    const double by_ptx = estimate(trace(2000, false).launch).cycles,
-                 by_code = estimate(trace(2000, true).launch).cycles;
+    const double by_ptx = estimate(machine_trace(2000, false).launch).cycles,
+                 by_code = estimate(machine_trace(2000, true).launch).cycles;
     EXPECT_LT(by_code, 0.6 * by_ptx);
     EXPECT_GT(by_code, 0.2 * by_ptx);
 }
 
 TEST(MachineTrace, CodeThatDoesNotMatchLeavesThePtx) {
-    const Traced traced = trace(11, true, true);
+    const MachineTraced traced = machine_trace(11, true, true);
     EXPECT_EQ(traced.launch.machine_code, "");
     EXPECT_THAT(traced.launch.no_machine_code, testing::HasSubstr("matched"));
     EXPECT_GT(estimate(traced.launch).cycles, 0);

@@ -12,7 +12,7 @@ namespace trimtab::tools {
 namespace {
 
 using testing::HasSubstr;
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
 analysis::KernelDescription description(std::string name) {
     analysis::KernelDescription kernel;
@@ -30,15 +30,15 @@ analysis::KernelDescription description(std::string name) {
     return kernel;
 }
 
-Json record(const std::string& kernel) {
+PlainJson record(const std::string& kernel) {
     return {{"abi", record_abi},
             {"compiler", "trimtab++ 0.1.0"},
             {"input", kernel + ".cu"},
             {"fat_binary", "00000000000000aa"},
-            {"kernels", Json::array({{{"description", analysis::to_json(description(kernel))}}})}};
+            {"kernels", PlainJson::array({{{"description", analysis::to_json(description(kernel))}}})}};
 }
 
-std::vector<std::byte> framed(const Json& json) {
+std::vector<std::byte> framed(const PlainJson& json) {
     const std::string text = json.dump();
     std::vector<std::byte> bytes(24 + (text.size() + 7) / 8 * 8);
     std::memcpy(bytes.data(), record_magic, 8);
@@ -98,7 +98,7 @@ TEST(Records, DamageIsOneLineWithTheByte) {
     EXPECT_THAT(error_of(framed({{"abi", record_abi}})), HasSubstr("record has no member \"kernels\""));
     EXPECT_THAT(error_of(framed({{"abi", record_abi}, {"kernels", {5}}})),
                 HasSubstr("record.kernels[0] is not an object"));
-    EXPECT_THAT(error_of(framed({{"abi", record_abi}, {"kernels", {Json::object()}}})),
+    EXPECT_THAT(error_of(framed({{"abi", record_abi}, {"kernels", {PlainJson::object()}}})),
                 HasSubstr("record.kernels[0] has no member \"description\""));
 }
 

@@ -211,7 +211,7 @@ std::expected<void, Error> make_registration(const std::string& fat_binary, cons
     return {};
 }
 
-bool contains(const std::string& path, llvm::StringRef text) {
+bool holds(const std::string& path, llvm::StringRef text) {
     const auto content = open(path);
     return content && content->getBuffer().contains(text);
 }
@@ -248,8 +248,8 @@ std::expected<void, Error> device_link(const CommandLine& line, const Toolchain&
             return std::unexpected(Error{"the linked device code cannot be compiled for " + architecture});
         images.emplace_back("ptx," + architecture.substr(3), stem + ".ptx");
         // Kernels that launch kernels call libcudadevrt.
-        const bool launches = contains(stem + ".ptx", "__cudaCDP2");
-        const bool is_debugged = contains(stem + ".ptx", ".target " + architecture + ", debug");
+        const bool launches = holds(stem + ".ptx", "__cudaCDP2");
+        const bool is_debugged = holds(stem + ".ptx", ".target " + architecture + ", debug");
         Command assemble = assemble_command(line, tools, architecture, stem + ".ptx", is_debugged,
                                             launches ? stem + ".cubin.o" : stem + ".cubin");
         if (launches) assemble.emplace_back("-c");

@@ -31,10 +31,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view bundle_kind = "bundle object";
 constexpr std::string_view warnings_kind = "bundle warnings";
 
-std::string read_file(const std::string& path) {
-    return base::read_text(path).value_or("");
-}
-
 bool write_file(const std::string& path, std::string_view content) {
     std::ofstream file(path, std::ios::binary);
     file.write(content.data(), static_cast<std::streamsize>(content.size()));
@@ -108,12 +104,12 @@ class Instrumentation {
 
   private:
     [[nodiscard]] std::string key_of(const ptx::FatBinary& binary) {
-        return fmt::format("{}|{}|{}|{}|{}|{}|{}:{}|{}|{}|{}|{}", TRIMTAB_VERSION, binary.hash,
-                           compiled_.input, may_reassociate(), line_.profile == "off", line_.check,
-                           line_.smallest_size, line_.largest_size, TRIMTAB_GENERATOR_HASH,
-                           read_file(compiled_.kernel_sources),
-                           line_.annotations.empty() ? std::string() : read_file(line_.annotations),
-                           profiler::observed_mark(store_));
+        return fmt::format(
+            "{}|{}|{}|{}|{}|{}|{}:{}|{}|{}|{}|{}", TRIMTAB_VERSION, binary.hash, compiled_.input,
+            may_reassociate(), line_.profile == "off", line_.check, line_.smallest_size, line_.largest_size,
+            TRIMTAB_GENERATOR_HASH, base::read_text(compiled_.kernel_sources).value_or(""),
+            line_.annotations.empty() ? std::string() : base::read_text(line_.annotations).value_or(""),
+            profiler::observed_mark(store_));
     }
 
     [[nodiscard]] static bool may_reassociate() {
@@ -153,7 +149,7 @@ class Instrumentation {
         const std::string joined = folder_.file("bundle.o");
         if (!join(*objects, joined))
             return std::unexpected(Error{"the driver programs could not be joined to one object"});
-        return read_file(joined);
+        return base::read_text(joined).value_or("");
     }
 
   public:

@@ -22,10 +22,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string read_file(const std::string& path) {
-    return base::read_text(path).value_or("");
-}
-
 // What a macro says in the source: pass/macro_value.cpp writes it.
 struct Definitions {
     bool any = false, function_like = false;
@@ -33,7 +29,7 @@ struct Definitions {
 };
 
 std::optional<Definitions> read_definitions(const std::string& path) {
-    const auto json = base::parse_json(read_file(path), path);
+    const auto json = base::parse_json(base::read_text(path).value_or(""), path);
     if (!json) return std::nullopt;
     const auto read = base::read_json(*json, "report", path, [](const base::JsonValue& report) {
         Definitions definitions{.any = report["defined"].boolean(),
@@ -65,7 +61,7 @@ struct Body {
 
 // The line of the compiler's first error.
 std::string first_error(const std::string& messages) {
-    const std::string said = read_file(messages);
+    const std::string said = base::read_text(messages).value_or("");
     std::string first;
     for (std::size_t at = 0; at < said.size();) {
         const std::size_t end = std::min(said.find('\n', at), said.size());
@@ -222,7 +218,7 @@ int compile_with_variants(const CommandLine& line, const Toolchain& tools, std::
         code = compile_as_nvcc(command, line, tools, input, environment, folder, messages);
         if (code == 0) variants.warn("no variants: the source does not compile with them: " + why);
     }
-    std::fputs(read_file(messages).c_str(), stderr);
+    std::fputs(base::read_text(messages).value_or("").c_str(), stderr);
     if (code == 0) std::fputs(variants.said().c_str(), stderr);
     return code;
 }

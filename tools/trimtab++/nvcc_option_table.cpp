@@ -11,7 +11,7 @@ namespace {
 constexpr auto none = NvccOption::Values::none;
 constexpr auto one = NvccOption::Values::one;
 
-const std::vector<NvccOption>& options() {
+const std::vector<NvccOption>& nvcc_options() {
     static const std::vector<NvccOption> table = {
         // Phases.
         {"ptx", "ptx", none, Action::ptx, {}},
@@ -153,7 +153,7 @@ const std::vector<NvccOption>& options() {
 
 const NvccOption* find_nvcc_option(std::string_view name, bool after_two_dashes) {
     if (name.empty()) return nullptr;
-    const auto& table = options();
+    const auto& table = nvcc_options();
     const auto found = std::ranges::find_if(table, [&](const NvccOption& option) {
         if (name == option.short_name) return !after_two_dashes || name == option.long_name;
         // One letter, or a word that starts like another option of clang's (-x, -std), is its own affair.

@@ -28,7 +28,7 @@ struct OwnOption {
     std::string_view help;
 };
 
-constexpr std::array options = {
+constexpr std::array own_options = {
     OwnOption{"--trimtab-profile=", "auto|off|DIR|FILE",
               "Where profiles are kept: in the user's cache (auto), in a folder or in a database; off: none "
               "are made, "
@@ -94,7 +94,8 @@ std::expected<MacroVariants, Error> read_macro_variants(std::string_view text) {
 
 std::string names_of_options() {
     std::string names;
-    for (const OwnOption& option : options) names += (names.empty() ? "" : ", ") + std::string(option.name);
+    for (const OwnOption& option : own_options)
+        names += (names.empty() ? "" : ", ") + std::string(option.name);
     return names;
 }
 
@@ -171,7 +172,7 @@ std::string help_text() {
         "trimtab++: {}.\n\nUSAGE: trimtab++ [clang++'s or nvcc's options] [Trimtab's options] file...\n\n"
         "TRIMTAB'S OPTIONS:\n",
         summary);
-    for (const OwnOption& option : options)
+    for (const OwnOption& option : own_options)
         text += fmt::format("  {}{}{}\n                          {}\n", option.name,
                             option.name.ends_with('=') || option.value.empty() ? "" : " ", option.value,
                             option.help);
@@ -196,7 +197,7 @@ std::expected<void, Error> write_documentation(const std::string& folder) {
     manual::Section own{.title = "OPTIONS",
                         .text = "Beside those of clang++(1) and nvcc, Trimtab has its own:",
                         .entries = {}};
-    for (const OwnOption& option : options)
+    for (const OwnOption& option : own_options)
         own.entries.push_back({.term = std::string(option.name) +
                                        (option.name.ends_with('=') || option.value.empty() ? "" : " ") +
                                        std::string(option.value),
@@ -215,7 +216,7 @@ std::expected<void, Error> write_documentation(const std::string& folder) {
 
     std::string words;
     std::string arguments;
-    for (const OwnOption& option : options) {
+    for (const OwnOption& option : own_options) {
         words += (words.empty() ? "" : " ") + std::string(option.name);
         arguments += fmt::format(" \\\n    {}", manual::zsh_option(option.name, option.help, option.value));
     }

@@ -10,16 +10,14 @@
 #include <system_error>
 #include <utility>
 
+#include "tools/trimtab++/word.h"
+
 namespace trimtab::wrapper {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::string_view keyword = "__shared__";
-
-bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 bool is_space(char c) {
     return std::isspace(static_cast<unsigned char>(c)) != 0;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/read_text.h"
+#include "tools/trimtab++/word.h"
 
 namespace trimtab::wrapper {
 namespace {
@@ -23,10 +24,6 @@ namespace fs = std::filesystem;
 
 // Enough for any program; a guard against trees of headers.
 constexpr std::size_t max_files = 200;
-
-bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 // PTX ISA 8.8, section 10: special registers, by the word before any '.'.
 bool is_special_register(std::string_view name) {
@@ -85,10 +82,6 @@ void find_registers(const std::string& text, std::size_t open, std::vector<std::
         }
         ++i;
     }
-}
-
-std::string read_file(const fs::path& path) {
-    return base::read_text(path).value_or("");
 }
 
 // #include "..." of a text.
@@ -169,7 +162,7 @@ FixedSources fix_sources(const CommandLine& line, std::size_t input, const Tempo
     nlohmann::json roots = nlohmann::json::array();
     for (std::size_t i = 0; i < files.size(); ++i) {  // grows as it goes
         const fs::path& path = files[i];
-        const std::string text = read_file(path);
+        const std::string text = base::read_text(path).value_or("");
         for (const std::string& name : quoted_includes(text)) {
             if (visit(path.parent_path() / name)) continue;
             for (const fs::path& other : folders)

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct AdviseOptions {
     std::string capture;
     std::string device, kernel, grid, block, sarif, against, report;
     std::vector<std::string> words, arguments, compiler_flags;
@@ -38,7 +38,7 @@ struct Options {
 };
 
 // A source becomes a program first.
-std::expected<std::string, Error> built(const std::string& source, const Options& options,
+std::expected<std::string, Error> built(const std::string& source, const AdviseOptions& options,
                                         const base::TemporaryFolder& folder) {
     const auto compiler = base::find_own_program("trimtab++");
     if (!compiler)
@@ -56,14 +56,14 @@ std::expected<std::string, Error> built(const std::string& source, const Options
     return program;
 }
 
-std::expected<void, Error> write_page(const Options& options, const AdvisedRun& run,
+std::expected<void, Error> write_page(const AdviseOptions& options, const AdvisedRun& run,
                                       const std::string& lines) {
     return write_report(options.report, report_page(lines, options.words,
                                                     {.style = advice_style(),
                                                      .body = advice_sections(run.advice, run.device)}));
 }
 
-std::expected<AdvisedRun, Error> of_launch(const Options& options) {
+std::expected<AdvisedRun, Error> of_launch(const AdviseOptions& options) {
     const auto grid = parse_dim3(options.grid, "--grid");
     if (!grid) return std::unexpected(grid.error());
     const auto block = parse_dim3(options.block, "--block");
@@ -101,7 +101,7 @@ std::expected<AdvisedRun, Error> of_launch(const Options& options) {
     return run;
 }
 
-std::expected<AdvisedRun, Error> of_program(const Options& options) {
+std::expected<AdvisedRun, Error> of_program(const AdviseOptions& options) {
     if (const auto can = require_emulator(); !can) return std::unexpected(can.error());
     const auto folder = base::TemporaryFolder::make();
     if (!folder) return std::unexpected(folder.error());
@@ -143,7 +143,7 @@ std::expected<AdvisedRun, Error> of_program(const Options& options) {
     return run;
 }
 
-int run(Options options) {
+int run(AdviseOptions options) {
     if (const auto ended = take_capture("advise", "a program or FILE,", options.capture,
                                         !options.device.empty(), options.device, options.words))
         return *ended;
@@ -180,7 +180,7 @@ int run(Options options) {
 }  // namespace
 
 void add_advise(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<AdviseOptions>();
     CLI::App* command =
         app.add_subcommand("advise", "Say what limits a program's kernels, where, and what a fix gains")
             ->group(groups::understand);

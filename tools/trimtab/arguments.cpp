@@ -182,4 +182,12 @@ std::expected<std::vector<trimtab_dim3>, Error> parse_candidates(std::string_vie
     return list;
 }
 
+std::optional<std::uint64_t> parse_count(std::string_view text) {
+    if (text == "all") return 0;
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
+    return value;
+}
+
 }  // namespace trimtab::tools

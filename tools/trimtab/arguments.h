@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,5 +42,8 @@ struct LaunchArguments {
 
 // "32,8;64,4".
 [[nodiscard]] std::expected<std::vector<trimtab_dim3>, Error> parse_candidates(std::string_view text);
+
+// A number above 0; "all" is 0 to the runtime.
+[[nodiscard]] std::optional<std::uint64_t> parse_count(std::string_view text);
 
 }  // namespace trimtab::tools

@@ -15,6 +15,7 @@
 #include "base/installation.h"
 #include "base/read_text.h"
 #include "pipeline/workers/pool.h"
+#include "tools/trimtab/arguments.h"
 #include "tools/trimtab/bench_progress.h"
 #include "tools/trimtab/bench_report.h"
 #include "tools/trimtab/captured_program.h"
@@ -33,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct BenchOptions {
     std::string device, blocks = "all", output = "trimtab-bench", capture;
     std::uint64_t repetitions = 0, seed = 1;
     double seconds = 0;
@@ -42,17 +43,9 @@ struct Options {
     WorkerOptions workers;
 };
 
-// "all" is 0 to the runtime.
-std::optional<std::uint64_t> count_of(const std::string& text) {
-    if (text == "all") return 0;
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
-    return value;
-}
-
 // The file of times, begun or taken up again.
-std::expected<fs::path, Error> times_file(const Options& options, const std::vector<std::string>& program) {
+std::expected<fs::path, Error> times_file(const BenchOptions& options,
+                                          const std::vector<std::string>& program) {
     const fs::path folder = fs::absolute(options.output);
     fs::path file = folder / "times.jsonl";
     std::error_code error;
@@ -98,7 +91,7 @@ std::expected<void, Error> write_all(const fs::path& folder, const Bench& bench)
     return {};
 }
 
-int bench(Options options) {
+int bench(BenchOptions options) {
     // What is asked for, by which a folder is known again; a capture's program has a path of its own.
     const std::vector<std::string> named =
         options.capture.empty()
@@ -107,7 +100,7 @@ int bench(Options options) {
     if (const auto ended = take_capture("bench", "a program, after --,", options.capture,
                                         !options.device.empty(), options.device, options.program))
         return *ended;
-    const auto blocks = count_of(options.blocks);
+    const auto blocks = parse_count(options.blocks);
     if (!blocks) return fail(ExitCode::usage, "--blocks wants a number above 0, or all");
     if (!options.device.empty()) {
         const auto device = checked_device(options.device);
@@ -167,7 +160,7 @@ int bench(Options options) {
 }  // namespace
 
 void add_bench(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<BenchOptions>();
     CLI::App* command = app.add_subcommand("bench", "Time every block that a program's launches may have")
                             ->group(groups::run);
     command->footer(

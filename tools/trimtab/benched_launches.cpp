@@ -34,7 +34,7 @@ bool is_same(const TimedShape& a, const TimedShape& b) {
     return a.grid == b.grid && a.block == b.block && a.dynamic_shared_bytes == b.dynamic_shared_bytes;
 }
 
-class Reader {
+class BenchReader {
   public:
     void add(const JsonValue& line) {
         if (line.find("bench")) {
@@ -158,7 +158,7 @@ std::size_t BenchedLaunch::timed_count() const {
 }
 
 Bench read_bench(std::string_view json_lines) {
-    Reader reader;
+    BenchReader reader;
     for (std::size_t end = 0; (end = json_lines.find('\n')) != std::string_view::npos;
          json_lines.remove_prefix(end + 1)) {
         const std::string_view text = json_lines.substr(0, end);

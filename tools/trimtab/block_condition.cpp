@@ -8,10 +8,11 @@
 #include <bit>
 #include <functional>
 
+#include "analysis/launches/description.h"
+
 namespace trimtab::tools {
 namespace {
 
-constexpr std::uint32_t warp = 32;
 constexpr std::array<const char*, 3> names{"bx", "by", "bz"};
 
 struct Atom {
@@ -70,11 +71,11 @@ Common common_to(const std::vector<Block>& allowed, const std::vector<Block>& al
             continue;
         }
         const auto is_power = [d](const Block& block) { return std::has_single_bit(block[d]); };
-        const auto is_whole = [d](const Block& block) { return block[d] % warp == 0; };
+        const auto is_whole = [d](const Block& block) { return block[d] % analysis::warp_size == 0; };
         if (all_of(is_power))
             common.always.push_back({fmt::format("ispow2({})", names[d]), is_power});
         else if (all_of(is_whole))
-            common.always.push_back({fmt::format("{} % {} == 0", names[d], warp), is_whole});
+            common.always.push_back({fmt::format("{} % {} == 0", names[d], analysis::warp_size), is_whole});
         common.others.push_back({fmt::format("{} >= {}", names[d], least[d]),
                                  [d, bound = least[d]](const Block& block) { return block[d] >= bound; }});
         common.others.push_back({fmt::format("{} <= {}", names[d], most[d]),
@@ -136,7 +137,7 @@ std::string block_condition(const std::vector<Block>& allowed, const std::vector
     const auto says = [&texts](const std::string& text) {
         return std::ranges::find(texts, text) != texts.end();
     };
-    if (fewest != warp && !says(fmt::format("{} >= {}", volume, fewest)))
+    if (fewest != analysis::warp_size && !says(fmt::format("{} >= {}", volume, fewest)))
         texts.push_back(fmt::format("{} >= {}", volume, fewest));
     if (most < 1024 && !says(fmt::format("{} <= {}", volume, most)))
         texts.push_back(fmt::format("{} <= {}", volume, most));

@@ -28,13 +28,13 @@ using calibrate::Calibration;
 using calibrate::MeasuredDevice;
 using calibrate::Measurement;
 
-struct Options {
+struct CalibrateOptions {
     std::string device, output, slug;
     unsigned repetitions = 0;
     bool json = false, quiet = false;
 };
 
-std::expected<Calibration, Error> calibration(const Options& options) {
+std::expected<Calibration, Error> calibration(const CalibrateOptions& options) {
     const auto program = fs::path(base::own_prefix()) / "libexec" / "trimtab-calibrate";
     std::error_code ignored;
     if (!fs::exists(program, ignored))
@@ -109,7 +109,7 @@ Json json_of(const Calibration& found, const MeasuredDevice& device) {
             {"measurements", std::move(measurements)}};
 }
 
-int run_calibrate(const Options& options) {
+int run_calibrate(const CalibrateOptions& options) {
     if (!options.device.empty()) {
         const auto device = checked_device(options.device);
         if (!device) return fail(device.error());
@@ -141,7 +141,7 @@ int run_calibrate(const Options& options) {
 }  // namespace
 
 void add_calibrate(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<CalibrateOptions>();
     CLI::App* command =
         app.add_subcommand("calibrate", "Measure a device with micro-benchmarks, and describe it")
             ->group(groups::set_up);

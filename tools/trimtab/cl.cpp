@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ClOptions {
     std::string file, output, ir, architecture = "sm_75";
     std::vector<std::string> definitions, folders, build_options;
     std::uint32_t work_dimensions = 1;
@@ -57,7 +57,7 @@ bool write_text(const std::string& path, const std::string& text) {
     return file.good();
 }
 
-int run(const Options& options) {
+int run(const ClOptions& options) {
     std::vector<std::string> words;
     for (const std::string& definition : options.definitions) words.push_back("-D" + definition);
     for (const std::string& folder : options.folders) words.push_back("-I" + folder);
@@ -85,7 +85,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_cl(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ClOptions>();
     CLI::App* command =
         app.add_subcommand("cl", "Compile OpenCL C to PTX, and list its kernels")->group(groups::set_up);
     command->footer(

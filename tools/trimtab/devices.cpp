@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct DevicesOptions {
     std::string device;
     bool json = false;
 };
@@ -63,7 +63,7 @@ void print_device(const model::Device& device) {
     }
 }
 
-int run(const Options& options) {
+int run(const DevicesOptions& options) {
     if (options.device.empty()) {
         if (!options.json) {
             print_table();
@@ -86,7 +86,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_devices(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<DevicesOptions>();
     CLI::App* command =
         app.add_subcommand("devices", "List the described GPUs, or one with the source of every value")
             ->group(groups::set_up);

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct DoctorOptions {
     bool quick = false;
     bool json = false;
 };
@@ -39,7 +39,7 @@ void print(const Finding& finding) {
     std::fflush(stdout);
 }
 
-int run(const Options& options) {
+int run(const DoctorOptions& options) {
     Json list = Json::array();
     bool is_whole = true;
     const auto tell = [&](const std::vector<Finding>& findings) {
@@ -65,7 +65,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<DoctorOptions>();
     CLI::App* command =
         app.add_subcommand("doctor", "Check what Trimtab needs on this machine, and say what to do")
             ->group(groups::set_up);

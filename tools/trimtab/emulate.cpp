@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct EmulateOptions {
     LaunchOptions launch;
     std::string grid, block, trace, policy = "gto";
     std::size_t trace_instructions = 20'000;
@@ -152,7 +152,7 @@ void print_text(const Answer& answer) {
     }
 }
 
-int write_trace(const Options& options, const schedule::TracedLaunch& launch) {
+int write_trace(const EmulateOptions& options, const schedule::TracedLaunch& launch) {
     std::FILE* file = std::fopen(options.trace.c_str(), "w");
     const Error error{.message = "cannot be written", .file = options.trace};
     if (file == nullptr) return fail(error);
@@ -161,7 +161,7 @@ int write_trace(const Options& options, const schedule::TracedLaunch& launch) {
     return std::fclose(file) == 0 && is_written ? code(ExitCode::ok) : fail(error);
 }
 
-int run(const Options& options) {
+int run(const EmulateOptions& options) {
     if (const auto error = launch_is_asked(options.launch, options.grid, options.block))
         return fail(ExitCode::usage, error->message);
     const auto policy = schedule::policy_named(options.policy);
@@ -214,7 +214,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_emulate(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<EmulateOptions>();
     CLI::App* command =
         app.add_subcommand("emulate", "Emulate one launch: its time, and what limits it on which line")
             ->group(groups::understand);

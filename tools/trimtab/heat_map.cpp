@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const BlockSize& block) {
+std::string block_title(const BlockSize& block) {
     return fmt::format("{} × {} × {}", block[0], block[1], block[2]);
 }
 
@@ -27,11 +27,11 @@ bool varies(const std::vector<MappedBlock>& blocks, std::size_t d) {
 
 // Widths that a cell covers: to half way to its neighbours, so that rows have no gaps where only some widths are
 // legal.
-struct Cell {
+struct MapCell {
     double from = 0, to = 0;
 };
-std::vector<Cell> cells_of(const std::vector<MappedBlock>& order) {
-    std::vector<Cell> cells(order.size());
+std::vector<MapCell> cells_of(const std::vector<MappedBlock>& order) {
+    std::vector<MapCell> cells(order.size());
     const auto same_row = [&](std::size_t a, std::size_t b) {
         return order[a].block[1] == order[b].block[1] && order[a].block[2] == order[b].block[2];
     };
@@ -48,8 +48,9 @@ std::vector<Cell> cells_of(const std::vector<MappedBlock>& order) {
 }
 
 Json mark_of(const MappedBlock& mapped, const char* is, std::size_t along) {
-    return {{"x", mapped.block[along]},   {"y", mapped.block[1]},          {"z", mapped.block[2]}, {"is", is},
-            {"us", microseconds(mapped)}, {"block", text_of(mapped.block)}};
+    return {{"x", mapped.block[along]},   {"y", mapped.block[1]},
+            {"z", mapped.block[2]},       {"is", is},
+            {"us", microseconds(mapped)}, {"block", block_title(mapped.block)}};
 }
 
 }  // namespace
@@ -67,7 +68,7 @@ std::string heat_map(const std::vector<MappedBlock>& blocks, const BlockSize& wr
     std::ranges::sort(order, {}, [](const MappedBlock& mapped) {
         return std::array{mapped.block[2], mapped.block[1], mapped.block[0]};
     });
-    const std::vector<Cell> cells = cells_of(order);
+    const std::vector<MapCell> cells = cells_of(order);
     Json rows = Json::array(), marks = Json::array();
     std::set<std::uint32_t> depths;
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -79,14 +80,14 @@ std::string heat_map(const std::vector<MappedBlock>& blocks, const BlockSize& wr
         else
             row = {{"x1", cells[i].from}, {"x2", cells[i].to}, {"y1", y - 0.5}, {"y2", y + 0.5}, {"z", z}};
         row["us"] = microseconds(mapped);
-        row["block"] = text_of(mapped.block);
+        row["block"] = block_title(mapped.block);
         rows.push_back(std::move(row));
         depths.insert(z);
         if (mapped.block == written) marks.push_back(mark_of(mapped, "as written", along));
         if (mapped.block == chosen && chosen != written) marks.push_back(mark_of(mapped, "chosen", along));
     }
     const auto said = [&](const char* which, const MappedBlock& mapped) {
-        return fmt::format("{} {}: {:.4g} &micro;s", which, text_of(mapped.block), mapped.ns / 1e3);
+        return fmt::format("{} {}: {:.4g} &micro;s", which, block_title(mapped.block), mapped.ns / 1e3);
     };
     const auto [least, most] = std::ranges::minmax(blocks, {}, &MappedBlock::ns);
     std::string out = fmt::format("<p>{}; {}", said("Least:", least), said("most:", most));

@@ -30,7 +30,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct InspectOptions {
     std::string binary, kernel, output, device{model::default_device};
     bool driver = false, flowchart = false, dot = false, profile = false, sass = false, json = false;
 };
@@ -47,7 +47,7 @@ Json to_json(const FileKernel& kernel) {
 }
 
 // To --output, else stdout.
-int write_out(const Options& options, const std::string& text) {
+int write_out(const InspectOptions& options, const std::string& text) {
     if (options.output.empty()) {
         std::fwrite(text.data(), 1, text.size(), stdout);
         return code(ExitCode::ok);
@@ -58,7 +58,7 @@ int write_out(const Options& options, const std::string& text) {
     return code(ExitCode::ok);
 }
 
-int draw(const Options& options, const FileKernel* kernel) {
+int draw(const InspectOptions& options, const FileKernel* kernel) {
     const auto program = model::performance_model(model::default_model);
     if (!program) return fail(program.error());
     std::string title = fmt::format("{} {}", (*program)->name, (*program)->version);
@@ -103,7 +103,7 @@ std::string driver_text(const std::vector<const FileKernel*>& kernels) {
 }
 
 // What ptxas makes of each kernel for the device.
-int show_code(const Options& options, const std::vector<const FileKernel*>& kernels) {
+int show_code(const InspectOptions& options, const std::vector<const FileKernel*>& kernels) {
     const auto device = model::find_device(options.device);
     if (!device) return fail(device.error());
     const auto capability = static_cast<unsigned>(device->values.compute_capability);
@@ -128,7 +128,7 @@ int show_code(const Options& options, const std::vector<const FileKernel*>& kern
     return write_out(options, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-int run(const Options& options) {
+int run(const InspectOptions& options) {
     auto file = load_kernels(options.binary);
     if (!file) return fail(file.error());
     std::vector<const FileKernel*> kernels;
@@ -182,7 +182,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<InspectOptions>();
     CLI::App* command =
         app.add_subcommand("inspect", "Show what is known of a file's kernels, and which keep their blocks")
             ->group(groups::understand);

@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct PredictOptions {
     LaunchOptions launch;
     std::string grid, block;
     bool measure = false, sass = false;
@@ -69,7 +69,7 @@ bool knows_benefits(const driver_gen::KernelFits& fits, const model::RationalPro
            });
 }
 
-std::expected<Prediction, Error> predict(const Options& options, const LaunchQuestion& question,
+std::expected<Prediction, Error> predict(const PredictOptions& options, const LaunchQuestion& question,
                                          trimtab_dim3 grid, trimtab_dim3 block, double dynamic_shared_bytes,
                                          const model::RationalProgram& program) {
     const analysis::KernelDescription& kernel = question.description();
@@ -136,7 +136,7 @@ Json error_json(const model::PredictionError& error) {
     return {{"time", std::exp(error.time)}, {"ratio", std::exp(error.ratio)}};
 }
 
-void print_prediction(const Options& options, const LaunchQuestion& question, trimtab_dim3 grid,
+void print_prediction(const PredictOptions& options, const LaunchQuestion& question, trimtab_dim3 grid,
                       trimtab_dim3 block, const model::Occupancy& occupancy, const Prediction& prediction) {
     if (options.launch.json) {
         Json metrics = Json::object();
@@ -193,7 +193,7 @@ void print_prediction(const Options& options, const LaunchQuestion& question, tr
         fmt::print("{}", code_text(*prediction.code, *question.file.kernels[question.kernel].module));
 }
 
-int run(const Options& options) {
+int run(const PredictOptions& options) {
     if (const auto error = launch_is_asked(options.launch, options.grid, options.block))
         return fail(ExitCode::usage, error->message);
     const auto question = look_up(options.launch);
@@ -231,7 +231,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_predict(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<PredictOptions>();
     CLI::App* command =
         app.add_subcommand("predict", "Predict the time of one launch")->group(groups::understand);
     command->footer(

@@ -34,7 +34,7 @@ using choosing::FileLock;
 using choosing::ModuleCache;
 using choosing::ModuleImage;
 
-struct Options {
+struct PrepareOptions {
     std::vector<std::string> files;
     std::string sizes;
     std::string annotations;          // a file; empty: none
@@ -53,7 +53,7 @@ struct Module {
     ModuleImage::Kind kind = ModuleImage::Kind::fat_binary;
 };
 
-std::unexpected<Error> bad(std::string message, const std::string& file) {
+std::unexpected<Error> unusable(std::string message, const std::string& file) {
     return std::unexpected(Error{.message = std::move(message), .file = file});
 }
 
@@ -82,20 +82,20 @@ bool has_ptx(const ptx::FatBinary& binary) {
 
 std::expected<std::vector<Module>, Error> modules_of(const std::string& path) {
     std::error_code ignored;
-    if (!fs::exists(path, ignored)) return bad("no such file", path);
-    if (fs::is_directory(path, ignored)) return bad("is a folder", path);
+    if (!fs::exists(path, ignored)) return unusable("no such file", path);
+    if (fs::is_directory(path, ignored)) return unusable("is a folder", path);
     const auto read = base::read_text(path);
-    if (!read) return bad("cannot be read", path);
+    if (!read) return unusable("cannot be read", path);
     const std::string& content = *read;
     std::vector<Module> modules;
     if (ptx::is_elf(path)) {
         constexpr std::size_t machine_at = 18;
         constexpr unsigned char machine_cuda = 190;
         if (content.size() > machine_at && static_cast<unsigned char>(content[machine_at]) == machine_cuda)
-            return bad("is a cubin, machine code alone: driver programs are made from PTX", path);
+            return unusable("is a cubin, machine code alone: driver programs are made from PTX", path);
         auto binaries = ptx::read_fat_binaries(path);
         if (!binaries) return std::unexpected(binaries.error());
-        if (binaries->empty()) return bad("holds no device code", path);
+        if (binaries->empty()) return unusable("holds no device code", path);
         // nvcc adds an empty module, of machine code alone.
         if (std::ranges::any_of(*binaries, has_ptx))
             std::erase_if(*binaries, [](const ptx::FatBinary& binary) { return !has_ptx(binary); });
@@ -104,7 +104,7 @@ std::expected<std::vector<Module>, Error> modules_of(const std::string& path) {
     }
     const ModuleImage image = choosing::recognise_module(std::as_bytes(std::span(content)));
     if (image.kind == ModuleImage::Kind::none)
-        return bad("is neither PTX, a fat binary, nor a program or library with device code", path);
+        return unusable("is neither PTX, a fat binary, nor a program or library with device code", path);
     if (image.kind == ModuleImage::Kind::ptx) {
         modules.push_back({.binary = as_fat_binary(image), .kind = image.kind});
         return modules;
@@ -137,7 +137,7 @@ bool is_debugging() {
 
 class Preparation {
   public:
-    Preparation(const Options& options, const ModuleCache& cache, driver_gen::CCompiler compiler,
+    Preparation(const PrepareOptions& options, const ModuleCache& cache, driver_gen::CCompiler compiler,
                 workers::WorkerPool* workers)
         : options_(options),
           cache_(cache),
@@ -169,7 +169,7 @@ class Preparation {
         if (!objects) return std::unexpected(objects.error());
         has_lost_kernels_ = maker.has_lost_kernels();
         if (has_lost_kernels_)
-            return bad(
+            return unusable(
                 "is not prepared: workers were lost with some of its kernels; what was done is kept for "
                 "another "
                 "try",
@@ -179,7 +179,7 @@ class Preparation {
         command.insert(command.end(), objects->begin(), objects->end());
         command.insert(command.end(), {"-o", library, "-lm"});
         if (const auto linked = base::run_to_success({.words = command}); !linked)
-            return bad("the driver programs do not link: " + linked.error().text(), path);
+            return unusable("the driver programs do not link: " + linked.error().text(), path);
         // Whoever sees the library sees nothing else of the module's any more.
         cache_.forget_failure(module.binary.hash);
         std::error_code ignored;
@@ -195,7 +195,7 @@ class Preparation {
         fmt::print(stderr, "trimtab: warning: {}: {}\n", path_, text);
     }
 
-    const Options& options_;
+    const PrepareOptions& options_;
     const ModuleCache& cache_;
     workers::WorkerPool* workers_;
     driver_gen::CCompiler compiler_;
@@ -216,8 +216,9 @@ std::optional<FileLock> give_way(const ModuleCache& cache) {
     return FileLock::take(cache.folder() + "/turn", /*wait=*/true, ignored);
 }
 
-std::expected<void, Error> prepare_one(const Module& module, const std::string& path, const Options& options,
-                                       const ModuleCache& cache, workers::WorkerPool* workers) {
+std::expected<void, Error> prepare_one(const Module& module, const std::string& path,
+                                       const PrepareOptions& options, const ModuleCache& cache,
+                                       workers::WorkerPool* workers) {
     const std::string& hash = module.binary.hash;
     std::string lock_error;
     const auto lock = FileLock::take(cache.lock(hash), /*wait=*/!options.background, lock_error);
@@ -247,7 +248,7 @@ std::expected<void, Error> prepare_one(const Module& module, const std::string& 
 }
 
 // "64:256", as trimtab++ takes it.
-bool read_sizes(Options& options) {
+bool read_sizes(PrepareOptions& options) {
     if (options.sizes.empty()) return true;
     char* end = nullptr;
     const unsigned long low = std::strtoul(options.sizes.c_str(), &end, 10);
@@ -259,7 +260,7 @@ bool read_sizes(Options& options) {
     return true;
 }
 
-int prepare(Options& options) {
+int prepare(PrepareOptions& options) {
     options.background |= options.is_waited_for;
     if (!read_sizes(options))
         return fail(ExitCode::usage, "--sizes takes LOW:HIGH, with 8 <= LOW <= HIGH <= 4096");
@@ -295,7 +296,7 @@ int prepare(Options& options) {
 }  // namespace
 
 void add_prepare(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<PrepareOptions>();
     CLI::App* command =
         app.add_subcommand("prepare", "Make driver programs for modules and other compilers' programs")
             ->group(groups::set_up);

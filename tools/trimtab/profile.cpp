@@ -29,7 +29,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ProfileOptions {
     std::string device, store, capture;
     std::uint64_t blocks = 24, seed = 1;
     bool replace = false, json = false, quiet = false;
@@ -56,7 +56,7 @@ struct Run {
 };
 
 // On the device that TRIMTAB_DEVICE names. `counts`: by the GPU's counters.
-std::expected<Run, Error> run(const Options& options, const std::string& program, bool counts,
+std::expected<Run, Error> run(const ProfileOptions& options, const std::string& program, bool counts,
                               bool output_on_stderr) {
     if (const auto error = preload_runtime(program)) return std::unexpected(*error);
     const auto folder = base::TemporaryFolder::make();
@@ -95,7 +95,7 @@ std::string played_beside(const Bench& counted) {
 }
 
 // Where a GPU counts: its launches first. The exit code, where it is over with that.
-std::expected<Bench, int> counted_on_gpu(const Options& options, const std::string& program) {
+std::expected<Bench, int> counted_on_gpu(const ProfileOptions& options, const std::string& program) {
     auto counted = run(options, program, true, options.json);
     if (!counted) return std::unexpected(fail(counted.error()));
     if (!counted->outcome.is_success())
@@ -117,7 +117,7 @@ std::expected<Bench, int> counted_on_gpu(const Options& options, const std::stri
     return std::move(counted->launches);
 }
 
-int profile(Options options) {
+int profile(ProfileOptions options) {
     if (const auto ended = take_capture("profile", "a program, after --,", options.capture,
                                         !options.device.empty(), options.device, options.program))
         return *ended;
@@ -170,7 +170,7 @@ int profile(Options options) {
 }  // namespace
 
 void add_profile(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ProfileOptions>();
     CLI::App* command =
         app.add_subcommand("profile", "Profile a program's own launches and data, for later builds")
             ->group(groups::choose);

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct PruneQuestion {
     LaunchOptions launch;
     std::string global, sizes{"legal"}, metrics{"static"}, method{"screened"}, bounds{"proved"};
     double local_bytes_per_item = 0, least_gain = 0.01;
@@ -32,7 +32,7 @@ bool divides(trimtab_dim3 global, trimtab_dim3 size) {
 }
 
 // The sizes to choose among: of those that fit the device all where the kernel may have any, else those that divide the launch.
-std::expected<std::vector<trimtab_dim3>, Error> sizes_of(const Options& options,
+std::expected<std::vector<trimtab_dim3>, Error> sizes_of(const PruneQuestion& options,
                                                          const LaunchQuestion& question, trimtab_dim3 global,
                                                          unsigned dimensions) {
     if (options.sizes != "legal" && options.sizes != "all" && options.sizes != "dividing")
@@ -63,15 +63,15 @@ Json to_json(const pruning::SizeResult& one) {
     return out;
 }
 
-struct Report {
-    const Options& options;
+struct PruneReport {
+    const PruneQuestion& options;
     const LaunchQuestion& question;
     trimtab_dim3 global;
     const PrunedLaunch& pruned;
     std::vector<std::size_t> ranking;  // of the sizes that were simulated, the least time first
 };
 
-void print_json(const Report& report) {
+void print_pruned_json(const PruneReport& report) {
     const pruning::PruneResult& result = report.pruned.result;
     Json ranking = Json::array(), sizes = Json::array();
     for (const std::size_t i : report.ranking) ranking.push_back(to_json(result.sizes[i]));
@@ -116,7 +116,7 @@ void print_size(const pruning::SizeResult& one) {
     fmt::print("\n");
 }
 
-void print_text(const Report& report) {
+void print_pruned(const PruneReport& report) {
     const pruning::PruneResult& result = report.pruned.result;
     const pruning::SizeResult& best = result.sizes[result.best];
     fmt::print("{} on {}, {} x {} x {} items: work-groups of {} x {} x {}, {:.4g} us\n",
@@ -153,7 +153,7 @@ void print_text(const Report& report) {
             print_size(result.sizes[report.ranking[i]]);
 }
 
-int run(const Options& options) {
+int run(const PruneQuestion& options) {
     const auto global = parse_dim3(options.global, "--global");
     if (!global) return fail(global.error());
     LaunchOptions launch = options.launch;
@@ -193,23 +193,23 @@ int run(const Options& options) {
         return fail(ExitCode::no, fmt::format("{} cannot be launched on {} in any of the {} sizes",
                                               question->description().demangled, question->device.slug,
                                               result.sizes.size()));
-    Report report{
+    PruneReport report{
         .options = options, .question = *question, .global = *global, .pruned = *pruned, .ranking = {}};
     for (std::size_t i = 0; i < result.sizes.size(); ++i)
         if (result.sizes[i].fate == pruning::Fate::simulated) report.ranking.push_back(i);
     std::ranges::sort(report.ranking, {},
                       [&](std::size_t i) { return std::tuple(result.sizes[i].ns, i != result.best, i); });
     if (options.launch.json)
-        print_json(report);
+        print_pruned_json(report);
     else
-        print_text(report);
+        print_pruned(report);
     return code(ExitCode::ok);
 }
 
 }  // namespace
 
 void add_prune(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<PruneQuestion>();
     CLI::App* command =
         app.add_subcommand("prune", "Choose a work-group size from static traces, without a run")
             ->group(groups::choose);

@@ -14,7 +14,7 @@ namespace trimtab::tools {
 namespace {
 
 using base::JsonValue;
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
 std::string text_member(const JsonValue& object, const char* name) {
     const auto found = object.find(name);
@@ -52,9 +52,9 @@ Record record_of(const JsonValue& value, const std::string& origin) {
 
 }  // namespace
 
-std::expected<std::vector<Json>, Error> read_record_json(std::span<const std::byte> section,
-                                                         const std::string& path) {
-    std::vector<Json> records;
+std::expected<std::vector<PlainJson>, Error> read_record_json(std::span<const std::byte> section,
+                                                              const std::string& path) {
+    std::vector<PlainJson> records;
     std::size_t offset = 0;
     while (offset < section.size()) {
         // Linkers pad between objects' parts with zeros.
@@ -79,7 +79,7 @@ std::expected<std::vector<Record>, Error> read_records(std::span<const std::byte
     if (!list) return std::unexpected(list.error());
     const std::string origin = fmt::format("{} (section {})", path, section_name);
     std::vector<Record> records;
-    for (const Json& json : *list) {
+    for (const PlainJson& json : *list) {
         auto record = base::read_json(json, "record", origin,
                                       [&](const JsonValue& value) { return record_of(value, origin); });
         if (!record) return std::unexpected(record.error());

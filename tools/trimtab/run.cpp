@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct RunOptions {
     std::string device, report, checks, capture;
     bool json = false, advise = false;
     std::vector<std::string> program;
@@ -42,7 +42,7 @@ void say_advice(const advice::Advice& advice, bool json) {
 }
 
 // Its own file, whatever the program prints.
-int run_with_page(const std::vector<std::string>& command, const Options& options) {
+int run_with_page(const std::vector<std::string>& command, const RunOptions& options) {
     const auto folder = base::TemporaryFolder::make();
     if (!folder) return fail(folder.error());
     const std::string lines = folder->file("report.jsonl");
@@ -67,7 +67,7 @@ int run_with_page(const std::vector<std::string>& command, const Options& option
     return code(written ? ExitCode::ok : ExitCode::bad_input);
 }
 
-int run_with_advice(const std::vector<std::string>& command, const Options& options) {
+int run_with_advice(const std::vector<std::string>& command, const RunOptions& options) {
     if (!options.report.empty()) setenv("TRIMTAB_REPORT", fs::absolute(options.report).c_str(), 1);
     const auto run = recorded_run(command, options.json);
     if (!run) return fail(run.error());
@@ -81,7 +81,7 @@ int run_with_advice(const std::vector<std::string>& command, const Options& opti
     return advised->exit_code;
 }
 
-int run(Options options) {
+int run(RunOptions options) {
     if (const auto ended = take_capture("run", "a program, after --,", options.capture,
                                         !options.device.empty(), options.device, options.program))
         return *ended;
@@ -114,7 +114,7 @@ int run(Options options) {
 }  // namespace
 
 void add_run(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<RunOptions>();
     CLI::App* command =
         app.add_subcommand("run", "Run a program with its launches chosen, on a GPU or emulated")
             ->group(groups::run);

@@ -27,7 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct SearchOptions {
     LaunchOptions launch;
     std::string extent, candidates, method{"directed"};
     LaunchTexts texts;
@@ -45,7 +45,7 @@ struct Asked {
     std::string refusal;                     // not empty: the launch must stay as it is
 };
 
-std::expected<Asked, Error> asked_variants(const Options& options) {
+std::expected<Asked, Error> asked_variants(const SearchOptions& options) {
     const auto fault = [](std::string message) {
         return std::unexpected(Error{.message = std::move(message)});
     };
@@ -80,7 +80,7 @@ std::expected<Asked, Error> asked_variants(const Options& options) {
     return Asked{.space = std::move(*space), .question = {}, .refusal = {}};
 }
 
-std::expected<Asked, Error> asked_blocks(const Options& options) {
+std::expected<Asked, Error> asked_blocks(const SearchOptions& options) {
     const auto candidates = parse_candidates(options.candidates);
     if (!candidates) return std::unexpected(candidates.error());
     LaunchOptions launch = options.launch;
@@ -144,8 +144,8 @@ Json to_json(const CandidateSpace& space, const schedule::SearchStep& step) {
     return out;
 }
 
-struct Report {
-    const Options& options;
+struct SearchReport {
+    const SearchOptions& options;
     const CandidateSpace& space;
     const SearchEmulation& emulation;
     const schedule::SearchResult& result;
@@ -154,7 +154,7 @@ struct Report {
     std::optional<TunerScore> score;   // against --against
 };
 
-TunedResults predicted(const Report& report, std::size_t most) {
+TunedResults predicted(const SearchReport& report, std::size_t most) {
     TunedResults out{.kernel = base_name(report.question.description().demangled),
                      .device = report.question.device.slug,
                      .by = "trimtab search: times are predicted, by abstract emulation",
@@ -179,8 +179,8 @@ bool is_within(const CandidateSpace& space, const MeasuredConfiguration& one) {
     return true;
 }
 
-int write_output(const Report& report) {
-    const Options& options = report.options;
+int write_output(const SearchReport& report) {
+    const SearchOptions& options = report.options;
     const TunedResults results = predicted(report, options.keep);
     const std::string text = options.format == "t4" ? t4_text(results) : kernel_tuner_text(results);
     std::ofstream stream(options.output, std::ios::binary);
@@ -188,7 +188,7 @@ int write_output(const Report& report) {
     return stream ? code(ExitCode::ok) : fail(Error{.message = "cannot be written", .file = options.output});
 }
 
-void print_json(const Report& report) {
+void print_json(const SearchReport& report) {
     Json dimensions = Json::object();
     for (std::size_t d = 0; d < report.space.dimensions.size(); ++d) {
         std::vector<std::int64_t> values;
@@ -225,7 +225,7 @@ void print_json(const Report& report) {
     fmt::print("{}\n", out.dump(2));
 }
 
-void print_text(const Report& report) {
+void print_text(const SearchReport& report) {
     const schedule::SearchStep& best = report.result.steps[*report.result.best];
     fmt::print(
         "{} on {}: {}, {:.4g} us\n", report.question.description().demangled, report.question.device.slug,
@@ -258,7 +258,7 @@ void print_text(const Report& report) {
     }
 }
 
-int run(const Options& options) {
+int run(const SearchOptions& options) {
     auto asked = options.variants.empty() && options.space_file.empty() ? asked_blocks(options)
                                                                         : asked_variants(options);
     if (!asked) return fail(asked.error());
@@ -279,7 +279,7 @@ int run(const Options& options) {
         const Error& error = *emulation.first_error();
         return error.message.contains("cannot be launched") ? fail(ExitCode::no, error.text()) : fail(error);
     }
-    Report report{
+    SearchReport report{
         .options = options,
         .space = space,
         .emulation = emulation,
@@ -312,7 +312,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_search(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<SearchOptions>();
     CLI::App* command = app.add_subcommand("search", "Search for the best launch of a kernel by emulation")
                             ->group(groups::choose);
     command->footer(

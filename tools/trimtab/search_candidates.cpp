@@ -12,6 +12,7 @@
 
 #include "analysis/annotations/annotated_launch.h"
 #include "analysis/annotations/annotation_parser.h"
+#include "analysis/launches/description.h"
 #include "analysis/launches/legal_blocks.h"
 #include "model/occupancy.h"
 #include "tools/trimtab/ranking.h"
@@ -21,7 +22,6 @@ namespace trimtab::tools {
 namespace {
 
 constexpr std::size_t most_candidates = 200'000;
-constexpr std::uint32_t warp = 32;
 constexpr std::array<const char*, 3> block_names{"block_size_x", "block_size_y", "block_size_z"};
 
 // A kernel whose parameters are the macros: what annotations are written over.
@@ -248,7 +248,7 @@ std::expected<CandidateSpace, std::string> legal_launches(const LaunchQuestion& 
     std::vector<trimtab_dim3> blocks = legal_candidates(*limits, written.blocks);
     if (written.blocks.empty())
         std::erase_if(blocks, [](const trimtab_dim3& block) {
-            return std::uint64_t{block.x} * block.y * block.z % warp != 0 ||
+            return std::uint64_t{block.x} * block.y * block.z % analysis::warp_size != 0 ||
                    (block.x > 2 && block.x % 4 != 0);
         });
     CandidateSpace space;

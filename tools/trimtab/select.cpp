@@ -27,13 +27,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct SelectOptions {
     LaunchOptions launch;
     std::string extent, candidates, grid, block;
     double least_gain = choosing::default_least_gain;
 };
 
-Json to_json(trimtab_dim3 block) {
+Json block_json(trimtab_dim3 block) {
     return {{"bx", block.x}, {"by", block.y}, {"bz", block.z}};
 }
 
@@ -43,7 +43,7 @@ Json data_json(const analysis::KernelDescription& kernel, std::span<const double
     return json;
 }
 
-int refuse(const Options& options, const LaunchQuestion& question, std::span<const double> data,
+int refuse(const SelectOptions& options, const LaunchQuestion& question, std::span<const double> data,
            const std::string& reason) {
     if (options.launch.json)
         fmt::print("{}\n", Json{{"kernel", question.description().demangled},
@@ -76,7 +76,7 @@ void print_json(const RankedLaunch& launch, const std::vector<RankedBlock>& rank
                 const analysis::KernelDescription& kernel, bool uncertain) {
     Json list = Json::array();
     for (const RankedBlock& ranked : ranking) {
-        Json entry = to_json(ranked.block);
+        Json entry = block_json(ranked.block);
         entry["ns"] = ranked.ns;
         Json metrics = Json::object();
         for (const auto& [metric, value] : metrics_of(launch, ranked.block))
@@ -89,7 +89,7 @@ void print_json(const RankedLaunch& launch, const std::vector<RankedBlock>& rank
                             {"data", data_json(kernel, launch.data)},
                             {"model", launch.program->name},
                             {"uncertain", uncertain},
-                            {"chosen", to_json(ranking.front().block)},
+                            {"chosen", block_json(ranking.front().block)},
                             {"ranking", std::move(list)}}
                            .dump(2));
 }
@@ -105,7 +105,7 @@ void put_first(std::vector<RankedBlock>& ranking, const std::optional<RankedBloc
     if (chosen != ranking.end()) std::rotate(ranking.begin(), chosen, chosen + 1);
 }
 
-Json to_json(const trimtab_dim3& grid, const trimtab_dim3& block) {
+Json block_json(const trimtab_dim3& grid, const trimtab_dim3& block) {
     return {{"grid", {grid.x, grid.y, grid.z}}, {"block", {block.x, block.y, block.z}}};
 }
 
@@ -114,8 +114,8 @@ Json time_or_null(double ns) {
 }
 
 // The launch of a program: what the runtime makes of it.
-int answer_for_launch(const Options& options, const LaunchQuestion& question, const RankedLaunch& launch,
-                      trimtab_dim3 grid, trimtab_dim3 block) {
+int answer_for_launch(const SelectOptions& options, const LaunchQuestion& question,
+                      const RankedLaunch& launch, trimtab_dim3 grid, trimtab_dim3 block) {
     const choosing::Decision decision = runtime_choice(question, launch, grid, block, options.least_gain);
     const analysis::KernelDescription& kernel = question.description();
     if (options.launch.json) {
@@ -124,8 +124,8 @@ int answer_for_launch(const Options& options, const LaunchQuestion& question, co
         fmt::print("{}\n", Json{{"kernel", kernel.demangled},
                                 {"device", question.device.slug},
                                 {"data", data_json(kernel, data)},
-                                {"written", to_json(grid, block)},
-                                {"chosen", to_json(decision.launch.grid, decision.launch.block)},
+                                {"written", block_json(grid, block)},
+                                {"chosen", block_json(decision.launch.grid, decision.launch.block)},
                                 {"predicted_ns",
                                  {{"written", time_or_null(decision.written_ns)},
                                   {"chosen", time_or_null(decision.chosen_ns)}}},
@@ -147,7 +147,7 @@ int answer_for_launch(const Options& options, const LaunchQuestion& question, co
     return code(ExitCode::ok);
 }
 
-int run(const Options& options) {
+int run(const SelectOptions& options) {
     const bool is_launch = !options.grid.empty() || !options.block.empty();
     if (is_launch && (options.grid.empty() || options.block.empty()))
         return fail(Error{.message = "--grid and --block say together what the launch as written is"});
@@ -229,7 +229,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_select(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<SelectOptions>();
     CLI::App* command =
         app.add_subcommand("select", "Choose the block of one launch, and rank every legal block")
             ->group(groups::choose);

@@ -38,7 +38,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-struct Options {
+struct SuggestOptions {
     std::string capture, device = "rtx2070super", output;
     std::uint64_t seconds = 300, launches = 4, seed = 1;
     std::vector<std::string> again;  // further arguments, as a shell's words
@@ -134,7 +134,7 @@ class Watcher {
 };
 
 // The command lines to run, the program's own first.
-std::expected<std::vector<std::vector<std::string>>, Error> command_lines(const Options& options) {
+std::expected<std::vector<std::vector<std::string>>, Error> command_lines(const SuggestOptions& options) {
     const auto program = base::find_program(options.program.front());
     if (!program)
         return std::unexpected(Error{.message = "no such program", .file = options.program.front()});
@@ -147,8 +147,9 @@ std::expected<std::vector<std::vector<std::string>>, Error> command_lines(const 
     return lines;
 }
 
-std::expected<SharedLines, Error> run_tried(const std::vector<std::string>& command, const Options& options,
-                                            const std::string& lines, workers::WorkerPool* pool) {
+std::expected<SharedLines, Error> run_tried(const std::vector<std::string>& command,
+                                            const SuggestOptions& options, const std::string& lines,
+                                            workers::WorkerPool* pool) {
     const Watcher watcher(lines, options.seconds, options.quiet);
     return run_shared(
         {.command = command,
@@ -178,7 +179,7 @@ std::string with_process(const std::string& text, std::size_t run, std::size_t s
     return out;
 }
 
-int tell(const Options& options, const Suggestions& suggestions) {
+int tell(const SuggestOptions& options, const Suggestions& suggestions) {
     if (!options.output.empty())
         if (const auto written = write_report(
                 options.output, annotation_file(suggestions, options.reassociate).dump(1) + "\n");
@@ -194,7 +195,7 @@ int tell(const Options& options, const Suggestions& suggestions) {
     return code(suggestions.count() > 0 ? ExitCode::ok : ExitCode::no);
 }
 
-int suggest(Options options) {
+int suggest(SuggestOptions options) {
     if (const auto ended = take_capture("suggest", "a program, after --,", options.capture,
                                         options.device_option->count() > 0, options.device, options.program))
         return *ended;
@@ -238,7 +239,7 @@ int suggest(Options options) {
 }  // namespace
 
 void add_suggest(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<SuggestOptions>();
     CLI::App* command =
         app.add_subcommand("suggest", "Look for annotations of kernels that keep their blocks")
             ->group(groups::choose);

@@ -207,7 +207,7 @@ std::string size_text(const Block& block) {
     return block[1] > 1 ? fmt::format("{}x{}", block[0], block[1]) : std::to_string(block[0]);
 }
 
-std::string list_text(const std::vector<Block>& blocks) {
+std::string sizes_text(const std::vector<Block>& blocks) {
     constexpr std::size_t most = 12;
     std::vector<std::string> texts;
     for (const Block& block : blocks) {
@@ -238,7 +238,7 @@ std::string to_text(const SuggestedFor& about, const SuggestedAnnotation& annota
         counted(about.kinds, "kind", "kinds"),
         annotation.bodies.empty() ? counted(annotation.blocks.size(), "other block", "other blocks")
                                   : counted(annotation.bodies.size(), "other variant", "other variants"),
-        list_text(annotation.blocks), about.changed_bytes);
+        sizes_text(annotation.blocks), about.changed_bytes);
     if (annotation.best_ns < about.written_ns)
         out += fmt::format("    modelled: the longest launch takes {} with blocks of {}, {} as written\n",
                            time_text(annotation.best_ns), size_text(annotation.best),

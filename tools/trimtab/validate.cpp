@@ -20,13 +20,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ValidateOptions {
     std::vector<std::string> folders;
     bool json = false, slurm = false, only_write = false;
     SlurmOptions jobs;
 };
 
-int read(const Options& options) {
+int read(const ValidateOptions& options) {
     std::vector<std::pair<std::string, ValidationResults>> all;
     std::vector<TimedProgram> timed;
     for (const std::string& given : options.folders) {
@@ -63,7 +63,7 @@ int read(const Options& options) {
     return code(disagrees ? ExitCode::no : ExitCode::ok);
 }
 
-int submit_jobs(Options options) {
+int submit_jobs(ValidateOptions options) {
     if (options.jobs.bundle.empty() == options.jobs.program.empty())
         return fail(ExitCode::usage, "--slurm wants --bundle FILE, or a program to run, after --");
     if (options.jobs.folder.empty())
@@ -97,7 +97,7 @@ int submit_jobs(Options options) {
     return has_results && !options.json ? read(options) : code(ExitCode::ok);
 }
 
-int run(const Options& options) {
+int run(const ValidateOptions& options) {
     if (options.slurm == !options.folders.empty())
         return fail(ExitCode::usage, "wants --read FOLDER, or --slurm");
     return options.slurm ? submit_jobs(options) : read(options);
@@ -106,7 +106,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_validate(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ValidateOptions>();
     CLI::App* command =
         app.add_subcommand("validate", "Read results of gpu_validate.sh, or submit such runs to Slurm")
             ->group(groups::make_safe);

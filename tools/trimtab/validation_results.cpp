@@ -43,9 +43,9 @@ std::optional<double> number(const std::string& text) {
     return value;
 }
 
-class Reader {
+class ResultReader {
   public:
-    explicit Reader(const std::string& folder) : folder_(folder) {}
+    explicit ResultReader(const std::string& folder) : folder_(folder) {}
 
     std::expected<ValidationResults, Error> read() {
         if (!fs::exists(fs::path(folder_) / "steps.tsv"))
@@ -239,7 +239,7 @@ Ratios ratios(const ValidationResults& results) {
 }  // namespace
 
 std::expected<ValidationResults, Error> read_validation(const std::string& folder) {
-    return Reader(folder).read();
+    return ResultReader(folder).read();
 }
 
 std::string to_text(const ValidationResults& results) {

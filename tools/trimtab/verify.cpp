@@ -16,6 +16,7 @@
 #include "base/installation.h"
 #include "base/temporary_folder.h"
 #include "pipeline/workers/pool.h"
+#include "tools/trimtab/arguments.h"
 #include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/help_groups.h"
@@ -33,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct VerifyOptions {
     std::string capture, device = "rtx2070super", blocks = "8", launches = "4", output = ".", report;
     std::uint64_t seed = 1;
     bool json = false;
@@ -42,16 +43,7 @@ struct Options {
     std::vector<std::string> program;
 };
 
-// "all" is 0 to the runtime.
-std::optional<std::uint64_t> count_of(const std::string& text) {
-    if (text == "all") return 0;
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
-    return value;
-}
-
-std::string bug_report(const VerifiedKernel& kernel, const Options& options) {
+std::string bug_report(const VerifiedKernel& kernel, const VerifyOptions& options) {
     std::string out = fmt::format(
         "trimtab verify: a block that was taken for legal changes what the kernel computes\n"
         "\n"
@@ -83,7 +75,7 @@ std::string bug_report(const VerifiedKernel& kernel, const Options& options) {
 }
 
 // A name that is free, for a report must not take another's place.
-std::string report_path(const Options& options, const VerifiedKernel& kernel) {
+std::string report_path(const VerifyOptions& options, const VerifiedKernel& kernel) {
     const std::string base = base_name(kernel.demangled);
     for (unsigned number = 1;; ++number) {
         const fs::path path = fs::path(options.output) / fmt::format("trimtab-bug-{}-{}.txt", base, number);
@@ -92,7 +84,7 @@ std::string report_path(const Options& options, const VerifiedKernel& kernel) {
     }
 }
 
-int tell(const Options& options, const VerificationReport& report) {
+int tell(const VerifyOptions& options, const VerificationReport& report) {
     std::vector<std::string> files;
     for (const VerifiedKernel& kernel : report.kernels) {
         if (kernel.differences.empty()) continue;
@@ -116,13 +108,13 @@ int tell(const Options& options, const VerificationReport& report) {
     return code(report.difference_count() == 0 ? ExitCode::ok : ExitCode::no);
 }
 
-int verify(Options options) {
+int verify(VerifyOptions options) {
     if (const auto ended = take_capture("verify", "a program, after --,", options.capture,
                                         options.device_option->count() > 0, options.device, options.program))
         return *ended;
     const auto program = base::find_program(options.program.front());
     if (!program) return fail(Error{.message = "no such program", .file = options.program.front()});
-    const auto blocks = count_of(options.blocks), launches = count_of(options.launches);
+    const auto blocks = parse_count(options.blocks), launches = parse_count(options.launches);
     if (!blocks) return fail(ExitCode::usage, "--blocks wants a number above 0, or all");
     if (!launches) return fail(ExitCode::usage, "--launches wants a number above 0, or all");
     const auto device = checked_device(options.device);
@@ -158,7 +150,7 @@ int verify(Options options) {
 }  // namespace
 
 void add_verify(CLI::App& app, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<VerifyOptions>();
     CLI::App* command = app.add_subcommand("verify", "Check that no other block changes a program's results")
                             ->group(groups::make_safe);
     command->footer(

@@ -16,7 +16,7 @@ using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-constexpr u64 ftz_flag = u64{1} << 24;
+constexpr u64 comparison_ftz = u64{1} << 24;
 constexpr unsigned boolean_shift = 32;
 
 bool ordered(Comparison comparison, double a, double b) {
@@ -84,7 +84,7 @@ bool holds(const Op& op, u64 a, u64 b) {
     const auto comparison = static_cast<Comparison>(op.imm & 0xff);
     const auto type = static_cast<Type>((op.imm >> 8) & 0xff);
     if (ptx::is_float(type)) {
-        const bool ftz = (op.imm & ftz_flag) != 0;
+        const bool ftz = (op.imm & comparison_ftz) != 0;
         return compare_reals(comparison, real(a, type, ftz), real(b, type, ftz));
     }
     const unsigned bits = ptx::integer_bits(type);
@@ -151,7 +151,8 @@ ScalarChoice scalar_comparison(const ptx::Instruction& instruction, bool upper) 
     const bool masks = ptx::size_bytes(instruction.type) == 4 && !ptx::is_float(instruction.type);
     if (is_set && packed && !packed_result && !masks) return {};
     const u64 imm = static_cast<u64>(instruction.modifiers.comparison) | static_cast<u64>(compared) << 8 |
-                    static_cast<u64>(instruction.type) << 16 | (instruction.modifiers.ftz ? ftz_flag : 0);
+                    static_cast<u64>(instruction.type) << 16 |
+                    (instruction.modifiers.ftz ? comparison_ftz : 0);
     if (!is_set && packed) return {upper ? high_to_predicate : low_to_predicate, imm};
     if (!is_set) return {to_predicate, imm};
     return {to_value, imm | static_cast<u64>(instruction.modifiers.boolean_op) << boolean_shift};

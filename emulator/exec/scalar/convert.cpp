@@ -25,17 +25,18 @@ struct Conversion {  // Op::imm taken apart
     Rounding rounding;
     bool sat, ftz, relu, finite;
 };
-constexpr u64 sat_flag = u64{1} << 24, ftz_flag = u64{1} << 25, relu_flag = u64{1} << 26,
-              finite_flag = u64{1} << 27;
+namespace conversion_flag {
+constexpr u64 sat = u64{1} << 24, ftz = u64{1} << 25, relu = u64{1} << 26, finite = u64{1} << 27;
+}
 
 Conversion conversion_of(const Op& op) {
     return {static_cast<Type>(op.imm & 0xff),
             static_cast<Type>((op.imm >> 8) & 0xff),
             static_cast<Rounding>((op.imm >> 16) & 0xff),
-            (op.imm & sat_flag) != 0,
-            (op.imm & ftz_flag) != 0,
-            (op.imm & relu_flag) != 0,
-            (op.imm & finite_flag) != 0};
+            (op.imm & conversion_flag::sat) != 0,
+            (op.imm & conversion_flag::ftz) != 0,
+            (op.imm & conversion_flag::relu) != 0,
+            (op.imm & conversion_flag::finite) != 0};
 }
 
 bool is_integer(Type type) {
@@ -187,12 +188,12 @@ ScalarChoice scalar_conversion(const ptx::Instruction& instruction) {
     const Type to = instruction.type, from = instruction.source_type;
     const ptx::Modifiers& modifiers = instruction.modifiers;
     u64 imm = static_cast<u64>(to) | static_cast<u64>(from) << 8 | static_cast<u64>(modifiers.rounding) << 16;
-    if (modifiers.sat) imm |= sat_flag;
-    if (modifiers.ftz) imm |= ftz_flag;
-    if (modifiers.relu) imm |= relu_flag;
+    if (modifiers.sat) imm |= conversion_flag::sat;
+    if (modifiers.ftz) imm |= conversion_flag::ftz;
+    if (modifiers.relu) imm |= conversion_flag::relu;
     if (const ScalarChoice fp8 = scalar_fp8(instruction); fp8.function != nullptr) return fp8;
     for (const std::string& suffix : instruction.suffixes) {
-        if (suffix == "satfinite") imm |= finite_flag;
+        if (suffix == "satfinite") imm |= conversion_flag::finite;
         if (suffix == "scaled" || suffix == "rs") return {};
     }
     const bool pair = to == Type::f16x2 || to == Type::bf16x2;

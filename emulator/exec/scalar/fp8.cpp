@@ -23,16 +23,18 @@ struct Format {
 };
 constexpr Format e4m3{3, 7, 448}, e5m2{2, 15, 57344};
 
-constexpr u64 e5m2_flag = 1, relu_flag = 2, bfloat_flag = 4;
+namespace fp8_flag {  // of Op::imm
+constexpr u64 e5m2 = 1, relu = 2, bfloat = 4;
+}
 
 const Format& format_of(const Op& op) {
-    return (op.imm & e5m2_flag) != 0 ? e5m2 : e4m3;
+    return (op.imm & fp8_flag::e5m2) != 0 ? e5m2 : e4m3;
 }
 
 u64 narrow(double value, const Op& op) {
     const Format& format = format_of(op);
     if (std::isnan(value)) return 0x7f;
-    if ((op.imm & relu_flag) != 0 && !(value > 0)) value = 0;
+    if ((op.imm & fp8_flag::relu) != 0 && !(value > 0)) value = 0;
     const int least = 1 - format.bias;  // exponent of the least normal number
     const double rounded = round_to_format(value, format.fraction_bits + 1, least, ptx::Rounding::rn);
     const double magnitude = std::min(std::fabs(rounded), format.greatest);
@@ -56,16 +58,16 @@ u64 from_floats(const Op& op, u64 a, u64 b, u64, u64) {
 u64 from_halves(const Op& op, u64 a, u64, u64, u64) {
     const auto real = [&](u64 bits) {
         const auto own = static_cast<u16>(bits);
-        return (op.imm & bfloat_flag) != 0 ? bfloat_to_real(own) : half_to_real(own);
+        return (op.imm & fp8_flag::bfloat) != 0 ? bfloat_to_real(own) : half_to_real(own);
     };
     return narrow(real(a >> 16), op) << 8 | narrow(real(a), op);
 }
 
 u64 to_halves(const Op& op, u64 a, u64, u64, u64) {
     const auto half = [&](u64 bits) -> u64 {
-        double value = fp8_to_real(static_cast<std::uint8_t>(bits), (op.imm & e5m2_flag) != 0);
-        if ((op.imm & relu_flag) != 0 && !std::isnan(value) && !(value > 0)) value = 0;
-        return (op.imm & bfloat_flag) != 0 ? real_to_bfloat(value) : real_to_half(value);
+        double value = fp8_to_real(static_cast<std::uint8_t>(bits), (op.imm & fp8_flag::e5m2) != 0);
+        if ((op.imm & fp8_flag::relu) != 0 && !std::isnan(value) && !(value > 0)) value = 0;
+        return (op.imm & fp8_flag::bfloat) != 0 ? real_to_bfloat(value) : real_to_half(value);
     };
     return half(a >> 8 & 0xff) << 16 | half(a & 0xff);
 }
@@ -93,9 +95,9 @@ bool is_pair(Type type) {
 ScalarChoice scalar_fp8(const ptx::Instruction& instruction) {
     const Type to = instruction.type, from = instruction.source_type;
     const std::size_t sources = instruction.sources().size();
-    u64 imm = instruction.modifiers.relu ? relu_flag : 0;
-    if (to == Type::e5m2x2 || from == Type::e5m2x2) imm |= e5m2_flag;
-    if (to == Type::bf16x2 || from == Type::bf16x2) imm |= bfloat_flag;
+    u64 imm = instruction.modifiers.relu ? fp8_flag::relu : 0;
+    if (to == Type::e5m2x2 || from == Type::e5m2x2) imm |= fp8_flag::e5m2;
+    if (to == Type::bf16x2 || from == Type::bf16x2) imm |= fp8_flag::bfloat;
     if (is_pair(to) && from == Type::f32)
         return sources == 2 ? ScalarChoice{from_floats, imm} : ScalarChoice{};
     if (sources != 1) return {};

@@ -15,10 +15,11 @@ using ptx::Type;
 using u16 = std::uint16_t;
 using u64 = std::uint64_t;
 
-constexpr u64 bfloat_flag = 1, ftz_flag = 2, sat_flag = 4, relu_flag = 8, nan_flag = 16, packed_flag = 32,
-              xorsign_flag = 64;
+namespace half_flag {  // of Op::imm
+constexpr u64 bfloat = 1, ftz = 2, sat = 4, relu = 8, nan = 16, packed = 32, xorsign = 64;
+}
 
-enum class Operation : std::uint8_t {
+enum class HalfOperation : std::uint8_t {
     add,
     subtract,
     multiply,
@@ -38,17 +39,17 @@ bool is_subnormal(u16 bits, bool bfloat) {
 
 double load(u64 bits, u64 flags) {
     auto own = static_cast<u16>(bits);
-    const bool bfloat = (flags & bfloat_flag) != 0;
-    if ((flags & ftz_flag) != 0 && is_subnormal(own, bfloat)) own &= 0x8000;
+    const bool bfloat = (flags & half_flag::bfloat) != 0;
+    if ((flags & half_flag::ftz) != 0 && is_subnormal(own, bfloat)) own &= 0x8000;
     return bfloat ? bfloat_to_real(own) : half_to_real(own);
 }
 
 u16 store(double value, u64 flags) {
-    const bool bfloat = (flags & bfloat_flag) != 0;
-    if ((flags & sat_flag) != 0) value = value > 0 ? std::fmin(value, 1.0) : 0.0;
-    if ((flags & relu_flag) != 0 && !std::isnan(value)) value = value > 0 ? value : 0.0;
+    const bool bfloat = (flags & half_flag::bfloat) != 0;
+    if ((flags & half_flag::sat) != 0) value = value > 0 ? std::fmin(value, 1.0) : 0.0;
+    if ((flags & half_flag::relu) != 0 && !std::isnan(value)) value = value > 0 ? value : 0.0;
     u16 bits = bfloat ? real_to_bfloat(value) : real_to_half(value);
-    if ((flags & ftz_flag) != 0 && is_subnormal(bits, bfloat)) bits &= 0x8000;
+    if ((flags & half_flag::ftz) != 0 && is_subnormal(bits, bfloat)) bits &= 0x8000;
     return bits;
 }
 
@@ -68,51 +69,51 @@ double fused(double a, double b, double c) {
 
 double extremum(double a, double b, bool maximum, u64 flags) {
     const bool negative = std::signbit(a) != std::signbit(b);
-    if ((flags & xorsign_flag) != 0) {
+    if ((flags & half_flag::xorsign) != 0) {
         a = std::fabs(a);
         b = std::fabs(b);
     }
     double r = 0;
     if (std::isnan(a) || std::isnan(b)) {
-        if ((flags & nan_flag) != 0) return NAN;
+        if ((flags & half_flag::nan) != 0) return NAN;
         r = std::isnan(a) ? b : a;
     } else if (a == b) {
         r = std::signbit(a) == maximum ? b : a;
     } else {
         r = (a < b) == maximum ? b : a;
     }
-    return (flags & xorsign_flag) != 0 && !std::isnan(r) ? std::copysign(r, negative ? -1.0 : 1.0) : r;
+    return (flags & half_flag::xorsign) != 0 && !std::isnan(r) ? std::copysign(r, negative ? -1.0 : 1.0) : r;
 }
 
-template <Operation operation>
+template <HalfOperation operation>
 u16 one(u64 x, u64 y, u64 z, u64 flags) {
-    if constexpr (operation == Operation::negate) return static_cast<u16>(x ^ 0x8000);
-    if constexpr (operation == Operation::absolute) return static_cast<u16>(x & 0x7fff);
+    if constexpr (operation == HalfOperation::negate) return static_cast<u16>(x ^ 0x8000);
+    if constexpr (operation == HalfOperation::absolute) return static_cast<u16>(x & 0x7fff);
     const double a = load(x, flags), b = load(y, flags), c = load(z, flags);
     double r = 0;
     switch (operation) {
-        case Operation::add:
+        case HalfOperation::add:
             r = fused(a, 1.0, b);
             break;
-        case Operation::subtract:
+        case HalfOperation::subtract:
             r = fused(a, 1.0, -b);
             break;
-        case Operation::multiply:
+        case HalfOperation::multiply:
             r = a * b;
             break;
-        case Operation::fused:
+        case HalfOperation::fused:
             r = fused(a, b, c);
             break;
-        case Operation::minimum:
+        case HalfOperation::minimum:
             r = extremum(a, b, false, flags);
             break;
-        case Operation::maximum:
+        case HalfOperation::maximum:
             r = extremum(a, b, true, flags);
             break;
-        case Operation::ex2:
+        case HalfOperation::ex2:
             r = std::exp2(a);
             break;
-        case Operation::tanh:
+        case HalfOperation::tanh:
             r = std::tanh(a);
             break;
         default:
@@ -121,9 +122,9 @@ u16 one(u64 x, u64 y, u64 z, u64 flags) {
     return store(r, flags);
 }
 
-template <Operation operation>
-u64 run(const Op& op, u64 a, u64 b, u64 c, u64) {
-    if ((op.imm & packed_flag) == 0) return one<operation>(a, b, c, op.imm);
+template <HalfOperation operation>
+u64 operate(const Op& op, u64 a, u64 b, u64 c, u64) {
+    if ((op.imm & half_flag::packed) == 0) return one<operation>(a, b, c, op.imm);
     return one<operation>(a & 0xffff, b & 0xffff, c & 0xffff, op.imm) |
            u64{one<operation>(a >> 16, b >> 16, c >> 16, op.imm)} << 16;
 }
@@ -140,31 +141,31 @@ ScalarChoice scalar_half(const ptx::Instruction& instruction) {
         modifiers.rounding != ptx::Rounding::approx) {
         return {};
     }
-    const u64 imm = (bfloat ? bfloat_flag : 0) | (modifiers.ftz ? ftz_flag : 0) |
-                    (modifiers.sat ? sat_flag : 0) | (modifiers.relu ? relu_flag : 0) |
-                    (modifiers.nan_ ? nan_flag : 0) | (packed ? packed_flag : 0) |
-                    (modifiers.xorsign_abs ? xorsign_flag : 0);
+    const u64 imm = (bfloat ? half_flag::bfloat : 0) | (modifiers.ftz ? half_flag::ftz : 0) |
+                    (modifiers.sat ? half_flag::sat : 0) | (modifiers.relu ? half_flag::relu : 0) |
+                    (modifiers.nan_ ? half_flag::nan : 0) | (packed ? half_flag::packed : 0) |
+                    (modifiers.xorsign_abs ? half_flag::xorsign : 0);
     switch (instruction.opcode) {
         case Opcode::add:
-            return {run<Operation::add>, imm};
+            return {operate<HalfOperation::add>, imm};
         case Opcode::sub:
-            return {run<Operation::subtract>, imm};
+            return {operate<HalfOperation::subtract>, imm};
         case Opcode::mul:
-            return {run<Operation::multiply>, imm};
+            return {operate<HalfOperation::multiply>, imm};
         case Opcode::fma:
-            return {run<Operation::fused>, imm};
+            return {operate<HalfOperation::fused>, imm};
         case Opcode::neg:
-            return {run<Operation::negate>, imm};
+            return {operate<HalfOperation::negate>, imm};
         case Opcode::abs:
-            return {run<Operation::absolute>, imm};
+            return {operate<HalfOperation::absolute>, imm};
         case Opcode::min:
-            return {run<Operation::minimum>, imm};
+            return {operate<HalfOperation::minimum>, imm};
         case Opcode::max:
-            return {run<Operation::maximum>, imm};
+            return {operate<HalfOperation::maximum>, imm};
         case Opcode::ex2:
-            return {run<Operation::ex2>, imm};
+            return {operate<HalfOperation::ex2>, imm};
         case Opcode::tanh:
-            return {run<Operation::tanh>, imm};
+            return {operate<HalfOperation::tanh>, imm};
         default:
             return {};
     }

@@ -13,8 +13,9 @@ using ptx::Type;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// imm of this file: flags.
-constexpr u64 ftz_flag = 0x100, sat_flag = 0x200, nan_flag = 0x400, xorsign_flag = 0x800;
+namespace real_flag {  // of Op::imm
+constexpr u64 ftz = 0x100, sat = 0x200, nan = 0x400, xorsign = 0x800;
+}
 
 template <class T>
 struct Bits;
@@ -32,15 +33,15 @@ struct Bits<double> {
 template <class T>
 T value_of(u64 bits, u64 flags = 0) {
     const T value = std::bit_cast<T>(static_cast<typename Bits<T>::Type>(bits));
-    if (sizeof(T) == 4 && (flags & ftz_flag) != 0 && std::fpclassify(value) == FP_SUBNORMAL)
+    if (sizeof(T) == 4 && (flags & real_flag::ftz) != 0 && std::fpclassify(value) == FP_SUBNORMAL)
         return std::copysign(T{0}, value);
     return value;
 }
 template <class T>
 u64 bits_of(T value, u64 flags) {
-    if ((flags & sat_flag) != 0) value = value > 0 ? (value < 1 ? value : T{1}) : T{0};
+    if ((flags & real_flag::sat) != 0) value = value > 0 ? (value < 1 ? value : T{1}) : T{0};
     if (std::isnan(value)) return Bits<T>::nan;
-    if (sizeof(T) == 4 && (flags & ftz_flag) != 0 && std::fpclassify(value) == FP_SUBNORMAL)
+    if (sizeof(T) == 4 && (flags & real_flag::ftz) != 0 && std::fpclassify(value) == FP_SUBNORMAL)
         value = std::copysign(T{0}, value);
     return std::bit_cast<typename Bits<T>::Type>(value);
 }
@@ -49,20 +50,20 @@ template <class T, bool maximum>
 u64 extremum(const Op& op, u64 x, u64 y, u64, u64) {
     T a = value_of<T>(x, op.imm), b = value_of<T>(y, op.imm);
     const bool negative = std::signbit(a) != std::signbit(b);
-    if ((op.imm & xorsign_flag) != 0) {
+    if ((op.imm & real_flag::xorsign) != 0) {
         a = std::fabs(a);
         b = std::fabs(b);
     }
     T r{};
     if (std::isnan(a) || std::isnan(b)) {
-        if ((op.imm & nan_flag) != 0 || (std::isnan(a) && std::isnan(b))) return Bits<T>::nan;
+        if ((op.imm & real_flag::nan) != 0 || (std::isnan(a) && std::isnan(b))) return Bits<T>::nan;
         r = std::isnan(a) ? b : a;
     } else if (a == b) {
         r = std::signbit(a) == maximum ? b : a;
     } else {
         r = (a < b) == maximum ? b : a;
     }
-    if ((op.imm & xorsign_flag) != 0) r = std::copysign(r, negative ? T{-1} : T{1});
+    if ((op.imm & real_flag::xorsign) != 0) r = std::copysign(r, negative ? T{-1} : T{1});
     return bits_of<T>(r, op.imm);
 }
 
@@ -112,10 +113,10 @@ ScalarChoice scalar_real(const ptx::Instruction& instruction) {
     const Type type = instruction.type;
     if (instruction.opcode == Opcode::set) return scalar_comparison(instruction);
     u64 imm = 0;
-    if (modifiers.ftz) imm |= ftz_flag;
-    if (modifiers.sat) imm |= sat_flag;
-    if (modifiers.nan_) imm |= nan_flag;
-    if (modifiers.xorsign_abs) imm |= xorsign_flag;
+    if (modifiers.ftz) imm |= real_flag::ftz;
+    if (modifiers.sat) imm |= real_flag::sat;
+    if (modifiers.nan_) imm |= real_flag::nan;
+    if (modifiers.xorsign_abs) imm |= real_flag::xorsign;
     if (instruction.opcode == Opcode::slct) {
         if (instruction.source_type == Type::f32) return {select_by_real, imm};
         return instruction.source_type == Type::s32 ? ScalarChoice{select_by_integer, 0} : ScalarChoice{};
