@@ -5,6 +5,7 @@
 #include "runtime/launches/capture.h"
 #include "runtime/launches/cuda_sizes.h"
 #include "runtime/launches/launch_attributes.h"
+#include "runtime/launches/unknown_kernel.h"
 #include "runtime/process.h"
 
 namespace trimtab::runtime {
@@ -24,7 +25,7 @@ cudaError_t launch_plain(Call BackendCalls::* member, cudaStream_t default_strea
         .arguments = arguments,
         .function = function,
         .stream = stream != nullptr ? stream : default_stream};
-    return loaded.launcher.launch(
+    const cudaError_t status = loaded.launcher.launch(
         process.kernel_of(function), shape, nullptr,
         [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes,
             const RegisteredKernel* body) {
@@ -38,6 +39,7 @@ cudaError_t launch_plain(Call BackendCalls::* member, cudaStream_t default_strea
             return call(function, to_cuda(new_grid), to_cuda(new_block), arguments, new_shared_bytes, stream);
         },
         [&] { return is_captured(loaded.backend.calls(), stream != nullptr ? stream : default_stream); });
+    return told_if_unknown(status, process, function);
 }
 
 cudaError_t launch_exc(LaunchKernelExC BackendCalls::* member, cudaStream_t default_stream,
@@ -57,7 +59,7 @@ cudaError_t launch_exc(LaunchKernelExC BackendCalls::* member, cudaStream_t defa
                                       .arguments = arguments,
                                       .function = function,
                                       .stream = config->stream != nullptr ? config->stream : default_stream};
-    return loaded.launcher.launch(
+    const cudaError_t status = loaded.launcher.launch(
         process.kernel_of(function), shape, keep,
         [&](const trimtab_dim3& new_grid, const trimtab_dim3& new_block, std::uint64_t new_shared_bytes,
             const RegisteredKernel* body) {
@@ -71,6 +73,7 @@ cudaError_t launch_exc(LaunchKernelExC BackendCalls::* member, cudaStream_t defa
             return is_captured(loaded.backend.calls(),
                                config->stream != nullptr ? config->stream : default_stream);
         });
+    return told_if_unknown(status, process, function);
 }
 
 }  // namespace

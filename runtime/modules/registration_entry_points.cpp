@@ -2,6 +2,7 @@
 // The calls that compilers put into constructors and kernel stubs, and the bundles' registration.
 #include <cuda_runtime_api.h>
 
+#include "runtime/launches/unknown_kernel.h"
 #include "runtime/process.h"
 
 using trimtab::runtime::Process;
@@ -77,7 +78,7 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* entryFuncAddr) {
     Process& process = Process::instance();
     const cudaError_t status = process.loaded().backend.calls().get_kernel_handle(kernel, entryFuncAddr);
     if (status == cudaSuccess) process.registrations().add_alias(*kernel, entryFuncAddr);
-    return status;
+    return told_if_unknown(status, process, entryFuncAddr);
 }
 
 cudaError_t cudaGetKernel(cudaKernel_t* kernelPtr, const void* entryFuncAddr) {

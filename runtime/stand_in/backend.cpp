@@ -66,7 +66,16 @@ void say_if_older(void* runtime, choosing::Log& log) {
 }
 
 LoadedLibrary load(const choosing::Settings& settings, choosing::Log& log) {
-    if (another_runtime_comes_first()) return {.kind = BackendKind::foreign, .library = RTLD_DEFAULT};
+    if (another_runtime_comes_first()) {
+        // Its functions were not redirected: the machine has NVIDIA's driver, or their code is not writable.
+        const DriverAnswer answer = settings.device.empty() ? ask_driver() : DriverAnswer{.finds_gpu = true};
+        if (!answer.finds_gpu && answer.error == 0)
+            log.warn(
+                "CUDA's own libcudart.so.13 comes before Trimtab's in the program, and finds no GPU: CUDA's "
+                "calls fail (link "
+                "with trimtab++, or name an emulated device in TRIMTAB_DEVICE)");
+        return {.kind = BackendKind::foreign, .library = RTLD_DEFAULT};
+    }
     const bool asked_for_gpu = settings.device == "gpu";
     const DriverAnswer answer = asked_for_gpu || settings.device.empty() ? ask_driver() : DriverAnswer{};
     const bool has_gpu = answer.finds_gpu || answer.error != 0;
@@ -176,6 +185,7 @@ Backend::Backend(const choosing::Settings& settings, choosing::Log& log) {
     set(driver.launch_kernel_ex, "cuLaunchKernelEx");
     set(driver.launch_kernel_ex_ptsz, "cuLaunchKernelEx_ptsz");
     set(driver.get_proc_address, "cuGetProcAddress_v2");
+    set(driver.get_export_table, "cuGetExportTable");
     set(driver.stream_is_capturing, "cuStreamIsCapturing");
     set(driver.thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode");
     set(driver.event_create, "cuEventCreate");

@@ -75,6 +75,7 @@ struct DriverCalls {
     decltype(&cuLaunchKernel) launch_kernel = nullptr, launch_kernel_ptsz = nullptr;
     decltype(&cuLaunchKernelEx) launch_kernel_ex = nullptr, launch_kernel_ex_ptsz = nullptr;
     decltype(&cuGetProcAddress) get_proc_address = nullptr;
+    decltype(&cuGetExportTable) get_export_table = nullptr;
     decltype(&cuStreamIsCapturing) stream_is_capturing = nullptr;
     decltype(&cuThreadExchangeStreamCaptureMode) thread_exchange_stream_capture_mode = nullptr;
     // Of learning.

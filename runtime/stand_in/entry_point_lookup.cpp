@@ -70,6 +70,7 @@ const auto& entry_points() {
         {"cuGraphExecNodeSetParams", address(&::cuGraphExecNodeSetParams)},
         {"cuGraphExecChildGraphNodeSetParams", address(&::cuGraphExecChildGraphNodeSetParams)},
         {"cuGetProcAddress", address(&::cuGetProcAddress_v2), nullptr, 12000},
+        {"cuGetExportTable", address(&::cuGetExportTable)},
     });
     return all;
 }

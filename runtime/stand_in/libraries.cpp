@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "choosing/own_files.h"
+#include "runtime/stand_in/jump.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -30,10 +31,9 @@ void* open_if_real(const std::string& path, int flags) {
     return nullptr;
 }
 
-// Where the driver's own library lies on Linux, under WSL and with the compatibility package.
-std::vector<std::string> driver_folders() {
+// Named by the user: the loader asks for a name there, but a library of Trimtab's may have that name already.
+std::vector<std::string> listed_folders() {
     std::vector<std::string> folders;
-    // Named by the user, as where `trimtab run` has put its own folder before them.
     if (const char* listed = secure_getenv("LD_LIBRARY_PATH"); listed != nullptr) {
         std::string_view rest = listed;
         while (!rest.empty()) {
@@ -42,6 +42,12 @@ std::vector<std::string> driver_folders() {
             rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
         }
     }
+    return folders;
+}
+
+// Where the driver's own library lies on Linux, under WSL and with the compatibility package.
+std::vector<std::string> driver_folders() {
+    std::vector<std::string> folders = listed_folders();
     folders.insert(folders.end(), {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib",
                                    "/usr/lib/x86_64-linux-gnu/nvidia/current", "/usr/local/nvidia/lib64",
                                    "/usr/local/cuda/compat"});
@@ -49,7 +55,7 @@ std::vector<std::string> driver_folders() {
 }
 
 std::vector<std::string> toolkit_folders() {
-    std::vector<std::string> folders;
+    std::vector<std::string> folders = listed_folders();
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
         if (const char* root = secure_getenv(variable); root != nullptr && *root != '\0')
             folders.push_back(std::string(root) + "/lib64");
@@ -62,6 +68,14 @@ std::vector<std::string> toolkit_folders() {
     }
     globfree(&found);
     return folders;
+}
+
+// In the library that this code is in.
+bool is_here(const void* address) {
+    Dl_info theirs{};
+    Dl_info ours{};
+    return dladdr(address, &theirs) != 0 && dladdr(reinterpret_cast<void*>(&open_real_runtime), &ours) != 0 &&
+           theirs.dli_fbase == ours.dli_fbase;
 }
 
 }  // namespace
@@ -83,11 +97,9 @@ void* open_emulated_runtime(std::string& error) {
 
 bool another_runtime_comes_first() {
     void* launch = dlvsym(RTLD_DEFAULT, "cudaLaunchKernel", real_runtime_name);
-    Dl_info theirs{};
-    Dl_info ours{};
-    return launch != nullptr && dladdr(launch, &theirs) != 0 &&
-           dladdr(reinterpret_cast<void*>(&open_real_runtime), &ours) != 0 &&
-           theirs.dli_fbase != ours.dli_fbase;
+    if (launch == nullptr || is_here(launch)) return false;
+    const void* target = jump_target(launch);
+    return target == nullptr || !is_here(target);
 }
 
 void* open_real_driver() {
@@ -100,14 +112,20 @@ void* open_real_driver() {
     return nullptr;
 }
 
-void offer_driver() {
+bool expects_emulator() {
     const char* device = secure_getenv("TRIMTAB_DEVICE");
     const std::string_view wanted = device == nullptr ? "" : device;
     // Where a GPU is asked for by name, CUDA's own runtime is used, and must not find its driver here.
-    if (wanted == "gpu" || (wanted.empty() && kernel_driver_is_there())) return;
+    return wanted.empty() ? !kernel_driver_is_there() : wanted != "gpu";
+}
+
+void offer_libraries() {
+    if (!expects_emulator()) return;
     // A name without a folder is answered by what is loaded under it, wherever that lies.
-    const std::string path = choosing::own_folder() + "/trimtab-driver/libcuda.so.1";
-    if (access(path.c_str(), R_OK) == 0) static_cast<void>(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL));
+    for (const char* name : {"/trimtab-driver/libcuda.so.1", "/trimtab-runtime/libcudart.so.13"}) {
+        const std::string path = choosing::own_folder() + name;
+        if (access(path.c_str(), R_OK) == 0) static_cast<void>(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL));
+    }
 }
 
 DriverAnswer ask_driver() {

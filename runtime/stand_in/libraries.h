@@ -13,15 +13,17 @@ namespace trimtab::runtime {
 // libtrimtab_cudart.so, which lies beside libtrimtab.so, opened; null with the loader's message in `error`.
 [[nodiscard]] void* open_emulated_runtime(std::string& error);
 
-// Does the program find another libcudart.so.13 before Trimtab's stand-in?
+// Does the program find another libcudart.so.13 before Trimtab's stand-in, one whose functions do not lead there?
 [[nodiscard]] bool another_runtime_comes_first();
 
 // CUDA's driver: libcuda.so.1, but never this library under that name. Null where it is not installed.
 [[nodiscard]] void* open_real_driver();
 
-// Where CUDA's driver is not installed, or the device is an emulated one: lets the program find Trimtab's
-// runtime where it opens libcuda.so.1.
-void offer_driver();
+// Will the emulator stand in for the GPU? Looks at the environment and at device files alone: a driver without device files
+// may find a GPU all the same (ask_driver()).
+[[nodiscard]] bool expects_emulator();
+// Where it will: lets the program find Trimtab's runtime where it opens libcuda.so.1 or libcudart.so.13.
+void offer_libraries();
 
 // What CUDA's driver says of GPUs. Asking initialises it.
 struct DriverAnswer {

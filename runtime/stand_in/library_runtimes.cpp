@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Libraries that nvcc links hold a copy of CUDA's runtime, too. Their constructors use it, so it must be
 // replaced after the library is mapped and before it is initialised, also where the program opens it with
-// dlopen(): then the loader tells its auditors (LD_AUDIT, rtld-audit(7)). `trimtab run` puts this library
+// dlopen(), as is CUDA's own libcudart.so.13: then the loader tells its auditors (LD_AUDIT, rtld-audit(7)). `trimtab run` puts this library
 // there where the emulator stands in for the GPU. It lives in a namespace of its own, with its own C library:
 // the addresses to jump to are looked up in the mapped libtrimtab.so itself.
 //
 // NVRTC, which programs ask for machine code, gives its PTX in the place of that: the emulator runs nothing else. What they
 // ask nvJitLink for, runtime/modules/jit_link_entry_points.cpp answers.
-#include <elf.h>
 #include <link.h>
 
 #include <algorithm>
@@ -21,9 +20,11 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/closed_libraries.h"
 #include "ptx/elf.h"
+#include "runtime/stand_in/jump.h"
+#include "runtime/stand_in/loaded_library.h"
 #include "runtime/stand_in/runtime_copy.h"
+#include "runtime/stand_in/shared_runtime.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -56,37 +57,8 @@ void warn(const link_map& object, const char* what) {
     std::fprintf(stderr, "trimtab: %s: %s\n", object.l_name, what);
 }
 
-// What a dynamic section says, as an address: the loader may have added the object's base already.
-template <typename T>
-const T* entry(const link_map& object, ElfW(Sxword) tag) {
-    for (const ElfW(Dyn)* at = object.l_ld; at->d_tag != DT_NULL; ++at) {
-        if (at->d_tag != tag) continue;
-        const ElfW(Addr) address = at->d_un.d_ptr;
-        return reinterpret_cast<const T*>(address < object.l_addr ? address + object.l_addr : address);
-    }
-    return nullptr;
-}
-
-// By the GNU hash table, which every library of Trimtab's has.
-const void* find_function(const link_map& object, std::string_view name) {
-    const auto* symbols = entry<ElfW(Sym)>(object, DT_SYMTAB);
-    const auto* names = entry<char>(object, DT_STRTAB);
-    const auto* table = entry<std::uint32_t>(object, DT_GNU_HASH);
-    if (symbols == nullptr || names == nullptr || table == nullptr || table[0] == 0) return nullptr;
-    std::uint32_t hash = 5381;
-    for (const char c : name) hash = hash * 33 + static_cast<unsigned char>(c);
-    const std::uint32_t bucket_count = table[0], first_symbol = table[1], filter_words = table[2];
-    const std::uint32_t* buckets = table + 4 + filter_words * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
-    const std::uint32_t* chain = buckets + bucket_count;
-    std::uint32_t index = buckets[hash % bucket_count];
-    if (index < first_symbol) return nullptr;
-    for (;; ++index) {
-        const std::uint32_t other = chain[index - first_symbol];
-        const ElfW(Sym) & symbol = symbols[index];
-        if ((other | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF && name == names + symbol.st_name)
-            return reinterpret_cast<const void*>(object.l_addr + symbol.st_value);
-        if ((other & 1) != 0) return nullptr;
-    }
+void* find_function(const link_map& object, std::string_view name) {
+    return LoadedLibrary(object).find(name);
 }
 
 // Each pair has the same parameters, and means the same of another form of the program.
@@ -94,10 +66,10 @@ void give_ptx(const link_map& object) {
     constexpr std::pair<std::string_view, std::string_view> pairs[] = {
         {"nvrtcGetCUBINSize", "nvrtcGetPTXSize"}, {"nvrtcGetCUBIN", "nvrtcGetPTX"}};
     for (const auto& [machine_code, ptx] : pairs) {
-        const void* place = find_function(object, machine_code);
+        void* place = find_function(object, machine_code);
         const void* target = find_function(object, ptx);
         if (place == nullptr || target == nullptr) return;
-        static_cast<void>(write_jump(static_cast<std::byte*>(const_cast<void*>(place)), target));
+        static_cast<void>(write_jump(static_cast<std::byte*>(place), target));
     }
 }
 
@@ -116,8 +88,8 @@ void take_over_linker(const link_map& object) {
             own.push_back("__" + std::string(name) + "_" + std::to_string(version / 10) + "_" +
                           std::to_string(version % 10));
         for (const std::string& one : own)
-            if (const void* place = find_function(object, one))
-                static_cast<void>(write_jump(static_cast<std::byte*>(const_cast<void*>(place)), target));
+            if (void* place = find_function(object, one))
+                static_cast<void>(write_jump(static_cast<std::byte*>(place), target));
     }
 }
 
@@ -126,19 +98,17 @@ void take_over(const link_map& object) {
     if (file_name(object).starts_with("libnvJitLink.so")) return take_over_linker(object);
     if (file_name(object).empty() || file_name(object).starts_with("libtrimtab")) return;
     if (is_older_runtime(file_name(object))) return warn(object, older_runtime_text);
+    if (is_real_runtime(LoadedLibrary(object))) {
+        if (!redirect(LoadedLibrary(object), LoadedLibrary(*stand_in()))) warn(object, not_redirected_text);
+        return;
+    }
     const auto file = ptx::ElfFile::open(object.l_name);
     if (!file) return;
     // Python's modules hold copies without device code beside them, as local symbols.
     const auto symbols = file->symbols();
     if (!symbols) return;
-    if (!has_function(*symbols, "cudaLaunchKernel")) {
-        if (symbols->empty() && hides_runtime(*file) && !cuda::is_closed_library(file_name(object)))
-            warn(object,
-                 "holds a copy of CUDA's runtime and no symbols to find it by: it is left as it is, and "
-                 "needs a "
-                 "GPU (do not strip it, or link it with nvcc -cudart shared)");
-        return;
-    }
+    // One that is not found so is told of when it calls the driver: stand_in/export_tables.cpp.
+    if (!has_function(*symbols, "cudaLaunchKernel")) return;
     if (!is_replaceable(*symbols)) {
         warn(object,
              "holds the runtime of CUDA 12 or older, which cannot be replaced: it needs a GPU, or to be "

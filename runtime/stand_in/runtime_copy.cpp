@@ -2,23 +2,16 @@
 #include "runtime/stand_in/runtime_copy.h"
 
 #include <elf.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
+
+#include "runtime/stand_in/jump.h"
 
 namespace trimtab::runtime {
 namespace {
 
 constexpr std::uint8_t function_type = STT_FUNC;
-
-// jmp *0(%rip), and the address that it reads.
-struct [[gnu::packed]] Jump {
-    std::uint8_t opcode[6] = {0xff, 0x25, 0, 0, 0, 0};
-    const void* target = nullptr;
-};
 
 bool is_defined_function(const ptx::ElfSymbol& symbol) {
     return symbol.type == function_type && symbol.section != SHN_UNDEF;
@@ -46,7 +39,7 @@ std::vector<CopiedFunction> copied_functions(const std::vector<ptx::ElfSymbol>& 
     for (const ptx::ElfSymbol& symbol : symbols) {
         if (!is_defined_function(symbol) || !is_of_runtime(symbol.name)) continue;
         const auto next = std::upper_bound(starts.begin(), starts.end(), symbol.value);
-        if (next == starts.end() || *next - symbol.value >= sizeof(Jump))
+        if (next == starts.end() || *next - symbol.value >= jump_bytes)
             out.push_back({.name = symbol.name, .address = symbol.value});
     }
     return out;
@@ -77,19 +70,6 @@ bool is_older_runtime(std::string_view path) {
     int major = 0;
     const auto [end, error] = std::from_chars(name.data() + start.size(), name.data() + name.size(), major);
     return error == std::errc() && major < 13;
-}
-
-bool write_jump(std::byte* place, const void* target) {
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const auto start = reinterpret_cast<std::uintptr_t>(place);
-    const std::uintptr_t first = start / page * page;
-    const std::uintptr_t last = (start + sizeof(Jump) + page - 1) / page * page;
-    auto* pages = reinterpret_cast<void*>(first);
-    if (mprotect(pages, last - first, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
-    Jump jump;
-    jump.target = target;
-    std::memcpy(place, &jump, sizeof jump);
-    return mprotect(pages, last - first, PROT_READ | PROT_EXEC) == 0;
 }
 
 }  // namespace trimtab::runtime

@@ -3,7 +3,6 @@
 // their functions are hidden, so that no library can stand before them, but a jump can be written over each.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,7 +34,5 @@ inline constexpr const char* older_runtime_text =
     "this runtime of CUDA 12 or older is used as it is: launches through it are left as written and need a "
     "GPU (to "
     "have them chosen, or emulated, link the program to libcudart.so.13)";
-// false: the code is not writable.
-[[nodiscard]] bool write_jump(std::byte* place, const void* target);
 
 }  // namespace trimtab::runtime

@@ -6,12 +6,18 @@
 #include <link.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "runtime/process.h"
+#include "runtime/stand_in/jump.h"
 #include "runtime/stand_in/libraries.h"
+#include "runtime/stand_in/loaded_library.h"
 #include "runtime/stand_in/runtime_copy.h"
+#include "runtime/stand_in/shared_runtime.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -45,7 +51,8 @@ void take_over() {
     const auto symbols = program->symbols();
     if (!symbols) return;
     Process& process = Process::instance();
-    if (symbols->empty() && hides_runtime(*program)) {
+    // On the emulator it is told of when it calls the driver (stand_in/export_tables.cpp).
+    if (symbols->empty() && !expects_emulator() && hides_runtime(*program)) {
         process.log().warn(
             "the program holds a copy of CUDA's runtime and no symbols to find it by: it runs as it is, on a "
             "GPU "
@@ -90,6 +97,33 @@ void say_if_older() {
     if (!older.empty()) Process::instance().log().warn(older + ": " + older_runtime_text);
 }
 
+// CUDA's own libcudart.so.13, which the program may be linked to beside Trimtab's: the program's calls find it first. Only
+// those before this library's constructor still reach it.
+void take_over_libraries() {
+    struct Found {
+        std::vector<std::pair<std::string, LoadedLibrary>> real;
+        std::optional<LoadedLibrary> own;
+    } found;
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void* out) {
+            auto& all = *static_cast<Found*>(out);
+            const LoadedLibrary library(*object);
+            if (library.find("trimtab_register_bundle") != nullptr) {
+                all.own = library;
+            } else if (is_real_runtime(library)) {
+                all.real.emplace_back(object->dlpi_name, library);
+            }
+            return 0;
+        },
+        &found);
+    if (found.real.empty() || !found.own || !expects_emulator()) return;
+    Process& process = Process::instance();
+    if (process.settings().device.empty() && ask_driver().finds_gpu) return;
+    static_cast<void>(own_library());  // kept open: the jumps lead here until the process ends
+    for (const auto& [path, library] : found.real)
+        if (!redirect(library, *found.own)) process.log().warn(path + ": " + not_redirected_text);
+}
+
 // Then it speaks of libraries, those too that come later.
 bool is_audited() {
     const char* list = secure_getenv("LD_AUDIT");
@@ -97,7 +131,8 @@ bool is_audited() {
 }
 
 [[gnu::constructor]] void at_load() {
-    trimtab::runtime::offer_driver();
+    take_over_libraries();
+    offer_libraries();
     if (!is_preloaded()) return;
     take_over();
     if (!is_audited()) say_if_older();
