@@ -290,12 +290,15 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
                        .parameters = parameter_buffer(function, call),
                        .observer = state.checker.get(),
                        .written = take_written_shape()};
+    auto check = take_next_check();
+    // Runs that results are held against see what the program is answerable for, and nothing else.
+    if (check == nullptr) launch.outside = state.outside->of(launch.info->name);
     const auto parameters =
         call.is_node ? node_parameters(device, function, call, launch.parameters) : nullptr;
     return Operation{.type = cudaGraphNodeTypeKernel,
                      .run =
                          [&state, &device, launch = std::move(launch), cooperative, stream = call.stream,
-                          check = take_next_check()](Work& work) {
+                          check = std::move(check)](Work& work) {
                              return run_kernel(state, device, launch, cooperative, stream, check.get(), work);
                          },
                      .synchronous = false,

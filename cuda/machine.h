@@ -5,6 +5,7 @@
 #include "emulator/check/checker.h"
 #include "emulator/device/heap.h"
 #include "emulator/device/launch_timing.h"
+#include "emulator/device/outside_accesses.h"
 #include "emulator/device/timed_run.h"
 #include "emulator/device/timeline.h"
 #include "emulator/exec/launch.h"
@@ -43,6 +44,7 @@ using emulator::load_program;
 using emulator::MemoryAccess;
 using emulator::MemoryKind;
 using emulator::MemoryMap;
+using emulator::OutsideAccesses;
 using emulator::Program;
 using emulator::request_of;
 using emulator::requested_boxes;

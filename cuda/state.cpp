@@ -29,6 +29,9 @@ State::State() {
         say("TRIMTAB_DEVICE: " + made.error().text());
     }
     checker = checker_of_environment(*this);
+    outside = std::make_unique<OutsideAccesses>(secure_getenv("TRIMTAB_OUT_OF_BOUNDS"),
+                                                [this](const std::string& line) { say(line); });
+    if (checker != nullptr && checker->checks().memory) outside->make_errors();
     profiles = profiles_of_environment();
     for (const std::string& library : loaded_closed_libraries())
         say(library + " runs on a GPU alone: what the program asks of it fails on the emulator");

@@ -59,6 +59,7 @@ class State {
     std::vector<std::unique_ptr<Device>> devices;
     Heap heap;                                 // has its own lock
     std::unique_ptr<check::Checker> checker;   // null: nothing is checked; has its own lock
+    std::unique_ptr<OutsideAccesses> outside;  // never null; has its own lock
     std::unique_ptr<LaunchProfiles> profiles;  // null: none are kept; has its own lock
     Modules modules;
     std::set<cudaStream_t> streams;

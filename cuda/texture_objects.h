@@ -54,7 +54,7 @@ class TextureObjects {
 // The heap as kernels see it during one launch, with the objects that they read through.
 class LaunchMemory : public HeapMemory {
   public:
-    LaunchMemory(const Heap& heap, const TextureObjects& objects) : HeapMemory(heap), objects_(objects) {}
+    LaunchMemory(Heap& heap, const TextureObjects& objects) : HeapMemory(heap), objects_(objects) {}
     [[nodiscard]] const Texture* texture(std::uint64_t handle) const override;
     [[nodiscard]] const Surface* surface(std::uint64_t handle) const override;
 

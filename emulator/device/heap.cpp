@@ -12,7 +12,6 @@
 namespace trimtab::emulator {
 namespace {
 
-constexpr std::uint64_t small_granule = 512;  // cudaMalloc's alignment
 constexpr std::uint64_t system_page_bytes = 4096;
 constexpr std::uint64_t large_bytes =
     64 * 1024;  // from here on, whole pages, returned to the system when freed
@@ -25,10 +24,23 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
     return (value + unit - 1) / unit * unit;
 }
 
-// The addresses that an allocation takes: its own, and a gap behind it.
-std::uint64_t taken_bytes(std::uint64_t size_bytes) {
-    const std::uint64_t unit = size_bytes >= large_bytes ? system_page_bytes : small_granule;
-    return round_up(std::max<std::uint64_t>(size_bytes, 1), unit) + unit;
+// Small allocations, each in pages of its own, would take a program that makes very many of them too much memory.
+constexpr std::size_t many_allocations = 16384;
+constexpr std::uint64_t small_gap_bytes = 8 * 1024, smallest_gap_bytes = 512;
+constexpr std::uint64_t large_gap_bytes = std::uint64_t{2} << 20;
+
+// The addresses that an allocation takes: its block in the driver's layout, and a gap behind it, in which an
+// access past the end is known for one.
+std::uint64_t taken_bytes(std::uint64_t size_bytes, std::size_t allocations) {
+    const std::uint64_t block = DriverLayout::taken_bytes(size_bytes);
+    if (size_bytes < large_bytes)
+        return block + (allocations < many_allocations ? small_gap_bytes : smallest_gap_bytes);
+    return round_up(block + std::min(block / 2, large_gap_bytes), system_page_bytes);
+}
+
+// How much of the gap behind an allocation is "before the next one".
+std::uint64_t before_next_bytes(const Allocation& allocation) {
+    return (allocation.taken_bytes - DriverLayout::taken_bytes(allocation.size_bytes)) / 4;
 }
 
 std::uint64_t address_value(const void* pointer) {
@@ -89,8 +101,7 @@ bool Heap::reserve() {
 }
 
 // 0: no address is left.
-std::uint64_t Heap::take(std::uint64_t size_bytes) {
-    const std::uint64_t wanted = taken_bytes(size_bytes);
+std::uint64_t Heap::take(std::uint64_t wanted, bool in_pages) {
     const auto hole = holes_.find(wanted);
     if (hole != holes_.end()) {
         const std::uint64_t address = hole->second.back();
@@ -99,7 +110,7 @@ std::uint64_t Heap::take(std::uint64_t size_bytes) {
         return address;
     }
     std::uint64_t start = used_bytes_;
-    if (size_bytes >= large_bytes) start = round_up(start, system_page_bytes);
+    if (in_pages) start = round_up(start, system_page_bytes);
     if (wanted > arena_bytes_ || start > arena_bytes_ - wanted) return 0;
     used_bytes_ = start + wanted;
     return address_value(arena_) + start;
@@ -108,42 +119,50 @@ std::uint64_t Heap::take(std::uint64_t size_bytes) {
 std::byte* Heap::allocate(std::uint64_t size_bytes, MemoryKind kind, int device, unsigned flags) {
     const std::lock_guard lock(mutex_);
     if (!reserve() || size_bytes > arena_bytes_) return nullptr;
-    std::uint64_t address = take(size_bytes);
+    const std::uint64_t taken = taken_bytes(size_bytes, allocations_.size());
+    const bool in_pages = size_bytes >= large_bytes;
+    std::uint64_t address = take(taken, in_pages);
     if (address == 0) {
         // The last resort: addresses that were to rest longer.
         for (const Allocation& allocation : freed_)
-            holes_[taken_bytes(allocation.size_bytes)].push_back(allocation.first);
+            holes_[allocation.taken_bytes].push_back(allocation.first);
         freed_.clear();
-        address = take(size_bytes);
+        address = take(taken, in_pages);
         if (address == 0) return nullptr;
     }
-    allocations_[address] = {.first = address,
-                             .size_bytes = size_bytes,
-                             .kind = kind,
-                             .device = device,
-                             .flags = flags,
-                             .id = next_id_++};
+    Allocation made{.first = address,
+                    .size_bytes = size_bytes,
+                    .kind = kind,
+                    .device = device,
+                    .flags = flags,
+                    .id = next_id_++,
+                    .taken_bytes = taken};
+    made.place = layout_of(made).place(size_bytes, address);
+    allocations_[address] = made;
     map_.reset();
     return reinterpret_cast<std::byte*>(address);
 }
 
 void Heap::give_back(const Allocation& allocation) {
     auto* start = reinterpret_cast<std::byte*>(allocation.first);
+    layout_of(allocation).release(allocation.place, start);
+    // Kernels may have written past its end, to the end of its block.
+    const std::uint64_t block_bytes = DriverLayout::taken_bytes(allocation.size_bytes);
     const auto shared = shared_.find(allocation.first);
     if (shared != shared_.end() && allocation.size_bytes >= large_bytes) {
         // The others keep the file.
         unmap_file(start, shared->second.bytes);
         close(shared->second.descriptor);
         shared_.erase(shared);
-    } else if (allocation.size_bytes >= large_bytes) {
-        madvise(start, round_up(allocation.size_bytes, system_page_bytes), MADV_DONTNEED);
-    } else {
-        std::fill_n(start, allocation.size_bytes, std::byte{0});
     }
+    if (allocation.size_bytes >= large_bytes)
+        madvise(start, round_up(block_bytes, system_page_bytes), MADV_DONTNEED);
+    else
+        std::fill_n(start, block_bytes, std::byte{0});
     freed_.push_back(allocation);
     if (freed_.size() > resting_frees) {
         const Allocation& rested = freed_.front();
-        holes_[taken_bytes(rested.size_bytes)].push_back(rested.first);
+        holes_[rested.taken_bytes].push_back(rested.first);
         freed_.pop_front();
     }
     map_.reset();
@@ -356,6 +375,62 @@ std::string Heap::explain(std::uint64_t address) const {
                            before->second.size_bytes, before->second.first);
     return fmt::format("{} bytes before an allocation of {} bytes at {:#x}", ahead, after->second.size_bytes,
                        after->first);
+}
+
+DriverLayout& Heap::layout_of(const Allocation& allocation) {
+    return layouts_[{allocation.kind, allocation.device}];
+}
+
+Heap::Surroundings Heap::surroundings_of(std::uint64_t address) const {
+    for (auto freed = freed_.rbegin(); freed != freed_.rend(); ++freed) {
+        const std::uint64_t end = freed->first + freed->taken_bytes - before_next_bytes(*freed);
+        if (address >= freed->first && address < end)
+            return {.of = &*freed, .first = freed->first, .end = end};
+    }
+    const auto before = last_at_or_below(allocations_, address);
+    const auto after = allocations_.upper_bound(address);
+    Surroundings past, ahead;
+    if (before != allocations_.end() && is_heaps_own(before->second.kind)) {
+        const Allocation& allocation = before->second;
+        past = {.of = &allocation,
+                .first = allocation.end(),
+                .end = allocation.first + allocation.taken_bytes - before_next_bytes(allocation)};
+    }
+    if (after != allocations_.end() && is_heaps_own(after->second.kind)) {
+        const Allocation& allocation = after->second;
+        ahead = {.of = &allocation,
+                 .first = std::max(past.end, allocation.first - before_next_bytes(allocation)),
+                 .end = allocation.first};
+    }
+    if (past.of != nullptr && address >= past.first && address < past.end) return past;
+    if (ahead.of != nullptr && address >= ahead.first && address < ahead.end) return ahead;
+    return {};
+}
+
+GlobalMemory::Range Heap::mapped_outside(std::uint64_t address) {
+    const std::lock_guard lock(mutex_);
+    // Of memory that the program registered, whole pages are mapped, and they are there.
+    if (const auto before = last_at_or_below(allocations_, address);
+        before != allocations_.end() && before->second.kind == MemoryKind::registered) {
+        const Allocation& allocation = before->second;
+        std::uint64_t end = round_up(allocation.end(), system_page_bytes);
+        if (const auto next = allocations_.upper_bound(address); next != allocations_.end())
+            end = std::min(end, next->first);
+        if (address >= allocation.end() && address < end)
+            return {.first = allocation.end(),
+                    .end = end,
+                    .host = reinterpret_cast<std::byte*>(allocation.end())};
+    }
+    const Surroundings around = surroundings_of(address);
+    if (around.of == nullptr) return {};
+    // Of the layout's place of `address`, which may lie before its beginning.
+    const std::uint64_t shift = around.of->place - around.of->first;
+    const auto piece = layout_of(*around.of).piece_at(address + shift);
+    if (!piece) return {};
+    const std::uint64_t first = std::max(around.first, piece->first - shift);
+    const std::uint64_t end = std::min(around.end, piece->end - shift);
+    std::byte* const host = piece->owner == 0 ? piece->host : reinterpret_cast<std::byte*>(piece->owner);
+    return {.first = first, .end = end, .host = host + (first + shift - piece->first)};
 }
 
 }  // namespace trimtab::emulator

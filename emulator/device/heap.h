@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The memory that programs allocate: one reserved stretch of addresses, so that a device pointer is a host
 // pointer and unified addressing needs no table; with gaps between allocations, so that an access past an
-// end is an error and not a neighbour's value.
+// end is known for one. What it would meet on a GPU, DriverLayout tells.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/device/driver_layout.h"
 #include "emulator/exec/memory.h"
 
 namespace trimtab::emulator {
@@ -37,6 +38,7 @@ struct Allocation {
     int device = 0;  // current when it was allocated
     unsigned flags = 0;
     std::uint64_t id = 0;
+    std::uint64_t place = 0, taken_bytes = 0;  // in the DriverLayout; of addresses, with the gap behind it
 
     [[nodiscard]] std::uint64_t end() const { return first + size_bytes; }
     [[nodiscard]] bool holds(std::uint64_t address) const { return address >= first && address < end(); }
@@ -95,16 +97,26 @@ class Heap {
     [[nodiscard]] std::shared_ptr<const MemoryMap> map() const;
     // "12 bytes past the end of an allocation of 400 bytes at 0x..."
     [[nodiscard]] std::string explain(std::uint64_t address) const;
+    // What a kernel meets, on a GPU, at an address of no allocation; host nullptr: no memory is mapped there.
+    [[nodiscard]] GlobalMemory::Range mapped_outside(std::uint64_t address);
 
   private:
+    // The addresses that are an access past (or before) one allocation.
+    struct Surroundings {
+        const Allocation* of = nullptr;
+        std::uint64_t first = 0, end = 0;
+    };
     [[nodiscard]] bool reserve();
-    [[nodiscard]] std::uint64_t take(std::uint64_t size_bytes);
+    [[nodiscard]] std::uint64_t take(std::uint64_t wanted_bytes, bool in_pages);
+    [[nodiscard]] Surroundings surroundings_of(std::uint64_t address) const;
+    [[nodiscard]] DriverLayout& layout_of(const Allocation& allocation);
     void give_back(const Allocation& allocation);
 
     mutable std::mutex mutex_;
     std::byte* arena_ = nullptr;
     std::uint64_t arena_bytes_ = 0, used_bytes_ = 0;  // addresses below arena_ + used_bytes_ were given out
     std::map<std::uint64_t, Allocation> allocations_;
+    std::map<std::pair<MemoryKind, int>, DriverLayout> layouts_;  // by kind and device
     std::deque<Allocation> freed_;  // the latest, for messages and to reuse them late
     std::map<std::uint64_t, std::vector<std::uint64_t>> holes_;  // size -> addresses, ready for reuse
     // Reserved ranges that were freed: by size and alignment.
@@ -122,12 +134,15 @@ class Heap {
 // The heap as kernels see it during one launch.
 class HeapMemory : public GlobalMemory {
   public:
-    explicit HeapMemory(const Heap& heap) : heap_(heap), map_(heap.map()) {}
+    explicit HeapMemory(Heap& heap) : heap_(heap), map_(heap.map()) {}
     [[nodiscard]] Range range_of(std::uint64_t address, Access access) override;
     [[nodiscard]] std::string explain(std::uint64_t address) const override { return heap_.explain(address); }
+    [[nodiscard]] Range mapped_outside(std::uint64_t address) override {
+        return heap_.mapped_outside(address);
+    }
 
   private:
-    const Heap& heap_;
+    Heap& heap_;
     std::shared_ptr<const MemoryMap> map_;
 };
 

@@ -29,8 +29,9 @@ struct TimedLaunch {
     std::uint32_t dynamic_shared_bytes = 0;
     std::vector<std::byte> parameters;
     LaunchObserver* observer = nullptr;
-    std::optional<WrittenShape> written;            // LaunchRequest::written
-    std::function<void(std::string_view)> print{};  // LaunchRequest::print
+    std::optional<WrittenShape> written;                // LaunchRequest::written
+    std::function<void(std::string_view)> print{};      // LaunchRequest::print
+    std::function<void(const std::string&)> outside{};  // LaunchRequest::outside
 
     [[nodiscard]] bool has_clusters() const { return std::uint64_t{cluster.x} * cluster.y * cluster.z > 1; }
     [[nodiscard]] std::uint64_t block_count() const { return std::uint64_t{grid.x} * grid.y * grid.z; }

@@ -42,7 +42,8 @@ LaunchRequest request_of(const trimtab_device& device, const TimedLaunch& launch
             .order_seed = 0,
             .print = launch.print,
             .written = launch.written,
-            .observer = launch.observer};
+            .observer = launch.observer,
+            .outside = launch.outside};
 }
 
 std::expected<LaunchTime, Fault> run_and_time(const trimtab_device& device, GlobalMemory& memory,

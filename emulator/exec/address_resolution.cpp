@@ -64,6 +64,10 @@ std::uint64_t window_address(Warp& w, const Op* op, unsigned lane, std::uint64_t
     return 0;
 }
 
+bool holds(const CachedRange& range, std::uint64_t address, std::uint64_t bytes) {
+    return address >= range.first && address < range.end && bytes <= range.end - address;
+}
+
 bool in_windows(std::uint64_t address) {
     return address >= shared_window && address < windows_end;
 }
@@ -112,12 +116,13 @@ Shape resolve_each(Warp& w, const Op* op, Shape shape) {
             host = window_address(w, op, lane, address);
             if (host == 0) return Shape::fault;
         } else {
-            const CachedRange range = w.worker->find_range(address, info.access);
-            if (address < range.first || address >= range.end || bytes > range.end - address) {
+            CachedRange range = w.worker->find_range(address, info.access);
+            if (!holds(range, address, bytes)) {
+                if (in_windows(address)) return illegal(w, op, lane, address, "an address of another space");
                 const std::uint64_t at = address < range.first || address >= range.end ? address : range.end;
-                return illegal(w, op, lane, address,
-                               in_windows(address) ? "an address of another space"
-                                                   : w.worker->launch().memory.explain(at));
+                range = w.worker->find_outside(w, op, lane, address, bytes, range);
+                if (!holds(range, address, bytes))
+                    return illegal(w, op, lane, address, w.worker->explain_outside(at));
             }
             host = address + range.delta;
         }

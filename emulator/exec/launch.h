@@ -93,6 +93,9 @@ struct LaunchRequest {
     // Asked now and then by every worker, where there is an instruction_limit at the latest after each 65536
     // instructions of a warp; true: Fault::limit. Empty: it runs to its end.
     std::function<bool()> is_cancelled{};
+    // Told once, in one line, of an access outside every allocation that meets memory which a GPU's driver maps
+    // (GlobalMemory::mapped_outside); it then goes on there. Empty: such an access is a fault.
+    std::function<void(const std::string&)> outside{};
     bool is_interpreted = false;  // never compiled, however long it runs
 };
 

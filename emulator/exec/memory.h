@@ -30,6 +30,13 @@ class GlobalMemory {
     [[nodiscard]] virtual Range range_of(std::uint64_t address, Access access) = 0;
     // "12 bytes past the end of an allocation of 400 bytes at 0x...", for the fault's message.
     [[nodiscard]] virtual std::string explain(std::uint64_t address) const = 0;
+    // Memory at an address that range_of knows none for, where a GPU's driver would have mapped some: what lies
+    // behind an allocation's end, or a neighbour (a granule is larger than an allocation). host nullptr: none.
+    // Valid until the memory is next freed. Thread-safe.
+    [[nodiscard]] virtual Range mapped_outside(std::uint64_t address) {
+        (void)address;
+        return {};
+    }
     // What the handle of a texture or surface object stands for; nullptr: there is no such object. Valid
     // until the launch ends. Thread-safe.
     [[nodiscard]] virtual const Texture* texture(std::uint64_t handle) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <unordered_set>
 #include <utility>
 
@@ -56,9 +57,12 @@ std::optional<Error> Program::lay_out_variables() {
         for (const ptx::Variable& variable : function.variables) place(variable);
     }
     if (places.empty()) return std::nullopt;
-    storage_.resize(base::align_up(size, sizeof(LaneBytes)) / sizeof(LaneBytes) + 4);
-    // 256 bytes, as cudaMalloc would align.
-    const auto start = base::align_up(reinterpret_cast<std::size_t>(storage_.data()), 256);
+    constexpr std::size_t granule_bytes = std::size_t{2} << 20, alignment_bytes = 256;  // as cudaMalloc's
+    mapped_bytes_ = base::align_up(size, granule_bytes);
+    // Zeroes that take memory when they are first touched; vectors may be read beyond them.
+    storage_.reset(static_cast<std::byte*>(std::calloc(mapped_bytes_ + 2 * alignment_bytes, 1)));
+    if (storage_ == nullptr) throw std::bad_alloc();
+    const auto start = base::align_up(reinterpret_cast<std::size_t>(storage_.get()), alignment_bytes);
     arena_ = reinterpret_cast<std::byte*>(start);
     arena_bytes_ = size;
     for (const auto& [variable, offset] : places) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,6 +62,8 @@ class Program {
     // The variables' storage as one range: [first, end) are host addresses.
     [[nodiscard]] std::uint64_t variables_first() const { return reinterpret_cast<std::uint64_t>(arena_); }
     [[nodiscard]] std::uint64_t variables_end() const { return variables_first() + arena_bytes_; }
+    // Behind them, zeroes: where the granules end that a driver would have mapped.
+    [[nodiscard]] std::uint64_t mapped_end() const { return variables_first() + mapped_bytes_; }
     [[nodiscard]] DeviceHeap& heap() { return heap_; }
     // Functions whose address is taken by an initialiser or an instruction: what an indirect call may reach.
     [[nodiscard]] const std::vector<const ptx::Function*>& address_taken() const { return address_taken_; }
@@ -76,9 +79,12 @@ class Program {
     std::unordered_map<std::string_view, const ptx::Function*> functions_;  // definitions win
     std::unordered_map<std::string_view, VariableStorage> variables_;
     std::vector<PlacedVariable> placed_;  // by address
-    std::vector<LaneBytes> storage_;
+    struct Free {
+        void operator()(std::byte* bytes) const { std::free(bytes); }
+    };
+    std::unique_ptr<std::byte, Free> storage_;
     std::byte* arena_ = nullptr;
-    std::size_t arena_bytes_ = 0;
+    std::size_t arena_bytes_ = 0, mapped_bytes_ = 0;
     std::vector<const ptx::Function*> address_taken_;
     std::vector<std::unique_ptr<CompiledKernel>> kernels_;
 };

@@ -16,6 +16,7 @@
 #include "emulator/exec/block.h"
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/describe.h"
+#include "emulator/exec/memory_info.h"
 #include "emulator/exec/observer.h"
 #include "emulator/exec/paths.h"
 #include "emulator/jit/variants.h"
@@ -218,17 +219,21 @@ void Worker::run_all(std::vector<std::unique_ptr<Unit>>& free) {
     }
 }
 
-const Op* Worker::fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane, const std::string& what) {
+std::string Worker::text_of_event(Warp& w, const Op* op, unsigned lane, const std::string& what) const {
     const trimtab_dim3 thread = w.block->thread_index(w.index, lane);
     const trimtab_dim3& block = w.block->index();
     const ptx::Instruction& instruction = launch_.kernel.instruction(op->index);
     const ptx::Function& function = launch_.kernel.function_of(op->index);
+    return fmt::format("kernel {}: {} by thread {} of block {}{} at {}: {}",
+                       analysis::demangle(launch_.kernel.function().name), what, text_of(thread),
+                       text_of(block), text_as_written(launch_.request, thread, block),
+                       place_text(launch_.program.module(), instruction),
+                       instruction_text(function, instruction));
+}
+
+const Op* Worker::fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane, const std::string& what) {
     if (launch_.request.observer != nullptr) launch_.request.observer->faults(w, op, kind, lane, what);
-    std::string message = fmt::format(
-        "kernel {}: {} by thread {} of block {}{} at {}: {}",
-        analysis::demangle(launch_.kernel.function().name), what, text_of(thread), text_of(block),
-        text_as_written(launch_.request, thread, block), place_text(launch_.program.module(), instruction),
-        instruction_text(function, instruction));
+    std::string message = text_of_event(w, op, lane, what);
     const std::lock_guard lock(launch_.mutex);
     const std::uint64_t index = w.block->linear_index();
     if (!launch_.fault || index < launch_.fault_block) {
@@ -409,6 +414,42 @@ CachedRange Worker::find_range(std::uint64_t address, Access access) {
         found = {range.first, range.end, reinterpret_cast<std::uint64_t>(range.host) - range.first};
     }
     return recent = found;
+}
+
+CachedRange Worker::find_outside(Warp& w, const Op* op, unsigned lane, std::uint64_t address,
+                                 std::uint64_t bytes, const CachedRange& inside) {
+    if (!launch_.request.outside) return {};
+    const bool begins_inside = address >= inside.first && address < inside.end;
+    const std::uint64_t at = begins_inside ? inside.end : address;
+    if (at < outside_.first || at >= outside_.end) {
+        const Program& program = launch_.program;
+        outside_ = {};
+        if (at >= program.variables_end() && at < program.mapped_end()) {
+            outside_ = {program.variables_end(), program.mapped_end(), 0};
+        } else if (const auto range = launch_.memory.mapped_outside(at); range.host != nullptr) {
+            outside_ = {range.first, range.end, reinterpret_cast<std::uint64_t>(range.host) - range.first};
+        }
+    }
+    if (at < outside_.first || at >= outside_.end || bytes > outside_.end - address) return {};
+    // Bytes on both sides of the end must lie side by side on the host, too.
+    if (begins_inside && outside_.delta != inside.delta) return {};
+    if (!launch_.is_outside_told.exchange(true, std::memory_order_relaxed)) {
+        const Access access = static_cast<const MemoryInfo*>(op->info)->access;
+        const std::string what = fmt::format("out of bounds: {} of {} bytes at {} ({})",
+                                             access == Access::read    ? "a read"
+                                             : access == Access::write ? "a write"
+                                                                       : "an atomic update",
+                                             bytes, hexadecimal(address), explain_outside(at));
+        launch_.request.outside(text_of_event(w, op, lane, what));
+    }
+    return {begins_inside ? inside.first : outside_.first, outside_.end, outside_.delta};
+}
+
+std::string Worker::explain_outside(std::uint64_t address) const {
+    const Program& program = launch_.program;
+    if (address < program.variables_end() || address >= program.mapped_end())
+        return launch_.memory.explain(address);
+    return fmt::format("{} bytes past the end of the module's variables", address - program.variables_end());
 }
 
 std::byte* Worker::host_address(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {

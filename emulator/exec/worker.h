@@ -70,8 +70,9 @@ struct Launch {
     alignas(64) std::atomic<std::uint64_t> next_block = 0;
     alignas(64) std::atomic<std::uint64_t> executed = 0;  // warp instructions, of slices that are over
     alignas(64) std::atomic<bool> stopped = false;
-    std::mutex wide_atomics;  // of 128 bits
-    std::mutex mutex;         // of what follows, and of printing
+    std::atomic<bool> is_outside_told = false;  // LaunchRequest::outside
+    std::mutex wide_atomics;                    // of 128 bits
+    std::mutex mutex;                           // of what follows, and of printing
     std::optional<Fault> fault;
     std::uint64_t fault_block = 0;
     std::vector<DeviceLaunch> device_launches;
@@ -121,6 +122,12 @@ class Worker {
     // For handlers that resolve addresses.
     LaneAddresses::Shape address_fault(Warp& w, const Op* op, Fault::Kind kind, unsigned lane,
                                        const std::string& what);
+    // Where `bytes` at an address outside every allocation go on, which is said once a launch; empty: nowhere,
+    // it is a fault. `inside`: the range in which they begin, if they do.
+    [[nodiscard]] CachedRange find_outside(Warp& w, const Op* op, unsigned lane, std::uint64_t address,
+                                           std::uint64_t bytes, const CachedRange& inside);
+    // Where such an address lies.
+    [[nodiscard]] std::string explain_outside(std::uint64_t address) const;
     // After a slice of instructions: the launch's limit, another worker's fault, spinning lanes.
     [[nodiscard]] const Op* check_limits(Warp& w, const Op* op, const Op* next);
 
@@ -155,6 +162,9 @@ class Worker {
 
   private:
     static constexpr std::size_t recent_ranges = 1024;
+    // "kernel f: WHAT by thread (0,0,0) of block (1,0,0) at f.cu:3: ld.global.f32 %f1, [%rd4]"
+    [[nodiscard]] std::string text_of_event(Warp& w, const Op* op, unsigned lane,
+                                            const std::string& what) const;
     void tell_executed();
     // Blocks or clusters: another of the launch, started; nullptr: there is none left. `free`: to be reused.
     template <class Unit>
@@ -170,6 +180,7 @@ class Worker {
     WorkerCounts counts_;
     std::vector<CachedRange> ranges_;             // by instruction of the kernel's numbering
     std::vector<CachedRange> recent_;             // by 64 KiB of the address
+    CachedRange outside_;                         // met last
     std::vector<std::unique_ptr<Frame>> frames_;  // all that were ever made
     std::map<const FunctionCode*, std::vector<Frame*>> free_frames_;
     std::vector<Frame*> free_outermost_;  // of the kernel itself

@@ -9,6 +9,7 @@
 
 #include "emulator/device/heap.h"
 #include "emulator/device/launch_timing.h"
+#include "emulator/device/outside_accesses.h"
 #include "emulator/device/timeline.h"
 #include "model/device.h"
 #include "opencl/platform/objects.h"
@@ -38,11 +39,13 @@ class Platform {
     [[nodiscard]] _cl_platform_id* handle() { return &handle_; }
     [[nodiscard]] const std::vector<std::unique_ptr<_cl_device_id>>& devices() const { return devices_; }
     [[nodiscard]] emulator::Heap& heap() { return heap_; }
+    [[nodiscard]] emulator::OutsideAccesses& outside() { return outside_; }
 
   private:
     Platform();
     _cl_platform_id handle_;
     std::vector<std::unique_ptr<_cl_device_id>> devices_;
+    emulator::OutsideAccesses outside_;
     emulator::Heap heap_;  // of all devices: a buffer belongs to a context
 };
 

@@ -115,7 +115,7 @@ cl_int run(const Launch& launch, emulator::Work& work) {
     const std::lock_guard lock(device.execution);
     for (std::byte* place : launch.kernel->offsets)
         std::memcpy(place, launch.offset.data(), sizeof launch.offset);
-    const emulator::Heap& heap = Platform::instance().heap();
+    emulator::Heap& heap = Platform::instance().heap();
     LaunchMemory memory(heap);
     const std::string key = emulator::time_key(heap, launch.timed);
     emulator::LaunchTime time;
@@ -193,7 +193,8 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
                             .block = shape.written.block,
                             .dynamic_shared_bytes = static_cast<std::uint32_t>(dynamic_bytes),
                             .parameters = std::move(parameters.bytes),
-                            .written = {}},
+                            .written = {},
+                            .outside = Platform::instance().outside().of((*loaded)->info->name)},
                   .offset = range->offset};
     Chooser& chooser = Chooser::instance();
     if (chooser.is_active()) {

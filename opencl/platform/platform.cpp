@@ -12,7 +12,9 @@
 
 namespace trimtab::opencl {
 
-Platform::Platform() {
+Platform::Platform()
+    : outside_(secure_getenv("TRIMTAB_OUT_OF_BOUNDS"),
+               [](const std::string& line) { Chooser::instance().log().warn(line); }) {
     const Chooser& chooser = Chooser::instance();
     std::string_view slugs = chooser.settings().device;
     if (slugs.empty() || slugs == "gpu") slugs = model::default_device;

@@ -120,10 +120,10 @@ TEST_F(RuntimeApi, AFaultShowsAtTheNextCallAndStays) {
     std::vector<int> values(100);
     int* device = on_device(values);
     ::testing::internal::CaptureStderr();
-    EXPECT_EQ(launch(kernels::write_at, 1, 1, nullptr, device, 100L, 1), cudaSuccess);
+    EXPECT_EQ(launch(kernels::write_at, 1, 1, nullptr, device, 1L << 20, 1), cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
     EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-                HasSubstr("0 bytes past the end of an allocation of 400 bytes"));
+                HasSubstr(" bytes past the end of an allocation of "));
     EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
     EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
     void* more = nullptr;
@@ -134,8 +134,27 @@ TEST_F(RuntimeApi, AFaultShowsAtTheNextCallAndStays) {
     EXPECT_EQ(cudaMalloc(&more, 4), cudaSuccess);
 }
 
+TEST_F(RuntimeApi, AnAccessPastAnEndMeetsWhatTheDriverMapsThereAndIsWarnedOfOnce) {
+    cudaDeviceReset();
+    int* first = on_device(std::vector<int>(128, 1));
+    int* second = on_device(std::vector<int>(100, 2));
+    ::testing::internal::CaptureStderr();
+    launch(kernels::write_at, 1, 1, nullptr, first, 130L, 5);
+    launch(kernels::write_at, 1, 1, nullptr, second, 127L, 6);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    EXPECT_THAT(said,
+                ::testing::MatchesRegex(
+                    "trimtab: kernel write_at.*: out of bounds: a write of 4 bytes at 0x[0-9a-f]+ .8 bytes "
+                    "past the end of an allocation of 512 bytes at 0x[0-9a-f]+. by thread .0,0,0. of block "
+                    ".0,0,0. at [^\n]*\n"));
+    EXPECT_EQ(from_device(second, 3), (std::vector{2, 2, 5})) << "the driver puts it right behind";
+    cudaFree(first);
+    cudaFree(second);
+}
+
 TEST_F(RuntimeApi, FreedAndHostMemoryAreNotTheDevices) {
-    int* device = on_device(std::vector<int>(100));
+    int* device = on_device(std::vector<int>(1 << 20));
     ASSERT_EQ(cudaFree(device), cudaSuccess);
     EXPECT_EQ(cudaFree(device), cudaErrorInvalidValue);
     ::testing::internal::CaptureStderr();

@@ -322,6 +322,47 @@ TEST_P(Memory, DeviceHeap) {
     for (int i = 0; i < 64; i++) EXPECT_EQ(out[i], 4950 * i + 1);
 }
 
+// Memory of 400 bytes with a granule around it, as a driver maps it.
+class Granule : public HostMemory {
+  public:
+    [[nodiscard]] Range mapped_outside(std::uint64_t address) override {
+        const std::uint64_t first = reinterpret_cast<std::uint64_t>(array) + 400;
+        if (address < first || address >= first + sizeof(behind)) return {};
+        return {.first = first, .end = first + sizeof(behind), .host = behind};
+    }
+    int* array = nullptr;
+    std::byte behind[4 * 64] = {};
+};
+
+TEST_P(Memory, WhatIsMappedBehindAnArrayIsMetIfTheCallerSaysSo) {
+    std::vector<int> data(100);
+    Granule memory;
+    memory.array = memory.add(data);
+    const Parameters parameters(memory.array, 42);
+    std::vector<std::string> told;
+    LaunchRequest request;
+    request.kernel = "out_of_bounds";
+    request.parameters = parameters.bytes();
+    request.block = {32, 1, 1};
+    request.grid = {3, 1, 1};  // elements 42 to 137
+    request.outside = [&](const std::string& line) { told.push_back(line); };
+    EXPECT_TRUE(launch(*program_, memory, request));
+    for (int i = 0; i < 100; i++) EXPECT_EQ(data[i], i < 42 ? 0 : 1) << i;
+    std::vector<int> behind(64);
+    std::memcpy(behind.data(), memory.behind, sizeof memory.behind);
+    for (int i = 0; i < 64; i++) EXPECT_EQ(behind[i], i < 38 ? 1 : 0) << i;
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_THAT(told[0], HasSubstr("kernel out_of_bounds: out of bounds: a write of 4 bytes at 0x"));
+    EXPECT_THAT(told[0], HasSubstr(" of an allocation of 400 bytes"));
+    request.grid = {4, 1, 1};
+    const auto beyond = launch(*program_, memory, request);
+    ASSERT_FALSE(beyond) << "the granule has an end";
+    EXPECT_EQ(beyond.error().kind, Fault::Kind::illegal_address);
+    request.outside = {};
+    request.grid = {3, 1, 1};
+    EXPECT_FALSE(launch(*program_, memory, request));
+}
+
 TEST_P(Memory, FaultsSayWhatWhoAndWhere) {
     std::vector<int> data(100), out(64);
     int* pointer = memory_.add(data);

@@ -129,6 +129,8 @@ int verify(VerifyOptions options) {
     if (!folder) return fail(folder.error());
     setenv("TRIMTAB_DEVICE", device->c_str(), 1);
     setenv("TRIMTAB", "on", 1);
+    // What an access past an array meets is the program's own fault, and not the same twice.
+    setenv("TRIMTAB_OUT_OF_BOUNDS", "error", 1);
     // What an annotation beside the source makes of a kernel must be known at its first launch.
     if (getenv("TRIMTAB_ANNOTATIONS") != nullptr) setenv("TRIMTAB_MODULES", "wait", 0);
     std::vector<std::string> command = options.program;

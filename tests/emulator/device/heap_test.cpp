@@ -110,5 +110,86 @@ TEST(Heap, AResetFreesOneDevicesMemory) {
     EXPECT_TRUE(heap.find(second));
 }
 
+// The host's byte that an access outside meets; null: none.
+std::byte* met_at(HeapMemory& memory, std::uint64_t at) {
+    const auto range = memory.mapped_outside(at);
+    if (range.host == nullptr) return nullptr;
+    EXPECT_LE(range.first, at);
+    EXPECT_GT(range.end, at);
+    return range.host + (at - range.first);
+}
+
+TEST(Heap, PastAnEndLiesWhatTheDriverPutThere) {
+    Heap heap;
+    std::byte* first = heap.allocate(1024, MemoryKind::device, 0, 0);
+    std::byte* second = heap.allocate(1000, MemoryKind::device, 0, 0);
+    std::byte* third = heap.allocate(512, MemoryKind::device, 0, 0);
+    std::byte* others = heap.allocate(512, MemoryKind::device, 1, 0);
+    third[8] = std::byte{7};
+    HeapMemory memory(heap);
+    // Multiples of 512 bytes, side by side.
+    EXPECT_EQ(met_at(memory, address(first) + 1024), second);
+    EXPECT_EQ(met_at(memory, address(first) + 1024 + 999), second + 999);
+    EXPECT_EQ(met_at(memory, address(first) + 2048 + 8), third + 8);
+    EXPECT_EQ(met_at(memory, address(third) - 4), second + 1020);
+    // What rounding up leaves is its own, and follows it on the host, too.
+    EXPECT_EQ(met_at(memory, address(second) + 1000), second + 1000);
+    EXPECT_EQ(met_at(memory, address(second) + 1024 + 8), third + 8);
+    // Behind the last one its granule goes on, with zeroes, the same from wherever it is reached.
+    std::byte* const rest = met_at(memory, address(third) + 600);
+    ASSERT_NE(rest, nullptr);
+    EXPECT_EQ(*rest, std::byte{0});
+    *rest = std::byte{9};
+    EXPECT_EQ(*met_at(memory, address(second) + 1024 + 600), std::byte{9});
+    EXPECT_NE(met_at(memory, address(others) + 512), first) << "no device reaches another's memory so";
+    // Before the first granule there is nothing, and no allocation is near to the null pointer.
+    EXPECT_EQ(met_at(memory, address(first) - 4), nullptr);
+    EXPECT_EQ(met_at(memory, 0), nullptr);
+    int on_stack = 0;
+    EXPECT_EQ(met_at(memory, address(&on_stack)), nullptr);
+}
+
+TEST(Heap, LargeAllocationsHaveGranulesOfTheirOwn) {
+    constexpr std::uint64_t granule = DriverLayout::granule_bytes;
+    Heap heap;
+    std::byte* large = heap.allocate(granule - 4096, MemoryKind::device, 0, 0);
+    HeapMemory alone(heap);
+    EXPECT_EQ(met_at(alone, address(large) + granule - 4096), large + granule - 4096);
+    EXPECT_EQ(met_at(alone, address(large) + granule - 1), large + granule - 1);
+    EXPECT_EQ(met_at(alone, address(large) + granule), nullptr) << "the next granule is not mapped";
+    std::byte* next = heap.allocate(granule, MemoryKind::device, 0, 0);
+    EXPECT_EQ(met_at(alone, address(large) + granule + 16), next + 16);
+    ASSERT_TRUE(heap.release(next));
+    EXPECT_EQ(met_at(alone, address(large) + granule + 16), nullptr);
+    EXPECT_EQ(met_at(alone, address(next)), nullptr) << "and freed, it is unmapped";
+}
+
+TEST(Heap, AGranuleIsMappedWhileAnAllocationLiesInIt) {
+    Heap heap;
+    std::byte* freed = heap.allocate(1024, MemoryKind::device, 0, 0);
+    std::byte* kept = heap.allocate(1024, MemoryKind::device, 0, 0);
+    freed[100] = std::byte{5};
+    ASSERT_TRUE(heap.release(freed));
+    HeapMemory memory(heap);
+    ASSERT_NE(met_at(memory, address(freed) + 100), nullptr);
+    EXPECT_EQ(*met_at(memory, address(freed) + 100), std::byte{5}) << "nobody has cleared it";
+    EXPECT_EQ(met_at(memory, address(kept) - 8), met_at(memory, address(freed) + 1016));
+    std::byte* again = heap.allocate(1024, MemoryKind::device, 0, 0);
+    EXPECT_EQ(met_at(memory, address(freed) + 100), again + 100) << "it has the place now";
+    ASSERT_TRUE(heap.release(again));
+    ASSERT_TRUE(heap.release(kept));
+    EXPECT_EQ(met_at(memory, address(freed) + 100), nullptr);
+}
+
+TEST(Heap, WritesPastAnEndDoNotOutliveTheAllocation) {
+    Heap heap;
+    for (int i = 0; i < 3000; ++i) {
+        std::byte* start = heap.allocate(1000, MemoryKind::device, 0, 0);
+        ASSERT_EQ(start[1001], std::byte{0});
+        start[1001] = std::byte{1};
+        ASSERT_TRUE(heap.release(start));
+    }
+}
+
 }  // namespace
 }  // namespace trimtab::emulator
