@@ -61,7 +61,12 @@ std::string bundle_text(const Bundle& bundle, const std::vector<std::string>& id
                               bundle.input)) +
         "\n#include <trimtab/driver.h>\n\n";
     const bool registers = bundle.delivery == Delivery::registers_itself;
-    if (registers) text += "#pragma weak trimtab_register_bundle\n#pragma weak trimtab_unregister_bundle\n\n";
+    // Where the program was linked without the runtime, the host code may have found it (pass/find_runtime.h).
+    if (registers)
+        text +=
+            "#pragma weak trimtab_register_bundle\n#pragma weak trimtab_unregister_bundle\n\n"
+            "extern void* dlsym(void* library, const char* name) __attribute__((weak));\n"
+            "void* trimtab_found_runtime __attribute__((weak, visibility(\"hidden\")));\n\n";
     text += fmt::format(
         "static const char record[{}] __attribute__((used, retain, section(\"{}\"), aligned(8))) =\n{};\n\n",
         bytes.size(), section_name, literal_lines(bytes));
@@ -77,10 +82,14 @@ std::string bundle_text(const Bundle& bundle, const std::vector<std::string>& id
         ids.size(), c_string(bundle.fat_binary_hash), record_header_bytes, record.json.size());
     if (!registers) return text;
     text +=
-        "\n__attribute__((constructor)) static void register_drivers(void) {\n"
-        "    if (trimtab_register_bundle) trimtab_register_bundle(&bundle);\n}\n\n"
+        "\nstatic void call(void (*linked)(const trimtab_bundle*), const char* name) {\n"
+        "    if (!linked && trimtab_found_runtime)\n"
+        "        linked = (void (*)(const trimtab_bundle*))dlsym(trimtab_found_runtime, name);\n"
+        "    if (linked) linked(&bundle);\n}\n\n"
+        "__attribute__((constructor)) static void register_drivers(void) {\n"
+        "    call(trimtab_register_bundle, \"trimtab_register_bundle\");\n}\n\n"
         "__attribute__((destructor)) static void unregister_drivers(void) {\n"
-        "    if (trimtab_unregister_bundle) trimtab_unregister_bundle(&bundle);\n}\n";
+        "    call(trimtab_unregister_bundle, \"trimtab_unregister_bundle\");\n}\n";
     return text;
 }
 

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
+#include "pass/find_runtime.h"
 
 namespace trimtab::pass {
 namespace {
@@ -18,7 +20,9 @@ constexpr std::array<std::pair<llvm::StringLiteral, llvm::StringLiteral>, 4> lau
     {"cudaLaunchKernelExC_ptsz", "trimtab_launch_kernel_exc_ptsz"},
 }};
 
-llvm::Function* make_shim(llvm::Function& entry, llvm::StringRef routed_name) {
+// `found_function`: where the runtime's symbol is kept that was found at run time.
+llvm::Function* make_shim(llvm::Function& entry, llvm::StringRef routed_name,
+                          llvm::GlobalVariable* found_function) {
     llvm::Module& module = *entry.getParent();
     llvm::LLVMContext& context = module.getContext();
 
@@ -32,15 +36,22 @@ llvm::Function* make_shim(llvm::Function& entry, llvm::StringRef routed_name) {
 
     auto* start = llvm::BasicBlock::Create(context, "", shim);
     auto* through_runtime = llvm::BasicBlock::Create(context, "runtime", shim);
+    auto* late = llvm::BasicBlock::Create(context, "late", shim);
+    auto* through_found = llvm::BasicBlock::Create(context, "found", shim);
     auto* plain = llvm::BasicBlock::Create(context, "plain", shim);
     llvm::IRBuilder<> builder(start);
-    builder.CreateCondBr(builder.CreateIsNotNull(routed), through_runtime, plain);
+    builder.CreateCondBr(builder.CreateIsNotNull(routed), through_runtime, late);
+    builder.SetInsertPoint(late);
+    llvm::Value* found = builder.CreateLoad(llvm::PointerType::getUnqual(context), found_function);
+    builder.CreateCondBr(builder.CreateIsNotNull(found), through_found, plain);
 
     llvm::SmallVector<llvm::Value*, 8> arguments;
     for (llvm::Argument& argument : shim->args()) arguments.push_back(&argument);
-    for (auto [block, callee] : {std::pair{through_runtime, routed}, std::pair{plain, &entry}}) {
+    for (auto [block, callee] : {std::pair<llvm::BasicBlock*, llvm::Value*>{through_runtime, routed},
+                                 std::pair<llvm::BasicBlock*, llvm::Value*>{through_found, found},
+                                 std::pair<llvm::BasicBlock*, llvm::Value*>{plain, &entry}}) {
         builder.SetInsertPoint(block);
-        llvm::CallInst* call = builder.CreateCall(callee, arguments);
+        llvm::CallInst* call = builder.CreateCall(entry.getFunctionType(), callee, arguments);
         // Attributes such as byval on a parameter belong to the calling convention: the call must repeat
         // them.
         call->setAttributes(entry.getAttributes());
@@ -53,19 +64,21 @@ llvm::Function* make_shim(llvm::Function& entry, llvm::StringRef routed_name) {
 }  // namespace
 
 bool route_launches(llvm::Module& module) {
-    bool changed = false;
+    std::vector<std::pair<llvm::StringRef, llvm::GlobalVariable*>> found;
     for (const auto& [name, routed_name] : launch_entries) {
         llvm::Function* entry = module.getFunction(name);
         // A module that defines the entry point is a CUDA runtime itself.
         if (entry == nullptr || !entry->isDeclaration() || entry->use_empty()) continue;
-        llvm::Function* shim = make_shim(*entry, routed_name);
+        found.emplace_back(routed_name, add_found_function(module, routed_name));
+        llvm::Function* shim = make_shim(*entry, routed_name, found.back().second);
         entry->replaceUsesWithIf(shim, [&](llvm::Use& use) {
             auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
             return user == nullptr || user->getFunction() != shim;
         });
-        changed = true;
     }
-    return changed;
+    if (found.empty()) return false;
+    add_search(module, found);
+    return true;
 }
 
 }  // namespace trimtab::pass

@@ -27,61 +27,87 @@ bool is_preloaded() {
     return list != nullptr && std::string_view(list).contains("libtrimtab.so");
 }
 
-// What is added to the addresses in the program's file.
-std::uint64_t load_bias() {
-    std::uint64_t bias = 0;
-    dl_iterate_phdr(
-        [](dl_phdr_info* program, std::size_t, void* out) {
-            *static_cast<std::uint64_t*>(out) = program->dlpi_addr;
-            return 1;  // the first is the program itself
-        },
-        &bias);
-    return bias;
-}
-
 void* own_library() {
     Dl_info place{};
     if (dladdr(reinterpret_cast<void*>(&own_library), &place) == 0) return nullptr;
     return dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-void take_over() {
-    const auto program = ptx::ElfFile::open("/proc/self/exe");
-    if (!program) return;
-    const auto symbols = program->symbols();
-    if (!symbols) return;
+// A program or library, its file and where the loader has put it.
+struct LoadedFile {
+    ptx::ElfFile file;
+    std::vector<ptx::ElfSymbol> symbols;
+    std::uint64_t bias = 0;  // what is added to the addresses in the file
+
+    [[nodiscard]] bool holds_copy() const { return has_function(symbols, "cudaLaunchKernel"); }
+};
+
+std::optional<LoadedFile> read(const link_map& object) {
+    const bool is_program = object.l_name == nullptr || *object.l_name == '\0';
+    auto file = ptx::ElfFile::open(is_program ? "/proc/self/exe" : object.l_name);
+    if (!file) return std::nullopt;
+    auto symbols = file->symbols();
+    if (!symbols) return std::nullopt;
+    return LoadedFile{.file = std::move(*file), .symbols = std::move(*symbols), .bias = object.l_addr};
+}
+
+const link_map* object_of(const void* place) {
+    Dl_info info{};
+    link_map* object = nullptr;
+    if (dladdr1(place, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0) return nullptr;
+    return object;
+}
+
+const link_map* program_object() {
+    link_map* first = nullptr;
+    void* program = dlopen(nullptr, RTLD_LAZY);
+    if (program == nullptr || dlinfo(program, RTLD_DI_LINKMAP, static_cast<void*>(&first)) != 0)
+        return nullptr;
+    return first;
+}
+
+// `name`: of what holds the copy. False: it stays as it is.
+bool take_over_copy(const LoadedFile& object, const std::string& name) {
     Process& process = Process::instance();
-    // On the emulator it is told of when it calls the driver (stand_in/export_tables.cpp).
-    if (symbols->empty() && !expects_emulator() && hides_runtime(*program)) {
-        process.log().warn(
-            "the program holds a copy of CUDA's runtime and no symbols to find it by: it runs as it is, on a "
-            "GPU "
-            "alone (do not strip it, or link it with nvcc -cudart shared)");
-        return;
-    }
-    if (!has_function(*symbols, "cudaLaunchKernel")) return;
     // On a GPU its own runtime will do where there is none to put in its place.
     if (process.settings().device.empty() && kernel_driver_is_there() && open_real_runtime() == nullptr)
-        return;
-    if (!is_replaceable(*symbols)) {
-        process.log().warn(
-            "the program holds the runtime of CUDA 12 or older, which cannot be replaced: it needs a GPU, or "
-            "to "
-            "be linked again with CUDA 13");
-        return;
+        return false;
+    if (!is_replaceable(object.symbols)) {
+        process.log().warn(name +
+                           " holds the runtime of CUDA 12 or older, which cannot be replaced: it needs a "
+                           "GPU, or to be linked "
+                           "again with CUDA 13");
+        return false;
     }
     void* library = own_library();
-    if (library == nullptr) return;
-    const std::uint64_t bias = load_bias();
-    for (const CopiedFunction& function : copied_functions(*symbols)) {
+    if (library == nullptr) return false;
+    for (const CopiedFunction& function : copied_functions(object.symbols)) {
         const void* target = dlsym(library, function.name.c_str());
-        if (target == nullptr || write_jump(reinterpret_cast<std::byte*>(bias + function.address), target))
+        if (target == nullptr ||
+            write_jump(reinterpret_cast<std::byte*>(object.bias + function.address), target))
             continue;
         process.log().warn(
-            "the program's own copy of CUDA's runtime cannot be replaced (its code is not writable): link it "
-            "with nvcc -cudart shared");
+            name +
+            "'s own copy of CUDA's runtime cannot be replaced (its code is not writable): link it with nvcc "
+            "-cudart shared");
+        return false;
+    }
+    return true;
+}
+
+// What the program itself holds.
+void take_over() {
+    const link_map* program = program_object();
+    const auto object = program == nullptr ? std::nullopt : read(*program);
+    if (!object) return;
+    // On the emulator it is told of when it calls the driver (stand_in/export_tables.cpp).
+    if (object->symbols.empty() && !expects_emulator() && hides_runtime(object->file)) {
+        Process::instance().log().warn(
+            "the program holds a copy of CUDA's runtime and no symbols to find it by: it runs as it is, on a "
+            "GPU alone (do not strip it, or link it with nvcc -cudart shared)");
         return;
     }
+    if (object->holds_copy()) static_cast<void>(take_over_copy(*object, "the program"));
 }
 
 // Another major version's runtime, as a library: its calls are not those that libtrimtab.so stands in for.
@@ -140,3 +166,16 @@ bool is_audited() {
 
 }  // namespace
 }  // namespace trimtab::runtime
+
+// Of a program or library that was linked without this one and has opened it (pass/find_runtime.h): may its launches come here?
+// They may not where it holds a runtime that has its kernels and cannot be replaced.
+extern "C" int trimtab_join(const void* place) {
+    using namespace trimtab::runtime;
+    const link_map* found = object_of(place);
+    const auto object = found == nullptr ? std::nullopt : read(*found);
+    if (!object) return 0;
+    if (!object->holds_copy()) return object->symbols.empty() && hides_runtime(object->file) ? 0 : 1;
+    const std::string name =
+        found->l_name == nullptr || *found->l_name == '\0' ? "the program" : found->l_name;
+    return take_over_copy(*object, name) ? 1 : 0;
+}

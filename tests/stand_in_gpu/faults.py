@@ -82,8 +82,11 @@ programs = {**os.environ, "LD_PRELOAD": str(gpu / "libstand_in_gpu_device_files.
 run([build / "bin" / "trimtab++", "-O2", "--trimtab-quiet", f"-I{source}", "-std=c++20", "-c", here / "scenario.cu", "-o", work / "scenario.o"])
 shared = [f"-L{gpu}", "-lstand_in_gpu", f"-Wl,-rpath,{gpu}"]
 run([build / "bin" / "trimtab++", work / "scenario.o", "-o", work / "with", *shared, "-lcuda"])
-run(["clang++-22" if shutil.which("clang++-22") else "c++", work / "scenario.o", "-o", work / "without", *shared, gpu / "libcudart.so.13",
-     gpu / "libcuda.so.1"])
+# Objects of trimtab++ would find Trimtab at run time.
+clang = shutil.which("clang++-22") or "clang++"
+run([clang, "-x", "cuda", f"--cuda-path={cuda}", "--cuda-gpu-arch=sm_75", "--cuda-include-ptx=all", "-O2", "-Wno-unknown-cuda-version",
+     f"-I{source}", "-std=c++20", "-c", here / "scenario.cu", "-o", work / "plain.o"])
+run([clang, work / "plain.o", "-o", work / "without", *shared, gpu / "libcudart.so.13", gpu / "libcuda.so.1"])
 (work / "add_one.ptx").write_text((here / "scenario.cu").read_text().split('R"(', 1)[1].split(')"', 1)[0])
 
 # Its module's driver program is prepared before, so that driver-API launches get other blocks too.

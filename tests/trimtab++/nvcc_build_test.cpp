@@ -72,6 +72,7 @@ TEST_F(NvccBuild, DeviceLinkAsAStepOfItsOwnAndOfSeveralArchitectures) {
     const Outcome linked =
         shell("g++ program.o kernels.o device.o -o prog -L" TRIMTAB_CUDA_PATH "/lib64 -lcudart");
     ASSERT_EQ(linked.code, 0) << linked.text;
+    expect_pass("LD_LIBRARY_PATH=" TRIMTAB_CUDA_PATH "/lib64 ./prog");
     ASSERT_EQ(shell(trimtab("program.o kernels.o device.o -o prog2")).code, 0);
     expect_pass("./prog2");
 }
@@ -145,6 +146,77 @@ target_link_libraries(prog kernels CUDA::cudart)
     const Outcome built = shell("cmake --build build");
     ASSERT_EQ(built.code, 0) << built.text;
     expect_pass("build/prog");
+}
+
+// Only the CUDA compiler is trimtab++: c++ links, with a copy of CUDA's runtime, as for nvcc, or with its library.
+TEST_F(NvccBuild, ACMakeProjectThatAnotherCompilerLinks) {
+    write("CMakeLists.txt", R"(
+cmake_minimum_required(VERSION 3.18)
+project(programs LANGUAGES CXX CUDA)
+find_package(CUDAToolkit REQUIRED)
+add_executable(mixed main.cpp one.cu two.cu)
+add_library(kernels STATIC one.cu two.cu)
+add_executable(with_copy main.cpp)
+target_link_libraries(with_copy kernels)
+add_executable(with_library main.cpp)
+target_link_libraries(with_library kernels CUDA::cudart)
+add_library(shared_kernels SHARED one.cu two.cu)
+add_executable(with_shared main.cpp)
+target_link_libraries(with_shared shared_kernels CUDA::cudart)
+foreach(program IN ITEMS mixed with_copy with_library with_shared)
+  target_include_directories(${program} PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
+endforeach()
+set_target_properties(shared_kernels PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY Shared)
+)");
+    const Outcome configured =
+        shell("cmake -S . -B build -DCMAKE_CUDA_ARCHITECTURES=75 -DCMAKE_CUDA_COMPILER=" TRIMTAB_BINARY_DIR
+              "/bin/trimtab++ -DCMAKE_CXX_COMPILER=g++");
+    ASSERT_EQ(configured.code, 0) << configured.text;
+    const Outcome built = shell("cmake --build build");
+    ASSERT_EQ(built.code, 0) << built.text;
+    for (const std::string program : {"mixed", "with_copy", "with_library", "with_shared"}) {
+        EXPECT_THAT(shell("readelf -d build/" + program).text, Not(HasSubstr("libtrimtab")));
+        const Outcome ran =
+            shell("TRIMTAB_LOG=info LD_LIBRARY_PATH=" TRIMTAB_CUDA_PATH "/lib64 build/" + program);
+        EXPECT_EQ(ran.code, 0) << program << '\n' << ran.text;
+        EXPECT_THAT(ran.text, HasSubstr("PASS")) << program;
+        EXPECT_THAT(ran.text, HasSubstr("by driver")) << program;
+    }
+}
+
+TEST_F(NvccBuild, AMakefileThatLinksByTheHostsCompiler) {
+    write("Makefile", R"(
+NVCC ?= nvcc
+prog: main.o one.o two.o
+	g++ $^ -o $@ $(LIBRARIES)
+%.o: %.cu
+	$(NVCC) -O3 -c $< -o $@
+%.o: %.cpp
+	g++ -I$(CUDA)/include -c $< -o $@
+)");
+    const std::string variables = " NVCC=" TRIMTAB_BINARY_DIR "/bin/trimtab++ CUDA=" TRIMTAB_CUDA_PATH;
+    for (const std::string libraries :
+         {"-lcudart", "-lcudart_static -lrt -lpthread -ldl", "-no-pie -lcudart"}) {
+        const Outcome built = shell("rm -f prog && make prog LIBRARIES='-L" TRIMTAB_CUDA_PATH "/lib64 " +
+                                    libraries + "'" + variables);
+        ASSERT_EQ(built.code, 0) << built.text;
+        const Outcome ran = shell("TRIMTAB_LOG=info LD_LIBRARY_PATH=" TRIMTAB_CUDA_PATH "/lib64 ./prog");
+        EXPECT_THAT(ran.text, HasSubstr("PASS")) << libraries;
+        EXPECT_THAT(ran.text, HasSubstr("by driver")) << libraries;
+    }
+    // A copy that cannot be found stays in charge: no kernel is launched where it is not known.
+    ASSERT_EQ(shell("strip prog").code, 0);
+    EXPECT_THAT(shell("TRIMTAB_LOG=info LD_LIBRARY_PATH=" TRIMTAB_CUDA_PATH "/lib64 ./prog").text,
+                HasSubstr("PASS"));
+    ASSERT_EQ(shell("rm prog && make prog LIBRARIES='-s -L" TRIMTAB_CUDA_PATH
+                    "/lib64 -lcudart_static -lrt -lpthread -ldl'" +
+                    variables)
+                  .code,
+              0);
+    const Outcome stripped = shell("./prog");
+    EXPECT_THAT(stripped.text, Not(HasSubstr("PASS")));
+    EXPECT_THAT(stripped.text, HasSubstr("prog: holds a copy of CUDA's runtime that Trimtab cannot replace"));
 }
 
 TEST_F(NvccBuild, AMakefileForNvcc) {

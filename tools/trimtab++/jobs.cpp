@@ -307,7 +307,8 @@ Command link_command(const CommandLine& line, const Toolchain& tools,
                      const std::map<std::size_t, std::string>& objects, const std::string& device_object) {
     Command command{tools.clangxx};
     append_host_tolerance(command, line, /*compiles_cuda=*/false);
-    const Command runtime = {"-L" + tools.runtime_dir, "-ltrimtab", "-Wl,-rpath," + tools.runtime_dir};
+    // By its file's name: CMake reads -l of verbose links, and would have other compilers link it, without the run path.
+    const Command runtime = {"-L" + tools.runtime_dir, "-l:libtrimtab.so", "-Wl,-rpath," + tools.runtime_dir};
     bool runtime_placed = false;
     std::string language;  // what -x has said so far
     for (std::size_t i = 0; i < line.arguments.size(); ++i) {

@@ -184,7 +184,7 @@ int main(int argc, char** argv) {
         std::error_code error;
         const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
         if (const auto found = find_toolchain(line->cuda_path); found && !error)
-            std::fputs(nvcc_verbose_text(*line, found->cuda, self, found->runtime_dir).c_str(), stderr);
+            std::fputs(nvcc_verbose_text(*line, found->cuda, self).c_str(), stderr);
     }
 
     const std::vector<std::string> plain = without_own_options(*line, argc, argv);

@@ -20,11 +20,9 @@ bool is_verbose(const CommandLine& line) {
     return verbose && inputs;
 }
 
-std::string nvcc_verbose_text(const CommandLine& line, const std::string& cuda, const std::string& own_path,
-                              const std::string& runtime_folder) {
+std::string nvcc_verbose_text(const CommandLine& line, const std::string& cuda, const std::string& own_path) {
     const char* path = std::getenv("PATH");
-    const std::string libraries =
-        fmt::format(R"("-L{0}" "-L{1}/lib64/stubs" "-L{1}/lib64")", runtime_folder, cuda);
+    const std::string libraries = fmt::format(R"("-L{0}/lib64/stubs" "-L{0}/lib64")", cuda);
     std::string text = fmt::format(
         "#$ TOP={0}\n#$ NVVMIR_LIBRARY_DIR={0}/nvvm/libdevice\n#$ PATH={1}:{2}\n"
         "#$ INCLUDES=\"-I{0}/include\"\n#$ SYSTEM_INCLUDES=\"-isystem\" \"{0}/include/cccl\"\n"
@@ -41,8 +39,9 @@ std::string nvcc_verbose_text(const CommandLine& line, const std::string& cuda, 
         if (argument.kind == Argument::Kind::input)
             text += fmt::format(" \"{}\"", argument.is_cuda ? default_object(argument.tokens.front())
                                                             : argument.tokens.front());
-    return text + fmt::format(" {} -ltrimtab -Wl,--end-group -o \"{}\"\n", libraries,
-                              line.output.empty() ? "a.out" : line.output);
+    // As nvcc's, for links by other compilers: the objects find Trimtab's runtime themselves (pass/find_runtime.h).
+    return text + fmt::format(" {} -lcudart_static -lrt -lpthread -ldl -Wl,--end-group -o \"{}\"\n",
+                              libraries, line.output.empty() ? "a.out" : line.output);
 }
 
 }  // namespace trimtab::wrapper

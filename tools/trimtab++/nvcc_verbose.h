@@ -12,9 +12,9 @@ namespace trimtab::wrapper {
 // Is -v there, with something to build?
 [[nodiscard]] bool is_verbose(const CommandLine& line);
 
-// nvcc's variables and, where the command line links, the link as nvcc would word it: by this trimtab++,
-// with Trimtab's runtime, from `runtime_folder`, in the place of CUDA's. `cuda`: the toolkit.
+// nvcc's variables and, where the command line links, the link as nvcc would word it, by this trimtab++. `cuda`: the
+// toolkit.
 [[nodiscard]] std::string nvcc_verbose_text(const CommandLine& line, const std::string& cuda,
-                                            const std::string& own_path, const std::string& runtime_folder);
+                                            const std::string& own_path);
 
 }  // namespace trimtab::wrapper
