@@ -66,7 +66,7 @@ void say_if_older(void* runtime, choosing::Log& log) {
 }
 
 LoadedLibrary load(const choosing::Settings& settings, choosing::Log& log) {
-    if (another_runtime_comes_first()) {
+    if (void* first = runtime_that_comes_first()) {
         // Its functions were not redirected: the machine has NVIDIA's driver, or their code is not writable.
         const DriverAnswer answer = settings.device.empty() ? ask_driver() : DriverAnswer{.finds_gpu = true};
         if (!answer.finds_gpu && answer.error == 0)
@@ -74,7 +74,7 @@ LoadedLibrary load(const choosing::Settings& settings, choosing::Log& log) {
                 "CUDA's own libcudart.so.13 comes before Trimtab's in the program, and finds no GPU: CUDA's "
                 "calls fail (link "
                 "with trimtab++, or name an emulated device in TRIMTAB_DEVICE)");
-        return {.kind = BackendKind::foreign, .library = RTLD_DEFAULT};
+        return {.kind = BackendKind::foreign, .library = first};
     }
     const bool asked_for_gpu = settings.device == "gpu";
     const DriverAnswer answer = asked_for_gpu || settings.device.empty() ? ask_driver() : DriverAnswer{};

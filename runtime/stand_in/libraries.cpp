@@ -95,11 +95,14 @@ void* open_emulated_runtime(std::string& error) {
     return choosing::open_own_library("libtrimtab_cudart.so", error);
 }
 
-bool another_runtime_comes_first() {
-    void* launch = dlvsym(RTLD_DEFAULT, "cudaLaunchKernel", real_runtime_name);
-    if (launch == nullptr || is_here(launch)) return false;
-    const void* target = jump_target(launch);
-    return target == nullptr || !is_here(target);
+// By the program's scope: this library finds its own functions first, which it was linked to prefer (-Bsymbolic).
+void* runtime_that_comes_first() {
+    void* program = dlopen(nullptr, RTLD_LAZY);
+    void* launch = program == nullptr ? nullptr : dlvsym(program, "cudaLaunchKernel", real_runtime_name);
+    Dl_info theirs{};
+    if (launch == nullptr || is_here(launch) || dladdr(launch, &theirs) == 0) return nullptr;
+    if (const void* target = jump_target(launch); target != nullptr && is_here(target)) return nullptr;
+    return dlopen(theirs.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 }
 
 void* open_real_driver() {

@@ -13,8 +13,9 @@ namespace trimtab::runtime {
 // libtrimtab_cudart.so, which lies beside libtrimtab.so, opened; null with the loader's message in `error`.
 [[nodiscard]] void* open_emulated_runtime(std::string& error);
 
-// Does the program find another libcudart.so.13 before Trimtab's stand-in, one whose functions do not lead there?
-[[nodiscard]] bool another_runtime_comes_first();
+// Another libcudart.so.13 that the program finds before Trimtab's stand-in, and whose functions do not lead there; null: there
+// is none.
+[[nodiscard]] void* runtime_that_comes_first();
 
 // CUDA's driver: libcuda.so.1, but never this library under that name. Null where it is not installed.
 [[nodiscard]] void* open_real_driver();

@@ -45,6 +45,14 @@ for program in ./main ./tuned; do
     if [[ $program == ./tuned ]]; then grep -qx "tool: initialised 1 times" log.txt || fail "$program: the tool is not injected once"; fi
 done
 
+# An object of trimtab++ that another compiler has linked, with CUDA's library: its launches are chosen, by their kernels' names.
+"$build/bin/trimtab++" -O2 --trimtab-quiet -c "$here/main.cu" -o object.o
+"$clang" object.o -o linked "$gpu/libcudart.so.13"
+rm -f report.jsonl
+run TRIMTAB_REPORT=report.jsonl LD_PRELOAD="$gpu/libstand_in_gpu_device_files.so" ./linked
+[[ $(cat out.txt) == "131070 "* && ! -s log.txt ]] || fail "the program that another compiler linked does not run"
+(($(grep -c '"by":"driver"\|"by":"remembered"' report.jsonl) == 2)) || fail "its launches are not chosen: $(cat report.jsonl)"
+
 # Names, sizes and versions.
 device_of() {
     rm -f report.jsonl
