@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <set>
 
 namespace trimtab::driver_gen {
 
@@ -40,6 +41,11 @@ class BasisBuilder {
     }
     static void add(std::vector<Exponents>& set, const Exponents& wanted) {
         if (std::ranges::find(set, wanted) == set.end()) set.push_back(wanted);
+    }
+
+    // Of many: a search through all of them for each would take their square.
+    static void add(std::vector<Exponents>& terms, std::set<Exponents>& known, const Exponents& wanted) {
+        if (known.insert(wanted).second) terms.push_back(wanted);
     }
 
     static std::int32_t degree_of(const std::vector<Exponents>& terms) {
@@ -89,8 +95,9 @@ std::vector<Exponents> BasisBuilder::data_terms() {
     if (!spec_.data_inverse) return all;
     // What happens once a row, or at its ends.
     const std::vector<Exponents> whole = all;
+    std::set<Exponents> known(all.begin(), all.end());
     for (const std::uint32_t data : fit_.data)
-        for (const Exponents& term : whole) add(all, product(term, in_data(data, -1)));
+        for (const Exponents& term : whole) add(all, known, product(term, in_data(data, -1)));
     return all;
 }
 
@@ -212,14 +219,15 @@ std::vector<Exponents> BasisBuilder::box_terms() {
 
 Basis BasisBuilder::build() && {
     std::vector<Exponents> wanted{{}};
+    std::set<Exponents> known(wanted.begin(), wanted.end());
     const std::vector<Exponents> data = data_terms(), box = box_terms();
     for (const Variable& exact : spec_.exact) {
         const Exponents alone{{variable(exact), 1}};
-        for (const Exponents& term : data) add(wanted, product(term, alone));
+        for (const Exponents& term : data) add(wanted, known, product(term, alone));
     }
     for (const Exponents& d : data)
-        for (const Exponents& b : box) add(wanted, product(d, b));
-    for (const Exponents& term : remainder_terms(data)) add(wanted, term);
+        for (const Exponents& b : box) add(wanted, known, product(d, b));
+    for (const Exponents& term : remainder_terms(data)) add(wanted, known, term);
     for (const Exponents& exponents : wanted)
         basis_.monomials.push_back({.coefficient = 1, .exponents = exponents});
     basis_.data_degree = degree_of(data);
