@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "driver_gen/c_annotation.h"
+#include "driver_gen/c_doubts.h"
 #include "driver_gen/c_metrics.h"
 #include "driver_gen/c_program.h"
 #include "driver_gen/embedded_texts.h"
@@ -52,52 +53,6 @@ std::array<std::string, 3> extent_expressions(const KernelDescription& descripti
     return out;
 }
 
-// Errors of the metrics that the model reads, and whether they depend on the data: what judge() perturbs.
-std::string error_tables(const KernelFits& fits, const model::RationalProgram& program) {
-    const std::vector<model::Metric> used = program.metrics_used();
-    std::string errors, dependent;
-    for (const FittedMetric& fit : fits.metrics) {
-        const bool reads = std::ranges::find(used, fit.metric) != used.end();
-        const double error = fit.exact || !reads ? 0 : fit.quality.held_out_max_error;
-        errors += fmt::format(" {}, /* {} */", c_literal(error), model::name(fit.metric));
-        dependent += reads && fit.data_dependent ? " 1," : " 0,";
-    }
-    const auto table = [](const char* type, const char* name, const std::string& values) {
-        return c_wrapped(fmt::format("static const {} {}[] = {{{} }};", type, name,
-                                     values.empty() ? " 0," : values),
-                         "") +
-               "\n";
-    };
-    return "/* By metric, for those that the model reads: the largest relative error on points held out; "
-           "and\n"
-           "   whether it changes with the contents of the arrays. */\n" +
-           table("double", "trimtab_metric_error", errors) +
-           table("int", "trimtab_data_dependent", dependent);
-}
-
-std::string outside_profile(const KernelFits& fits) {
-    std::string sizes, numbers;
-    for (std::size_t i = 0; i < fits.profiled.size(); ++i) {
-        const ProfiledParameter& parameter = fits.profiled[i];
-        const std::string condition =
-            parameter.varied ? fmt::format("!(data[{}] >= 0)", i)
-                             : fmt::format("!(data[{0}] >= {1} && data[{0}] <= {2})", i,
-                                           c_literal(parameter.least), c_literal(parameter.most));
-        (parameter.is_number && !parameter.varied ? numbers : sizes) +=
-            fmt::format("    if ({}) return 1; /* {} */\n", condition, c_comment_text(fits.data_names[i]));
-    }
-    return "/* Not 0 where the profile cannot speak for D. */\n"
-           "static uint32_t trimtab_outside_profile(const trimtab_context* context) {\n"
-           "    const double* data = context->data;\n    const double* range = context->range;\n" +
-           sizes +
-           "    (void)data;\n"
-           "    return !(range[0] < range[1] && range[2] < range[3] && range[4] < range[5]);\n}\n\n"
-           "/* Not 0 where numbers of D that reach a branch are none that were profiled. */\n"
-           "static int trimtab_has_other_values(const trimtab_context* context) {\n"
-           "    const double* data = context->data;\n" +
-           numbers + "    (void)data;\n    return 0;\n}\n\n";
-}
-
 std::string fill_in(std::string_view text,
                     std::initializer_list<std::pair<std::string_view, std::string>> parts) {
     std::string out(text);
@@ -116,11 +71,12 @@ std::string name_table(const char* table, const std::vector<std::string>& names)
 }  // namespace
 
 const std::string& common_driver_text() {
-    static const std::string text =
-        "#include <trimtab/driver.h>\n\n/* ---- The box of threads ---- */\n\n" +
-        std::string(box_geometry_inc) + "\n/* ---- One launch ---- */\n\n" + std::string(driver_begin_inc) +
-        "\n/* ---- The search ---- */\n\n" + std::string(block_search_inc) +
-        "\n/* ---- What a prediction is worth ---- */\n\n" + std::string(driver_judge_inc) + "\n";
+    static const std::string text = "#include <trimtab/driver.h>\n\n/* ---- The box of threads ---- */\n\n" +
+                                    std::string(box_geometry_inc) + "\n" + std::string(other_values_inc) +
+                                    "\n/* ---- One launch ---- */\n\n" + std::string(driver_begin_inc) +
+                                    "\n/* ---- The search ---- */\n\n" + std::string(block_search_inc) +
+                                    "\n/* ---- What a prediction is worth ---- */\n\n" +
+                                    std::string(driver_judge_inc) + "\n";
     return text;
 }
 
@@ -160,7 +116,7 @@ std::expected<std::string, Error> print_driver(const KernelDescription& descript
         all.push_back(fit.metric);
         metric_names.emplace_back(model::name(fit.metric));
     }
-    const std::string fill_all = metrics.fill_function(all);
+    const std::string fill_all = metrics.fill_function(all, true);
     std::string store;
     for (std::size_t i = 0; i < all.size(); ++i)
         store += fmt::format("    out->metrics[{}] = {}(v);\n", i, metrics.metric_function(all[i]));
@@ -170,7 +126,8 @@ std::expected<std::string, Error> print_driver(const KernelDescription& descript
     text += "/* ---- The low-level metrics ---- */\n\n" + metrics.variables_struct() + "\n";
     text += metrics.ranges_function() + "\n" + metrics.fill_functions() + metrics.metric_functions();
     text += "/* ---- The performance model ---- */\n\n" + chart + "\n";
-    text += error_tables(fits, program) + "\n" + outside_profile(fits);
+    text +=
+        "/* ---- What the profile can speak for ---- */\n\n" + print_doubts(fits, program, metrics, fill_all);
     const auto annotation = print_annotation(description);
     if (!annotation) return std::unexpected(annotation.error());
     text += "/* ---- The legal blocks, and the launch that goes with one ---- */\n\n" + *annotation + "\n";

@@ -31,17 +31,21 @@ CMetrics::CMetrics(const KernelFits& fits) : fits_(fits) {
         names_.push_back(names.unique(name(variable, fits.data_names)));
 }
 
-std::string CMetrics::fill_function(const std::vector<model::Metric>& metrics) {
+std::string CMetrics::fill_function(const std::vector<model::Metric>& metrics, bool and_rivals) {
     std::vector<bool> wanted(fits_.variables.size(), false);
-    for (const model::Metric metric : metrics) {
-        const FittedMetric* fit = fits_.find(metric);
-        if (fit == nullptr) continue;
-        for (const Piece& piece : fit->pieces) {
+    const auto want = [&](const std::vector<Piece>& pieces) {
+        for (const Piece& piece : pieces) {
             if (piece.when) wanted[piece.when->variable] = true;
             for (const auto* part : {&piece.numerator, &piece.denominator})
                 for (const Monomial& monomial : *part)
                     for (const auto& [variable, power] : monomial.exponents) wanted[variable] = true;
         }
+    };
+    for (const model::Metric metric : metrics) {
+        const FittedMetric* fit = fits_.find(metric);
+        if (fit == nullptr) continue;
+        want(fit->pieces);
+        if (and_rivals) std::ranges::for_each(fit->rivals, want);
     }
     auto found = std::ranges::find(fills_, wanted);
     if (found == fills_.end()) found = fills_.insert(found, wanted);
@@ -50,6 +54,14 @@ std::string CMetrics::fill_function(const std::vector<model::Metric>& metrics) {
 
 std::string CMetrics::metric_function(model::Metric metric) const {
     return fits_.find(metric) == nullptr ? "" : fmt::format("metric_{}", model::name(metric));
+}
+
+std::string CMetrics::fitted_function(model::Metric metric) const {
+    return fits_.find(metric) == nullptr ? "" : fmt::format("trimtab_fitted_{}", model::name(metric));
+}
+
+std::string CMetrics::rival_function(model::Metric metric, std::size_t rival) const {
+    return fmt::format("trimtab_rival_{}_of_{}", rival, model::name(metric));
 }
 
 std::string CMetrics::variables_struct() const {
@@ -220,6 +232,27 @@ std::string CMetrics::sum(const std::vector<Monomial>& monomials) const {
     return text;
 }
 
+std::string CMetrics::pieces_text(const std::vector<Piece>& pieces) const {
+    std::string text;
+    for (const Piece& piece : pieces) {
+        std::string indent = "    ";
+        if (piece.when) {
+            text += fmt::format("    if (v->{} < {}) {{\n", names_[piece.when->variable],
+                                c_literal(piece.when->below));
+            indent += "    ";
+        }
+        std::string value = sum(piece.numerator);
+        if (!piece.denominator.empty()) {
+            text += c_comment("No coefficient is negative and no variable is: never below 1.", indent) + "\n";
+            text += c_wrapped("const double denominator = " + sum(piece.denominator) + ";", indent) + "\n";
+            value = "(" + value + ") / denominator";
+        }
+        text += c_wrapped(fmt::format("return {};", value), indent) + "\n";
+        if (piece.when) text += "    }\n";
+    }
+    return text;
+}
+
 std::string CMetrics::metric_text(const FittedMetric& fit) const {
     const auto& info = model::metric_table()[static_cast<std::size_t>(fit.metric)];
     const FitQuality& q = fit.quality;
@@ -234,27 +267,25 @@ std::string CMetrics::metric_text(const FittedMetric& fit) const {
             q.data_degree, q.box_degree,
             fit.data_dependent ? " It changes with the contents of the arrays." : "")) +
         "\n";
-    text += fmt::format("static double metric_{}(const trimtab_variables* v) {{\n    (void)v;\n", info.name);
-    for (const Piece& piece : fit.pieces) {
-        std::string indent = "    ";
-        if (piece.when) {
-            text += fmt::format("    if (v->{} < {}) {{\n", names_[piece.when->variable],
-                                c_literal(piece.when->below));
-            indent += "    ";
-        }
-        std::string value = sum(piece.numerator);
-        if (!piece.denominator.empty()) {
-            text += c_comment("No coefficient is negative and no variable is: never below 1.", indent) + "\n";
-            text += c_wrapped("const double denominator = " + sum(piece.denominator) + ";", indent) + "\n";
-            value = "(" + value + ") / denominator";
-        }
-        text += c_wrapped(fmt::format("return trimtab_clamp({}, {}, {});", value, c_literal(fit.least),
-                                      c_literal(fit.most)),
-                          indent) +
-                "\n";
-        if (piece.when) text += "    }\n";
+    const auto function = [](const std::string& name, const std::string& body) {
+        return fmt::format("static double {}(const trimtab_variables* v) {{\n    (void)v;\n{}}}\n\n", name,
+                           body);
+    };
+    const auto clamped = [&](const std::string& name) {
+        return c_wrapped(fmt::format("return trimtab_clamp({}(v), {}, {});", name, c_literal(fit.least),
+                                     c_literal(fit.most)),
+                         "    ") +
+               "\n";
+    };
+    text += function(fitted_function(fit.metric), pieces_text(fit.pieces));
+    text += function(metric_function(fit.metric), clamped(fitted_function(fit.metric)));
+    for (std::size_t i = 0; i < fit.rivals.size(); ++i) {
+        const std::string name = rival_function(fit.metric, i);
+        text +=
+            "/* It tells the profile as well. */\n" + function(name + "_fitted", pieces_text(fit.rivals[i]));
+        text += function(name, clamped(name + "_fitted"));
     }
-    return text + "}\n\n";
+    return text;
 }
 
 std::string CMetrics::metric_functions() const {

@@ -17,9 +17,13 @@ class CMetrics {
 
     // `trimtab_fill_<n>(context, x, y, z, &variables)` that computes what `metrics` need: its name. Functions
     // are made on demand: ask before fill_functions().
-    [[nodiscard]] std::string fill_function(const std::vector<model::Metric>& metrics);
+    [[nodiscard]] std::string fill_function(const std::vector<model::Metric>& metrics,
+                                            bool and_rivals = false);
     // "metric_load_sectors"; "" for a metric without a fit.
     [[nodiscard]] std::string metric_function(model::Metric metric) const;
+    // The same, clamped to no range; and another function that tells the profile as well.
+    [[nodiscard]] std::string fitted_function(model::Metric metric) const;
+    [[nodiscard]] std::string rival_function(model::Metric metric, std::size_t rival) const;
 
     [[nodiscard]] std::string variables_struct() const;
     [[nodiscard]] std::string ranges_function() const;  // trimtab_ranges(data, range)
@@ -29,6 +33,7 @@ class CMetrics {
   private:
     [[nodiscard]] std::string sum(const std::vector<Monomial>& monomials) const;
     [[nodiscard]] std::string fill_body(const std::vector<bool>& wanted) const;
+    [[nodiscard]] std::string pieces_text(const std::vector<Piece>& pieces) const;
     [[nodiscard]] std::string metric_text(const FittedMetric& fit) const;
 
     const KernelFits& fits_;

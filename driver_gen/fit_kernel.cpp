@@ -151,13 +151,18 @@ void drop_unused_variables(KernelFits& fits) {
         }
         variable = place[variable];
     };
-    for (FittedMetric& fit : fits.metrics)
-        for (Piece& piece : fit.pieces) {
+    const auto keep_all = [&](std::vector<Piece>& pieces) {
+        for (Piece& piece : pieces) {
             if (piece.when) keep(piece.when->variable);
             for (auto* sum : {&piece.numerator, &piece.denominator})
                 for (Monomial& monomial : *sum)
                     for (auto& [variable, power] : monomial.exponents) keep(variable);
         }
+    };
+    for (FittedMetric& fit : fits.metrics) {
+        keep_all(fit.pieces);
+        std::ranges::for_each(fit.rivals, keep_all);
+    }
     fits.variables = std::move(kept);
 }
 

@@ -23,6 +23,9 @@ constexpr double floor_share = 0.02;
 // Sizes differ by a factor of four or more: a value that keeps within this factor does not follow them.
 constexpr double settled_range = 1.5;
 
+// Of so many terms some few agree with any points by chance, and to find these takes long.
+constexpr std::size_t most_monomials = 10000;
+
 struct PieceFit {
     std::optional<Condition> when;  // variable: index in FormSpec::cut_variables
     Rows rows;
@@ -37,6 +40,36 @@ struct FormFit {
     double score = 0;
     bool exact = true;
 };
+
+Form form_of(const std::vector<Piece>& pieces) {
+    bool varies = pieces.size() > 1, inverse = false;
+    for (const Piece& piece : pieces) {
+        if (!piece.denominator.empty()) return Form::rational;
+        for (const Monomial& monomial : piece.numerator)
+            for (const auto& [variable, power] : monomial.exponents) {
+                varies = true;
+                inverse = inverse || power < 0;
+            }
+    }
+    return inverse ? Form::laurent : varies ? Form::polynomial : Form::constant;
+}
+
+// The same monomials in any order, whatever their coefficients.
+bool have_same_terms(const std::vector<Piece>& a, const std::vector<Piece>& b) {
+    const auto terms = [](const std::vector<Monomial>& sum) {
+        std::vector<std::vector<std::pair<std::uint32_t, std::int32_t>>> all;
+        for (const Monomial& monomial : sum) {
+            all.push_back(monomial.exponents);
+            std::ranges::sort(all.back());
+        }
+        std::ranges::sort(all);
+        return all;
+    };
+    return std::ranges::equal(a, b, [&](const Piece& l, const Piece& r) {
+        return l.when == r.when && terms(l.numerator) == terms(r.numerator) &&
+               terms(l.denominator) == terms(r.denominator);
+    });
+}
 
 class MetricFitter {
   public:
@@ -58,7 +91,11 @@ class MetricFitter {
     Candidates candidates(const FormFit& form, const Rows& rows);
     bool cut(const FormSpec& spec, std::vector<PieceFit>& pieces);
     void judge(FittedMetric& fitted, const FormFit& form) const;
+    void learn_all(FormFit& form);
+    std::vector<Piece> pieces_of(const FormFit& form, std::vector<Variable>& variables);
     void finish(FittedMetric& fitted, FormFit& form, std::vector<Variable>& variables);
+    void add_rivals(FittedMetric& fitted, std::vector<FormFit>& tried, double best,
+                    std::vector<Variable>& variables);
     bool snap(const Candidates& rows, Selection& selection) const;
 
     Metric metric_;
@@ -138,6 +175,7 @@ std::optional<FormFit> MetricFitter::fit_form(const FormSpec& spec) {
     form.spec = &spec;
     if (!cut(spec, form.pieces)) return std::nullopt;
     form.basis = make_basis(spec, fit_variables_);
+    if (form.basis.monomials.size() > most_monomials) return std::nullopt;
     form.denominator.assign(form.basis.monomials.size(), false);
     if (spec.rational) form.denominator.resize(2 * form.basis.monomials.size() - 1, true);
     double squares = 0;
@@ -201,30 +239,26 @@ void MetricFitter::judge(FittedMetric& fitted, const FormFit& form) const {
     if (q.held_out_points != 0) q.held_out_mean_error /= q.held_out_points;
 }
 
-void MetricFitter::finish(FittedMetric& fitted, FormFit& form, std::vector<Variable>& variables) {
+// The coefficients may now learn from the points held out, too, which have done their work.
+void MetricFitter::learn_all(FormFit& form) {
+    for (PieceFit& piece : form.pieces) {
+        const Candidates rows = candidates(form, piece.rows);
+        if (auto all = refit(rows, *piece.selection); all && (all->exact || !piece.selection->exact))
+            piece.selection = std::move(all);
+        if (piece.selection->exact) snap(rows, *piece.selection);
+    }
+}
+
+std::vector<Piece> MetricFitter::pieces_of(const FormFit& form, std::vector<Variable>& variables) {
     const auto place = [&](const Variable& wanted) {
         auto found = std::ranges::find(variables, wanted);
         if (found == variables.end()) found = variables.insert(found, wanted);
         return static_cast<std::uint32_t>(found - variables.begin());
     };
-    judge(fitted, form);
-    FitQuality& q = fitted.quality;
-    q.columns = static_cast<std::uint32_t>(form.denominator.size());
-    q.rank = std::numeric_limits<std::uint32_t>::max();
-    q.data_degree = form.basis.data_degree;
-    q.box_degree = form.basis.box_degree;
-    fitted.exact = form.exact;
-    bool varies = false, inverse = false;
-    for (PieceFit& piece : form.pieces) {
-        const Candidates rows = candidates(form, piece.rows);
-        // The points held out have done their work: the coefficients may now learn from them too.
-        if (auto all = refit(rows, *piece.selection); all && (all->exact || !piece.selection->exact))
-            piece.selection = std::move(all);
-        if (piece.selection->exact) snap(rows, *piece.selection);
+    std::vector<Piece> pieces;
+    for (const PieceFit& piece : form.pieces) {
         const Selection& selection = *piece.selection;
-        q.condition = std::max(q.condition, selection.condition);
-        q.rank = std::min(q.rank, selection.rank);
-        Piece& out = fitted.pieces.emplace_back();
+        Piece& out = pieces.emplace_back();
         if (piece.when)
             out.when = {.variable = place(form.spec->cut_variables[piece.when->variable]),
                         .below = piece.when->below};
@@ -232,22 +266,51 @@ void MetricFitter::finish(FittedMetric& fitted, FormFit& form, std::vector<Varia
             const std::size_t column = selection.columns[i], count = form.basis.monomials.size();
             const Monomial& source = form.basis.monomials[column < count ? column : column - count + 1];
             Monomial monomial{.coefficient = selection.coefficients[i], .exponents = {}};
-            for (const auto& [variable, power] : source.exponents) {
+            for (const auto& [variable, power] : source.exponents)
                 monomial.exponents.emplace_back(place(form.basis.variables[variable]), power);
-                varies = true;
-                inverse = inverse || power < 0;
-            }
             (column < count ? out.numerator : out.denominator).push_back(std::move(monomial));
         }
-        if (!out.denominator.empty()) {
+        if (!out.denominator.empty())
             out.denominator.insert(out.denominator.begin(), Monomial{.coefficient = 1, .exponents = {}});
-            fitted.form = Form::rational;
-        }
     }
-    if (fitted.form != Form::rational)
-        fitted.form = inverse                            ? Form::laurent
-                      : varies || form.pieces.size() > 1 ? Form::polynomial
-                                                         : Form::constant;
+    return pieces;
+}
+
+void MetricFitter::finish(FittedMetric& fitted, FormFit& form, std::vector<Variable>& variables) {
+    judge(fitted, form);
+    learn_all(form);
+    FitQuality& q = fitted.quality;
+    q.columns = static_cast<std::uint32_t>(form.denominator.size());
+    q.rank = std::numeric_limits<std::uint32_t>::max();
+    q.data_degree = form.basis.data_degree;
+    q.box_degree = form.basis.box_degree;
+    fitted.exact = form.exact;
+    for (const PieceFit& piece : form.pieces) {
+        q.condition = std::max(q.condition, piece.selection->condition);
+        q.rank = std::min(q.rank, piece.selection->rank);
+    }
+    fitted.pieces = pieces_of(form, variables);
+    fitted.form = form_of(fitted.pieces);
+}
+
+// Functions that could have been taken as well, but are others. Few: most forms that do as well are the same few
+// terms, found among more.
+void MetricFitter::add_rivals(FittedMetric& fitted, std::vector<FormFit>& tried, double best,
+                              std::vector<Variable>& variables) {
+    constexpr std::size_t most_rivals = 2;
+    std::vector<FormFit*> rivals;
+    for (FormFit& form : tried)
+        if (form.score <= acceptable_score(best)) rivals.push_back(&form);
+    std::ranges::sort(rivals, {},
+                      [&](const FormFit* form) { return std::pair(form->score, form - tried.data()); });
+    for (FormFit* form : rivals) {
+        if (fitted.rivals.size() == most_rivals) break;
+        learn_all(*form);
+        std::vector<Piece> pieces = pieces_of(*form, variables);
+        const auto is_same = [&](const std::vector<Piece>& known) { return have_same_terms(known, pieces); };
+        if (!is_same(fitted.pieces) && std::ranges::none_of(fitted.rivals, is_same))
+            fitted.rivals.push_back(std::move(pieces));
+    }
 }
 
 FittedMetric MetricFitter::fit(std::vector<Variable>& variables) {
@@ -297,13 +360,14 @@ FittedMetric MetricFitter::fit(std::vector<Variable>& variables) {
         return fitted;
     }
     FormFit* chosen = &tried.back();
+    const double best = std::ranges::min(tried, {}, &FormFit::score).score;
     if (!chosen->exact) {
-        const double best = std::ranges::min(tried, {}, &FormFit::score).score;
         chosen = &*std::ranges::find_if(
             tried, [&](const FormFit& form) { return form.score <= acceptable_score(best); });
     }
     fitted.quality.forms_compared = static_cast<std::uint32_t>(tried.size());
     finish(fitted, *chosen, variables);
+    if (!fitted.exact) add_rivals(fitted, tried, best, variables);
     return fitted;
 }
 

@@ -21,6 +21,10 @@ double sum_of(const std::vector<Monomial>& sum, std::span<const double> values) 
     return total;
 }
 
+double clamped(double value, const FittedMetric& fit) {
+    return value < fit.least ? fit.least : value > fit.most ? fit.most : value;
+}
+
 }  // namespace
 
 std::string_view name(Form form) {
@@ -42,24 +46,28 @@ const FittedMetric* KernelFits::find(model::Metric metric) const {
     return found == metrics.end() ? nullptr : &*found;
 }
 
-double KernelFits::evaluate(model::Metric metric, std::span<const double> data, double x, double y,
-                            double z) const {
-    const FittedMetric* fit = find(metric);
-    if (fit == nullptr) return 0;
+double KernelFits::fitted(std::span<const Piece> pieces, std::span<const double> data, double x, double y,
+                          double z) const {
     const auto value_of = [&](std::uint32_t variable) {
         return driver_gen::evaluate(variables[variable], ranges, data, x, y, z);
     };
-    const auto piece = std::ranges::find_if(fit->pieces, [&](const Piece& candidate) {
+    const auto piece = std::ranges::find_if(pieces, [&](const Piece& candidate) {
         return !candidate.when || value_of(candidate.when->variable) < candidate.when->below;
     });
-    if (piece == fit->pieces.end()) return fit->least;
+    if (piece == pieces.end()) return 0;
     std::vector<double> values(variables.size());
     for (const auto* sum : {&piece->numerator, &piece->denominator})
         for (const Monomial& monomial : *sum)
             for (const auto& [variable, power] : monomial.exponents) values[variable] = value_of(variable);
     double value = sum_of(piece->numerator, values);
     if (!piece->denominator.empty()) value = value / sum_of(piece->denominator, values);
-    return value < fit->least ? fit->least : value > fit->most ? fit->most : value;
+    return value;
+}
+
+double KernelFits::evaluate(model::Metric metric, std::span<const double> data, double x, double y,
+                            double z) const {
+    const FittedMetric* fit = find(metric);
+    return fit == nullptr ? 0 : clamped(fitted(fit->pieces, data, x, y, z), *fit);
 }
 
 bool KernelFits::uncertain(std::span<const double> data) const {

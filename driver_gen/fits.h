@@ -13,7 +13,7 @@
 // [{"kind", "data", "unit", "offset"}], "metrics": [{"metric", "form", "least", "most", "exact",
 // "data_dependent", "pieces": [{"when": {"variable", "below"} | null, "numerator": [{"coefficient",
 // "exponents": [[variable, exponent]]}], "denominator": [..]}], "quality": {..}}]}. Variables are given by
-// index in "variables".
+// index in "variables". A metric also has "rivals": [[piece, ..], ..] where it has any.
 #pragma once
 
 #include <cstdint>
@@ -79,6 +79,9 @@ struct FittedMetric {
     model::Metric metric = model::Metric::warp_instructions;
     Form form = Form::constant;
     std::vector<Piece> pieces;  // the first whose condition holds; never empty
+    // Other functions that tell the profile as well as this one does, each as `pieces`: where they part, the profile
+    // does not say which of them holds.
+    std::vector<std::vector<Piece>> rivals;
     double least = 0, most = std::numeric_limits<double>::max();  // evaluate() clamps to these
     bool exact = false;                                           // every profiled point is met to rounding
     bool data_dependent = false;  // it changed with the contents of the arrays
@@ -108,6 +111,9 @@ struct KernelFits {
     // for a metric without a fit. Where D lies beyond the profile it extrapolates.
     [[nodiscard]] double evaluate(model::Metric metric, std::span<const double> data, double x, double y,
                                   double z) const;
+    // What pieces of these fits say there, clamped to no range.
+    [[nodiscard]] double fitted(std::span<const Piece> pieces, std::span<const double> data, double x,
+                                double y, double z) const;
     // Outside what the profile can speak for: a parameter that it knows at one value only has another, or no
     // index passes the guards.
     [[nodiscard]] bool uncertain(std::span<const double> data) const;

@@ -89,23 +89,42 @@ FitQuality quality_from(const JsonValue& value) {
             .forms_compared = value["forms_compared"].count()};
 }
 
-json metric_json(const FittedMetric& fit) {
-    json pieces = json::array();
-    for (const Piece& piece : fit.pieces) {
+json pieces_json(const std::vector<Piece>& pieces) {
+    json out = json::array();
+    for (const Piece& piece : pieces) {
         json when = nullptr;
         if (piece.when) when = {{"variable", piece.when->variable}, {"below", piece.when->below}};
-        pieces.push_back({{"when", when},
-                          {"numerator", sum_json(piece.numerator)},
-                          {"denominator", sum_json(piece.denominator)}});
+        out.push_back({{"when", when},
+                       {"numerator", sum_json(piece.numerator)},
+                       {"denominator", sum_json(piece.denominator)}});
     }
-    return {{"metric", model::name(fit.metric)},
-            {"form", name(fit.form)},
-            {"least", fit.least},
-            {"most", fit.most},
-            {"exact", fit.exact},
-            {"data_dependent", fit.data_dependent},
-            {"pieces", pieces},
-            {"quality", quality_json(fit.quality)}};
+    return out;
+}
+std::vector<Piece> pieces_from(const JsonValue& value, std::size_t variables) {
+    std::vector<Piece> pieces;
+    for (const JsonValue& entry : value.list()) {
+        Piece& piece = pieces.emplace_back();
+        if (const JsonValue when = entry["when"]; !when.is_null())
+            piece.when = {.variable = when["variable"].index_below(variables),
+                          .below = when["below"].number()};
+        piece.numerator = sum_from(entry["numerator"], variables);
+        piece.denominator = sum_from(entry["denominator"], variables);
+    }
+    if (pieces.empty() || pieces.back().when) value.fail("has no piece for everywhere else");
+    return pieces;
+}
+
+json metric_json(const FittedMetric& fit) {
+    json out{{"metric", model::name(fit.metric)},
+             {"form", name(fit.form)},
+             {"least", fit.least},
+             {"most", fit.most},
+             {"exact", fit.exact},
+             {"data_dependent", fit.data_dependent},
+             {"pieces", pieces_json(fit.pieces)},
+             {"quality", quality_json(fit.quality)}};
+    for (const std::vector<Piece>& rival : fit.rivals) out["rivals"].push_back(pieces_json(rival));
+    return out;
 }
 FittedMetric metric_from(const JsonValue& value, std::size_t variables) {
     FittedMetric fit;
@@ -119,16 +138,9 @@ FittedMetric metric_from(const JsonValue& value, std::size_t variables) {
     fit.most = value["most"].number();
     fit.exact = value["exact"].boolean();
     fit.data_dependent = value["data_dependent"].boolean();
-    for (const JsonValue& entry : value["pieces"].list()) {
-        Piece& piece = fit.pieces.emplace_back();
-        if (const JsonValue when = entry["when"]; !when.is_null())
-            piece.when = {.variable = when["variable"].index_below(variables),
-                          .below = when["below"].number()};
-        piece.numerator = sum_from(entry["numerator"], variables);
-        piece.denominator = sum_from(entry["denominator"], variables);
-    }
-    if (fit.pieces.empty() || fit.pieces.back().when)
-        value["pieces"].fail("has no piece for everywhere else");
+    fit.pieces = pieces_from(value["pieces"], variables);
+    if (const auto rivals = value.find("rivals"))
+        for (const JsonValue& rival : rivals->list()) fit.rivals.push_back(pieces_from(rival, variables));
     fit.quality = quality_from(value["quality"]);
     return fit;
 }

@@ -115,7 +115,9 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
     std::uint32_t asked = 1;
     if (found == 1 && candidates[0].uncertain != 0) found = select(asked = candidate_count);
     Decision decision = as_written(shape, {});
-    if (std::isfinite(written.predicted_ns)) decision.written_ns = decision.chosen_ns = written.predicted_ns;
+    // A time whose error is as large as itself is none.
+    if (std::isfinite(written.predicted_ns) && (written.uncertain == 0 || written.relative_error < 1))
+        decision.written_ns = decision.chosen_ns = written.predicted_ns;
     if (found < 0) {
         decision.reason = "its driver program found no answer";
         return decision;

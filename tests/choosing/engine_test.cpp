@@ -32,6 +32,7 @@ class EngineTest : public ::testing::Test {
             return block.x == 128 ? 100.0 : 1000.0 - block.x;
         };
         script.uncertain = false;
+        script.relative_error = 0;
         script.select_result = 1;
         script.best = {128, 1, 1};
         script.others.clear();
@@ -206,8 +207,16 @@ TEST_F(EngineTest, AGainBelowTheLeastOneChangesNoNumberOfThreadsEither) {
 
 TEST_F(EngineTest, AnUncertainPredictionChangesNothing) {
     driver_script().uncertain = true;
+    driver_script().relative_error = 0.7;
     start();
     expect_as_written(decide(), shape(), "uncertain");
+    EXPECT_FALSE(std::isnan(decide().written_ns));
+    // As far off as the time is long: that is no time to tell anybody.
+    driver_script().relative_error = 40;
+    start();
+    expect_as_written(decide(), shape(), "uncertain");
+    EXPECT_TRUE(std::isnan(decide().written_ns));
+    EXPECT_TRUE(std::isnan(decide().chosen_ns));
 }
 
 TEST_F(EngineTest, WhatTheGuardsDoNotTurnAwayChangesNothing) {

@@ -12,6 +12,7 @@ int evaluate(const trimtab_device*, const trimtab_image*, const double* data, tr
              trimtab_prediction* out) {
     out->predicted_ns = driver_script().predict(data, block);
     out->uncertain = driver_script().uncertain ? 1 : 0;
+    out->relative_error = driver_script().relative_error;
     return 0;
 }
 

@@ -21,6 +21,7 @@ namespace trimtab::choosing::testing {
 struct DriverScript {
     std::function<double(const double* data, trimtab_dim3 block)> predict;
     bool uncertain = false;
+    double relative_error = 0;
     int select_result = 1;  // how many are offered; negative: an error
     trimtab_dim3 best{128, 1, 1};
     std::vector<trimtab_dim3> others;  // offered after the best to who asks for several

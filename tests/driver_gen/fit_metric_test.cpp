@@ -7,6 +7,7 @@
 #include <cmath>
 #include <deque>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 namespace trimtab::driver_gen {
 namespace {
@@ -195,6 +196,27 @@ TEST_F(FitMetric, FewPointsStillGiveAFit) {
         fit_metric(Metric::load_requests, points_, variables_of_fit_, ranges_, variables_);
     ASSERT_FALSE(fitted.pieces.empty());
     EXPECT_GT(fitted.quality.held_out_max_error, 0);
+}
+
+TEST_F(FitMetric, WhatTellsThePointsAsWellIsARival) {
+    // Exactly met by one form: the others are out.
+    EXPECT_TRUE(fit(Metric::load_requests, [](double n, double m, double, double) {
+                    return 2 * m + n;
+                }).rivals.empty());
+    // Met by several to a part of a per cent, by none exactly.
+    const FittedMetric fitted = fit(Metric::warp_instructions, [](double n, double m, double, double) {
+        return 26 - std::round(100 * m / (n + m)) / 100;
+    });
+    ASSERT_FALSE(fitted.exact);
+    ASSERT_FALSE(fitted.rivals.empty());
+    for (const std::vector<Piece>& rival : fitted.rivals) {
+        EXPECT_NE(rival, fitted.pieces);
+        for (const FitPoint& point : points_) {
+            const double value = fits_.fitted(rival, point.data, point.box[0], point.box[1], 1);
+            EXPECT_NEAR(value / point.value, 1, 0.02);
+        }
+    }
+    EXPECT_EQ(fits_from_json(to_json(fits_), "k").value(), fits_);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "analysis/describe.h"
 #include "compiled_kernels.h"
+#include "driver_gen/doubts.h"
 #include "driver_gen/fit_kernel.h"
 #include "profiler/emulator_backend.h"
 #include "profiler/profile_kernel.h"
@@ -48,6 +49,17 @@ GLOBAL void brightness(float* o, unsigned long long image, int w, int h) {
         : "=f"(r), "=f"(g), "=f"(b), "=f"(a)
         : "l"(image), "f"(x + 0.5f), "f"(y + 0.5f));
     o[y * w + x] = r + g + b;
+}
+GLOBAL void odd_even(int* a, int n, int phase) {
+    int i = 2 * (blockIdx.x * blockDim.x + threadIdx.x) + phase;
+    if (i + 1 < n) {
+        int x = a[i], y = a[i + 1];
+        if (x > y) a[i] = y, a[i + 1] = x;
+    }
+}
+GLOBAL void scan_step(const int* a, int* b, int n, int d) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) b[i] = i >= d ? a[i] + a[i - d] : a[i];
 }
 )";
 
@@ -149,6 +161,30 @@ TEST_F(ProfileToDriver, WorkThatTheArraysDecideIsSaidToBe) {
     ASSERT_TRUE(fits);
     EXPECT_TRUE(fits->find(Metric::load_requests)->data_dependent);
     EXPECT_FALSE(fits->find(Metric::store_requests)->data_dependent);
+}
+
+// Is what some metric may be, besides what its fit says, less or more than this many times that?
+bool is_doubtful(const KernelFits& fits, const std::vector<double>& data, double times) {
+    return std::ranges::any_of(fits.metrics, [&](const FittedMetric& fit) {
+        if (fit.metric == Metric::divergent_branches || fit.metric == Metric::store_partial_sectors)
+            return false;
+        const auto others = other_values(fits, fit, data, 256, 1, 1);
+        return !others || others->most > times || others->least < 1 / times;
+    });
+}
+
+TEST_F(ProfileToDriver, ALaunchThatTheProfileDoesNotHoldForIsSaidToBe) {
+    const auto fits_of = [&](const char* name) {
+        const auto profile = profiler::profile_kernel(kernel(name), *backend_, {});
+        return fit_kernel(profile.value()).value();
+    };
+    // D: n, phase, extent.x: none of it was profiled with a phase of 0, where 1 / phase has a pole.
+    EXPECT_TRUE(is_doubtful(fits_of("odd_even"), {600, 0, 384}, 3));
+    // D: n, d, extent.x: how much is loaded goes with d / n, and as well with powers of both.
+    EXPECT_TRUE(is_doubtful(fits_of("scan_step"), {100000, 32768, 100096}, 3));
+    EXPECT_FALSE(is_doubtful(fits_of("scan_step"), {512, 128, 512}, 3));
+    // D: n, m, k, extent.x, extent.y: sixteen times the size changes nothing.
+    EXPECT_FALSE(is_doubtful(fits_of("product"), {4096, 4096, 4096, 4096, 4096}, 3));
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "analysis/launches/legal_blocks.h"
+#include "driver_gen/doubts.h"
 #include "tools/trimtab/driver_search.h"
 
 namespace trimtab::tools {
@@ -13,47 +15,59 @@ namespace {
 
 thread_local const RankedLaunch* asked = nullptr;
 
-// How far a prediction may be off, as driver_gen/driver_end.inc's trimtab_judge says it.
+// How far a prediction may be off, as driver_gen/driver_judge.inc's trimtab_judge says it.
 struct Judgement {
-    double relative_error = 0;
+    double relative_error = std::numeric_limits<double>::infinity();
     bool uncertain = true;
 };
 // As trimtab_is_alike.
-bool is_alike(const RankedLaunch& launch, const ScaledMetric& scaled, double ratio) {
+bool is_alike(const RankedLaunch& launch, const ScaledMetric& scaled, double ns, double scaled_ns) {
+    const double start = launch.device->values.launch_overhead_ns;
+    const double ratio = (scaled_ns - start) / (ns - start);
+    if (!(ns > start)) return false;
     bool known = false;
     for (const std::uint32_t width : {64u, 256u}) {
         const trimtab_dim3 block{width, 1, 1};
-        const auto ns = predicted_ns(launch, block), other = predicted_ns(launch, block, scaled);
-        if (!ns || !(*ns > 0) || !other) continue;
-        if (std::max(*other - ratio * *ns, ratio * *ns - *other) > 0.1 * ratio * *ns) return false;
+        const auto before = predicted_ns(launch, block), after = predicted_ns(launch, block, scaled);
+        if (!before || !(*before > start) || !after) continue;
+        const double expected = ratio * (*before - start);
+        if (std::abs(*after - start - expected) > 0.1 * expected) return false;
         known = true;
     }
     return known;
 }
 
+// By how much the time changes, as trimtab_change.
+double change(const RankedLaunch& launch, trimtab_dim3 block, double ns, const ScaledMetric& scaled) {
+    if (scaled.factor == 1) return 0;
+    const auto other = predicted_ns(launch, block, scaled);
+    return !other || !(*other > 0) ? 1 : std::max(*other / ns, ns / *other) - 1;
+}
+
 Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns) {
-    Judgement judgement{.uncertain = launch.fits->uncertain(launch.data) || !(ns > 0)};
+    const auto data = data_of(launch, block);
+    if (!data || !(ns > 0)) return {};
     const std::vector<model::Metric> used = launch.program->metrics_used();
-    const bool has_other_numbers = launch.fits->has_other_numbers(launch.data);
+    bool uncertain = launch.fits->uncertain(*data);
+    const bool has_other_numbers = launch.fits->has_other_numbers(*data);
     double squares = 0;
     for (const driver_gen::FittedMetric& fit : launch.fits->metrics) {
         if (std::ranges::find(used, fit.metric) == used.end()) continue;
-        const auto with = [&](double scale) {
-            return predicted_ns(launch, block, {.metric = fit.metric, .factor = scale});
-        };
+        const auto others = driver_gen::other_values(*launch.fits, fit, *data, block.x, block.y, block.z);
+        if (!others) return {};
         if (fit.data_dependent || has_other_numbers) {
-            const auto doubled = with(2);
-            if (!doubled || (std::abs(ns - *doubled) > 0.25 * ns &&
-                             !is_alike(launch, {.metric = fit.metric, .factor = 2}, *doubled / ns)))
-                judgement.uncertain = true;
+            const ScaledMetric many{.metric = fit.metric, .factor = others->times};
+            const auto other = predicted_ns(launch, block, many);
+            uncertain = uncertain || !other ||
+                        (std::abs(ns - *other) > 0.25 * ns && !is_alike(launch, many, ns, *other));
         }
-        if (fit.exact || fit.quality.held_out_max_error == 0) continue;
-        const double change = (with(1 + fit.quality.held_out_max_error).value_or(2 * ns) - ns) / ns;
-        squares += change * change;
+        const double more =
+            std::max(change(launch, block, ns, {.metric = fit.metric, .factor = others->most}),
+                     change(launch, block, ns, {.metric = fit.metric, .factor = others->least}));
+        squares += more * more;
     }
-    judgement.relative_error = std::sqrt(squares);
-    if (!(judgement.relative_error <= 0.5)) judgement.uncertain = true;
-    return judgement;
+    const double error = std::sqrt(squares);
+    return {.relative_error = error, .uncertain = uncertain || !(error <= 0.5)};
 }
 
 // The launch that a call of the driver program's functions is about.

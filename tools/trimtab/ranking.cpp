@@ -96,6 +96,12 @@ bool is_stated(const RankedLaunch& launch, trimtab_dim3 block) {
     return launch_of(launch, block).has_value();
 }
 
+std::optional<std::vector<double>> data_of(const RankedLaunch& launch, trimtab_dim3 block) {
+    auto of_block = launch_of(launch, block);
+    if (!of_block) return std::nullopt;
+    return std::move(of_block->data);
+}
+
 std::optional<double> predicted_ns(const RankedLaunch& launch, trimtab_dim3 block, ScaledMetric scaled) {
     const auto of_block = launch_of(launch, block);
     if (!of_block) return std::nullopt;

@@ -43,6 +43,9 @@ struct RankedLaunch {
 // Whether the kernel's annotations, if it has any, state a launch of the block.
 [[nodiscard]] bool is_stated(const RankedLaunch& launch, trimtab_dim3 block);
 
+// D of the launch with that block, which annotations may change.
+[[nodiscard]] std::optional<std::vector<double>> data_of(const RankedLaunch& launch, trimtab_dim3 block);
+
 // A metric that is taken to be so many times what was fitted.
 struct ScaledMetric {
     model::Metric metric = model::Metric::warp_instructions;

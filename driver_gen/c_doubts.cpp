@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver_gen/c_doubts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "driver_gen/doubts.h"
+
+namespace trimtab::driver_gen {
+
+namespace {
+
+using model::Metric;
+
+bool reads(const model::RationalProgram& program, Metric metric) {
+    const std::vector<Metric> used = program.metrics_used();
+    return std::ranges::find(used, metric) != used.end();
+}
+
+std::string data_dependent(const KernelFits& fits, const model::RationalProgram& program) {
+    std::string dependent;
+    for (const FittedMetric& fit : fits.metrics)
+        dependent += reads(program, fit.metric) && fit.data_dependent ? " 1," : " 0,";
+    return "/* By metric, for those that the model reads: does it change with the contents of the arrays? "
+           "*/\n" +
+           c_wrapped(fmt::format("static const int trimtab_data_dependent[] = {{{} }};",
+                                 dependent.empty() ? " 0," : dependent),
+                     "") +
+           "\n\n";
+}
+
+// other_values() of the metrics that the model reads.
+std::string other_values(const KernelFits& fits, const model::RationalProgram& program,
+                         const CMetrics& metrics, const std::string& fill) {
+    const auto value = [&](Metric metric) { return metrics.metric_function(metric) + "(v)"; };
+    const auto line = [](const std::string& statement) { return c_wrapped(statement, "    ") + "\n"; };
+    const bool has_instructions = fits.find(Metric::warp_instructions) != nullptr;
+    std::string text =
+        "/* By metric that the model reads, what else it may be: by its error on points held out, by what "
+        "others say\n"
+        "   that tell the profile as well, and by what no launch exceeds. */\n"
+        "static int trimtab_other_values(const trimtab_context* context, trimtab_dim3 block, double* least,\n"
+        "                                double* most, double* times) {\n" +
+        fmt::format(
+            "    const trimtab_variables* v =\n        {}(context, trimtab_box_count, block.x, block.y, "
+            "block.z);\n",
+            fill) +
+        line(fmt::format("const double slack = 1.0 + {} * {};", c_literal(slack_share),
+                         has_instructions ? value(Metric::warp_instructions) : "0.0"));
+    const std::vector<MetricBound> bounds = metric_bounds(fits);
+    for (std::size_t i = 0; i < fits.metrics.size(); ++i) {
+        const FittedMetric& fit = fits.metrics[i];
+        if (!reads(program, fit.metric)) continue;
+        text += line(fmt::format("if (!trimtab_is_count({}(v), slack)) return 0;",
+                                 metrics.fitted_function(fit.metric)));
+        if (!fit.exact)
+            text += line(fmt::format("most[{}] = {};", i, c_literal(1 + fit.quality.held_out_max_error)));
+        for (std::size_t rival = 0; rival < fit.rivals.size(); ++rival)
+            text +=
+                line(fmt::format("if (!trimtab_add_rival({}, {}(v), slack, least + {}, most + {})) return 0;",
+                                 value(fit.metric), metrics.rival_function(fit.metric, rival), i, i));
+        for (const MetricBound& bound : bounds) {
+            if (bound.metric != fit.metric) continue;
+            std::string sum = value(bound.others[0]);
+            for (std::size_t n = 1; n < bound.others.size(); ++n) sum += " + " + value(bound.others[n]);
+            text += line(fmt::format("trimtab_add_bound({}, {} * ({}), least + {});", value(fit.metric),
+                                     c_literal(bound.times), sum, i));
+            if (is_limit(fits, bound))
+                text += line(fmt::format("trimtab_add_limit({}, {} * ({}), times + {});", value(fit.metric),
+                                         c_literal(bound.times), sum, i));
+        }
+    }
+    return text + "    (void)v, (void)slack, (void)least, (void)most, (void)times;\n    return 1;\n}\n\n";
+}
+
+std::string outside_profile(const KernelFits& fits) {
+    std::string sizes, numbers;
+    for (std::size_t i = 0; i < fits.profiled.size(); ++i) {
+        const ProfiledParameter& parameter = fits.profiled[i];
+        const std::string condition =
+            parameter.varied ? fmt::format("!(data[{}] >= 0)", i)
+                             : fmt::format("!(data[{0}] >= {1} && data[{0}] <= {2})", i,
+                                           c_literal(parameter.least), c_literal(parameter.most));
+        (parameter.is_number && !parameter.varied ? numbers : sizes) +=
+            fmt::format("    if ({}) return 1; /* {} */\n", condition, c_comment_text(fits.data_names[i]));
+    }
+    return "/* Not 0 where the profile cannot speak for D. */\n"
+           "static uint32_t trimtab_outside_profile(const trimtab_context* context) {\n"
+           "    const double* data = context->data;\n    const double* range = context->range;\n" +
+           sizes +
+           "    (void)data;\n"
+           "    return !(range[0] < range[1] && range[2] < range[3] && range[4] < range[5]);\n}\n\n"
+           "/* Not 0 where numbers of D that reach a branch are none that were profiled. */\n"
+           "static int trimtab_has_other_values(const trimtab_context* context) {\n"
+           "    const double* data = context->data;\n" +
+           numbers + "    (void)data;\n    return 0;\n}\n\n";
+}
+
+}  // namespace
+
+std::string print_doubts(const KernelFits& fits, const model::RationalProgram& program,
+                         const CMetrics& metrics, const std::string& fill) {
+    return data_dependent(fits, program) + other_values(fits, program, metrics, fill) + outside_profile(fits);
+}
+
+}  // namespace trimtab::driver_gen

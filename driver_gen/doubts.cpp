@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver_gen/doubts.h"
+
+#include <algorithm>
+
+namespace trimtab::driver_gen {
+
+using model::Metric;
+
+namespace {
+
+#include "driver_gen/other_values.inc"
+
+// A lane's access lies in one sector and takes a pass of its own at worst; a line has four sectors; what a warp does takes an instruction.
+std::vector<MetricBound> all_bounds() {
+    std::vector<MetricBound> all{
+        {Metric::load_lines, 32, {Metric::load_requests}},
+        {Metric::load_sectors, 32, {Metric::load_requests}},
+        {Metric::load_lines, 1, {Metric::load_sectors}},
+        {Metric::load_sectors, 4, {Metric::load_lines}},
+        {Metric::store_lines, 32, {Metric::store_requests, Metric::atomic_requests}},
+        {Metric::store_sectors, 32, {Metric::store_requests, Metric::atomic_requests}},
+        {Metric::store_lines, 1, {Metric::store_sectors}},
+        {Metric::store_sectors, 4, {Metric::store_lines}},
+        {Metric::shared_wavefronts, 32, {Metric::shared_requests}},
+        {Metric::store_partial_sectors, 1, {Metric::store_sectors}},
+    };
+    for (const Metric part :
+         {Metric::fp32_instructions, Metric::fp64_instructions, Metric::integer_instructions,
+          Metric::special_function_instructions, Metric::control_instructions, Metric::load_requests,
+          Metric::store_requests, Metric::atomic_requests, Metric::local_requests, Metric::shared_requests,
+          Metric::barriers})
+        all.push_back({part, 1, {Metric::warp_instructions}});
+    return all;
+}
+
+}  // namespace
+
+std::vector<MetricBound> metric_bounds(const KernelFits& fits) {
+    std::vector<MetricBound> bounds = all_bounds();
+    const auto is_missing = [&](Metric metric) { return fits.find(metric) == nullptr; };
+    std::erase_if(bounds, [&](const MetricBound& bound) {
+        return is_missing(bound.metric) || std::ranges::any_of(bound.others, is_missing);
+    });
+    return bounds;
+}
+
+bool is_limit(const KernelFits& fits, const MetricBound& bound) {
+    return fits.find(bound.metric)->data_dependent && std::ranges::none_of(bound.others, [&](Metric metric) {
+               return fits.find(metric)->data_dependent;
+           });
+}
+
+// The order of these operations is that of the printed C (c_doubts.cpp): change both or neither.
+std::optional<OtherValues> other_values(const KernelFits& fits, const FittedMetric& fit,
+                                        std::span<const double> data, double x, double y, double z) {
+    const auto evaluate = [&](Metric metric) { return fits.evaluate(metric, data, x, y, z); };
+    const double slack = 1.0 + slack_share * evaluate(Metric::warp_instructions),
+                 value = evaluate(fit.metric);
+    if (!trimtab_is_count(fits.fitted(fit.pieces, data, x, y, z), slack)) return std::nullopt;
+    OtherValues others{.least = 1,
+                       .most = fit.exact ? 1 : 1 + fit.quality.held_out_max_error,
+                       .times = trimtab_may_be_times};
+    for (const std::vector<Piece>& rival : fit.rivals) {
+        const double other = std::clamp(fits.fitted(rival, data, x, y, z), fit.least, fit.most);
+        if (!trimtab_add_rival(value, other, slack, &others.least, &others.most)) return std::nullopt;
+    }
+    for (const MetricBound& bound : metric_bounds(fits)) {
+        if (bound.metric != fit.metric) continue;
+        double sum = evaluate(bound.others[0]);
+        for (std::size_t i = 1; i < bound.others.size(); ++i) sum = sum + evaluate(bound.others[i]);
+        trimtab_add_bound(value, bound.times * sum, &others.least);
+        if (is_limit(fits, bound)) trimtab_add_limit(value, bound.times * sum, &others.times);
+    }
+    return others;
+}
+
+}  // namespace trimtab::driver_gen

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a metric may be at a launch instead of what its fit says there. Where the profile was extrapolated too far the
+// functions that tell it equally well part, and counts come out that no launch has.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "driver_gen/fits.h"
+
+namespace trimtab::driver_gen {
+
+// A metric is at most `times` the sum of `others`, whatever the kernel.
+struct MetricBound {
+    model::Metric metric = model::Metric::load_lines;
+    double times = 1;
+    std::vector<model::Metric> others;
+};
+// Those of which every metric has a fit.
+[[nodiscard]] std::vector<MetricBound> metric_bounds(const KernelFits& fits);
+// Of a metric that the contents of the arrays decide, by some that they do not.
+[[nodiscard]] bool is_limit(const KernelFits& fits, const MetricBound& bound);
+
+// Counts that come out below 0 by less than one, and this share of a warp's instructions, are 0.
+inline constexpr double slack_share = 0.05;
+
+// As shares of what the fit says; `times`: how much more it may be, where the contents of the arrays decide it.
+struct OtherValues {
+    double least = 1, most = 1, times = 1;
+};
+// By the error on points held out, by what rivals say, and by the bounds. None: it can be nothing that is known.
+[[nodiscard]] std::optional<OtherValues> other_values(const KernelFits& fits, const FittedMetric& fit,
+                                                      std::span<const double> data, double x, double y,
+                                                      double z);
+
+}  // namespace trimtab::driver_gen

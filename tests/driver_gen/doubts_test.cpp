@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Launches that a profile does not hold for: rivals, bounds, poles, and the driver program that says so.
+#include "driver_gen/doubts.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compiled_driver.h"
+#include "model/device.h"
+#include "model/performance_model.h"
+
+namespace trimtab::driver_gen {
+namespace {
+
+using model::Metric;
+
+Monomial term(double coefficient, std::vector<std::pair<std::uint32_t, std::int32_t>> exponents = {}) {
+    return {.coefficient = coefficient, .exponents = std::move(exponents)};
+}
+FittedMetric metric_of(Metric metric, std::vector<Monomial> sum, double error = 0) {
+    FittedMetric fit;
+    fit.metric = metric;
+    fit.pieces = {{.when = {}, .numerator = std::move(sum), .denominator = {}}};
+    fit.exact = error == 0;
+    fit.quality.held_out_max_error = error;
+    return fit;
+}
+
+// A kernel of one loop: a metric without a fit of its own is what a plain copy has of it. D: phase, extent.x.
+KernelFits fits_with(std::vector<FittedMetric> own) {
+    KernelFits fits;
+    fits.data_names = {"phase", "extent.x"};
+    fits.profiled = {{16, 64}, {256, 1024}};
+    fits.ranges.end[0].terms = {{1, 1}};
+    fits.ranges.end[1].constant = fits.ranges.end[2].constant = 1;
+    fits.ranges.extent[0] = 1;
+    fits.variables = {{.kind = VariableKind::data, .data = 0},
+                      {.kind = VariableKind::boxes},
+                      {.kind = VariableKind::covered_warps},
+                      {.kind = VariableKind::covered_x}};
+    const std::pair<Metric, std::vector<Monomial>> plain[]{
+        {Metric::warp_instructions, {term(40)}},
+        {Metric::integer_instructions, {term(12)}},
+        {Metric::load_requests, {term(2)}},
+        {Metric::store_requests, {term(1)}},
+        {Metric::load_sectors, {term(8)}},
+        {Metric::store_sectors, {term(4)}},
+        {Metric::load_lines, {term(2)}},
+        {Metric::store_lines, {term(1)}},
+        {Metric::dependent_rounds, {term(1)}},
+        {Metric::active_lanes, {term(32)}},
+        {Metric::active_blocks, {term(1, {{1, 1}})}},
+        {Metric::active_warps, {term(1, {{2, 1}})}},
+        {Metric::footprint_sectors, {term(0.375, {{3, 1}})}},
+        {Metric::instruction_parallelism, {term(1.5)}}};
+    for (const auto& [metric, sum] : plain) fits.metrics.push_back(metric_of(metric, sum));
+    for (FittedMetric& fit : own)
+        *std::ranges::find(fits.metrics, fit.metric, &FittedMetric::metric) = std::move(fit);
+    return fits;
+}
+
+std::optional<OtherValues> others(const KernelFits& fits, Metric metric, double phase) {
+    return other_values(fits, *fits.find(metric), std::vector<double>{phase, 1024}, 128, 1, 1);
+}
+
+TEST(Doubts, AnExactFitHasNone) {
+    const auto found = others(fits_with({}), Metric::load_sectors, 1e6);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->least, 1);
+    EXPECT_EQ(found->most, 1);
+}
+
+TEST(Doubts, WhereRivalsPartEitherMayBeRight) {
+    // Met to 1 % from 16 to 64 alike: a part that grows with the square, or one that goes down with it.
+    FittedMetric fit = metric_of(Metric::warp_instructions, {term(40), term(0.001, {{0, 2}})}, 0.01);
+    fit.rivals = {{{.when = {}, .numerator = {term(41)}, .denominator = {}}},
+                  {{.when = {}, .numerator = {term(30), term(0.1, {{0, 1}})}, .denominator = {}}}};
+    const KernelFits fits = fits_with({fit});
+    const auto near = others(fits, Metric::warp_instructions, 32);
+    ASSERT_TRUE(near);
+    EXPECT_NEAR(near->most, 1.01, 0.01);
+    EXPECT_NEAR(near->least, 33.2 / 41.024, 1e-9);
+    const auto far = others(fits, Metric::warp_instructions, 32768);
+    ASSERT_TRUE(far);
+    EXPECT_NEAR(far->least, 41 / (40 + 0.001 * 32768 * 32768), 1e-12);
+}
+
+TEST(Doubts, NoLaunchHasMoreThanTheBoundsSay) {
+    const KernelFits fits = fits_with({metric_of(Metric::load_lines, {term(4), term(27, {{0, -1}})}, 0.05)});
+    // 31 lines of 8 sectors.
+    const auto below = others(fits, Metric::load_lines, 1);
+    ASSERT_TRUE(below);
+    EXPECT_NEAR(below->least, 8.0 / 31, 1e-12);
+    EXPECT_NEAR(below->most, 1.05, 1e-12);
+    EXPECT_EQ(others(fits, Metric::load_lines, 64)->least, 1);
+    // A pole: as many as a double holds, for at most 8.
+    const auto pole = others(fits, Metric::load_lines, 0);
+    ASSERT_TRUE(pole);
+    EXPECT_LT(pole->least, 1e-300);
+}
+
+TEST(Doubts, OtherContentsOfTheArraysHaveTheirLimits) {
+    FittedMetric scattered = metric_of(Metric::load_sectors, {term(40)});
+    scattered.data_dependent = true;
+    // Of 2 requests at most 32 sectors each; 2 lines and 4 sectors in each are the kernel's own affair.
+    EXPECT_NEAR(
+        others(fits_with({scattered, metric_of(Metric::load_lines, {term(36)})}), Metric::load_sectors, 1)
+            ->times,
+        64.0 / 40, 1e-12);
+    // More requests, more sectors.
+    FittedMetric more = metric_of(Metric::load_requests, {term(2)});
+    FittedMetric lines = metric_of(Metric::load_lines, {term(36)});
+    more.data_dependent = lines.data_dependent = true;
+    EXPECT_EQ(others(fits_with({scattered, more, lines}), Metric::load_sectors, 1)->times, 8);
+}
+
+TEST(Doubts, ACountBelowZeroIsNone) {
+    const KernelFits fits =
+        fits_with({metric_of(Metric::load_requests, {term(2), term(-0.01, {{0, 1}})}, 0.01)});
+    EXPECT_TRUE(others(fits, Metric::load_requests, 64));
+    EXPECT_TRUE(others(fits, Metric::load_requests, 250));  // -0.5: rounding, at 40 instructions
+    EXPECT_FALSE(others(fits, Metric::load_requests, 32768));
+    // 0 times 0: no number.
+    const KernelFits no_number =
+        fits_with({metric_of(Metric::load_requests, {term(1, {{0, -1}}), term(-1, {{0, -1}})}, 0.01)});
+    EXPECT_FALSE(others(no_number, Metric::load_requests, 0));
+}
+
+TEST(Doubts, ARivalOfNothingIsNoShareOfIt) {
+    FittedMetric fit = metric_of(Metric::load_requests, {}, 0.01);
+    fit.rivals = {{{.when = {}, .numerator = {term(1, {{0, 1}})}, .denominator = {}}}};
+    EXPECT_TRUE(others(fits_with({fit}), Metric::load_requests, 2));
+    EXPECT_FALSE(others(fits_with({fit}), Metric::load_requests, 1000));
+}
+
+// The printed driver program of the real model.
+class DoubtfulDriver {
+  public:
+    explicit DoubtfulDriver(std::vector<FittedMetric> own) {
+        analysis::KernelDescription description;
+        description.id = "00000000000000ab";
+        description.name = "k";
+        description.dimensions[0].index = analysis::Index::global;
+        description.data = {{.name = "phase", .type = "s32", .bounds = {}},
+                            {.name = "extent.x",
+                             .is_extent = true,
+                             .dimension = analysis::Dimension::x,
+                             .type = "u32",
+                             .bounds = {}}};
+        const auto text = print_driver(description, fits_with(std::move(own)),
+                                       **model::performance_model(model::default_model));
+        compiled_.emplace(text.value(), description.id, "clang-22");
+    }
+    trimtab_prediction at(double phase) const {
+        const double data[]{phase, 1024};
+        trimtab_image image{};
+        image.registers_per_thread = 16;
+        trimtab_prediction out{};
+        EXPECT_EQ(compiled_->driver()->evaluate(&device_.values, &image, data, {128, 1, 1}, 0, &out), 0);
+        return out;
+    }
+
+  private:
+    std::optional<testing::CompiledDriver> compiled_;
+    model::Device device_ = *model::find_device("rtx2070super");
+};
+
+TEST(Doubts, ReachThePrediction) {
+    const DoubtfulDriver exact({});
+    EXPECT_EQ(exact.at(1e6).uncertain, 0u);
+    EXPECT_EQ(exact.at(1e6).relative_error, 0);
+
+    const DoubtfulDriver pole({metric_of(Metric::load_lines, {term(2), term(0.1, {{0, -1}})}, 0.01)});
+    EXPECT_EQ(pole.at(32).uncertain, 0u);
+    EXPECT_NE(pole.at(0).uncertain, 0u);
+    EXPECT_GT(pole.at(0).relative_error, 1e3);  // no digit of the time is known
+
+    const DoubtfulDriver negative(
+        {metric_of(Metric::load_requests, {term(2), term(-0.001, {{0, 1}})}, 0.01)});
+    EXPECT_EQ(negative.at(32).uncertain, 0u);
+    EXPECT_NE(negative.at(1e5).uncertain, 0u);
+    EXPECT_TRUE(std::isinf(negative.at(1e5).relative_error));
+
+    FittedMetric parting = metric_of(Metric::warp_instructions, {term(40), term(0.001, {{0, 2}})}, 0.01);
+    parting.rivals = {{{.when = {}, .numerator = {term(41)}, .denominator = {}}}};
+    const DoubtfulDriver rivals({parting});
+    EXPECT_EQ(rivals.at(32).uncertain, 0u);
+    EXPECT_NE(rivals.at(32768).uncertain, 0u);
+}
+
+}  // namespace
+}  // namespace trimtab::driver_gen
