@@ -79,9 +79,10 @@ std::string outside_profile(const KernelFits& fits) {
     for (std::size_t i = 0; i < fits.profiled.size(); ++i) {
         const ProfiledParameter& parameter = fits.profiled[i];
         const std::string condition =
-            parameter.varied ? fmt::format("!(data[{}] >= 0)", i)
-                             : fmt::format("!(data[{0}] >= {1} && data[{0}] <= {2})", i,
-                                           c_literal(parameter.least), c_literal(parameter.most));
+            parameter.varied
+                ? fmt::format("!(data[{}] >= {})", i, c_literal(parameter.is_stride ? parameter.least : 0))
+                : fmt::format("!(data[{0}] >= {1} && data[{0}] <= {2})", i, c_literal(parameter.least),
+                              c_literal(parameter.most));
         (parameter.is_number && !parameter.varied ? numbers : sizes) +=
             fmt::format("    if ({}) return 1; /* {} */\n", condition, c_comment_text(fits.data_names[i]));
     }

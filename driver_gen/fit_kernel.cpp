@@ -179,6 +179,7 @@ std::expected<KernelFits, Error> fit_kernel(const Profile& profile) {
         ProfiledParameter& parameter = fits.profiled.emplace_back();
         parameter.least = parameter.most = profile.points[0].data[i];
         parameter.varied = profile.varied[i];
+        parameter.is_stride = std::ranges::find(profile.strides, i) != profile.strides.end();
         for (const ProfilePoint& point : profile.points) {
             parameter.least = std::min(parameter.least, point.data[i]);
             parameter.most = std::max(parameter.most, point.data[i]);

@@ -75,6 +75,8 @@ bool KernelFits::uncertain(std::span<const double> data) const {
         if (!profiled[i].varied && !profiled[i].is_number &&
             !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
             return true;
+    for (std::size_t i = 0; i < profiled.size() && i < data.size(); ++i)
+        if (profiled[i].varied && !(data[i] >= (profiled[i].is_stride ? profiled[i].least : 0))) return true;
     const auto range = ranges.evaluate(data);
     return !(range[0] < range[1] && range[2] < range[3] && range[4] < range[5]);
 }

@@ -8,7 +8,8 @@
 //     8) program.evaluate(inputs, metric_function(fits, data))         predicted time, as the driver computes
 //     it to_text(fits, Metric::load_sectors)                           for people
 //
-// JSON: {"abi": 1, "data": ["NI", ..], "profiled": [{"name", "least", "most", "varied", "number"}], "ranges":
+// JSON: {"abi": 1, "data": ["NI", ..], "profiled": [{"name", "least", "most", "varied", "number",
+// "stride"}], "ranges":
 // {"x": {"first": {"constant", "terms": [["NJ", 1]]}, "end": .., "extent": "extent.x"}, ..}, "variables":
 // [{"kind", "data", "unit", "offset"}], "metrics": [{"metric", "form", "least", "most", "exact",
 // "data_dependent", "pieces": [{"when": {"variable", "below"} | null, "numerator": [{"coefficient",
@@ -96,6 +97,7 @@ struct ProfiledParameter {
     // A threshold or a step, which decides how much is done as the contents of arrays do: another one makes
     // uncertain only where not all blocks lean on it alike.
     bool is_number = false;
+    bool is_stride = false;  // profiler::Profile: below `least` the profile does not hold
     friend bool operator==(const ProfiledParameter&, const ProfiledParameter&) = default;
 };
 
@@ -114,8 +116,8 @@ struct KernelFits {
     // What pieces of these fits say there, clamped to no range.
     [[nodiscard]] double fitted(std::span<const Piece> pieces, std::span<const double> data, double x,
                                 double y, double z) const;
-    // Outside what the profile can speak for: a parameter that it knows at one value only has another, or no
-    // index passes the guards.
+    // Outside what the profile can speak for: a parameter that it knows at one value only has another, a stride is
+    // below what it knows, or no index passes the guards.
     [[nodiscard]] bool uncertain(std::span<const double> data) const;
     // Numbers that reach a branch are none that were profiled.
     [[nodiscard]] bool has_other_numbers(std::span<const double> data) const;

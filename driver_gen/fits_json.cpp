@@ -165,11 +165,12 @@ KernelFits fits_from(const JsonValue& value) {
     for (const JsonValue& entry : value["data"].list()) fits.data_names.push_back(entry.text());
     const std::size_t data_count = fits.data_names.size();
     for (const JsonValue& entry : value["profiled"].list(data_count)) {
-        const auto number = entry.find("number");
+        const auto number = entry.find("number"), stride = entry.find("stride");
         fits.profiled.push_back({.least = entry["least"].number(),
                                  .most = entry["most"].number(),
                                  .varied = entry["varied"].boolean(),
-                                 .is_number = number && number->boolean()});
+                                 .is_number = number && number->boolean(),
+                                 .is_stride = stride && stride->boolean()});
     }
     fits.ranges = profiler::ranges_from(value["ranges"], data_count);
     for (const JsonValue& entry : value["variables"].list())
@@ -189,6 +190,7 @@ json to_json(const KernelFits& fits) {
                             {"most", fits.profiled[i].most},
                             {"varied", fits.profiled[i].varied}});
         if (fits.profiled[i].is_number) profiled.back()["number"] = true;
+        if (fits.profiled[i].is_stride) profiled.back()["stride"] = true;
     }
     for (const Variable& variable : fits.variables) {
         json entry{{"kind", kind_names[static_cast<std::size_t>(variable.kind)]}};

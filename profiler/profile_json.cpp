@@ -77,6 +77,9 @@ Profile profile_from(const JsonValue& value) {
         profile.element_bytes.push_back(entry.count());
     if (const auto cooperate = value.find("blocks_cooperate"))
         profile.blocks_cooperate = cooperate->boolean();
+    if (const auto strides = value.find("strides"))
+        for (const JsonValue& entry : strides->list())
+            profile.strides.push_back(entry.index_below(data_count));
     if (const auto levels = value.find("levels"))
         for (const JsonValue& entry : levels->list()) profile.levels.push_back(level_from(entry, data_count));
     std::vector<model::Metric> metrics;
@@ -137,6 +140,7 @@ json to_json(const Profile& profile) {
                 {"warp_instructions", profile.warp_instructions}};
     for (const PlanLevel& level : profile.levels)
         out["levels"].push_back({{"data", level.data}, {"held_out", level.held_out}, {"why", level.why}});
+    if (!profile.strides.empty()) out["strides"] = profile.strides;
     if (profile.blocks_cooperate) out["blocks_cooperate"] = true;
     return out;
 }

@@ -78,6 +78,7 @@ class KernelProfiler {
     std::optional<MeasureError> fault_at(std::initializer_list<std::size_t> levels);
     void find_ranges(const std::vector<std::vector<double>>& points);
     void find_scales();
+    bool is_stride(const std::vector<double>& base, std::size_t parameter, const Measurement& before);
     std::expected<void, Error> find_roles();
     void add_ends_of_values(std::vector<PlannedPoint>& points) const;
     double planned_cost(const std::vector<PlannedPoint>& points, double warps) const;
@@ -297,6 +298,17 @@ void KernelProfiler::find_scales() {
     }
 }
 
+// Where it is 1 the same requests touch fewer sectors: neighbours lie side by side, and nowhere else in the profile.
+bool KernelProfiler::is_stride(const std::vector<double>& base, std::size_t parameter,
+                               const Measurement& before) {
+    constexpr double fewer = 0.9;
+    const Measured near = probe(planner_.with(base, parameter, 1));
+    if (!near || other_work(*near, before)) return false;
+    return std::ranges::any_of(std::array{Metric::load_sectors, Metric::store_sectors}, [&](Metric metric) {
+        return value(*near, metric) < fewer * value(before, metric);
+    });
+}
+
 // What does each parameter do to a few blocks? A parameter that makes work grow beyond all measure is kept
 // small; one that changes addresses alone is a pitch; a flag that changes nothing is free.
 std::expected<void, Error> KernelProfiler::find_roles() {
@@ -339,6 +351,7 @@ std::expected<void, Error> KernelProfiler::find_roles() {
                                value(*before, Metric::footprint_sectors), same_share))) {
                 planner_.set_role(i, Role::pitch);
             }
+            if (is_stride(base, i, *before)) profile_.strides.push_back(static_cast<std::uint32_t>(i));
         } else if (role == Role::fixed) {
             const auto same = [&](double value) {
                 const Measured changed = probe(planner_.with(base, i, value));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "analysis/describe.h"
 #include "compiled_kernels.h"
@@ -60,6 +61,10 @@ GLOBAL void odd_even(int* a, int n, int phase) {
 GLOBAL void scan_step(const int* a, int* b, int n, int d) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) b[i] = i >= d ? a[i] + a[i - d] : a[i];
+}
+GLOBAL void strided(float* o, const float* a, int n, int every, int of_a) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i * every] = a[i * of_a] + 1;
 }
 )";
 
@@ -185,6 +190,21 @@ TEST_F(ProfileToDriver, ALaunchThatTheProfileDoesNotHoldForIsSaidToBe) {
     EXPECT_FALSE(is_doubtful(fits_of("scan_step"), {512, 128, 512}, 3));
     // D: n, m, k, extent.x, extent.y: sixteen times the size changes nothing.
     EXPECT_FALSE(is_doubtful(fits_of("product"), {4096, 4096, 4096, 4096, 4096}, 3));
+}
+
+TEST_F(ProfileToDriver, StridesBelowTheProfileAreNotKnown) {
+    const auto profile = profiler::profile_kernel(kernel("strided"), *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    EXPECT_EQ(profile->strides, (std::vector<std::uint32_t>{1, 2}));
+    const auto fits = fit_kernel(*profile);
+    ASSERT_TRUE(fits);
+    // D: n, every, of_a, extent.x. Neighbours that lie side by side share their sectors.
+    EXPECT_FALSE(fits->uncertain(std::vector<double>{4096, 1000, 500, 4096}));
+    EXPECT_TRUE(fits->uncertain(std::vector<double>{4096, 1, 500, 4096}));
+    EXPECT_TRUE(fits->uncertain(std::vector<double>{4096, 1000, 2, 4096}));
+    EXPECT_EQ(fits_from_json(to_json(*fits), "strided").value(), *fits);
+    // A row's length is no stride: what a thread does goes with it.
+    EXPECT_TRUE(profiler::profile_kernel(kernel("product"), *backend_, {})->strides.empty());
 }
 
 }  // namespace

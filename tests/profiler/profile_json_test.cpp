@@ -41,6 +41,7 @@ TEST(ProfileJson, KeepsEverything) {
     EXPECT_EQ(*read, sample());
     Profile annotated = sample();
     annotated.blocks_cooperate = true;
+    annotated.strides = {1};
     EXPECT_EQ(profile_from_json(to_json(annotated), "store").value(), annotated);
 }
 
@@ -58,6 +59,7 @@ TEST(ProfileJson, NamesWhatIsWrong) {
     EXPECT_EQ(message("/levels/0/why", 3), "store: profile.levels[0].why is not a text");
     EXPECT_EQ(message("/ranges/x/end/terms", {{7, 1}}),
               "store: profile.ranges.x.end.terms[0][0] is not an index below 2");
+    EXPECT_EQ(message("/strides", {2}), "store: profile.strides[0] is not an index below 2");
     EXPECT_EQ(message("/varied", "yes"), "store: profile.varied is not a list of 2");
     EXPECT_THAT(message("/blocks_cooperate", 1), ::testing::HasSubstr("profile.blocks_cooperate"));
 }

@@ -147,6 +147,27 @@ TEST_F(Command, SelectSaysWhatIsWrong) {
     expect_failure(scale + "--arg columns=300 --arg rows=300 --candidates 3,3", 1, "no block is legal");
 }
 
+// With a phase of 0, half of its fits divide by 0; with another, odd_even is as any other kernel.
+TEST_F(Command, ATimeThatTheProfileDoesNotKnowIsNotTold) {
+    std::ofstream(folder_ / "odd_even.cu") << R"(
+        extern "C" __global__ void odd_even(int *a, int n, int phase) {
+            int i = 2 * (blockIdx.x * blockDim.x + threadIdx.x) + phase;
+            if (i + 1 < n) { int x = a[i], y = a[i + 1]; if (x > y) { a[i] = y; a[i + 1] = x; } }
+        })";
+    ASSERT_EQ(
+        shell(TRIMTAB_BINARY_DIR "/bin/trimtab++ --trimtab-quiet -O3 -c odd_even.cu -o odd_even.o").code, 0);
+    const std::string launch = " odd_even.o --arg n=600 --arg phase=0 --grid 3 --block 128 --json";
+    const Json chosen = trimtab("select" + launch).json();
+    EXPECT_EQ(chosen["by"], "unchanged");
+    EXPECT_THAT(chosen["reason"].get<std::string>(), HasSubstr("uncertain"));
+    EXPECT_TRUE(chosen["predicted_ns"]["written"].is_null());
+    EXPECT_EQ(trimtab("select odd_even.o --arg n=600 --arg phase=0 --extent 384 --json").json()["uncertain"],
+              true);
+    const Json predicted = trimtab("predict" + launch).json();
+    EXPECT_EQ(predicted["by"], "emulation");
+    EXPECT_LT(predicted["ns"], 10'000);
+}
+
 }  // namespace
 
 }  // namespace trimtab::tools::test

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "analysis/launches/legal_blocks.h"
@@ -15,11 +14,6 @@ namespace {
 
 thread_local const RankedLaunch* asked = nullptr;
 
-// How far a prediction may be off, as driver_gen/driver_judge.inc's trimtab_judge says it.
-struct Judgement {
-    double relative_error = std::numeric_limits<double>::infinity();
-    bool uncertain = true;
-};
 // As trimtab_is_alike.
 bool is_alike(const RankedLaunch& launch, const ScaledMetric& scaled, double ns, double scaled_ns) {
     const double start = launch.device->values.launch_overhead_ns;
@@ -43,6 +37,8 @@ double change(const RankedLaunch& launch, trimtab_dim3 block, double ns, const S
     const auto other = predicted_ns(launch, block, scaled);
     return !other || !(*other > 0) ? 1 : std::max(*other / ns, ns / *other) - 1;
 }
+
+}  // namespace
 
 Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns) {
     const auto data = data_of(launch, block);
@@ -69,6 +65,8 @@ Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns) {
     const double error = std::sqrt(squares);
     return {.relative_error = error, .uncertain = uncertain || !(error <= 0.5)};
 }
+
+namespace {
 
 // The launch that a call of the driver program's functions is about.
 RankedLaunch launch_with(const double* data, double dynamic_shared_bytes) {

@@ -2,6 +2,7 @@
 // What a kernel's driver program would choose, asked of the interpreted model.
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "tools/trimtab/ranking.h"
@@ -10,6 +11,13 @@ namespace trimtab::tools {
 
 // The block that its search finds; nothing: no block is legal.
 [[nodiscard]] std::optional<RankedBlock> driver_choice(const RankedLaunch& launch);
+
+// What the prediction of a block is worth, as driver_gen/driver_judge.inc's trimtab_judge says it.
+struct Judgement {
+    double relative_error = std::numeric_limits<double>::infinity();
+    bool uncertain = true;
+};
+[[nodiscard]] Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns);
 
 // A driver program for as long as it lives, for the runtime's own code to ask: its functions answer on the thread that
 // made it, of the kernel that `launch` is one of. Its limits and D are those that each call names.

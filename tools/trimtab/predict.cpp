@@ -14,6 +14,7 @@
 #include "tools/trimtab/captured_launch.h"
 #include "tools/trimtab/code_report.h"
 #include "tools/trimtab/command.h"
+#include "tools/trimtab/driver_choice.h"
 #include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/launch_options.h"
 #include "tools/trimtab/measured_launch.h"
@@ -90,8 +91,17 @@ std::expected<Prediction, Error> predict(const PredictOptions& options, const La
             return std::unexpected(complete.error());
         const auto data = analysis::data_values(kernel, question.arguments.bytes,
                                                 {launch.extent.x, launch.extent.y, launch.extent.z});
-        if (!fits->uncertain(data) && !fits->has_other_numbers(data)) {
-            const auto result = program.evaluate(inputs, driver_gen::metric_function(*fits, data));
+        const auto result = program.evaluate(inputs, driver_gen::metric_function(*fits, data));
+        RankedLaunch asked{.program = &program,
+                           .device = &question.device,
+                           .image = question.image,
+                           .fits = &*fits,
+                           .data = data,
+                           .dynamic_shared_bytes = dynamic_shared_bytes};
+        asked.limits.extent = launch.extent;
+        // Where the block cannot be launched there is nothing to judge.
+        const bool is_known = !result.launchable || judge(asked, block, result.time_ns).relative_error < 1;
+        if (is_known && !fits->uncertain(data) && !fits->has_other_numbers(data)) {
             Prediction prediction{.ns = result.time_ns,
                                   .launchable = result.launchable,
                                   .by = "driver",

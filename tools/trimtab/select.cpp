@@ -218,7 +218,8 @@ int run(const SelectOptions& options) {
         put_first(ranking, driver_choice(launch));
     else
         decide_ties(ranking);
-    const bool uncertain = (*fits)->uncertain(data) || (*fits)->has_other_numbers(data);
+    const bool uncertain = (*fits)->has_other_numbers(data) ||
+                           judge(launch, ranking.front().block, ranking.front().ns).uncertain;
     if (options.launch.json)
         print_json(launch, ranking, kernel, uncertain);
     else
