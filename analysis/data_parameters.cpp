@@ -10,7 +10,7 @@
 
 #include "analysis/launches/parameters.h"
 #include "analysis/values/instruction_rules.h"
-#include "xyz"
+#include "model/launch_configuration.h"
 
 namespace trimtab::analysis {
 namespace {

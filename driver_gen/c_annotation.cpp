@@ -12,7 +12,7 @@
 #include "analysis/launches/operation.h"
 #include "driver_gen/c_text.h"
 #include "driver_gen/embedded_texts.h"
-#include "xyz"
+#include "model/launch_configuration.h"
 
 namespace trimtab::driver_gen {
 

@@ -11,7 +11,7 @@
 
 #include "analysis/launches/operation.h"
 #include "analysis/launches/parameters.h"
-#include "xyz"
+#include "model/launch_configuration.h"
 
 namespace trimtab::analysis {
 namespace {

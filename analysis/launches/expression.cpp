@@ -10,7 +10,7 @@
 
 #include "analysis/launches/expression_json.h"
 #include "analysis/launches/operation.h"
-#include "xyz"
+#include "model/launch_configuration.h"
 
 namespace trimtab::analysis {
 namespace {

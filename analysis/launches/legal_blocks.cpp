@@ -11,7 +11,7 @@
 
 #include "analysis/launches/built_in_blocks.h"
 #include "analysis/launches/free_totals.h"
-#include "xyz"
+#include "model/launch_configuration.h"
 
 namespace trimtab::analysis {
 namespace {

@@ -15,7 +15,7 @@
 #include "analysis/values/iteration_sums.h"
 #include "analysis/values/label_origin.h"
 #include "analysis/values/labels.h"
-#include "xyz"
+#include "model/launch_configuration.h"
 
 namespace trimtab::analysis {
 namespace {

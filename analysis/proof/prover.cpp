@@ -18,7 +18,7 @@
 #include "analysis/values/instruction_rules.h"
 #include "analysis/values/loop_indices.h"
 #include "analysis/values/promoted_stack.h"
-#include "xyz"
+#include "model/launch_configuration.h"
 
 namespace trimtab::analysis {
 namespace {
