@@ -46,7 +46,7 @@ std::optional<WhatIf> use_floats(const Subject& subject) {
         const bool literal = instruction.text.contains("0d");
         Evidence evidence{.source = instruction.source,
                           .column = instruction.column,
-                          .text = literal ? "this literal is double, and makes double what it meets"
+                          .text = literal ? "this literal is double, and turns its operands into double"
                                           : "this is computed in double, of values that are float",
                           .weight = real(instruction.count.warp) * (literal ? 2 : 1)};
         const auto known = std::ranges::find(out.evidence, evidence.source, &Evidence::source);
@@ -93,7 +93,7 @@ std::optional<WhatIf> converge(const Subject& subject) {
             if (known == out.evidence.end())
                 out.evidence.push_back(
                     {.source = instruction.source,
-                     .text = fmt::format("warps part at this branch in {:.0f} % of its turns",
+                     .text = fmt::format("warps diverge at this branch {:.0f} % of the time",
                                          100 * divergent / executed),
                      .weight = divergent});
             else

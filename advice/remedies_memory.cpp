@@ -182,11 +182,12 @@ std::optional<WhatIf> sum_in_registers(const Subject& subject) {
         out.changed[Metric::store_partial_sectors] -= gone * real(store.count.partial_sectors) / warps;
         out.changed[Metric::warp_instructions] -= gone * real(store.count.warp) / warps;
         out.edits.push_back({store.index, EditKind::removed});
-        gather(out.evidence, store,
-               fmt::format(
-                   "this store goes to one address in each of {:.3g} turns: the sum can stay in a register",
-                   1 / std::max(1e-9, stays)),
-               requests);
+        gather(
+            out.evidence, store,
+            fmt::format(
+                "this store goes to one address in each of {:.3g} iterations: the sum can stay in a register",
+                1 / std::max(1e-9, stays)),
+            requests);
     }
     if (out.evidence.empty()) return std::nullopt;
     for (const InstructionProfile& load : subject.profile.instructions) {

@@ -68,7 +68,7 @@ std::string to_text(const Advice& advice) {
                            model::name(kernel.occupancy.limiter));
         if (kernel.findings.empty())
             out += kernel.is_close ? "  advice      none: within 20 % of its roofline\n"
-                                   : "  advice      none that the model sees a gain in\n";
+                                   : "  advice      none: no change that the model knows gains 5 % or more\n";
         out += findings_text(kernel.findings);
     }
     return out;

@@ -143,9 +143,9 @@ void check_proof(Proof& proof, const ptx::Function& kernel) {
         proof.verdict = Verdict::fixed;
         proof.reasons = {
             {1, objection->line == 0 ? std::string() : fmt::format("ptx:{}", objection->line),
-             fmt::format("the proof of this kernel did not stand up to its check ({}), which is an error of "
-                         "Trimtab's; please report it",
-                         objection->text)}};
+             fmt::format(
+                 "the checker rejects the proof of this kernel ({}): a bug in Trimtab; please report it",
+                 objection->text)}};
         return;
     }
 }

@@ -101,11 +101,10 @@ const KernelPlan& Engine::plan_of(Kernel& kernel) {
     const KernelPlan& plan =
         is_summed && !may_reassociate_
             ? plans_.emplace_back(made.without_driver(
-                  "its floating-point sums would be grouped otherwise, which TRIMTAB_REASSOCIATE=0 forbids"))
+                  "another block would regroup its floating-point sums, which TRIMTAB_REASSOCIATE=0 forbids"))
             : made;
     if (is_summed && plan.driver() != nullptr)
-        log_.info(
-            fmt::format("{}: floating-point sums may be grouped otherwise in other blocks", kernel.name));
+        log_.info(fmt::format("{}: other blocks may regroup floating-point sums", kernel.name));
     if (plan.driver() == nullptr)
         log_.debug(fmt::format("{} is launched as written: {}", kernel.name, plan.left_alone()));
     kernel.awaits_module.store(may_come, std::memory_order_relaxed);

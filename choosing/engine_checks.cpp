@@ -121,7 +121,7 @@ Decision Engine::decide_learning(const Kernel& kernel, const LaunchShape& shape,
         plan.remember(key, pending.key_hash, decision);
         decision.remembered = !turn->is_first;
     } else {
-        decision.reason = "one of the launches predicted fastest, which are timed in turn";
+        decision.reason = "one of the launches predicted fastest, which are timed one after another";
     }
     decision.turn = std::move(turn);
     return decision;

@@ -164,8 +164,8 @@ std::vector<std::string> unknown_variables(const char* const* environment) {
         name = name.substr(0, name.find('='));
         if (name != "TRIMTAB" && !name.starts_with("TRIMTAB_")) continue;
         if (std::ranges::find(known_variables, name) == std::end(known_variables))
-            warnings.push_back(fmt::format("{} is no variable of Trimtab's{}", name,
-                                           base::suggestion(name, known_variables)));
+            warnings.push_back(
+                fmt::format("unknown variable {}{}", name, base::suggestion(name, known_variables)));
     }
     return warnings;
 }

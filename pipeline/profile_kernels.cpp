@@ -129,13 +129,13 @@ class KindsOfKernels {
         if (evidence.outcome == Evidence::Outcome::none)
             text += "none, for " + evidence.text;
         else
-            text += fmt::format("{} launches with other blocks leave {}", evidence.launches,
+            text += fmt::format("{} launches with other blocks give {}", evidence.launches,
                                 evidence.outcome == Evidence::Outcome::agrees
-                                    ? "what those as written leave"
-                                    : "something else than those as written");
+                                    ? "the same results as those as written"
+                                    : "other results than those as written");
         if (evidence.assumed_races > 0)
             text += fmt::format(
-                "; of {} launches as written the result depends on the order of threads (a race is assumed)",
+                "; the result of {} launches as written depends on the order of threads (probably a race)",
                 evidence.assumed_races);
         if (kind.result && kind.result->evidence)
             text +=
@@ -197,7 +197,8 @@ class KindsOfKernels {
             else
                 ++here;
         }
-        if (here > 0) work_.warn(fmt::format("there is no worker left: {} kernels are profiled here", here));
+        if (here > 0)
+            work_.warn(fmt::format("no worker is left: {} kernels are profiled on this machine", here));
     }
 
     void work_here(const std::vector<Kind*>& wanted) {

@@ -86,8 +86,7 @@ std::shared_ptr<const choosing::KnownDevice> KnownDevices::device(std::uint32_t 
     if (device == nullptr) {
         pending.restore();
         log_.warn_once(fmt::format(
-            "device {} cannot be described: kernels are launched on it as written, until it answers",
-            ordinal));
+            "device {} cannot be described: its kernels are launched unchanged until it answers", ordinal));
         return nullptr;
     }
     asked_in_vain_.erase(ordinal);
@@ -145,8 +144,8 @@ std::shared_ptr<const choosing::KnownDevice> KnownDevices::describe(std::uint32_
         known.values.dram_bytes_per_s = 2 * known.values.memory_clock_hz * known.values.dram_bus_bits / 8;
     }
     log_.debug(
-        fmt::format("device {}: no description of {} is built in: what CUDA does not tell (latencies, "
-                    "lanes an SM, caches an SM) is taken from {}",
+        fmt::format("device {}: Trimtab has no description of {}: values that CUDA does not report "
+                    "(latencies, lanes and caches per SM) are those of {}",
                     device, properties.name, relative.slug));
     return std::make_shared<choosing::KnownDevice>(std::move(known));
 }

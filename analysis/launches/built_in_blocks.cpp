@@ -34,10 +34,10 @@ std::string built_in_block_mismatch(const KernelDescription& body,
         if ((*built_in)[d] != 0 && (*built_in)[d] != block[d])
             return (*built_in)[d] == 1
                        ? fmt::format(
-                             "blocks of one thread in {0} are built in, for threadIdx.{0} is not read, "
-                             "and the launch has {1}",
+                             "the kernel hard-codes blocks of one thread in {0}, because it does not read "
+                             "threadIdx.{0}; this launch has {1}",
                              "xyz"[d], block[d])
-                       : fmt::format("a block of {} threads in {} is built in, and the launch has {}",
+                       : fmt::format("the kernel hard-codes blocks of {} threads in {}; this launch has {}",
                                      (*built_in)[d], "xyz"[d], block[d]);
     return {};
 }

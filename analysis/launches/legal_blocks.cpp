@@ -224,15 +224,13 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
         if (!is_other_body && description.dimensions[d].block == BlockWidth::powers &&
             !std::has_single_bit(blocks[d]))
             return std::unexpected(
-                fmt::format("what its threads tell each other is known to come out the same with a power of "
-                            "two of them, and the block has {} in {}",
+                fmt::format("the exchange between its threads is proved only for a power of two of them; "
+                            "this block has {} in {}",
                             blocks[d], dimension));
         if (!is_other_body && description.is_of_warps(d) &&
             (blocks[d] % warp_size != 0 || limits.warp_size != warp_size))
             return std::unexpected(fmt::format(
-                "its warps are taken whole, and the block has {} threads in {}, which are no whole "
-                "warps",
-                blocks[d], dimension));
+                "the proof covers only whole warps; this block has {} threads in {}", blocks[d], dimension));
         if (!description.reads(d) && extent[d] != 1)
             return std::unexpected(
                 fmt::format("the kernel has no index in {0}, and the launch has {1} threads in {0}",
@@ -247,12 +245,11 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
     }
     if (const std::uint64_t threads = blocks[0] * blocks[1] * blocks[2];
         threads < description.least_threads && !is_other_body)
-        return std::unexpected(
-            fmt::format("the first {} threads of its blocks fill what they share, and the block has {}",
-                        description.least_threads, threads));
+        return std::unexpected(fmt::format("its first {} threads fill shared memory; this block has only {}",
+                                           description.least_threads, threads));
     if (!indices_are_apart(description, arguments, extent))
         return std::unexpected(
-            "it has barriers, and its threads are not shown to touch memory apart, for these arguments");
+            "it has barriers, and with these arguments its threads may touch the same memory");
     // The user answers for it.
     if (description.verdict == Verdict::annotated) may_cover = {};
     Extents most{};  // that any launch has which is allowed here, or the one written
@@ -268,8 +265,8 @@ std::expected<trimtab_limits, std::string> judge(const KernelDescription& descri
         if (!description.grid_stays(d)) continue;
         if (!free[d] && description.verdict != Verdict::annotated)
             return std::unexpected(
-                fmt::format("its loops over threadIdx.{} are not shown to leave the same results with blocks "
-                            "of other sizes, for these arguments",
+                fmt::format("with these arguments, its loops over threadIdx.{} are not proved to give the "
+                            "same results in other blocks",
                             model::axis_names[d]));
         // From here on the indices of a block: nothing need cover them, and no block is too large for them.
         extent[d] = most[d];

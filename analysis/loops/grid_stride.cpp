@@ -26,7 +26,7 @@ using ptx::Opcode;
 
 // Where rounding moves from one side to the other, results would not differ by rounding alone.
 constexpr std::string_view decides_by_sum =
-    "decides by a sum of floating-point numbers, or uses it as a place, and other blocks round it otherwise";
+    "branches on a floating-point sum, or uses it as an address, and other blocks round that sum differently";
 
 // One dimension's loops.
 class DimensionProof {
@@ -108,7 +108,8 @@ class DimensionProof {
         for (const auto& [branch, ways] : control_.deciding(loop.header))
             if (!is_in(l, branch)) check_entry(l, branch, ways, checked);
         if (!checked.ends)
-            refuse(checked.found.instruction, "has such a loop that does not test its index in every turn");
+            refuse(checked.found.instruction,
+                   "has such a loop that does not test its index in every iteration");
     }
 
     void check_branch(std::uint32_t l, BlockIndex block, Checked& checked) {
@@ -156,9 +157,8 @@ class DimensionProof {
             return refuse(last, no_bound);
         if (!add_test(of_index, index, checked))
             return refuse(last, counts_iterations(l, out)
-                                    ? "counts its turns instead of testing its index, as "
-                                      "compilers make unrolled loops do; put #pragma unroll 1 "
-                                      "before it"
+                                    ? "counts its iterations instead of testing its index, because the "
+                                      "compiler unrolled it; put #pragma unroll 1 before it"
                                     : no_bound);
         checked.found.instruction = last;
         const bool is_always_met = std::ranges::all_of(
@@ -231,7 +231,7 @@ class DimensionProof {
         const std::uint32_t last = last_of(branch);
         if (is_same_for_all(branch)) return;
         constexpr const char* no_test =
-            "reaches the loop by a branch that depends on the thread otherwise than by the loop's bound";
+            "reaches the loop by a branch that depends on the thread, and not only on the loop's bound";
         if (labels_.home(branch) != Labels::outside || (ways != ptx::taken && ways != ptx::falls_through))
             return refuse(last, no_test);
         Symbolic way = kernel_.guard(last);
@@ -272,7 +272,7 @@ class DimensionProof {
         const BlockIndex block = flow_.block_of[instruction];
         bool is_met = labels_.home(block) == Labels::outside;
         for (const auto& [branch, ways] : control_.deciding(block)) is_met &= is_same_for_all(branch);
-        if (!is_met) refuse(instruction, "has a barrier that not all threads are shown to come by");
+        if (!is_met) refuse(instruction, "has a barrier that not all threads are proved to reach");
     }
 
     void check_effect(std::uint32_t instruction) {
@@ -280,11 +280,9 @@ class DimensionProof {
         if (kernel_.blocks_are_units() && is_block_barrier(kernel_, instruction))
             return check_barrier(instruction);
         if (kernel_.blocks_are_units() && is_warp_exchange(kernel_.function().body[instruction]))
-            return refuse(
-                instruction,
-                fmt::format("exchanges values within a warp ({}), of which the outcome is not shown "
-                            "to be the same in other blocks",
-                            kernel_.function().body[instruction].mnemonic));
+            return refuse(instruction, fmt::format("exchanges values within a warp ({}), and the outcome is "
+                                                   "not proved to be the same in other blocks",
+                                                   kernel_.function().body[instruction].mnemonic));
         const BlockIndex block = flow_.block_of[instruction];
         const std::uint32_t l = labels_.home(block);
         const ptx::Instruction& made = kernel_.function().body[instruction];
@@ -318,8 +316,7 @@ class DimensionProof {
         }
         if (l == Labels::outside) return;
         if (!is_below_the_bound(block)) refuse(instruction, "works before it tests the loop's index");
-        if (is_of_last_part(block))
-            refuse(instruction, "works only in turns after which there is another one");
+        if (is_of_last_part(block)) refuse(instruction, "works only in iterations that another one follows");
     }
     bool is_of_last_part(BlockIndex block) const {
         const auto& blocks = loops_.at(labels_.home(block)).last_parts;

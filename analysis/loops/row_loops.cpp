@@ -23,7 +23,7 @@ class RowLoops {
             auto loop = bounds(rows);
             if (!loop)
                 return std::unexpected(Fault{3, flow_.blocks[flow_.loops[rows.loop].header].first,
-                                             "goes over rows up to where arguments do not tell"});
+                                             "loops over rows up to a bound that arguments do not set"});
             result.push_back(std::move(*loop));
         }
         return result;

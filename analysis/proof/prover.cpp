@@ -220,11 +220,10 @@ class Prover {
         leave_out_totals();
         follow_strides();
         if (keeps_grid_ && stride_fault_) {
-            refuse(
-                1, stride_place_,
-                fmt::format("as a loop over threadIdx by blockDim, for which any block would do, the kernel "
-                            "{}",
-                            stride_fault_->text));
+            refuse(1, stride_place_,
+                   fmt::format(
+                       "read as a loop over threadIdx by blockDim, which any block could run, the kernel {}",
+                       stride_fault_->text));
             if (!LoopIndices(table_, proof_.functions.front(), strided()).loops().empty())
                 proof_.near_misses = proof_.reasons;
             return;
@@ -235,7 +234,8 @@ class Prover {
         // what one of them writes; of loops over a block's threads, the launch shows that.
         if (private_ && private_->had_barriers && !has_loops_everywhere() &&
             !(proof_.race_free && export_apart())) {
-            refuse(2, kernel_source(), "the kernel has barriers, and threads may talk through memory");
+            refuse(2, kernel_source(),
+                   "the kernel has barriers, and its threads may exchange values through memory");
             return;
         }
         if (tables_ && !judge_tables()) {
@@ -248,27 +248,26 @@ class Prover {
             const auto [index, block] = proof_.dimensions[d];
             if (index == Index::none || index == Index::in_block || block == BlockWidth::one) continue;
             if (index == Index::of_total && stride_fault_) {
-                dividing(
-                    fmt::format("the kernel reads gridDim.{0}, so that the number of threads in {0} must "
-                                "stay as it is: only blocks that divide it are used; it {1}",
-                                model::axis_names[d], stride_fault_->text),
-                    stride_place_);
+                dividing(fmt::format("the kernel reads gridDim.{0}, so the number of threads in {0} must "
+                                     "stay: only blocks that divide it are used; it {1}",
+                                     model::axis_names[d], stride_fault_->text),
+                         stride_place_);
             }
             const std::size_t before = proof_.guards.size();
             add_guards(static_cast<Dimension>(d));
             if (index == Index::of_total || proof_.guards.size() > before) continue;
             if (const auto test = unknown_tests_[d])
-                dividing(fmt::format("the test of the index in {} is against a value in memory, which is not "
-                                     "known when the kernel is launched, so that only blocks that divide the "
-                                     "launch are used; pass the bound by value",
-                                     model::axis_names[d]),
-                         place_of(proof_.functions.front(), *test));
-            else
                 dividing(
-                    fmt::format("no test of the index in {0} takes the threads past the end away before the "
-                                "first memory access, so that only blocks that divide the launch are used; "
-                                "add a test such as if (i < n)",
-                                model::axis_names[d]));
+                    fmt::format(
+                        "the test of the index in {} reads its bound from memory, which is unknown at the "
+                        "launch: only blocks that divide the launch are used; pass the bound by value",
+                        model::axis_names[d]),
+                    place_of(proof_.functions.front(), *test));
+            else
+                dividing(fmt::format(
+                    "no test of the index in {0} stops threads past the end before the first memory access: "
+                    "only blocks that divide the launch are used; add a test such as if (i < n)",
+                    model::axis_names[d]));
         }
     }
     // Whatever the threads do is to be shown apart from what blocks read and add as wholes; and apart from what

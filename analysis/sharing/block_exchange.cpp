@@ -83,12 +83,12 @@ void ExchangeFinder::find_variables() {
         // It could be any of them.
         if (is_shared_access(body[i]) && !variables_.empty() &&
             shared_place(table_, kernel_, module_, indices_, i).variable == nullptr)
-            fault_ = Fault{3, i, "uses shared memory at a place that is not known"};
+            fault_ = Fault{3, i, "uses shared memory at an unknown address"};
         const bool is_of_variable =
             is_shared_access(body[i]) &&
             variables_.contains(shared_place(table_, kernel_, module_, indices_, i).variable);
         if (is_of_variable && in_loop(kernel_.flow().block_of[i]))
-            fault_ = Fault{3, i, "uses what its threads tell each other within a loop over elements"};
+            fault_ = Fault{3, i, "uses values that its threads exchange within a loop over elements"};
         if (is_of_variable || is_exchange(body[i])) found_.instructions.insert(i);
     }
     // Dynamic shared memory is one, whatever its names are.
@@ -181,7 +181,7 @@ std::optional<Fault> ExchangeFinder::next(const Labels& all_labels, const Iterat
     bool is_met = labels.home(piece->from) == Labels::outside;
     for (const auto& [branch, ways] : control_.deciding(piece->from))
         is_met &= labels.uses(flow.blocks[branch].last - 1).is_exactly_same();
-    if (!is_met) return refused("not all threads are shown to come by");
+    if (!is_met) return refused("not all threads are proved to reach");
 
     Tokens tokens;
     std::map<ValueIndex, std::optional<IterationSum>> sums;
@@ -320,7 +320,7 @@ std::optional<Fault> ExchangeFinder::finish() const {
     if (fault_) return fault_;
     const ptx::ControlFlow& flow = kernel_.flow();
     const auto unordered = [](std::uint32_t at) {
-        return Fault{3, at, "shares a place between two threads with no barrier between them"};
+        return Fault{3, at, "lets two threads use one address with no barrier between them"};
     };
     const Phases phases(kernel_);
     std::map<std::pair<std::uint32_t, std::uint32_t>, bool> leads;
@@ -363,8 +363,7 @@ std::optional<Fault> ExchangeFinder::finish() const {
                                  return place.get() == last || !place->variables.contains(variable) ||
                                         !leads_past(flow, place->piece.to, last->piece.from, block);
                              });
-        if (!is_last)
-            return Fault{3, i, "reads what its threads told each other where it is not known to be the last"};
+        if (!is_last) return Fault{3, i, "reads exchanged values where they may not be the last ones"};
     }
     return std::nullopt;
 }

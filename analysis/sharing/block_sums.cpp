@@ -158,7 +158,7 @@ class SumFinder {
                 refusal(values_, module_, i) || made.operands.size() != made.destination_count + 2u ||
                 made.operands[made.destination_count].kind != Operand::Kind::address)
                 return Fault{2, i,
-                             fmt::format("has {} behind what its threads tell each other", made.mnemonic)};
+                             fmt::format("has {} after its threads have exchanged values", made.mnemonic)};
             if (!is_set_by_arguments(table_, values_.address(i)))
                 return Fault{2, i, "adds a sum of its threads to a place that arguments do not set"};
             flushes_.push_back({i, *sum});

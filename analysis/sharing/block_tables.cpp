@@ -114,7 +114,7 @@ class TableFinder {
             if (made.modifiers.space != ptx::Space::shared)
                 return fail(i, fmt::format("accesses shared memory by {}", made.mnemonic));
             const SharedPlace place = shared_place(table_, values_, module_, indices_, i);
-            if (place.variable == nullptr) return fail(i, "uses shared memory at a place that is not known");
+            if (place.variable == nullptr) return fail(i, "uses shared memory at an unknown address");
             SharedVariable& variable = variables_[place.variable];
             SharedAccess access{i, place.offset, bytes_of(made)};
             if (access.bytes == 0) return false;

@@ -88,7 +88,7 @@ class Run {
         if (done != 0 || std::ranges::any_of(at_, [&](const Position& at) {
                 return at.instruction != at_[0].instruction || at.block != at_[0].block;
             })) {
-            fail("has a barrier that not all threads come by");
+            fail("has a barrier that not all threads reach");
             return false;
         }
         end_phase();
@@ -212,7 +212,7 @@ class Run {
             address.reg != no_index
                 ? tokens_.as_number(values_.value(ssa_.use(i, static_cast<std::uint16_t>(at)), t))
                 : exchange_address(c_.variables, shared_variable(function_, c_.module, address.text));
-        if (!base) return fail("uses shared memory at a place that is not known");
+        if (!base) return fail("uses shared memory at an unknown address");
         const std::uint64_t cell = *base + static_cast<std::uint64_t>(address.offset) + address.bits;
         if (!lies_inside(cell, bytes)) return fail("goes past the end of its shared memory");
         if (cell % bytes != 0 || !sizes_.emplace(variable_of(cell), bytes).first->second ||
@@ -229,7 +229,7 @@ class Run {
             return found != threads.end() && found->second != t;
         };
         if (other(writers_) || (writes && other(readers_)))
-            return fail("shares a place between two threads with no barrier between them");
+            return fail("lets two threads use one address with no barrier between them");
         if (writes) {
             writers_[cell] = t;
             memory_[cell] = values_.operand(i, 1, 8 * bytes, t);

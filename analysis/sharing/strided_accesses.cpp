@@ -19,7 +19,7 @@ using ptx::no_index;
 using ptx::Opcode;
 
 constexpr std::string_view keeps_a_stack =
-    "keeps an array on the stack, which may carry values from turn to turn";
+    "keeps an array on the stack, which may carry values from iteration to iteration";
 // Shared memory as the launch sees it: each variable has a part of the address space that is nobody's.
 constexpr std::string_view among_themselves = "threads among themselves";
 constexpr std::uint64_t first_shared_address = std::uint64_t{1} << 62,
@@ -117,8 +117,8 @@ class Accesses {
         const bool could_be_constant = !at.is_shared && (is_load || !access.reduction.empty());
         return {3, at.instruction,
                 fmt::format(
-                    "{} memory in the loop at places that are not known "
-                    "beforehand, which other turns may {}{}",
+                    "{} memory in the loop at addresses that are not known beforehand, which other "
+                    "iterations may {}{}",
                     is_load                    ? "reads"
                     : access.reduction.empty() ? "writes"
                                                : "updates",

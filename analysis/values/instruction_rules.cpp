@@ -84,13 +84,13 @@ std::optional<std::string> memory_refusal(const ptx::Instruction& instruction) {
         case weak:
             break;
         case volatile_:
-            return fmt::format("accesses volatile memory ({}), as threads do that wait for each other{}",
+            return fmt::format("accesses volatile memory ({}), as threads that wait for each other do{}",
                                instruction.mnemonic, by_hand);
         default:
             return fmt::format("orders memory with other threads ({}){}", instruction.mnemonic, by_hand);
     }
     if (modifiers.cache == ptx::CacheOp::cv)
-        return fmt::format("reads memory past the caches ({}), as threads do that wait for each other{}",
+        return fmt::format("reads memory past the caches ({}), as threads that wait for each other do{}",
                            instruction.mnemonic, by_hand);
     return std::nullopt;
 }
@@ -290,7 +290,7 @@ std::optional<std::string> refusal(const FunctionValues& values, const ptx::Modu
         case OpcodeClass::warp:
             return fmt::format("exchanges values within a warp ({}){}", instruction.mnemonic, by_hand);
         case OpcodeClass::fence:
-            return fmt::format("has a memory fence ({}), as threads do that talk to each other{}",
+            return fmt::format("has a memory fence ({}), as threads that exchange values do{}",
                                instruction.mnemonic, by_hand);
         case OpcodeClass::copy:
             return fmt::format("copies into shared memory ({}){}", instruction.mnemonic, by_hand);

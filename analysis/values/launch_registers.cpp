@@ -258,7 +258,8 @@ void FunctionValues::fault(std::uint32_t instruction, const Symbolic& value) {
     }
     std::string text = fmt::format("uses {} otherwise than through blockIdx * blockDim + threadIdx", names);
     if (built_in)
-        text += fmt::format("; a block of {} threads seems to be built in: write blockDim for it", *built_in);
+        text +=
+            fmt::format("; a block of {} threads seems to be hard-coded: write blockDim instead", *built_in);
     else
         text += "; index by the global thread index alone";
     faults_.push_back({1, instruction, std::move(text)});

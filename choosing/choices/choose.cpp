@@ -106,7 +106,7 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
         return as_written(shape, "the block as written cannot be predicted");
     std::array<trimtab_choice, candidate_count> candidates{};
     if (written.uncertain == 0 && !is_time(written.predicted_ns))
-        return makes_no_sense(shape, "its driver program predicts a time that is none");
+        return makes_no_sense(shape, "its driver program predicts an invalid time");
     const auto select = [&](std::uint32_t count) {
         return driver.select(&device, &image, data.data(), &*limits, shared_bytes, count, candidates.data());
     };
@@ -137,7 +137,7 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
         if (!launch) return makes_no_sense(shape, "its driver program offers a block that is not legal");
         if (candidate.uncertain != 0) continue;
         if (!is_time(candidate.predicted_ns))
-            return makes_no_sense(shape, "its driver program predicts a time that is none");
+            return makes_no_sense(shape, "its driver program predicts an invalid time");
         any_certain = true;
         if (candidate.predicted_ns >= written.predicted_ns || same(candidate.block, shape.written.block))
             break;

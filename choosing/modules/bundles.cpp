@@ -106,7 +106,7 @@ void Bundles::parse(Entry& entry) {
             const bool keeps_one_thread = bundled->description.verdict != analysis::Verdict::fixed &&
                                           analysis::keeps_its_block(bundled->description);
             bundled->no_driver = keeps_one_thread
-                                     ? "the kernel does not read threadIdx, so that no other block is of use"
+                                     ? "the kernel does not read threadIdx: no other block is useful"
                                      : "it has no driver program";
         } else if (bundled->no_driver = mismatch(*bundled->driver, bundled->description);
                    !bundled->no_driver.empty()) {

@@ -249,7 +249,7 @@ Trials::Trial Trials::try_launch(const TrialLaunch& launch, Contents contents, s
         }
         evidence_.outcome = Evidence::Outcome::differs;
         evidence_.text = fmt::format(
-            "on the emulator, {} leave{} something else than the {} as written: {} ({})", text_of(other),
+            "on the emulator, {} give{} another result than the {} as written: {} ({})", text_of(other),
             is_one(other) ? "s" : "", text_of(launch.written), found, circumstances(launch, contents));
         return Trial::refuted;
     }
@@ -329,7 +329,7 @@ bool wants_evidence(const analysis::KernelDescription& description) {
 
 Evidence gather_evidence(const analysis::KernelDescription& description, emulator::Program& program,
                          const Profile& profile, const EvidenceOptions& options) {
-    if (!wants_evidence(description)) return {.text = "there is no verdict of the proof's to check"};
+    if (!wants_evidence(description)) return {.text = "the proof gave no verdict to check"};
     if (profile.backend_name == observed_backend) return {.text = "it wants a program's own data"};
     if (program.variables_end() - program.variables_first() > most_variable_bytes)
         return {.text = "its module's variables are too large"};
@@ -340,13 +340,11 @@ void refute(analysis::KernelDescription& description, const Evidence& evidence) 
     constexpr unsigned rule = 7;
     // The rest stays: it is what was claimed.
     description.verdict = analysis::Verdict::fixed;
-    description.reasons = {
-        {.rule = rule,
-         .source = description.source,
-         .text =
-             evidence.text +
-             "; this is an error of Trimtab's proof, and the kernel keeps its block: please report it with "
-             "this line and the files that --trimtab-keep=DIR writes"}};
+    description.reasons = {{.rule = rule,
+                            .source = description.source,
+                            .text = evidence.text +
+                                    "; the kernel keeps its block; this is a bug in Trimtab's proof: please "
+                                    "report this line and the files that --trimtab-keep=DIR writes"}};
 }
 
 std::string evidence_key(const analysis::KernelDescription& description, const EvidenceOptions& options) {

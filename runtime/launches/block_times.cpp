@@ -268,7 +268,7 @@ std::string BlockTimes::time_all(const std::string& id, std::uint64_t number,
     const auto put_back = [&](std::string why) {
         return saved->restore() && calls_.timing.device_synchronize() == cudaSuccess
                    ? std::move(why)
-                   : "its memory cannot be put back as it was";
+                   : "its memory cannot be restored";
     };
     // Made twice it leaves what it leaves made once: it can be timed again and again without a copy between, which
     // would also change what the caches hold.
@@ -310,7 +310,7 @@ std::string BlockTimes::time_all(const std::string& id, std::uint64_t number,
             }
             if (!repeats_itself) {
                 if (!saved->restore() || calls_.timing.device_synchronize() != cudaSuccess)
-                    return "its memory cannot be put back as it was";
+                    return "its memory cannot be restored";
             } else if (!is_emulated()) {
                 // Not timed: while it runs, what is timed can be queued behind it without a gap.
                 send(timed.launch);

@@ -42,7 +42,7 @@ const char* point_at_arguments(Launcher& launcher, RegisteredKernel* kernel, voi
     // Where there is no description there is nothing to decide either.
     const analysis::KernelDescription* description = launcher.description_of(*kernel);
     if (description == nullptr) return nullptr;
-    if (!unpack(extra, *description, pointers)) return "its arguments are not as its parameters";
+    if (!unpack(extra, *description, pointers)) return "its arguments do not match its parameters";
     shape.arguments = pointers.data();
     return nullptr;
 }

@@ -135,7 +135,7 @@ void Suggestion::prepare(const LaunchToVerify& launch) {
     const bool is_due = kernel.is_due(launch);
     if (!shares_.may_begin(key, TimeShares::Clock::now()) || !is_due || kernel.is_hopeless()) {
         if (is_new) {
-            kernel.skip("the time was over before it was launched");
+            kernel.skip("the time limit ended before it was launched");
             write(kernel);
         }
         return;

@@ -35,6 +35,6 @@ CHECK
 "$sources/bench/coverage/coverage.py" "$build" "$work/programs" --kernels >"$work/table.txt"
 grep -qF '| covering | 10 of 10 (100 %) |' "$work/table.txt"
 grep -qF '| kernels tuned | 8 of 10 (80 %) |' "$work/table.txt"
-grep -qE '^\| shift \| covering \| no \| 0.0 % \| its loops over threadIdx' "$work/table.txt"
+grep -qE '^\| shift \| covering \| no \| 0.0 % \| with these arguments, its loops over threadIdx' "$work/table.txt"
 grep -qE '^skipped: .*broken.cu: does not build' "$work/table.txt"
 ! "$sources/bench/coverage/coverage.py" "$build" "$work/cache" >"$work/none.txt" || exit 1

@@ -57,10 +57,9 @@ TEST(Settings, WhatNothingReadsIsSaid) {
     const char* const environment[] = {
         "HOME=/root",       "TRIMTAB=on", "TRIMTAB_REPROT=x", "TRIMTAB_WISDOM=1", "TRIMTABLE=oak",
         "TRIMTAB_LOG=info", nullptr};
-    EXPECT_THAT(
-        unknown_variables(environment),
-        ::testing::ElementsAre("TRIMTAB_REPROT is no variable of Trimtab's; did you mean \"TRIMTAB_REPORT\"?",
-                               HasSubstr("TRIMTAB_WISDOM is no variable of Trimtab's")));
+    EXPECT_THAT(unknown_variables(environment),
+                ::testing::ElementsAre("unknown variable TRIMTAB_REPROT; did you mean \"TRIMTAB_REPORT\"?",
+                                       HasSubstr("unknown variable TRIMTAB_WISDOM")));
     EXPECT_TRUE(unknown_variables(nullptr).empty());
 }
 

@@ -130,8 +130,9 @@ TEST_F(EvidenceOfModules, AWrongVerdictGetsNoDriverProgram) {
     EXPECT_THAT(profiled.refuted[0].evidence.text, HasSubstr("as written: element "));
     EXPECT_TRUE(bundle_[0].fits);
     EXPECT_FALSE(bundle_[1].fits || bundle_[1].profile);
-    EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("what those as written leave"), HasSubstr("gathered in")),
-                                    HasSubstr("something else than those as written")));
+    EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("the same results as those as written"),
+                                          HasSubstr("gathered in")),
+                                    HasSubstr("other results than those as written")));
 }
 
 TEST_F(EvidenceOfModules, WhatIsKeptIsNotGatheredAgain) {

@@ -169,7 +169,7 @@ TEST_F(Workers, ThoseThatTalkNonsenseAreDoneWithout) {
               0)
         << messages("garbage");
     EXPECT_THAT(messages("garbage"), HasSubstr("no message"));
-    EXPECT_THAT(messages("garbage"), HasSubstr("there is no worker left: 6 kernels are profiled here"));
+    EXPECT_THAT(messages("garbage"), HasSubstr("no worker is left: 6 kernels are profiled on this machine"));
     expect_as_alone("garbage");
 }
 
@@ -177,7 +177,7 @@ TEST_F(Workers, WhatIsLostWithThemIsNotKeptAsTheKernelsFailure) {
     const std::string dies = "exec " TRIMTAB_BINARY_DIR "/bin/trimtab_fake_worker dies";
     EXPECT_EQ(prepare("lost", {"--workers", "9*" + dies}), 3);
     EXPECT_THAT(messages("lost"), HasSubstr("3 workers were lost with it"));
-    EXPECT_THAT(messages("lost"), HasSubstr("workers were lost with some of its kernels"));
+    EXPECT_THAT(messages("lost"), HasSubstr("workers died on some of its kernels"));
     for (const auto& [kind_and_key, value] : rows("lost")) EXPECT_NE(kind_and_key.first, "failure") << value;
     EXPECT_EQ(library("lost"), "");
     for (const auto& entry : fs::directory_iterator(cache("lost") / "trimtab/modules"))

@@ -267,8 +267,8 @@ TEST(Evidence, RefutedKernelsAreFixedAndSayWhy) {
     ASSERT_EQ(description.reasons.size(), 1U);
     EXPECT_EQ(description.reasons[0].rule, 7U);
     EXPECT_THAT(description.reasons[0].text,
-                AllOf(HasSubstr("on the emulator it differs"), HasSubstr("an error of Trimtab's proof"),
-                      HasSubstr("please report it")));
+                AllOf(HasSubstr("on the emulator it differs"), HasSubstr("a bug in Trimtab's proof"),
+                      HasSubstr("please report this line")));
     EXPECT_FALSE(description.guards.empty());
     EXPECT_FALSE(wants_evidence(description));
 }

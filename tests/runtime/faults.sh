@@ -57,9 +57,9 @@ spoiled record-version 'is of another version of Trimtab'
 spoiled guard-unreadable 'the kernel is launched as written'
 spoiled block-zero 'offers a block that is not legal'
 spoiled block-large 'offers a block that is not legal'
-spoiled time-nan 'predicts a time that is none'
-spoiled time-negative 'predicts a time that is none'
-spoiled written-infinite 'predicts a time that is none'
+spoiled time-nan 'predicts an invalid time'
+spoiled time-negative 'predicts an invalid time'
+spoiled written-infinite 'predicts an invalid time'
 spoiled many 'offers more blocks than it was asked for'
 expect report-full 'TRIMTAB_REPORT=/dev/full: No space left on device' TRIMTAB_REPORT=/dev/full
 expect report-folder 'no report is written' TRIMTAB_REPORT=/nonexistent/report.jsonl
@@ -75,6 +75,6 @@ fi
 expect choices '' TRIMTAB_CHOICES="$work/choices.sqlite"
 TRIMTAB_CHOICES=$work/choices.sqlite TRIMTAB_REPORT=report.jsonl ./program "${arguments[@]}" on.bin >on.txt 2>log.txt
 grep -q '"reason":"chosen by an earlier process"' report.jsonl || fail "a kept choice is not taken: $(cat report.jsonl)"
-expect misspelt "TRIMTAB_REPROT is no variable of Trimtab's; did you mean \"TRIMTAB_REPORT\"?" TRIMTAB_REPROT=report.jsonl
+expect misspelt "unknown variable TRIMTAB_REPROT; did you mean \"TRIMTAB_REPORT\"?" TRIMTAB_REPROT=report.jsonl
 expect bad-mode 'TRIMTAB=maybe is not understood' TRIMTAB=maybe
 echo "$checked faults, and the same bytes"

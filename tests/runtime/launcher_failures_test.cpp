@@ -53,9 +53,9 @@ TEST_F(LauncherTest, ADriverProgramThatAnswersNonsenseIsNotAskedAgain) {
     driver_script().best = dim(1u << 31);
     expect_distrust("a block that is not legal");
     driver_script().predict = [](const double*, trimtab_dim3) { return std::nan(""); };
-    expect_distrust("predicts a time that is none");
+    expect_distrust("predicts an invalid time");
     driver_script().predict = [](const double*, trimtab_dim3 block) { return block.x == 128 ? -1.0 : 5.0; };
-    expect_distrust("predicts a time that is none");
+    expect_distrust("predicts an invalid time");
     driver_script().select_result = 1000;
     expect_distrust("more blocks than it was asked for");
 }

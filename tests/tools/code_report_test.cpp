@@ -36,7 +36,7 @@ TEST(CodeReport, CountedCode) {
     const std::string text = code_text(gather.code, gather.module);
     EXPECT_THAT(text, HasSubstr("sm_75: 90 instructions, 1536 bytes; 25 registers"));
     EXPECT_THAT(text, HasSubstr("loop       0xd0 to 0x340: 39 instructions, 12 global loads; PTX line 19"));
-    EXPECT_THAT(text, HasSubstr("; 4 turns of the PTX's at once, 2 turns an entry\n"));
+    EXPECT_THAT(text, HasSubstr("; 4 iterations of the PTX's at once, 2 iterations per entry\n"));
     EXPECT_THAT(text, HasSubstr("544 of the PTX's 544 bytes accessed"));  // 4 (3 * 11 + 1) of 4 bytes
     const auto json = code_json(gather.code, gather.module);
     EXPECT_EQ(json["loops"][0]["copies"], 4);

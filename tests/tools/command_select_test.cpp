@@ -132,9 +132,10 @@ TEST_F(Command, SelectSaysWhatIsWrong) {
     expect_failure(scale + "--arg columns=many --arg rows=3", 3, "\"many\" is no");
     expect_failure(scale + "--arg columns=3 --arg rows=3 --extent 3,0", 3, "--extent");
     expect_failure(scale + "--arg columns=3 --arg rows=3 --candidates 3,b", 3, "--candidates");
-    expect_failure(scale + "--arg columns=3 --arg rows=3 --grid 4", 3, "--grid and --block say together");
+    expect_failure(scale + "--arg columns=3 --arg rows=3 --grid 4", 3,
+                   "--grid and --block together describe");
     expect_failure(scale + "--arg columns=3 --arg rows=3 --grid 4 --block 32 --extent 3", 3,
-                   "leave nothing for");
+                   "exclude --extent");
     expect_failure(scale + "--arg columns=3 --arg rows=3 --grid 4 --block 0", 3, "--block");
     expect_failure("select program --kernel scal --device h100", 3, "did you mean \"scale\"?");
     expect_failure("select program --kernel scale --device h10", 3, "did you mean \"h100\"?");

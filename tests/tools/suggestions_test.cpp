@@ -161,7 +161,7 @@ TEST(Suggestions, NeedWatchedBlocks) {
     unwatched["watched"] = false;
     const auto found = only({kernel(1, {hypothesis("ceil(n / bx)", 0, {unwatched})})});
     EXPECT_FALSE(found.exact);
-    EXPECT_THAT(found.why_none, HasSubstr("too large to be watched"));
+    EXPECT_THAT(found.why_none, HasSubstr("too large to watch"));
 }
 
 TEST(Suggestions, OfDamagedLinesAreNone) {

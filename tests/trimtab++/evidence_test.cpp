@@ -17,27 +17,25 @@ TEST_F(Evidence, AKernelWithEvidenceAgainstItsVerdictKeepsItsBlock) {
     const std::string build = trimtab("-O2 scale.cu -o scale --trimtab-keep=kept");
     const Outcome built = shell(build + by_worker);
     EXPECT_EQ(built.code, 0) << built.text;
-    EXPECT_THAT(
-        built.text,
-        AllOf(HasSubstr("trimtab++: warning: scale.cu: scale(float const*, float*, float, int): on "
-                        "the emulator it does not leave the same; this is an error of Trimtab's proof"),
-              HasSubstr("please report it")));
+    EXPECT_THAT(built.text,
+                AllOf(HasSubstr("trimtab++: warning: scale.cu: scale(float const*, float*, float, int): on "
+                                "the emulator it does not leave the same; the kernel keeps its block; this "
+                                "is a bug in Trimtab's proof"),
+                      HasSubstr("please report this line")));
     const Outcome inspected = shell(inspect + "scale");
-    EXPECT_THAT(inspected.text,
-                AllOf(HasSubstr("fixed: every launch goes out as written"), HasSubstr("rule 7, "),
-                      HasSubstr("on the emulator it does not leave the same")));
+    EXPECT_THAT(inspected.text, AllOf(HasSubstr("fixed: every launch is unchanged"), HasSubstr("rule 7, "),
+                                      HasSubstr("on the emulator it does not leave the same")));
     EXPECT_THAT(shell("cat kept/scale.cu/*.description.json").text, HasSubstr("\"verdict\": \"fixed\""));
     const Outcome ran = shell("TRIMTAB_LOG=info ./scale");
-    EXPECT_THAT(ran.text, AllOf(HasSubstr("PASS"), HasSubstr("this is an error of Trimtab's proof")));
+    EXPECT_THAT(ran.text, AllOf(HasSubstr("PASS"), HasSubstr("this is a bug in Trimtab's proof")));
 
     // It is kept: nobody asks a worker again, and the warning is given again.
     const Outcome again = shell(build);
-    EXPECT_THAT(again.text,
-                AllOf(HasSubstr("this is an error of Trimtab's proof"), Not(HasSubstr("profiled"))));
+    EXPECT_THAT(again.text, AllOf(HasSubstr("this is a bug in Trimtab's proof"), Not(HasSubstr("profiled"))));
     // The same without --trimtab-keep, for which whole driver programs are kept.
     for (int i = 0; i < 2; ++i)
         EXPECT_THAT(shell(trimtab("-O2 scale.cu -o scale")).text,
-                    HasSubstr("this is an error of Trimtab's proof"));
+                    HasSubstr("this is a bug in Trimtab's proof"));
     // Who will not wait for evidence gets the proof's verdict.
     const Outcome unchecked = shell(trimtab("-O2 scale.cu -o scale --trimtab-check=off"));
     EXPECT_EQ(unchecked.text, "");
@@ -47,8 +45,9 @@ TEST_F(Evidence, AKernelWithEvidenceAgainstItsVerdictKeepsItsBlock) {
 TEST_F(Evidence, IsToldWhereItIsAskedFor) {
     const Outcome built = shell("TRIMTAB_LOG=debug " + trimtab("-O2 scale.cu -o scale"));
     EXPECT_EQ(built.code, 0) << built.text;
-    EXPECT_THAT(built.text, AllOf(HasSubstr("evidence for scale(float const*, float*, float, int): "),
-                                  HasSubstr("launches with other blocks leave what those as written leave")));
+    EXPECT_THAT(built.text,
+                AllOf(HasSubstr("evidence for scale(float const*, float*, float, int): "),
+                      HasSubstr("launches with other blocks give the same results as those as written")));
     EXPECT_THAT(built.text, Not(HasSubstr("warning")));
     EXPECT_THAT(shell(trimtab("-O2 scale.cu -o scale --trimtab-quiet")).text, Not(HasSubstr("evidence")));
 }

@@ -39,7 +39,7 @@ for line in open("report.jsonl"):
 decided = lambda name: [launch["by"] != "unchanged" for launch in of[name]]
 # With the built-in block, with half of it, with two rows of it.
 assert decided("_Z5scale") == [True, False, False], of["_Z5scale"]
-assert "a block of 512 threads in x is built in, and the launch has 256" in of["_Z5scale"][1]["reason"], of["_Z5scale"]
+assert "the kernel hard-codes blocks of 512 threads in x; this launch has 256" in of["_Z5scale"][1]["reason"], of["_Z5scale"]
 assert decided("_Z3addILi256EEv") == [True] and decided("_Z7bounded") == [True]
 assert decided("_Z9transpose") == [True] * 6, of["_Z9transpose"]
 assert any("kernel" in launch["chosen"] for launch in of["_Z9transpose"]), of["_Z9transpose"]
@@ -48,7 +48,7 @@ assert decided("_Z5quads") == [True] and decided("_Z9warp_rows") == [True, False
 assert decided("_Z5moved") == [True] and decided("_Z11moved_bytes") == [True], (of["_Z5moved"], of["_Z11moved_bytes"])
 assert decided("_Z13add_by_blocks") == [True, False] and decided("_Z12add_in_turns") == [True], of["_Z13add_by_blocks"]
 assert of["_Z13add_by_blocks"][0]["chosen"]["block"][0] >= 32, of["_Z13add_by_blocks"]
-assert "blocks of one thread in x are built in" in of["_Z13add_by_blocks"][1]["reason"], of["_Z13add_by_blocks"]
+assert "hard-codes blocks of one thread in x" in of["_Z13add_by_blocks"][1]["reason"], of["_Z13add_by_blocks"]
 assert decided("_Z15plane_of_blocks") == [True] and decided("_Z16number_of_blocks") == [True], of["_Z15plane_of_blocks"]
 for launch in of["_Z16number_of_blocks"]:  # the number of threads stays
     threads = [launch[of]["grid"][0] * launch[of]["block"][0] for of in ("written", "chosen")]
@@ -70,9 +70,9 @@ for kernel in scale 'void add<256>' bounded transpose stride rows quads warp_row
     grep -q "^$kernel(.*the same bytes" out.txt || fail "$kernel was not verified: $(cat out.txt)"
 done
 "$build/bin/trimtab" inspect built_in >out.txt
-[[ $(grep -c 'launches go out as written, but for those with' out.txt) == $(grep -c '^  built in  ' out.txt) ]] ||
+[[ $(grep -c 'launched unchanged, except with' out.txt) == $(grep -c '^  hard-coded ' out.txt) ]] ||
     fail "inspect does not say which kernels have such a body: $(grep -v '^    ' out.txt)"
-[[ $(grep -c '^  built in  ' out.txt) -ge 14 ]] || fail "inspect does not show the bodies: $(grep -v '^    ' out.txt)"
+[[ $(grep -c '^  hard-coded ' out.txt) -ge 14 ]] || fail "inspect does not show the bodies: $(grep -v '^    ' out.txt)"
 grep -q '^place.*blockDim' out.txt && fail "a body that is of no use is kept"
 "$build/bin/trimtab" select built_in --kernel transpose --arg rows=100 --arg columns=1000 --grid 63,7 --block 16,16 --json >out.txt ||
     fail "select does not answer: $(cat out.txt)"

@@ -23,7 +23,7 @@ verified() {
     ((status == 1)) || fail "ends with $status: $(cat out.txt log.txt)"
     grep -qx PASS out.txt || fail "does not pass under verify: $(cat out.txt)"
     for kernel in sound_sums sound_means; do
-        grep -q "^$kernel(.*the same, but for how floating-point " out.txt || fail "$kernel is accused, or does not round: $(cat out.txt)"
+        grep -q "^$kernel(.*the same, except for the rounding of floating-point " out.txt || fail "$kernel is accused, or does not round: $(cat out.txt)"
     done
     grep -q '^neighbour_beside_sums(.*DIFFER' out.txt || fail "the race is not seen: $(cat out.txt)"
     grep -A1 '^neighbour_beside_sums(' out.txt | grep -q 'a race of its own' || fail "the race is laid on the block: $(cat out.txt)"

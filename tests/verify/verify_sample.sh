@@ -18,6 +18,6 @@ grep -qx PASS out.txt || fail "does not pass under verify"
 [[ $source == */samples/* ]] || exit 0 # whose every kernel is launched
 fixed=$("$build/bin/trimtab" inspect "$name" --json | grep -c '"verdict": "fixed"' || true)
 all=$("$build/bin/trimtab" inspect "$name" --json | grep -c '"verdict": ' || true)
-checked=$(grep -c 'the same bytes\|floating-point atomics round' out.txt || true)
+checked=$(grep -c 'the same bytes\|rounding of floating-point atomics' out.txt || true)
 ((checked >= all - fixed)) || fail "$all kernels, $fixed of them fixed, but $checked checked: $(cat out.txt)"
 tail -n 1 out.txt

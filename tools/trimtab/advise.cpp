@@ -181,40 +181,35 @@ int run(AdviseOptions options) {
 
 void add_advise(CLI::App& app, Action& action) {
     auto options = std::make_shared<AdviseOptions>();
-    CLI::App* command =
-        app.add_subcommand("advise", "Say what limits a program's kernels, where, and what a fix gains")
-            ->group(groups::understand);
+    CLI::App* command = app.add_subcommand("advise", "Show what limits kernels, where, and what a fix gains")
+                            ->group(groups::understand);
     command->footer("Example: trimtab advise -- ./program arguments");
-    command->add_option("--device", options->device,
-                        "The GPU to emulate: slug, name, or a description in JSON");
-    command->add_flag("--json", options->json,
-                      "JSON on stdout; what the program writes there goes to stderr");
+    command->add_option("--device", options->device, "Emulate this GPU: slug, name, or JSON file");
+    command->add_flag("--json", options->json, "Print JSON; the program's own output goes to stderr");
     command->add_option("--sarif", options->sarif,
                         "Write the findings for editors and code reviews (SARIF 2.1.0)");
-    command->add_option(
-        "--against", options->against,
-        "A former --json: exits with 1 where a kernel got slower or has a defect that it had not");
-    command->add_option("--report", options->report,
-                        "Write it as a page (.html) that needs nothing beside it");
-    command->add_option("--kernel", options->kernel, "One launch, not a program: the kernel of FILE");
-    auto* grid = command->add_option("--grid", options->grid, "Its blocks: X[,Y[,Z]]");
-    auto* block = command->add_option("--block", options->block, "Its threads a block: X[,Y[,Z]]");
+    command->add_option("--against", options->against,
+                        "Compare with a former --json: exit 1 if slower, or a new defect");
+    command->add_option("--report", options->report, "Write one self-contained page (.html)");
+    command->add_option("--kernel", options->kernel, "Advise on one launch of this kernel of FILE");
+    auto* grid = command->add_option("--grid", options->grid, "Launch so many blocks: X[,Y[,Z]]");
+    auto* block = command->add_option("--block", options->block, "Use so many threads per block: X[,Y[,Z]]");
     grid->needs(block);
     block->needs(grid);
-    command
-        ->add_option("--arg", options->arguments,
-                     "Its argument NAME=VALUE, by name or index; may be repeated")
+    command->add_option("--arg", options->arguments, "Set a kernel argument: NAME=VALUE, by name or index")
         ->allow_extra_args(false)
         ->take_all();
     command
-        ->add_option("--dynamic-shared", options->dynamic_shared_bytes, "Its bytes of dynamic shared memory")
+        ->add_option("--dynamic-shared", options->dynamic_shared_bytes,
+                     "Use so many bytes of dynamic shared memory")
         ->check(CLI::NonNegativeNumber);
     command
-        ->add_option("--flag", options->compiler_flags, "For a CUDA source: a compiler flag, as --flag=-DN=4")
+        ->add_option("--flag", options->compiler_flags,
+                     "Compile the CUDA source with this flag, as --flag=-DN=4")
         ->allow_extra_args(false)
         ->take_all();
     add_capture_option(*command, options->capture)->excludes(grid);
-    command->add_option("PROGRAM", options->words, "After --: the program and its arguments; or FILE")
+    command->add_option("PROGRAM", options->words, "The program to run and its arguments, after --; or FILE")
         ->expected(-1);
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

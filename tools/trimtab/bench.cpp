@@ -60,7 +60,7 @@ std::expected<fs::path, Error> times_file(const BenchOptions& options,
         return std::unexpected(Error{
             .message = earlier.program.empty()
                            ? std::string("is none of trimtab bench's: name another folder with -o")
-                           : fmt::format("holds times of {}{}: name another folder with -o, or say --again",
+                           : fmt::format("holds times of {}{}: name another folder with -o, or use --again",
                                          fmt::join(earlier.program, " "),
                                          earlier.device.empty() ? "" : " on " + earlier.device),
             .file = file.string()});
@@ -164,33 +164,28 @@ void add_bench(CLI::App& app, Action& action) {
     CLI::App* command = app.add_subcommand("bench", "Time every block that a program's launches may have")
                             ->group(groups::run);
     command->footer(
-        "Goes on where an earlier run was stopped.\n"
+        "Continues where an earlier run was stopped.\n"
         "Example: trimtab bench -- ./program arguments");
     command->add_option("--device", options->device,
-                        "gpu, or the GPU to emulate: slug, name, or a description in JSON");
-    command
-        ->add_option("--blocks", options->blocks,
-                     "How many shapes to time beside the one as written, or all that are legal")
+                        "Use gpu, or emulate this one: slug, name, or JSON file");
+    command->add_option("--blocks", options->blocks, "Time so many other blocks, or all legal ones")
         ->capture_default_str();
-    command->add_option(
-        "--repetitions", options->repetitions,
-        "Times of each shape; default 9 on a GPU, 1 on the emulator, whose times do not vary");
-    command->add_option("--seed", options->seed, "Of the order, and of the shapes where they are not all")
-        ->capture_default_str();
+    command->add_option("--repetitions", options->repetitions,
+                        "Time each block so often (default 9 on a GPU, 1 emulated)");
+    command->add_option("--seed", options->seed, "Random seed for order and sampling")->capture_default_str();
     command
-        ->add_option(
-            "--seconds", options->seconds,
-            "No more times are taken after so long, and the same command goes on there; default: no limit")
+        ->add_option("--seconds", options->seconds,
+                     "Stop after so many seconds; the same command goes on there")
         ->check(CLI::Range(0.0, 1e9));
-    command->add_option("-o,--output", options->output, "The folder for times and tables")
+    command->add_option("-o,--output", options->output, "Write times and tables to this folder")
         ->capture_default_str();
-    command->add_flag("--again", options->again, "Begin anew, whatever the folder holds");
-    command->add_flag("--quiet", options->quiet, "No progress");
-    command->add_flag("--json", options->json,
-                      "Print JSON; what the program writes on stdout goes to stderr");
+    command->add_flag("--again", options->again, "Start again, whatever the folder holds");
+    command->add_flag("--quiet", options->quiet, "Print no progress");
+    command->add_flag("--json", options->json, "Print JSON; the program's own output goes to stderr");
     add_capture_option(*command, options->capture);
     add_worker_options(*command, options->workers);
-    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
+    command->add_option("PROGRAM", options->program, "The program to run and its arguments, after --")
+        ->expected(-1);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return bench(*options); }; });
 }

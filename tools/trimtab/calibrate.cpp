@@ -143,23 +143,20 @@ int run_calibrate(const CalibrateOptions& options) {
 void add_calibrate(CLI::App& app, Action& action) {
     auto options = std::make_shared<CalibrateOptions>();
     CLI::App* command =
-        app.add_subcommand("calibrate", "Measure a device with micro-benchmarks, and describe it")
+        app.add_subcommand("calibrate", "Measure a GPU with micro-benchmarks, and describe it")
             ->group(groups::set_up);
     command->footer(
         "Measures latencies, rates and bandwidths.\n"
         "Example: trimtab calibrate -o mine.json");
     command->add_option("--device", options->device,
-                        "gpu, or the GPU to emulate: slug, name, or a description in JSON");
-    command->add_option(
-        "-o,--output", options->output,
-        "Write the description to this file; as FILE.json it can be named wherever a device can");
-    command->add_option("--slug", options->slug, "The description's short name");
-    command->add_option(
-        "--repetitions", options->repetitions,
-        "Samples of each measurement; default 9 on a GPU, 1 on the emulator, whose times do not vary");
-    command->add_flag("--quiet", options->quiet, "No progress");
-    command->add_flag("--json", options->json,
-                      "Print JSON: the description, what was measured, and the differences");
+                        "Use gpu, or emulate this one: slug, name, or JSON file");
+    command->add_option("-o,--output", options->output,
+                        "Write the description to FILE.json, which --device can name");
+    command->add_option("--slug", options->slug, "Give the description this short name");
+    command->add_option("--repetitions", options->repetitions,
+                        "Take so many samples (default 9 on a GPU, 1 emulated)");
+    command->add_flag("--quiet", options->quiet, "Print no progress");
+    command->add_flag("--json", options->json, "Print the description, measurements and differences as JSON");
     command->callback([options, &action] { action = [options] { return run_calibrate(*options); }; });
 }
 

@@ -38,13 +38,10 @@ bool copy_in(emulator::GlobalMemory& memory, std::uint64_t address, std::span<co
 
 void add_shape_options(CLI::App& command, LaunchOptions& options, std::string& grid, std::string& block) {
     command.get_option("FILE")->required(false);
-    command.add_option("--grid", grid, "X[,Y[,Z]] blocks");
-    command.add_option("--block", block, "X[,Y[,Z]] threads");
+    command.add_option("--grid", grid, "Launch so many blocks: X[,Y[,Z]]");
+    command.add_option("--block", block, "Use so many threads per block: X[,Y[,Z]]");
     add_capture_option(command, options.capture)
-        ->description(
-            "In the place of FILE, --kernel, --arg, --grid and --block: the launch that TRIMTAB_CAPTURE "
-            "wrote to "
-            "this file, with its memory; --grid, --block and --device ask for another");
+        ->description("Use this captured launch (TRIMTAB_CAPTURE) instead of FILE and --arg");
 }
 
 std::optional<Error> launch_is_asked(const LaunchOptions& options, const std::string& grid,

@@ -39,9 +39,8 @@ std::expected<std::vector<std::string>, Error> captured_program(const std::strin
 }  // namespace
 
 CLI::Option* add_capture_option(CLI::App& command, std::string& capture) {
-    return command.add_option(
-        "--capture", capture,
-        "In the place of a program: the launch that TRIMTAB_CAPTURE wrote to this file");
+    return command.add_option("--capture", capture,
+                              "Instead of a program, use the launch that TRIMTAB_CAPTURE wrote");
 }
 
 std::optional<int> take_capture(std::string_view subcommand, std::string_view what,

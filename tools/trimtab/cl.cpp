@@ -91,19 +91,20 @@ void add_cl(CLI::App& app, Action& action) {
     command->footer(
         "Options of clBuildProgram follow --.\n"
         "Example: trimtab cl kernels.cl -o kernels.ptx");
-    command->add_option("FILE", options->file, "OpenCL C")->required();
-    command->add_option("OPTIONS", options->build_options, "Options of clBuildProgram, after --");
-    command->add_option("-D", options->definitions, "NAME[=VALUE], as the preprocessor takes it")
+    command->add_option("FILE", options->file, "OpenCL C source")->required();
+    command->add_option("OPTIONS", options->build_options, "Options for clBuildProgram, after --");
+    command->add_option("-D", options->definitions, "Define NAME[=VALUE] for the preprocessor")
         ->allow_extra_args(false);
-    command->add_option("-I", options->folders, "A folder to include files from")->allow_extra_args(false);
-    command->add_option("-o", options->output, "The PTX; default: FILE's name with .ptx, in this folder");
-    command->add_option("--ir", options->ir, "Write the LLVM IR, too");
-    command->add_option("--arch", options->architecture, "The architecture to compile for")
+    command->add_option("-I", options->folders, "Search this folder for include files")
+        ->allow_extra_args(false);
+    command->add_option("-o", options->output, "Write the PTX here (default: FILE's name with .ptx)");
+    command->add_option("--ir", options->ir, "Write the LLVM IR too");
+    command->add_option("--arch", options->architecture, "Compile for this architecture")
         ->capture_default_str();
-    command->add_option("--work-dim", options->work_dimensions, "What get_work_dim() says")
+    command->add_option("--work-dim", options->work_dimensions, "Let get_work_dim() return this")
         ->check(CLI::Range(1, 3))
         ->capture_default_str();
-    command->add_flag("--json", options->json, "Say it as JSON");
+    command->add_flag("--json", options->json, "Print JSON");
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -91,9 +91,10 @@ std::string loops_text(const sass::Function& function, const sass::ControlFlow& 
         if (match != nullptr) {
             const sass::LoopMatch& found = match->loops[l];
             out += found.line == 0 ? "; matches no loop of the PTX"
-                                   : fmt::format("; {:.0f} turn{} of the PTX's at once", found.copies,
+                                   : fmt::format("; {:.0f} iteration{} of the PTX's at once", found.copies,
                                                  found.copies == 1 ? "" : "s");
-            if (found.entries > 0) out += fmt::format(", {:.4g} turns an entry", found.turns / found.entries);
+            if (found.entries > 0)
+                out += fmt::format(", {:.4g} iterations per entry", found.turns / found.entries);
         }
         out += "\n";
     }

@@ -88,9 +88,8 @@ int run(const DevicesOptions& options) {
 void add_devices(CLI::App& app, Action& action) {
     auto options = std::make_shared<DevicesOptions>();
     CLI::App* command =
-        app.add_subcommand("devices", "List the described GPUs, or one with the source of every value")
-            ->group(groups::set_up);
-    command->add_option("DEVICE", options->device, "Slug, name, or a description in JSON");
+        app.add_subcommand("devices", "List the known GPUs, or the values of one")->group(groups::set_up);
+    command->add_option("DEVICE", options->device, "Slug, name, or JSON file");
     command->add_flag("--json", options->json, "Print JSON");
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

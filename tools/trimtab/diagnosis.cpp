@@ -98,8 +98,8 @@ Finding diagnose_installation() {
 
 Finding diagnose_opencl() {
     if (const auto library = base::find_own_library("trimtab-opencl/libclc.bc"))
-        return {"OpenCL C", Health::good, *library};
-    return {"OpenCL C", Health::note, "Trimtab was built without libclc: no .cl file can be compiled",
+        return {"OpenCL C source", Health::good, *library};
+    return {"OpenCL C source", Health::note, "Trimtab was built without libclc: no .cl file can be compiled",
             "scripts/setup.sh, then build again"};
 }
 

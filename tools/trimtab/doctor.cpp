@@ -67,8 +67,7 @@ int run(const DoctorOptions& options) {
 void add_doctor(CLI::App& app, Action& action) {
     auto options = std::make_shared<DoctorOptions>();
     CLI::App* command =
-        app.add_subcommand("doctor", "Check what Trimtab needs on this machine, and say what to do")
-            ->group(groups::set_up);
+        app.add_subcommand("doctor", "Check this machine, and say what to install")->group(groups::set_up);
     command->footer("Exits with 1 if anything is missing.");
     command->add_flag("--quick", options->quick, "Look only: do not build and run a first kernel");
     command->add_flag("--json", options->json, "Print JSON");

@@ -58,21 +58,6 @@ manual::Section options_section(const CLI::App& command) {
     return section;
 }
 
-std::string synopsis(const CLI::App& command) {
-    std::string text = "trimtab " + command.get_name() + " [OPTION]...";
-    for (const CLI::Option* option : options_of(command)) {
-        if (!option->get_positional()) continue;
-        const std::string name = option->get_name(/*positional=*/true);
-        // After --, a program and what is its own.
-        if (name == "PROGRAM")
-            text += " -- PROGRAM [ARGUMENT]...";
-        else
-            text += option->get_required() ? " " + name : " [" + name + "]";
-        if (name != "PROGRAM" && option->get_items_expected_max() > 1) text += "...";
-    }
-    return text;
-}
-
 manual::Page page_of(const CLI::App& command) {
     manual::Page page{.name = "trimtab-" + command.get_name(),
                       .summary = command.get_description(),
@@ -173,6 +158,21 @@ _trimtab "$@"
 }
 
 }  // namespace
+
+std::string synopsis(const CLI::App& command) {
+    std::string text = "trimtab " + command.get_name() + " [OPTION]...";
+    for (const CLI::Option* option : options_of(command)) {
+        if (!option->get_positional()) continue;
+        const std::string name = option->get_name(/*positional=*/true);
+        // After --, a program and what is its own.
+        if (name == "PROGRAM")
+            text += " -- PROGRAM [ARGUMENT]...";
+        else
+            text += option->get_required() ? " " + name : " [" + name + "]";
+        if (name != "PROGRAM" && option->get_items_expected_max() > 1) text += "...";
+    }
+    return text;
+}
 
 std::expected<void, Error> write_documentation(const CLI::App& app, const std::string& folder) {
     const auto write_page = [&](const manual::Page& page) {

@@ -14,6 +14,9 @@ class App;
 
 namespace trimtab::tools {
 
+// "trimtab verify [OPTION]... -- PROGRAM [ARGUMENT]..."
+[[nodiscard]] std::string synopsis(const CLI::App& command);
+
 // Below `folder`: man1/trimtab.1 and one page a subcommand, bash/trimtab, zsh/_trimtab.
 [[nodiscard]] std::expected<void, Error> write_documentation(const CLI::App& app, const std::string& folder);
 

@@ -110,7 +110,7 @@ void print_text(const Answer& answer) {
                a.block.x, a.block.y, a.block.z, a.estimate.time_ns / 1e3);
     fmt::print("  by abstract emulation of {}: {} blocks traced, {} warp instructions scheduled{}\n",
                traced_code(a), a.launch.trace.blocks.size(), a.estimate.emulated_warp_instructions,
-               a.launch.is_cut ? "; the launch is more than can be kept, its time is too small" : "");
+               a.launch.is_cut ? "; the launch is too large to keep whole, so this time is too short" : "");
     if (!a.launch.no_machine_code.empty())
         fmt::print("  not of machine code: {}\n", a.launch.no_machine_code);
     fmt::print("  {} registers ({}); occupancy {:.0f} %, {} blocks on an SM, limited by {}\n",
@@ -216,27 +216,29 @@ int run(const EmulateOptions& options) {
 void add_emulate(CLI::App& app, Action& action) {
     auto options = std::make_shared<EmulateOptions>();
     CLI::App* command =
-        app.add_subcommand("emulate", "Emulate one launch: its time, and what limits it on which line")
+        app.add_subcommand("emulate", "Emulate one launch: its time, and which lines limit it")
             ->group(groups::understand);
     command->footer(
         "Emulates the warps of the launch on an SM's resources.\n"
-        "Example: trimtab emulate app.cu --kernel K --device h100 --grid 1024 --block 256 --arg n=262144");
+        "Example: trimtab emulate app.cu --kernel K --grid 1024 --block 256 --arg n=4096");
     add_launch_options(*command, options->launch);
     add_shape_options(*command, options->launch, options->grid, options->block);
     command->add_option("--trace", options->trace, "Write the warps' timeline for Perfetto (Chrome's JSON)");
     command
-        ->add_option("--trace-instructions", options->trace_instructions, "Warp instructions in it, at most")
+        ->add_option("--trace-instructions", options->trace_instructions,
+                     "Write at most so many warp instructions to --trace")
         ->check(CLI::Range(1, 10'000'000))
         ->capture_default_str();
     command
-        ->add_option("--policy", options->policy, "Warps issue greedy-then-oldest, in strict or loose turns")
+        ->add_option("--policy", options->policy,
+                     "Issue warps greedily (gto), or in strict or loose rotation")
         ->check(CLI::IsMember({"gto", "rr", "lrr"}))
         ->capture_default_str();
     command->add_flag("--bypass-l1", options->loads_bypass_l1,
-                      "Global loads are cached in L2 only, as -Xptxas -dlcm=cg has them");
+                      "Cache global loads only in L2, as -Xptxas -dlcm=cg does");
     command->add_flag("--from-ptx", options->from_ptx,
-                      "Emulate the PTX, though ptxas's machine code could be had");
-    command->add_flag("--no-sensitivity", options->no_sensitivity, "The time alone");
+                      "Emulate the PTX, even if ptxas could make machine code");
+    command->add_flag("--no-sensitivity", options->no_sensitivity, "Print only the time");
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

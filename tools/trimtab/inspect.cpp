@@ -183,33 +183,29 @@ int run(const InspectOptions& options) {
 
 void add_inspect(CLI::App& app, Action& action) {
     auto options = std::make_shared<InspectOptions>();
-    CLI::App* command =
-        app.add_subcommand("inspect", "Show what is known of a file's kernels, and which keep their blocks")
-            ->group(groups::understand);
+    CLI::App* command = app.add_subcommand("inspect", "Show a file's kernels, and which keep their blocks")
+                            ->group(groups::understand);
     command->footer(
         "Shows verdicts and their reasons, data parameters, guards and fitted metrics.\n"
         "Example: trimtab inspect ./program");
     command->add_option("BINARY", options->binary, "Program, library, object, or .ptx")->required();
-    command->add_option("--kernel", options->kernel, "Only this kernel, by demangled or mangled name");
+    command->add_option("--kernel", options->kernel, "Show only this kernel, by demangled or mangled name");
     auto* driver = command->add_flag("--driver", options->driver, "Print the generated driver program in C");
-    auto* chart = command->add_flag(
-        "--flowchart", options->flowchart,
-        "Draw the rational program that predicts the kernel's time, as SVG; with -o FILE.html "
-        "folded by subject, with a section for each metric and links");
-    auto* dot = command->add_flag("--dot", options->dot, "The same in Graphviz's language");
+    auto* chart = command->add_flag("--flowchart", options->flowchart,
+                                    "Draw the program that predicts the time: SVG, or with -o FILE.html");
+    auto* dot = command->add_flag("--dot", options->dot, "Draw it in Graphviz's language");
     auto* profile = command->add_flag("--profile", options->profile, "Print the measured points");
-    auto* json = command->add_flag("--json", options->json, "Print all of it as JSON");
+    auto* json = command->add_flag("--json", options->json, "Print everything as JSON");
     for (auto* one : {chart, dot, profile, json}) driver->excludes(one);
     for (auto* one : {profile, json}) {
         chart->excludes(one);
         dot->excludes(one);
     }
     profile->excludes(json);
-    auto* sass =
-        command->add_flag("--sass", options->sass,
-                          "Print what ptxas makes of each kernel for --device: size, mix, spills, loops");
+    auto* sass = command->add_flag("--sass", options->sass,
+                                   "Print what ptxas makes of each kernel: size, mix, spills, loops");
     for (auto* one : {driver, chart, dot, profile}) sass->excludes(one);
-    command->add_option("--device", options->device, "GPU whose code --sass shows")->capture_default_str();
+    command->add_option("--device", options->device, "Show --sass for this GPU")->capture_default_str();
     command->add_option("-o,--output", options->output, "Write to this file instead of stdout");
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

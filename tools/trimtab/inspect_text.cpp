@@ -17,27 +17,22 @@ using analysis::KernelDescription;
 
 std::string verdict_text(const KernelDescription& kernel, bool has_stand_in) {
     if (has_stand_in && kernel.verdict != analysis::Verdict::fixed)
-        return fmt::format(
-            "{}: launches go out as written, but for those with one thread a block (its other "
-            "body, below)",
-            analysis::name(kernel.verdict));
+        return fmt::format("{}: launched unchanged, except with one thread per block (its other body, below)",
+                           analysis::name(kernel.verdict));
     switch (kernel.verdict) {
         case analysis::Verdict::covering:
             if (kernel.keeps_grid())
-                return "covering: any block, with the grid as written, as far as the launch's arguments "
-                       "admit it";
-            return "covering: any block whose grid covers the launch's threads, as far as the guards admit "
-                   "it "
-                   "for the launch's arguments";
+                return "covering: any block, with the grid as written, if the launch's arguments allow it";
+            return "covering: any block whose grid covers the launch's threads, if the guards allow it for "
+                   "the launch's arguments";
         case analysis::Verdict::dividing:
             return "dividing: only blocks that divide the launch's threads exactly";
         case analysis::Verdict::annotated:
             return "annotated: blocks as the annotation says";
         case analysis::Verdict::fixed:
             return has_stand_in
-                       ? "fixed: launches go out as written, but for those with the block that is built "
-                         "in (its other body, below)"
-                       : "fixed: every launch goes out as written";
+                       ? "fixed: launched unchanged, except with the hard-coded block (its other body, below)"
+                       : "fixed: every launch is unchanged";
     }
     return "";
 }
@@ -69,7 +64,7 @@ void add_proof(std::string& out, const KernelDescription& kernel, bool has_stand
                 sizes += fmt::format("{}{} thread{} in {}", sizes.empty() ? "" : " and ", (*block)[d],
                                      (*block)[d] == 1 ? "" : "s", "xyz"[d]);
         out += fmt::format(
-            "  built in   {}: launches of the kernel with such blocks are launches of this body\n", sizes);
+            "  hard-coded {}: launches of the kernel with such blocks are launches of this body\n", sizes);
     } else if (kernel.variant)
         out += fmt::format(
             "  variant    {} of {}{}\n", kernel.variant->value, kernel.variant->of,
@@ -84,8 +79,7 @@ void add_proof(std::string& out, const KernelDescription& kernel, bool has_stand
                            kernel.race_free_proved ? "proved free of them" : "assumed free of them",
                            kernel.uses_float_atomics ? "; floating-point atomics add in any order" : "");
     if (kernel.may_reassociate)
-        out +=
-            "  sums       of floating-point numbers may be grouped otherwise: results differ as they round\n";
+        out += "  sums       of floating-point numbers may be regrouped: results differ by rounding\n";
     const auto names = parameter_names(kernel);
     const bool of_warps = std::ranges::any_of(kernel.dimensions, [](const analysis::DimensionUse& use) {
         return use.block == analysis::BlockWidth::warps || use.block == analysis::BlockWidth::powers;
@@ -118,16 +112,15 @@ void add_loops(std::string& out, const KernelDescription& kernel) {
             if (std::ranges::find(exits, text) == exits.end()) exits.push_back(std::move(text));
         }
         out += fmt::format("  loop       {}: {}, until {}{}\n", letter(loop.dimension),
-                           loop.is_of_rows        ? "rows of a block in turn"
+                           loop.is_of_rows        ? "rows of a block, one after another"
                            : kernel.grid_stays(d) ? "block-stride"
                                                   : "grid-stride",
                            fmt::join(exits, " or "), loop.source.empty() ? "" : "  (" + loop.source + ")");
     }
     if (kernel.needs_one_iteration_a_thread)
         out += fmt::format(
-            "             its turns touch memory at places that are not known beforehand: where the launch "
-            "as "
-            "written has a thread{} for each\n",
+            "             its iterations touch memory at addresses that are not known beforehand: where the "
+            "launch as written has a thread{} for each\n",
             kernel.keeps_grid() ? " of a block" : "");
     for (std::size_t d = 0; d < 3; ++d)
         if (kernel.grid_stays(d))

@@ -19,22 +19,23 @@ namespace trimtab::tools {
 void add_launch_options(CLI::App& command, LaunchOptions& options) {
     command.add_option("FILE", options.file, "CUDA source (.cu), PTX (.ptx), object, library or program")
         ->required();
-    command.add_option("--kernel", options.kernel, "Kernel, by demangled or mangled name");
+    command.add_option("--kernel", options.kernel, "Ask for this kernel, by demangled or mangled name");
     options.device_option =
-        command.add_option("--device", options.device, "GPU: slug, name, or a description in JSON")
+        command.add_option("--device", options.device, "Ask for this GPU: slug, name, or JSON file")
             ->capture_default_str();
     command
-        .add_option(
-            "--arg", options.arguments,
-            "NAME=VALUE: a kernel argument by the source's parameter name or its index; pointers may be "
-            "left out")
+        .add_option("--arg", options.arguments,
+                    "Set an argument: NAME=VALUE, by name or index (pointers: optional)")
         ->allow_extra_args(false)
         ->take_all();
     command
-        .add_option("--flag", options.compiler_flags, "A compiler flag for a CUDA source, as --flag=-DN=4")
+        .add_option("--flag", options.compiler_flags,
+                    "Compile the CUDA source with this flag, as --flag=-DN=4")
         ->allow_extra_args(false)
         ->take_all();
-    command.add_option("--dynamic-shared", options.dynamic_shared_bytes, "Dynamic shared memory in bytes")
+    command
+        .add_option("--dynamic-shared", options.dynamic_shared_bytes,
+                    "Use so many bytes of dynamic shared memory")
         ->check(CLI::NonNegativeNumber);
     command.add_flag("--json", options.json, "Print JSON");
 }

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <memory>
 
 #include "base/nearest_name.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/documentation.h"
+#include "tools/trimtab/help_text.h"
 #include "tools/trimtab/measuring_commands.h"
 
 namespace trimtab::tools {
@@ -30,9 +30,7 @@ std::string usage_message(const CLI::App& app, int argc, char** argv, const CLI:
 
 int main(int argc, char** argv) {
     using namespace trimtab::tools;
-    CLI::App app(
-        "Trimtab chooses the thread block of every CUDA kernel launch, and answers questions about kernels.",
-        "trimtab");
+    CLI::App app("Trimtab chooses the thread block of every CUDA kernel launch.", "trimtab");
     app.set_version_flag("--version", "trimtab " TRIMTAB_VERSION);
     app.require_subcommand(1);
     Action action;
@@ -65,13 +63,10 @@ int main(int argc, char** argv) {
             return written ? code(ExitCode::ok) : fail(written.error());
         };
     });
-    // Their own: subcommands keep the width that their options need.
-    const auto narrow = std::make_shared<CLI::Formatter>();
-    narrow->column_width(14);
-    app.formatter(narrow);
     app.footer(
         "trimtab SUBCOMMAND --help prints the options of one.\n"
         "Exit codes: 0 ok, 1 the answer is no, 2 wrong usage, 3 bad input.");
+    set_help(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -194,9 +194,8 @@ void print_prediction(const PredictOptions& options, const LaunchQuestion& quest
                            std::exp(error.ratio));
     };
     fmt::print(
-        "  predicted in closed form, which of measured launches is right within a factor of {} in 95 of "
-        "100;\n"
-        "  abstract emulation (trimtab emulate) within {}\n",
+        "  predicted in closed form: right within a factor of {} for 95 of 100 measured launches;\n  "
+        "abstract emulation (trimtab emulate) within {}\n",
         factors(model::closed_form_error), factors(model::emulation_error));
     if (!prediction.no_code.empty()) fmt::print("  no machine code: {}\n", prediction.no_code);
     if (options.sass && prediction.code)
@@ -245,14 +244,13 @@ void add_predict(CLI::App& app, Action& action) {
     CLI::App* command =
         app.add_subcommand("predict", "Predict the time of one launch")->group(groups::understand);
     command->footer(
-        "Uses the kernel's driver program if it has one, and otherwise emulates sampled blocks of this "
-        "launch.\n"
-        "Example: trimtab predict ./program --kernel K --grid 1024 --block 256 --arg n=262144");
+        "Uses the kernel's driver program if it has one, else emulates sampled blocks.\n"
+        "Example: trimtab predict ./program --kernel K --grid 1024 --block 256 --arg n=4096");
     add_launch_options(*command, options->launch);
     add_shape_options(*command, options->launch, options->grid, options->block);
-    command->add_flag("--measure", options->measure, "Emulate even where there is a driver program");
+    command->add_flag("--measure", options->measure, "Emulate even if there is a driver program");
     command->add_flag("--sass", options->sass,
-                      "Emulate, and show what ptxas makes of the kernel: loops, mix, waits for memory");
+                      "Emulate, and show what ptxas makes: loops, mix, waits for memory");
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -170,10 +170,7 @@ class Preparation {
         has_lost_kernels_ = maker.has_lost_kernels();
         if (has_lost_kernels_)
             return unusable(
-                "is not prepared: workers were lost with some of its kernels; what was done is kept for "
-                "another "
-                "try",
-                path);
+                "is not prepared: workers died on some of its kernels; run this again to continue", path);
         const std::string library = folder->file("module.so");
         std::vector<std::string> command{compiler_.command, "-shared", "-nostartfiles", "-Wl,-Bsymbolic"};
         command.insert(command.end(), objects->begin(), objects->end());
@@ -297,23 +294,20 @@ int prepare(PrepareOptions& options) {
 
 void add_prepare(CLI::App& app, Action& action) {
     auto options = std::make_shared<PrepareOptions>();
-    CLI::App* command =
-        app.add_subcommand("prepare", "Make driver programs for modules and other compilers' programs")
-            ->group(groups::set_up);
+    CLI::App* command = app.add_subcommand("prepare", "Prepare modules, and programs of other compilers")
+                            ->group(groups::set_up);
     command->footer(
         "Modules are what programs load while they run. The results go into the cache.\n"
         "Example: trimtab prepare kernels.ptx");
     command->add_option("FILE", options->files, "PTX, a fat binary, or a program or library with device code")
         ->required()
         ->expected(-1);
-    command->add_option("--sizes", options->sizes, "Sizes that profiles use, LOW:HIGH (default 64:256)");
+    command->add_option("--sizes", options->sizes, "Profile these sizes, LOW:HIGH (default 64:256)");
     command->add_option("--annotations", options->annotations,
-                        "Annotations of its kernels, as trimtab suggest writes them: for runs with "
-                        "TRIMTAB_ANNOTATIONS of this very content");
-    command->add_flag("--no-check", options->unchecked,
-                      "Do not try other blocks of each kernel on the emulator first");
+                        "Read annotations from this file, as trimtab suggest writes them");
+    command->add_flag("--no-check", options->unchecked, "Do not try other blocks on the emulator first");
     add_worker_options(*command, options->workers);
-    command->add_flag("--quiet", options->quiet, "No progress; warnings stay");
+    command->add_flag("--quiet", options->quiet, "Print no progress, but warnings");
     command->add_flag("--background", options->background)->group("");
     command->add_flag("--waited-for", options->is_waited_for)->group("");
     command->callback([options, &action] { action = [options] { return prepare(*options); }; });

@@ -41,9 +41,8 @@ std::string text_of(const ObservedKernel& kernel) {
     if (!kernel.failure.empty()) return out + kernel.failure + "\n";
     out += fmt::format("{} points of {} launches", kernel.points, kernel.launches);
     if (!kernel.planned.empty()) out += "; " + kernel.planned;
-    out += kernel.is_stored
-               ? "; kept, for builds and tools to take"
-               : "; not kept: the planned profile speaks for all sizes (--replace keeps this one)";
+    out += kernel.is_stored ? "; kept, for builds and tools to take"
+                            : "; not kept: the planned profile covers all sizes (--replace keeps this one)";
     if (kernel.is_prepared_again) out += "; its prepared module is made again when it is wanted";
     return out + "\n";
 }
@@ -171,30 +170,26 @@ int profile(ProfileOptions options) {
 
 void add_profile(CLI::App& app, Action& action) {
     auto options = std::make_shared<ProfileOptions>();
-    CLI::App* command =
-        app.add_subcommand("profile", "Profile a program's own launches and data, for later builds")
-            ->group(groups::choose);
+    CLI::App* command = app.add_subcommand("profile", "Profile a program's own launches, for later builds")
+                            ->group(groups::choose);
     command->footer(
-        "Later builds and tools use these profiles for kernels that invented launches say nothing about.\n"
+        "Later builds use these profiles if invented launches say nothing of a kernel.\n"
         "Example: trimtab profile -- ./program arguments");
     command->add_option("--device", options->device,
-                        "gpu, for its own counters beside the emulator's, or the GPU to emulate: slug, name, "
-                        "or a description in JSON");
-    command->add_option("--blocks", options->blocks, "How many other blocks each kind of launch is run with")
+                        "Emulate this GPU (slug, name, JSON file); gpu: also read its counters");
+    command->add_option("--blocks", options->blocks, "Run each kind of launch with so many other blocks")
         ->check(CLI::Range(1, 10000))
         ->capture_default_str();
-    command->add_option(
-        "--store", options->store,
-        "The profile store: a folder or a file, as --trimtab-profile takes it; default: the cache");
-    command->add_option("--seed", options->seed, "Of the blocks")->capture_default_str();
-    command->add_flag(
-        "--replace", options->replace,
-        "Keep these profiles in the place of planned ones, too, that say nothing is wrong with them");
-    command->add_flag("--quiet", options->quiet, "No progress");
-    command->add_flag("--json", options->json,
-                      "Print JSON; what the program writes on stdout goes to stderr");
+    command->add_option("--store", options->store,
+                        "Keep profiles in this folder or file (default: the user's cache)");
+    command->add_option("--seed", options->seed, "Random seed for the blocks")->capture_default_str();
+    command->add_flag("--replace", options->replace,
+                      "Replace planned profiles too, even if nothing is wrong with them");
+    command->add_flag("--quiet", options->quiet, "Print no progress");
+    command->add_flag("--json", options->json, "Print JSON; the program's own output goes to stderr");
     add_capture_option(*command, options->capture);
-    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
+    command->add_option("PROGRAM", options->program, "The program to run and its arguments, after --")
+        ->expected(-1);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return profile(*options); }; });
 }

@@ -135,7 +135,7 @@ void print_pruned(const PruneReport& report) {
         if (!places.empty()) fmt::print("  {}: {}\n", what, fmt::join(places, ", "));
     };
     list("decided by memory, both ways are taken", assumed.branches);
-    list(fmt::format("ended by memory, {} turn{}", report.options.unknown_trips,
+    list(fmt::format("ended by memory, {} iteration{}", report.options.unknown_trips,
                      report.options.unknown_trips == 1 ? "" : "s"),
          assumed.loops);
     list("where memory says, taken to miss", assumed.addresses);
@@ -210,51 +210,46 @@ int run(const PruneQuestion& options) {
 
 void add_prune(CLI::App& app, Action& action) {
     auto options = std::make_shared<PruneQuestion>();
-    CLI::App* command =
-        app.add_subcommand("prune", "Choose a work-group size from static traces, without a run")
-            ->group(groups::choose);
+    CLI::App* command = app.add_subcommand("prune", "Choose an OpenCL work-group size from static traces")
+                            ->group(groups::choose);
     command->footer("Example: trimtab prune kernels.cl --kernel K --device k620 --global 1024,1024");
     add_launch_options(*command, options->launch);
-    command->add_option("--global", options->global, "X[,Y[,Z]]: work items of the launch")->required();
+    command->add_option("--global", options->global, "Launch so many work items: X[,Y[,Z]]")->required();
     command
-        ->add_option(
-            "--sizes", options->sizes,
-            "Among which: legal (all where the kernel is covering, else those that divide the launch), all, "
-            "dividing, or \"x,y;...\"")
+        ->add_option("--sizes", options->sizes,
+                     "Choose among: legal, all, dividing (the launch), or \"x,y;...\"")
         ->capture_default_str();
     command
         ->add_option("--metrics", options->metrics,
-                     "static: traces from the code alone; emulated: from runs of sampled work-groups")
+                     "Trace only the code (static), or sampled work-groups (emulated)")
         ->check(CLI::IsMember({"static", "emulated"}))
         ->capture_default_str();
     command
         ->add_option("--method", options->method,
-                     "screened: traces of likely sizes alone; ordered: of all, simulated in the order of "
-                     "lower bounds; "
-                     "algorithm-4: what upper bounds leave; "
-                     "exhaustive: everything")
+                     "Simulate likely sizes; all by lower bound; algorithm 4's; or all")
         ->check(CLI::IsMember({"screened", "ordered", "algorithm-4", "exhaustive"}))
         ->capture_default_str();
-    command->add_option("--bounds", options->bounds, "Of algorithm-4: proved, or those that the paper prints")
+    command->add_option("--bounds", options->bounds, "Bound algorithm-4 as proved, or as the paper prints it")
         ->check(CLI::IsMember({"proved", "paper"}))
         ->capture_default_str();
     command
-        ->add_option(
-            "--least-gain", options->least_gain,
-            "Of screened and ordered: leave out sizes that could save no more than this share of the time")
+        ->add_option("--least-gain", options->least_gain,
+                     "Leave out sizes that cannot save this share of the time")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
-    command->add_option("--unknown-trips", options->unknown_trips, "Turns of a loop that memory ends")
+    command
+        ->add_option("--unknown-trips", options->unknown_trips,
+                     "Assume so many iterations of a loop that memory ends")
         ->check(CLI::Range(1u, 1'000'000u))
         ->capture_default_str();
     command
         ->add_option("--local-per-item", options->local_bytes_per_item,
-                     "Local memory in bytes that a work-group takes for each of its items")
+                     "Use so many bytes of local memory per work item")
         ->check(CLI::NonNegativeNumber);
     command->add_flag("--scale-latency", options->scales_latency,
-                      "Memory latencies grow where fewer warps are active, as the paper scales them");
+                      "Scale memory latency with active warps, as the paper does");
     command->add_flag("--all", options->lists_all, "List every size, and what became of it");
-    command->add_flag("--quiet", options->quiet, "Show no progress");
+    command->add_flag("--quiet", options->quiet, "Print no progress");
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -115,31 +115,22 @@ int run(RunOptions options) {
 
 void add_run(CLI::App& app, Action& action) {
     auto options = std::make_shared<RunOptions>();
-    CLI::App* command =
-        app.add_subcommand("run", "Run a program with its launches chosen, on a GPU or emulated")
-            ->group(groups::run);
+    CLI::App* command = app.add_subcommand("run", "Run a program with chosen blocks, on a GPU or emulated")
+                            ->group(groups::run);
     command->footer("Example: trimtab run --device h100 -- ./program arguments");
-    command->add_option(
-        "--device", options->device,
-        "gpu, or the GPU to emulate: slug, name, or a description in JSON; several with commas");
-    command->add_option(
-        "--report", options->report,
-        "Write what was chosen for every launch: a page (.html), else one JSON object a line; with "
-        "--check, what it finds, as JSON");
-    auto* check = command->add_option(
-        "--check", options->checks,
-        "Run on the emulator and look for defects of the kernels: memory, race, init, sync (several with "
-        "commas), or all; exits with 1 if there are any");
-    auto* advise = command->add_flag(
-        "--advise", options->advise,
-        "Say on stderr what holds the kernels back, with the launches as they were chosen (see advise)");
+    command->add_option("--device", options->device,
+                        "Use gpu, or emulate these: slugs, names or JSON files, with commas");
+    command->add_option("--report", options->report,
+                        "Write every choice (or --check's findings): .html, else JSON lines");
+    auto* check = command->add_option("--check", options->checks,
+                                      "Look for defects on the emulator: memory, race, init, sync, or all");
+    auto* advise = command->add_flag("--advise", options->advise,
+                                     "Print what limits the kernels to stderr (see trimtab advise)");
     advise->excludes(check);
-    command->add_flag(
-        "--json", options->json,
-        "What --check finds, or --advise says, as JSON on stdout; what the program writes there "
-        "goes to stderr");
+    command->add_flag("--json", options->json, "Print what --check or --advise finds as JSON on stdout");
     add_capture_option(*command, options->capture);
-    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
+    command->add_option("PROGRAM", options->program, "The program to run and its arguments, after --")
+        ->expected(-1);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

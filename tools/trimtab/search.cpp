@@ -97,7 +97,7 @@ std::expected<Asked, Error> asked_blocks(const SearchOptions& options) {
                           .blocks = *candidates};
     if (options.texts.grid.empty() != options.texts.block.empty())
         return std::unexpected(
-            Error{.message = "--grid and --block say together what the launch as written is"});
+            Error{.message = "--grid and --block together describe the launch as written: give both"});
     if (options.texts.grid.empty()) {
         const auto given = analysis::data_values(kernel, question->arguments.bytes, {1, 1, 1});
         const auto extent = asked_extent(options.extent, *question, given);
@@ -319,50 +319,43 @@ void add_search(CLI::App& app, Action& action) {
         "Searches the blocks that may replace the one written, or compile-time values.\n"
         "Example: trimtab search app.cu --kernel K --device h100 --arg n=262144");
     add_launch_options(*command, options->launch);
-    command->add_option(
-        "--extent", options->extent,
-        "X[,Y[,Z]]: threads of the launch by dimension, as for select; left out, what the kernel's "
-        "guards compare its indices with");
-    command->add_option(
-        "--grid", options->texts.grid,
-        "X[,Y[,Z]]: blocks of the launch as written; with --variants expressions over their names");
+    command->add_option("--extent", options->extent,
+                        "Launch so many threads: X[,Y[,Z]] (default: the guards' bounds)");
+    command->add_option("--grid", options->texts.grid,
+                        "Launch as written: X[,Y[,Z]] blocks, or expressions of --variants");
     command->add_option("--block", options->texts.block,
-                        "X[,Y[,Z]]: threads of its block; with --variants expressions over their names");
-    command->add_option("--candidates", options->candidates, "\"bx,by;...\": search only these blocks");
+                        "Its threads per block: X[,Y[,Z]], or expressions of --variants");
+    command->add_option("--candidates", options->candidates, "Search only these blocks: \"bx,by;...\"");
     command
-        ->add_option(
-            "--variants", options->variants,
-            "NAME=VALUE,VALUE...: a macro of the CUDA source and the values that it may have; may be given "
-            "again")
+        ->add_option("--variants", options->variants,
+                     "Try a macro's values: NAME=VALUE,VALUE...; may be repeated")
         ->allow_extra_args(false)
         ->take_all();
     command
-        ->add_option(
-            "--where", options->texts.conditions,
-            "A condition on the variants' values, as \"BLOCK_X * BLOCK_Y <= 1024\"; may be given again")
+        ->add_option("--where", options->texts.conditions,
+                     "Keep variants that satisfy this: \"BX * BY <= 1024\"; may be repeated")
         ->allow_extra_args(false)
         ->take_all();
     command
         ->add_option("--method", options->method,
-                     "Led by what limits the launches emulated so far; all of them; or in random order")
+                     "Follow what limits the launches so far, try all, or go at random")
         ->check(CLI::IsMember({"directed", "exhaustive", "random"}))
         ->capture_default_str();
     command->add_option("--space", options->space_file,
-                        "A T1 file (JSON): variants and conditions, beside those of the command line");
+                        "Read more variants and conditions from a T1 file (JSON)");
     command->add_option("--output,-o", options->output, "Write the best launches for an auto-tuner");
-    command->add_option("--format", options->format, "Of that file: T4 results, or a cache for Kernel Tuner")
+    command->add_option("--format", options->format, "Write it as T4 results, or as a cache of Kernel Tuner")
         ->check(CLI::IsMember({"t4", "kernel-tuner"}))
         ->capture_default_str();
-    command->add_option("--keep", options->keep, "Launches in it, at most")
+    command->add_option("--keep", options->keep, "Write at most so many launches")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
-    command->add_option("--against", options->against,
-                        "A T4 file of measured times: how good the launch found is there");
-    command->add_option("--seed", options->seed, "Of the random order")->capture_default_str();
-    command->add_option("--most", options->most, "Launches to emulate, at most")
+    command->add_option("--against", options->against, "Compare with measured times in a T4 file");
+    command->add_option("--seed", options->seed, "Random seed for the order")->capture_default_str();
+    command->add_option("--most", options->most, "Emulate at most so many launches")
         ->check(CLI::Range(1, 1'000'000));
     command->add_flag("--bypass-l1", options->loads_bypass_l1,
-                      "Global loads are cached in L2 only, as -Xptxas -dlcm=cg has them");
+                      "Cache global loads only in L2, as -Xptxas -dlcm=cg does");
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

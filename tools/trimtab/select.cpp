@@ -150,10 +150,10 @@ int answer_for_launch(const SelectOptions& options, const LaunchQuestion& questi
 int run(const SelectOptions& options) {
     const bool is_launch = !options.grid.empty() || !options.block.empty();
     if (is_launch && (options.grid.empty() || options.block.empty()))
-        return fail(Error{.message = "--grid and --block say together what the launch as written is"});
-    if (is_launch && (!options.extent.empty() || !options.candidates.empty()))
         return fail(
-            Error{.message = "--grid and --block leave nothing for --extent and --candidates to say"});
+            Error{.message = "--grid and --block together describe the launch as written: give both"});
+    if (is_launch && (!options.extent.empty() || !options.candidates.empty()))
+        return fail(Error{.message = "--grid and --block exclude --extent and --candidates"});
     const auto candidates = parse_candidates(options.candidates);
     if (!candidates) return fail(candidates.error());
     LaunchOptions asked = options.launch;
@@ -231,25 +231,20 @@ int run(const SelectOptions& options) {
 
 void add_select(CLI::App& app, Action& action) {
     auto options = std::make_shared<SelectOptions>();
-    CLI::App* command =
-        app.add_subcommand("select", "Choose the block of one launch, and rank every legal block")
-            ->group(groups::choose);
+    CLI::App* command = app.add_subcommand("select", "Choose one launch's block, and rank all legal blocks")
+                            ->group(groups::choose);
     command->footer("Example: trimtab select ./program --kernel K --device h100 --arg n=262144");
     add_launch_options(*command, options->launch);
-    command->add_option(
-        "--extent", options->extent,
-        "X[,Y[,Z]]: threads of the launch by dimension, grid times block (blocks, where the kernel "
-        "loops over the threads of a block); left out, what the kernel's guards compare its "
-        "indices with");
-    command->add_option("--candidates", options->candidates, "\"bx,by;...\": rank only these blocks");
-    command->add_option(
-        "--grid", options->grid,
-        "X[,Y[,Z]] blocks of the launch as a program has it, with --block: the answer is what the "
-        "runtime makes of that launch");
-    command->add_option("--block", options->block, "X[,Y[,Z]] threads of it");
+    command->add_option("--extent", options->extent,
+                        "Launch so many threads: X[,Y[,Z]] (default: the guards' bounds)");
+    command->add_option("--candidates", options->candidates, "Rank only these blocks: \"bx,by;...\"");
+    command->add_option("--grid", options->grid,
+                        "Choose as the runtime does for this launch: X[,Y[,Z]] blocks");
+    command->add_option("--block", options->block,
+                        "With --grid: threads per block of that launch, X[,Y[,Z]]");
     command
         ->add_option("--least-gain", options->least_gain,
-                     "With --grid and --block: the share of the predicted time that another block must save")
+                     "Keep the block unless another saves this share of the time")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -231,7 +231,7 @@ int suggest(SuggestOptions options) {
             failure = Error{.message = "the program " + run->outcome.text(), .file = command.front()};
     }
     std::fflush(stdout);
-    if (interruptions > 0) say("interrupted: this is what was found by then");
+    if (interruptions > 0) say("interrupted; results so far:");
     const int result = tell(options, read_suggestions(found));
     return failure ? fail(*failure) : result;
 }
@@ -244,37 +244,34 @@ void add_suggest(CLI::App& app, Action& action) {
         app.add_subcommand("suggest", "Look for annotations of kernels that keep their blocks")
             ->group(groups::choose);
     command->footer(
-        "Runs a program on the emulator, and repeats its launches with other blocks, grids and shared\n"
+        "Emulates the program, and repeats launches with other blocks, grids and shared\n"
         "memory. Launches that leave the same memory become annotations.\n"
         "Example: trimtab suggest -o annotations.json -- ./program arguments");
-    options->device_option = command
-                                 ->add_option("--device", options->device,
-                                              "The GPU to emulate: slug, name, or a description in JSON")
-                                 ->capture_default_str();
+    options->device_option =
+        command->add_option("--device", options->device, "Emulate this GPU: slug, name, or JSON file")
+            ->capture_default_str();
     command->add_option("-o,--output", options->output,
-                        "Write the annotations to this file, for trimtab++ --trimtab-annotations=FILE and "
-                        "TRIMTAB_ANNOTATIONS=FILE");
+                        "Write annotations for --trimtab-annotations or TRIMTAB_ANNOTATIONS");
     command
         ->add_option("--again", options->again,
-                     "Run the program once more, with these arguments (in quotes; may be repeated): what "
-                     "holds there too is suggested")
+                     "Run once more with these arguments, in quotes; may be repeated")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     command
-        ->add_option("--seconds", options->seconds,
-                     "Of each run, in which launches are tried; later ones are not. 0: as long as it takes")
+        ->add_option("--seconds", options->seconds, "Try launches for so many seconds per run; 0: no limit")
         ->capture_default_str();
     command
         ->add_option("--launches", options->launches,
-                     "Launches of equal shape and arguments to try (and then the 8th, 16th ...); 0: all")
+                     "Try so many equal launches (then the 8th, 16th ...); 0: all")
         ->capture_default_str();
-    command->add_option("--seed", options->seed, "Of the orders of warps and blocks")->capture_default_str();
+    command->add_option("--seed", options->seed, "Random seed for the orders of warps and blocks")
+        ->capture_default_str();
     command->add_flag("--reassociate", options->reassociate,
-                      "Write annotations too with which results differ as sums in another order round");
-    command->add_flag("--quiet", options->quiet, "No progress");
-    command->add_flag("--json", options->json,
-                      "Print JSON; what the program writes on stdout goes to stderr");
-    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
+                      "Also accept results that differ by the rounding of reordered sums");
+    command->add_flag("--quiet", options->quiet, "Print no progress");
+    command->add_flag("--json", options->json, "Print JSON; the program's own output goes to stderr");
+    command->add_option("PROGRAM", options->program, "The program to run and its arguments, after --")
+        ->expected(-1);
     add_capture_option(*command, options->capture);
     add_worker_options(*command, options->workers);
     command->positionals_at_end();

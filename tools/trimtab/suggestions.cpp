@@ -182,11 +182,12 @@ std::string why_none(const Evidence& evidence) {
         if (supposed.fallen.empty() && !supposed.cells.empty() &&
             (first == nullptr || supposed.rank < first->rank))
             first = &supposed;
-    if (first == nullptr) return "no hypothesis of its grid describes all of its launches";
+    if (first == nullptr) return "no formula for its grid describes all of its launches";
     for (const auto& [block, cell] : first->cells)
         if (!cell.right)
-            return fmt::format("no other block will do; with {}: {}", fmt::join(block, " x "), cell.why);
-    return "its launches are too large to be watched: give it smaller arguments";
+            return fmt::format("no other block gives the same results; with {}: {}", fmt::join(block, " x "),
+                               cell.why);
+    return "its launches are too large to watch; give the program smaller arguments";
 }
 
 SuggestedFor judged(Evidence evidence) {
@@ -233,7 +234,8 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
 std::string to_text(const SuggestedFor& about, const SuggestedAnnotation& annotation) {
     std::string out = fmt::format(
         "    TRIMTAB_TUNE({})\n    evidence: {} in {} of {} ({}), with {}: {}; {} bytes of results\n",
-        annotation.text, annotation.reassociates ? "the same but for how sums round" : "the same bytes",
+        annotation.text,
+        annotation.reassociates ? "the same, except for the rounding of sums" : "the same bytes",
         counted(about.runs, "run", "runs"), counted(about.launches, "launch", "launches"),
         counted(about.kinds, "kind", "kinds"),
         annotation.bodies.empty() ? counted(annotation.blocks.size(), "other block", "other blocks")
@@ -301,7 +303,7 @@ Suggestions read_suggestions(std::string_view json_lines) {
             try {
                 add(evidence, line);
             } catch (const Json::exception&) {
-                evidence.refused = "what was found of it cannot be read";
+                evidence.refused = "its results cannot be read";
             }
         }
         suggestions.kernels.push_back(judged(std::move(evidence)));
@@ -323,7 +325,7 @@ std::string to_text(const Suggestions& suggestions) {
     const std::size_t count = suggestions.count();
     out += fmt::format("{} of {} could have other blocks{}\n", count,
                        counted(suggestions.kernels.size(), "kernel", "kernels"),
-                       count == 0 ? "" : ": evidence of these runs, no proof, and nothing is changed by it");
+                       count == 0 ? "" : ": evidence from these runs, not a proof; nothing was changed");
     return out;
 }
 

@@ -108,48 +108,45 @@ int run(const ValidateOptions& options) {
 void add_validate(CLI::App& app, Action& action) {
     auto options = std::make_shared<ValidateOptions>();
     CLI::App* command =
-        app.add_subcommand("validate", "Read results of gpu_validate.sh, or submit such runs to Slurm")
+        app.add_subcommand("validate", "Read gpu_validate.sh's results, or submit runs to Slurm")
             ->group(groups::make_safe);
     command->footer(
         "Examples: trimtab validate --read FOLDER\n"
         "          trimtab validate --slurm --bundle FILE --gpu KIND -o FOLDER");
     command
-        ->add_option("--read", options->folders, "A folder of results, or of such folders; may be repeated")
+        ->add_option("--read", options->folders,
+                     "Read this folder of results, or of such folders; may be repeated")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     command->add_flag("--slurm", options->slurm,
-                      "Submit an array job for each kind of GPU, of the steps that are not done yet");
+                      "Submit an array job per kind of GPU, for the steps left to do");
     command->add_option("--bundle", options->jobs.bundle,
-                        "Of scripts/gpu_bundle.sh, or the folder that it was unpacked in");
+                        "Run this bundle of gpu_bundle.sh, or its unpacked folder");
     command
-        ->add_option("--gpu", options->jobs.kinds,
-                     "A kind of GPU as Slurm names it (default: any); may be repeated")
+        ->add_option("--gpu", options->jobs.kinds, "Use this kind of GPU, as Slurm names it; may be repeated")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     command
-        ->add_option(
-            "--step", options->jobs.program_steps,
-            "What is run of a program: bench, its launches timed with every block (the default); profile, "
-            "profiles by the GPU's counters; may be repeated")
+        ->add_option("--step", options->jobs.program_steps,
+                     "Run a program's bench (default) or profile; may be repeated")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->check(CLI::IsMember({"bench", "profile"}));
     command->add_option("-o,--output", options->jobs.folder,
-                        "The folder for scripts and results, which all nodes see");
-    command->add_option("--seconds", options->jobs.seconds, "For each step")
+                        "Write scripts and results to this folder, which all nodes see");
+    command->add_option("--seconds", options->jobs.seconds, "Limit each step to so many seconds")
         ->check(CLI::Range(30U, 86'400U))
         ->capture_default_str();
     command
         ->add_option("--sbatch-option", options->jobs.options,
-                     "For the scripts, as --sbatch-option=--partition=gpus; may be repeated")
+                     "Pass this to sbatch, as --sbatch-option=--partition=gpus")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    command->add_flag("--write-only", options->only_write, "Write the scripts, and submit none");
-    command->add_flag("--wait", options->jobs.waits, "Until the jobs have ended; then read the results");
+    command->add_flag("--write-only", options->only_write, "Write the scripts, but submit none");
+    command->add_flag("--wait", options->jobs.waits, "Wait for the jobs, then read the results");
     command->add_flag("--json", options->json, "Print JSON");
     command
-        ->add_option("PROGRAM", options->jobs.program,
-                     "After --: a program and its arguments, which trimtab bench times there (or --step)")
+        ->add_option("PROGRAM", options->jobs.program, "The program to run there and its arguments, after --")
         ->expected(-1);
     command->positionals_at_end();
     command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -118,7 +118,7 @@ std::string to_text(const VerificationReport& report) {
                            counted(kernel.runs, "run"));
         if (kernel.differences.empty()) {
             out += kernel.rounded == 0 ? "the same bytes\n"
-                                       : "the same, but for how floating-point atomics round\n";
+                                       : "the same, except for the rounding of floating-point atomics\n";
             continue;
         }
         out += fmt::format("{} DIFFER\n", counted(kernel.differences.size(), "launch"));

@@ -45,19 +45,14 @@ struct VerifyOptions {
 
 std::string bug_report(const VerifiedKernel& kernel, const VerifyOptions& options) {
     std::string out = fmt::format(
-        "trimtab verify: a block that was taken for legal changes what the kernel computes\n"
-        "\n"
-        "kernel   {}\n"
-        "name     {}\n"
-        "in       {}\n"
-        "command  {}\n"
-        "options  --device {} --blocks {} --launches {} --seed {}\n",
+        "trimtab verify: a block that Trimtab proved legal changes the kernel's results\n\nkernel   {}\nname "
+        "    {}\nin       {}\ncommand  {}\noptions  --device {} --blocks {} --launches {} --seed {}\n",
         kernel.demangled, kernel.name, kernel.object, fmt::join(options.program, " "), options.device,
         options.blocks, options.launches, options.seed);
     if (kernel.differences.front().as_written)
         out +=
             "\nThe launch as written gives other results in another order of warps and blocks: the program "
-            "has a race,\nor the emulator an error. The proof took it for free of races.\n";
+            "has a race,\nor the emulator an error. The proof assumed that there is none.\n";
     constexpr std::size_t most = 20;
     for (std::size_t i = 0; i < std::min(kernel.differences.size(), most); ++i)
         out += fmt::format("\n{}\n{}\n", kernel.differences[i].text,
@@ -156,28 +151,26 @@ void add_verify(CLI::App& app, Action& action) {
     CLI::App* command = app.add_subcommand("verify", "Check that no other block changes a program's results")
                             ->group(groups::make_safe);
     command->footer(
-        "Runs a program on the emulator, repeats each launch with other legal blocks in random orders, and\n"
-        "compares memory.\n"
+        "Emulates the program, repeats launches with other legal blocks in random\n"
+        "orders, and compares memory.\n"
         "Example: trimtab verify -- ./program arguments");
-    options->device_option = command
-                                 ->add_option("--device", options->device,
-                                              "The GPU to emulate: slug, name, or a description in JSON")
-                                 ->capture_default_str();
-    command->add_option("--blocks", options->blocks, "Other blocks to try for a launch, or all")
+    options->device_option =
+        command->add_option("--device", options->device, "Emulate this GPU: slug, name, or JSON file")
+            ->capture_default_str();
+    command->add_option("--blocks", options->blocks, "Try so many other blocks per launch, or all")
         ->capture_default_str();
     command
         ->add_option("--launches", options->launches,
-                     "Launches of equal shape and data to check (and then the 8th, 16th ...), or all")
+                     "Check so many equal launches (then the 8th, 16th ...), or all")
         ->capture_default_str();
-    command->add_option("--seed", options->seed, "Of the blocks that are tried and of the orders")
-        ->capture_default_str();
-    command->add_option("-o,--output", options->output, "The folder that bug reports are written to")
+    command->add_option("--seed", options->seed, "Random seed for blocks and orders")->capture_default_str();
+    command->add_option("-o,--output", options->output, "Write bug reports to this folder")
         ->check(CLI::ExistingDirectory)
         ->capture_default_str();
     command->add_option("--report", options->report, "Write the result as JSON to this file");
-    command->add_flag("--json", options->json,
-                      "Print JSON; what the program writes on stdout goes to stderr");
-    command->add_option("PROGRAM", options->program, "After --: the program and its arguments")->expected(-1);
+    command->add_flag("--json", options->json, "Print JSON; the program's own output goes to stderr");
+    command->add_option("PROGRAM", options->program, "The program to run and its arguments, after --")
+        ->expected(-1);
     add_capture_option(*command, options->capture);
     add_worker_options(*command, options->workers);
     command->positionals_at_end();

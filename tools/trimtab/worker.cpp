@@ -15,10 +15,9 @@ namespace trimtab::tools {
 void add_worker(CLI::App& app, Action& action) {
     auto options = std::make_shared<workers::WorkerOptions>();
     CLI::App* command =
-        app.add_subcommand("worker", "Do the work of another trimtab, which starts it by --workers")
-            ->group(groups::set_up);
+        app.add_subcommand("worker", "Work for another trimtab, which starts this")->group(groups::set_up);
     command->footer("trimtab or trimtab++ talks to it on stdin and stdout.");
-    command->add_option("--threads", options->threads, "Of this machine that one task may use; 0: all")
+    command->add_option("--threads", options->threads, "Use so many threads per task; 0: all")
         ->capture_default_str();
     command->callback([options, &action] {
         action = [options] {

@@ -15,16 +15,14 @@ namespace trimtab::tools {
 
 void add_worker_options(CLI::App& command, WorkerOptions& options) {
     command
-        .add_option(
-            "--workers", options.workers,
-            "Who does the work beside this process: a number of workers on this machine, a command that "
-            "starts one (\"ssh node7 trimtab worker\"), or \"64*COMMAND\" for so many; may be repeated")
+        .add_option("--workers", options.workers,
+                    "Add workers: N here, COMMAND (\"ssh n7 trimtab worker\"), or 64*COMMAND")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->allow_extra_args(false);  // what follows its value is a file
     command
         .add_option("--worker-silence", options.silence_s,
-                    "Seconds after which a worker that says nothing is taken for hung")
+                    "Give up a worker after so many seconds of silence")
         ->check(CLI::Range(1U, 86'400U))
         ->capture_default_str();
 }

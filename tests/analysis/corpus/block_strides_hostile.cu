@@ -237,7 +237,7 @@ __global__ void flat_in_two_dimensions(int* o, int d) {
     const int t = threadIdx.y * blockDim.x + threadIdx.x;
     for (int k = t; k < d; k += blockDim.x * blockDim.y) o[blockIdx.x * d + k] = t;
 }
-//= fixed 1 "at places that are not known beforehand"
+//= fixed 1 "at addresses that are not known beforehand"
 __global__ void scaled_by_what_turns_write(int* o, const int* at, int d) {
     const int scale = o[blockIdx.x];
     FOR_THREADS(k, d) o[at[k]] = k * scale;

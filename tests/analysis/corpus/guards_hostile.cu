@@ -20,7 +20,7 @@ __global__ void load_before_guard(int* o, const int* in, int n) {
     int i = GX;
     if (in[i] > 3 && i < n) o[i]++;
 }
-//= dividing 3 "against a value in memory"
+//= dividing 3 "reads its bound from memory"
 __global__ void bound_in_memory(int* o, const int* n) {
     int i = GX;
     if (i < *n) o[i]++;

@@ -154,22 +154,22 @@ __global__ void stride_of_another_dimension(int* o, int w, int h) {
 __global__ void scattered(int* o, const int* __restrict__ to, int n) {
     for (int i = GX; i < n; i += TX) o[to[i]] = i;
 }
-//= dividing 3 "places that are not known" alone
+//= dividing 3 "addresses that are not known" alone
 __global__ void decides_by_what_turns_write(int* o, const int* at, int n) {
     if (o[n] > 3) return;
     for (int i = GX; i < n; i += TX) o[at[i]] = i;
 }
-//= dividing 3 "places that are not known" alone
+//= dividing 3 "addresses that are not known" alone
 __global__ void scales_by_what_turns_write(int* o, const int* at, int n) {
     int scale = o[0];
     for (int i = GX; i < n; i += TX) o[at[i]] = i * scale;
 }
-//= dividing 3 "places that are not known" alone
+//= dividing 3 "addresses that are not known" alone
 __global__ void first_thread_writes_what_turns_read(int* o, const int* at, int n) {
     if (GX == 0) o[n] = n;
     for (int i = GX; i < n; i += TX) at[i] < n ? o[i] = o[at[i]] : 0;
 }
-//= dividing 3 "places that are not known" alone
+//= dividing 3 "addresses that are not known" alone
 __global__ void adds_up_where_turns_write(int* o, const int* at, int n) {
     int s = 0;
     for (int i = GX; i < n; i += TX) {
@@ -178,7 +178,7 @@ __global__ void adds_up_where_turns_write(int* o, const int* at, int n) {
     }
     atomicAdd(o, s);
 }
-//= dividing 3 "places that are not known" alone
+//= dividing 3 "addresses that are not known" alone
 __global__ void once_a_row(int* o, const int* at, int w, int h) {
     for (int y = GY; y < h; y += TY) {
         int first = o[y * w];

@@ -230,7 +230,7 @@ __global__ void counts_what_it_counted(int* o, const int* a, int n) {
     __syncthreads();
     FLUSH(16);
 }
-//= fixed 2 "places that are not known"; -O0 fixed
+//= fixed 2 "addresses that are not known"; -O0 fixed
 __global__ void counts_what_is_anywhere(int* o, const int* a, const int* b, int n) {
     __shared__ int s[16];
     FILL(16, 0);
@@ -391,7 +391,7 @@ __global__ void changes_its_table(int* table, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) table[i] = s[i & 15] + 1;
 }
-//= fixed 2 "places that are not known"; -O0 fixed
+//= fixed 2 "addresses that are not known"; -O0 fixed
 __global__ void scatters_from_a_table(int* o, const int* a, const int* table, int n) {
     __shared__ int s[16];
     FILL(16, table[k]);

@@ -90,7 +90,7 @@ __global__ void maximum_of_each_warp(int* o, const int* a, int n) {
     for (int w = 16; w > 0; w /= 2) v = max(v, __shfl_down_sync(ALL, v, w));
     if (i % 32 == 0) o[i / 32] = v;
 }
-//= dividing 3 "must stay as it is"
+//= dividing 3 "must stay:"
 __global__ void rows_in_turn(int* o, const int* __restrict__ a, int rows, int d) {
     const int lane = threadIdx.x % 32;
     for (int row = G / 32; row < rows; row += gridDim.x * blockDim.x / 32) {

@@ -122,7 +122,7 @@ TEST(LegalBlocks, GridsAreOfLessThanTwentyFourBits) {
 TEST(LegalBlocks, TheFirstThreadsOfABlockAreThere) {
     KernelDescription kernel = plane();
     kernel.least_threads = 100;
-    EXPECT_THAT(legal(kernel, 1, 1, {4, 1, 1}, {96, 1, 1}).error(), HasSubstr("the first 100 threads"));
+    EXPECT_THAT(legal(kernel, 1, 1, {4, 1, 1}, {96, 1, 1}).error(), HasSubstr("its first 100 threads"));
     const auto limits = legal(kernel, 1000, 1, {4, 1, 1}, {256, 1, 1});
     ASSERT_TRUE(limits.has_value()) << limits.error();
     EXPECT_FALSE(is_legal(*limits, {96, 1, 1}));
@@ -160,9 +160,9 @@ TEST(LegalBlocks, ABodyWithABuiltInBlockHasLaunchesOfThatBlock) {
     body.variant = Variant{.of = built_in_block_of("_Z5planeii"), .value = 256};
     EXPECT_TRUE(legal(body, 100, 90, {4, 12, 1}, {32, 8, 1}).has_value());
     EXPECT_THAT(legal(body, 100, 90, {4, 12, 1}, {64, 8, 1}).error(),
-                HasSubstr("a block of 32 threads in x is built in, and the launch has 64"));
+                HasSubstr("the kernel hard-codes blocks of 32 threads in x; this launch has 64"));
     EXPECT_THAT(legal(body, 100, 90, {4, 12, 1}, {32, 4, 1}).error(),
-                HasSubstr("a block of 8 threads in y is built in, and the launch has 4"));
+                HasSubstr("the kernel hard-codes blocks of 8 threads in y; this launch has 4"));
 
     KernelDescription kernel = plane();
     kernel.name = "_Z5planeii";
@@ -183,7 +183,7 @@ TEST(LegalBlocks, ABodyWithABuiltInBlockHasLaunchesOfThatBlock) {
     body.name = built_in_body_name("_Z5planeii", {1, 1, 0});
     EXPECT_TRUE(legal(body, 100, 90, {100, 90, 1}, {1, 1, 1}).has_value());
     EXPECT_THAT(legal(body, 100, 90, {100, 90, 1}, {1, 32, 1}).error(),
-                HasSubstr("blocks of one thread in y are built in"));
+                HasSubstr("hard-codes blocks of one thread in y"));
     // A macro's value is no block.
     EXPECT_FALSE(read_built_in_body("_Z5planeii$BLOCK$256"));
     EXPECT_FALSE(read_built_in_body("_Z5planeii$32x8$256"));
