@@ -42,9 +42,13 @@ TEST(ReportPage, HasARowForEveryDifferentLaunch) {
     EXPECT_LT(page.find("gemm"), page.find("scan"));  // as they came
     EXPECT_THAT(page, Not(HasSubstr("http")));        // needs nothing beside it
     EXPECT_THAT(page, Not(HasSubstr("<script")));     // nor what draws charts, without any
-    EXPECT_THAT(
-        page,
-        HasSubstr("2 launches predicted, 6 &micro;s as written, 4 &micro;s with the chosen ones: 1.50"));
+    EXPECT_THAT(page, HasSubstr("<title>a on h100</title>"));
+    EXPECT_THAT(page, HasSubstr("<h1>a on h100</h1>\n<p class=\"lead\">Trimtab changed the block of 2 of 3 "
+                                "launches: 4 &micro;s instead of 6 &micro;s, 1.50&times; as fast; "
+                                "modelled, not measured.</p>"));
+    // Every column is explained.
+    for (std::size_t at = page.find("<th"); at != std::string::npos; at = page.find("<th", at + 1))
+        EXPECT_EQ(page.substr(at, 11), "<th title=\"") << page.substr(at, 60);
 }
 
 TEST(ReportPage, SumsUpByKernelAndDrawsPredictedTimes) {
@@ -184,8 +188,12 @@ TEST(ReportPage, HasAdviceThatNeedsNothingBesideIt) {
     ASSERT_EQ(advice.kernels.size(), 1);
     ASSERT_FALSE(advice.kernels[0].findings.empty());
     EXPECT_EQ(advice.kernels[0].findings[0].rule, "uncoalesced-load");
-    std::string page =
-        report_page("", {"./a"}, {.style = advice_style(), .body = advice_sections(advice, *device)});
+    std::string page = report_page(
+        "", {"./a"},
+        {.style = advice_style(), .body = advice_sections(advice, *device), .device = device->name});
+    EXPECT_THAT(page, HasSubstr("<h1>a on " + device->name + "</h1>"));
+    EXPECT_THAT(page, HasSubstr("<li><a href=\"#rule-uncoalesced-load\"><b>uncoalesced loads</b></a>"));
+    EXPECT_THAT(page, HasSubstr("<dt id=\"rule-uncoalesced-load\">"));
     EXPECT_THAT(page, HasSubstr("<details class=\"name\"><summary>reduce&lt;xx"));
     EXPECT_THAT(page, HasSubstr("<code>a&lt;b&gt;.cu:7</code> this load moves 32 sectors a request"));
     // Every chart has its data.

@@ -60,7 +60,8 @@ std::expected<void, Error> write_page(const AdviseOptions& options, const Advise
                                       const std::string& lines) {
     return write_report(options.report, report_page(lines, options.words,
                                                     {.style = advice_style(),
-                                                     .body = advice_sections(run.advice, run.device)}));
+                                                     .body = advice_sections(run.advice, run.device),
+                                                     .device = run.device.name}));
 }
 
 std::expected<AdvisedRun, Error> of_launch(const AdviseOptions& options) {

@@ -155,7 +155,7 @@ std::string gains_chart(const advice::Advice& advice) {
                         {"emulated_at", std::max(1.0, finding->emulated_gain.value_or(1))},
                         {"saves_us", finding->saves_ns / 1e3},
                         {"by", finding->by}});
-    return figure("gains", "What mending would win", {{"gains", std::move(rows)}});
+    return figure("gains", "What a fix would gain", {{"gains", std::move(rows)}});
 }
 
 std::string roofline_chart(const advice::Advice& advice, const model::Device& device) {

@@ -30,4 +30,9 @@ namespace trimtab::tools {
     return out;
 }
 
+// A heading of a column, explained where one points at it.
+[[nodiscard]] inline std::string column(std::string_view name, std::string_view explanation) {
+    return "<th title=\"" + escaped_html(explanation) + "\">" + std::string(name) + "</th>";
+}
+
 }  // namespace trimtab::tools

@@ -22,7 +22,8 @@ std::string page_begin(std::string_view title, std::string_view style) {
         "@media(max-width:600px){body{margin:.8em}}"
         "a{color:var(--accent)}code{overflow-wrap:anywhere}table{border-collapse:collapse}"
         "th,td{border:1px solid var(--line);padding:.3em .6em;text-align:left;vertical-align:top}"
-        "th{background:var(--head)}.number{text-align:right}.wide{overflow-x:auto}.note{opacity:.8}"
+        "th{background:var(--head)}th[title]{cursor:help;text-decoration:underline "
+        "dotted}.lead{font-size:1.15em}.number{text-align:right}.wide{overflow-x:auto}.note{opacity:.8}"
         ".launches td:nth-child(3){min-width:9em}.launches td:nth-child(4),.launches "
         "td:nth-child(5){white-space:nowrap}";
     page += style;

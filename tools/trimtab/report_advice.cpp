@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "advice/rules.h"
 #include "tools/trimtab/charts.h"
 #include "tools/trimtab/html_text.h"
 #include "tools/trimtab/source_text.h"
@@ -50,8 +52,9 @@ std::string findings_list(const std::vector<advice::Finding>& findings) {
     std::string out = "<ol class=\"findings\">\n";
     for (const advice::Finding& finding : findings) {
         out += fmt::format(
-            "<li><b>{}</b>{}: {:.2f}&times; as fast ({:.2f} to {:.2f}{}), {:.4g} &micro;s less. {}.{}",
-            escaped_html(finding.title),
+            "<li><a href=\"#rule-{}\"><b>{}</b></a>{}: {:.2f}&times; as fast ({:.2f} to {:.2f}{}), {:.4g} "
+            "&micro;s less. {}.{}",
+            escaped_html(finding.rule), escaped_html(finding.title),
             finding.change.empty() ? "" : " (" + escaped_html(finding.change) + ")", finding.gain,
             finding.least, finding.most, advice::by_emulation(finding, "; ", "&times;"),
             finding.saves_ns / 1e3, escaped_html(capital(finding.remedy)),
@@ -62,6 +65,28 @@ std::string findings_list(const std::vector<advice::Finding>& findings) {
         out += "</li>\n";
     }
     return out + "</ol>\n";
+}
+
+// What the manual says of the rules that found something; the page needs no manual beside it.
+std::string rule_pages(const advice::Advice& advice) {
+    std::set<std::string> found;
+    for (const advice::Finding& finding : advice.program_findings) found.insert(finding.rule);
+    for (const advice::KernelAdvice& kernel : advice.kernels)
+        for (const advice::Finding& finding : kernel.findings) found.insert(finding.rule);
+    if (found.empty()) return "";
+    std::string out = "<h2>The rules behind the findings</h2>\n<dl>\n";
+    const auto add = [&](const auto& rule) {
+        if (!found.contains(rule.id)) return;
+        out += fmt::format(
+            "<dt id=\"rule-{0}\"><b>{1}</b> (<code>{0}</code>)</dt><dd>{2}. Reported if it gains {3:.0f} % "
+            "or "
+            "more. From: {4}. Manual: <code>docs/advice.md#the-rules</code>, {0}.</dd>\n",
+            escaped_html(rule.id), escaped_html(capital(rule.title)), escaped_html(capital(rule.remedy)),
+            100 * (rule.least_gain - 1), escaped_html(rule.from));
+    };
+    for (const advice::Rule& rule : advice::rules()) add(rule);
+    for (const advice::ProgramRule& rule : advice::program_rules()) add(rule);
+    return out + "</dl>\n";
 }
 
 std::vector<advice::SourceLine> lines_to_show(const advice::KernelAdvice& kernel) {
@@ -83,9 +108,15 @@ std::vector<advice::SourceLine> lines_to_show(const advice::KernelAdvice& kernel
 std::string line_table(const std::vector<advice::SourceLine>& lines, SourceText& sources) {
     const double most = std::ranges::max(lines, {}, &advice::SourceLine::share).share;
     std::string out =
-        "<div class=\"wide\"><table class=\"strip\"><tr><th>line</th><th>share</th><th>source</th>"
-        "<th>instructions a warp</th><th>requests</th><th>sectors a request</th><th>passes a "
-        "request</th></tr>\n";
+        "<div class=\"wide\"><table class=\"strip\"><tr>" + column("line", "File and line of the source") +
+        column("share", "Its share of the kernel's issue slots and memory sectors") +
+        column("source", "The line's text") +
+        column("instructions per warp", "Instructions that each warp executes for this line") +
+        column("requests", "Memory requests of each warp") +
+        column("sectors per request", "32-byte sectors that a request moves; 4 are enough for 32 floats") +
+        column("passes per request",
+               "Times that a request goes over shared memory: more than 1 are conflicts") +
+        "</tr>\n";
     for (const advice::SourceLine& line : lines) {
         const auto ratio = [&](double value) {
             return line.requests > 0 && value > 0 ? fmt::format("{:.3g}", value / line.requests)
@@ -121,7 +152,7 @@ std::string section(const advice::KernelAdvice& kernel, SourceText& sources) {
         out += findings_list(kernel.findings);
     else
         out += kernel.is_close ? "<p>No advice: within 20 % of its roofline.</p>\n"
-                               : "<p>No advice that the model sees a gain in.</p>\n";
+                               : "<p>No advice: no change that the model knows gains 5 % or more.</p>\n";
     const std::vector<advice::SourceLine> lines = lines_to_show(kernel);
     if (!lines.empty())
         out += "<h4>Lines of the source</h4>\n" + line_strip(lines) + line_table(lines, sources);
@@ -151,7 +182,7 @@ std::string advice_style() {
 
 std::string advice_sections(const advice::Advice& advice, const model::Device& device) {
     std::string out = fmt::format(
-        "<h2>What holds the kernels back</h2>\n<p>On {}, as modelled; {:.4g} &micro;s in kernels in "
+        "<h2>What limits the kernels</h2>\n<p>On {}, as modelled; {:.4g} &micro;s in kernels in "
         "all.</p>\n",
         escaped_html(device.name), advice.total_ns / 1e3);
     if (const double copies_ns = advice.run.to_device.ns + advice.run.to_host.ns; copies_ns > 0)
@@ -161,13 +192,16 @@ std::string advice_sections(const advice::Advice& advice, const model::Device& d
         out += fmt::format("<p class=\"note\">{}</p>\n", escaped_html(capital(note)));
     if (!advice.program_findings.empty()) out += findings_list(advice.program_findings);
     out += kernels_chart(advice);
-    out +=
-        "<div class=\"wide\"><table><tr><th>kernel</th><th>share</th><th>&micro;s</th><th>launches</th>"
-        "<th>bottleneck</th><th>first advice</th></tr>\n" +
-        kernel_rows(advice) + "</table></div>\n";
+    out += "<div class=\"wide\"><table><tr>" + column("kernel", "The kernel's name in the source") +
+           column("share", "Of the modelled time of all kernels") +
+           column("&micro;s", "Modelled time of all its launches, in microseconds") +
+           column("launches", "How often it was launched") +
+           column("bottleneck", "What limits its time most") +
+           column("first advice", "The fix that gains most, and how many times as fast it makes the kernel") +
+           "</tr>\n" + kernel_rows(advice) + "</table></div>\n";
     if (const std::string gains = gains_chart(advice); !gains.empty())
         out +=
-            "<h3>What mending would win</h3>\n<p>The finding that saves most time first. A dot is what the "
+            "<h3>What a fix would gain</h3>\n<p>The finding that saves most time first. A dot is what the "
             "model "
             "says, a diamond what emulation says; the bars are the bounds.</p>\n" +
             gains;
@@ -187,7 +221,7 @@ std::string advice_sections(const advice::Advice& advice, const model::Device& d
         out += fmt::format(
             "<details class=\"kernel\" id=\"kernel{}\"{}><summary>{}</summary>\n{}</details>\n", i,
             i < most_open ? " open" : "", escaped_html(names[i]), section(advice.kernels[i], sources));
-    return out;
+    return out + rule_pages(advice);
 }
 
 }  // namespace trimtab::tools

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -121,6 +122,19 @@ std::string row_html(const Row& row) {
     return out + "</tr>\n";
 }
 
+// Columns of both tables.
+std::string written_column() {
+    return column("written, predicted &micro;s",
+                  "Modelled time with the block in the source, in microseconds");
+}
+std::string chosen_column() {
+    return column("chosen, predicted &micro;s",
+                  "Modelled time with the block that Trimtab chose, in microseconds");
+}
+std::string ratio_column() {
+    return column("ratio", "Time as written over time as chosen: how many times as fast");
+}
+
 // One line a kernel, in the order in which they came.
 std::string kernel_table(const std::vector<const Row*>& rows) {
     struct Sum {
@@ -140,10 +154,11 @@ std::string kernel_table(const std::vector<const Row*>& rows) {
         place->written_ns += written * static_cast<double>(row->count);
         place->chosen_ns += chosen * static_cast<double>(row->count);
     }
-    std::string out =
-        "<h2>By kernel</h2>\n<div class=\"wide\"><table><tr><th>kernel</th><th>launches</th><th>with another "
-        "block</th>"
-        "<th>written, predicted &micro;s</th><th>chosen, predicted &micro;s</th><th>ratio</th></tr>\n";
+    std::string out = "<h2>By kernel</h2>\n<div class=\"wide\"><table><tr>" +
+                      column("kernel", "The kernel's name in the source") +
+                      column("launches", "How often the program launched it") +
+                      column("with another block", "How many of these launches Trimtab gave another block") +
+                      written_column() + chosen_column() + ratio_column() + "</tr>\n";
     for (const Sum& sum : sums) {
         const bool known = sum.written_ns > 0 && sum.chosen_ns > 0;
         const auto number = [known](const char* format, double value) {
@@ -188,21 +203,36 @@ std::string maps(const std::vector<const Row*>& rows) {
 }
 
 // What all launches take as written and as chosen, where both are predicted.
-std::string gain_text(const std::vector<const Row*>& rows) {
+std::string first_sentence(const std::vector<const Row*>& rows, std::size_t all) {
     double written = 0, chosen = 0;
-    std::size_t launches = 0;
+    std::size_t launches = 0, changed = 0;
     for (const Row* row : rows) {
         const double before = predicted(row->launch, "written"), after = predicted(row->launch, "chosen");
         if (!(before > 0 && after > 0)) continue;
         written += before * static_cast<double>(row->count);
         chosen += after * static_cast<double>(row->count);
         launches += row->count;
+        if (shape(row->launch, "written") != shape(row->launch, "chosen")) changed += row->count;
     }
-    if (launches == 0) return "";
+    if (launches == 0) return fmt::format("Trimtab predicted none of {} launches.", all);
     return fmt::format(
-        "<p>Blocks: {} launch{} predicted, {:.4g} &micro;s as written, {:.4g} &micro;s with the chosen ones: "
-        "{:.2f}&times;.</p>\n",
-        launches, launches == 1 ? "" : "es", written / 1e3, chosen / 1e3, written / chosen);
+        "Trimtab changed the block of {} of {} launches: {:.4g} &micro;s instead of {:.4g} "
+        "&micro;s, {:.2f}&times; as fast; modelled, not measured.",
+        changed, all, chosen / 1e3, written / 1e3, written / chosen);
+}
+
+// "syrk on gtx1080ti"
+std::string title_of(const std::vector<std::string>& command, const std::vector<const Row*>& rows,
+                     const std::string& device) {
+    std::vector<std::string> devices;
+    for (const Row* row : rows)
+        if (std::string name = text_of(row->launch, "device");
+            !name.empty() && std::ranges::find(devices, name) == devices.end())
+            devices.push_back(std::move(name));
+    if (devices.empty() && !device.empty()) devices.push_back(device);
+    std::string title =
+        command.empty() ? "Trimtab report" : std::filesystem::path(command.front()).filename().string();
+    return devices.empty() ? title : fmt::format("{} on {}", title, fmt::join(devices, ", "));
 }
 
 }  // namespace
@@ -233,21 +263,31 @@ std::string report_page(std::string_view json_lines, const std::vector<std::stri
     for (const auto& [line, row] : rows) order.push_back(&row);
     std::ranges::sort(order, {}, &Row::first);
 
-    std::string page = page_begin("Trimtab report", chart_style() + advice.style);
+    std::string page =
+        page_begin(title_of(command, order, advice.device), chart_style() + advice.style) +
+        "<p class=\"lead\">" +
+        (launches == 0 && !advice.body.empty()
+             ? std::string("What limits the kernels, and what a fix would gain; modelled, not measured.")
+             : first_sentence(order, launches)) +
+        "</p>\n";
     page += fmt::format(
-        "<p><code>{}</code></p>\n<p class=\"note\">By Trimtab {}.</p>\n<p>{} launches, {} different "
-        "ones{}.</p>\n",
+        "<p><code>{}</code></p>\n<p class=\"note\">By Trimtab {}: {} launches, {} different ones{}. Point at "
+        "a column's heading or at a mark to read what it means.</p>\n",
         escaped_html(fmt::format("{}", fmt::join(command, " "))), TRIMTAB_VERSION, launches, order.size(),
         unreadable == 0 ? "" : fmt::format("; {} lines could not be read", unreadable));
-    page += gain_text(order);
     page += advice.body;
     page += kernel_table(order);
-    page +=
-        "<h2>By launch</h2>\n<div "
-        "class=\"wide\"><table class=\"launches\"><tr><th>kernel</th><th>device</th><th>data</th><th>as "
-        "written</th><th>chosen</th>"
-        "<th>written, predicted &micro;s</th><th>chosen, predicted &micro;s</th><th>ratio</th>"
-        "<th>launches</th><th>remembered</th><th>by</th><th>reason</th></tr>\n";
+    page += "<h2>By launch</h2>\n<div class=\"wide\"><table class=\"launches\"><tr>" +
+            column("kernel", "The kernel's name in the source") +
+            column("device", "The GPU, or the one that the emulator stands in for") +
+            column("data", "The arguments and sizes that the prediction depends on") +
+            column("as written", "The grid and the block of the program") +
+            column("chosen", "The grid and the block that were launched") + written_column() +
+            chosen_column() + ratio_column() +
+            column("launches", "How many launches were equal to this one") +
+            column("remembered", "How many of them took a choice that was made before") +
+            column("by", "Who decided: the driver program, an annotation, a measurement, or nobody") +
+            column("reason", "Why this block, or why the launch is unchanged") + "</tr>\n";
     for (const Row* row : order) page += row_html(*row);
     page += "</table></div>\n" + maps(order);
     if (page.contains("<figure data-chart")) page += chart_scripts();

@@ -55,7 +55,9 @@ int run_with_page(const std::vector<std::string>& command, const RunOptions& opt
     if (!outcome) return fail(outcome.error());
     AdviceParts parts;
     if (const auto advised = advice_of(profiles, command.front())) {
-        parts = {.style = advice_style(), .body = advice_sections(advised->advice, advised->device)};
+        parts = {.style = advice_style(),
+                 .body = advice_sections(advised->advice, advised->device),
+                 .device = advised->device.name};
         if (options.advise) say_advice(advised->advice, options.json);
     } else if (options.advise) {
         fail(advised.error());
