@@ -374,6 +374,24 @@ int main() {
     EXPECT_THAT(shell("build/prog").text, HasSubstr("PASS"));
 }
 
+// In a CUDA unit that is not compiled for OpenMP, as nvcc has g++ find it.
+TEST_F(NvccBuild, CudaUnitsFindTheHeadersOfTheHostsCompiler) {
+    write("calls.cu", R"(
+#include <cstdio>
+#include <omp.h>
+__global__ void nothing() {}
+int main() {
+    nothing<<<1, 1>>>();
+    puts(omp_get_max_threads() > 0 && cudaDeviceSynchronize() == cudaSuccess ? "PASS" : "FAIL");
+}
+)");
+    for (const std::string step : {"-arch=sm_75 -c calls.cu", "calls.o -Xcompiler -fopenmp -o calls"}) {
+        const Outcome built = shell(trimtab(step));
+        ASSERT_EQ(built.code, 0) << built.text;
+    }
+    EXPECT_THAT(shell("./calls").text, HasSubstr("PASS"));
+}
+
 TEST_F(NvccBuild, DeviceCodeAlone) {
     for (const std::string output : {"ptx", "cubin", "fatbin"}) {
         const Outcome made = shell(trimtab("-arch=sm_75 -" + output + " scale.cu"));

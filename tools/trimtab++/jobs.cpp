@@ -127,6 +127,9 @@ void append_cuda_options(Command& command, const CommandLine& line, const Toolch
     if (!line.cuda_path) command.push_back("--cuda-path=" + tools.cuda);
     command.insert(command.end(), {"-isystem", tools.compatibility + "/first"});
     command.insert(command.end(), {"-isystem", tools.cuda + "/include/cccl"});
+    // nvcc's host compiler has its headers beside it, asked for OpenMP or not.
+    if (!tools.openmp.gcc_include.empty())
+        command.insert(command.end(), {"-idirafter", tools.openmp.gcc_include});
     command.insert(command.end(), {"-idirafter", tools.compatibility + "/headers"});
     // The functions that kernels call themselves, and not the toolkit's stand-ins for them.
     if (line.relocatable_device_code) command.emplace_back("-D__CUDACC_INTERNAL_NO_STUBS__");
