@@ -105,8 +105,17 @@ CUresult cuDeviceGetAttribute(int* pi, CUdevice_attribute attrib, CUdevice dev) 
     return on_device(dev, [=](State&, const Device& device) {
         if (pi == nullptr || attrib <= 0 || attrib >= CU_DEVICE_ATTRIBUTE_MAX)
             return CUDA_ERROR_INVALID_VALUE;
-        // Both interfaces number the attributes alike; those that the driver alone has are of features that
-        // the emulator has not.
+        switch (attrib) {
+            case CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER:
+            case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+            case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
+                *pi = 1;
+                return CUDA_SUCCESS;
+            default:
+                break;
+        }
+        // Both interfaces number the attributes alike; the others that the driver alone has are of features that the
+        // emulator has not.
         if (!attribute_of(device, static_cast<cudaDeviceAttr>(attrib), *pi)) *pi = 0;
         return CUDA_SUCCESS;
     });

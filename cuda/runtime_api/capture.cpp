@@ -58,7 +58,11 @@ TRIMTAB_SAME_AS(cudaStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph_pts
 
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* pGraph) {
     return on_stream(handle, [=](State& state, CUstream_st& stream) {
-        return pGraph == nullptr ? cudaErrorInvalidValue : end_capture(state, stream, *pGraph);
+        if (pGraph != nullptr) return end_capture(state, stream, *pGraph);
+        // The program has that graph already.
+        if (stream.capture == nullptr || !stream.capture->into_given_graph) return cudaErrorInvalidValue;
+        cudaGraph_t given = nullptr;
+        return end_capture(state, stream, given);
     });
 }
 TRIMTAB_SAME_AS(cudaStreamEndCapture, cudaStreamEndCapture_ptsz);

@@ -132,6 +132,31 @@ TEST_F(RuntimeApi, CapturedWorkRunsAtEachLaunchOfItsGraph) {
     cudaGetLastError();
 }
 
+TEST_F(RuntimeApi, ACaptureIntoAGivenGraphNeedNotTellItAtTheEnd) {
+    int* device = on_device(std::vector<int>(4, 7));
+    cudaStream_t stream = nullptr;
+    ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+    cudaGraph_t graph = nullptr;
+    ASSERT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess);
+    EXPECT_EQ(cudaStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0, cudaStreamCaptureModeGlobal),
+              cudaSuccess);
+    EXPECT_EQ(cudaMemsetAsync(device, 0, 4 * sizeof(int), stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamEndCapture(stream, nullptr), cudaSuccess);
+    std::size_t nodes = 0;
+    EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &nodes), cudaSuccess);
+    EXPECT_EQ(nodes, 1u);
+    EXPECT_EQ(from_device(device, 1), std::vector{7});
+    // A graph that only the capture knows would be lost.
+    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    EXPECT_EQ(cudaStreamEndCapture(stream, nullptr), cudaErrorInvalidValue);
+    cudaGraph_t captured = nullptr;
+    EXPECT_EQ(cudaStreamEndCapture(stream, &captured), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(captured), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    EXPECT_EQ(cudaFree(device), cudaSuccess);
+}
+
 TEST_F(RuntimeApi, GraphsBuiltByHandRunInDependencyOrder) {
     std::vector<int> host(1, 5);
     int* value = on_device(host);

@@ -62,6 +62,21 @@ class VirtualMemory : public RuntimeApi {
     std::size_t unit_ = 0;
 };
 
+TEST_F(VirtualMemory, TheDriverSaysThatItIsThere) {
+    int value = 0;
+    for (int attribute = 1; attribute < CU_DEVICE_ATTRIBUTE_MAX; ++attribute)
+        EXPECT_EQ(cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(attribute), 0), CUDA_SUCCESS)
+            << attribute;
+    for (const auto attribute : {CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+                                 CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED}) {
+        EXPECT_EQ(cuDeviceGetAttribute(&value, attribute, 0), CUDA_SUCCESS);
+        EXPECT_EQ(value, 1) << attribute;
+    }
+    EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, 0),
+              CUDA_SUCCESS);
+    EXPECT_EQ(value, 0);
+}
+
 TEST_F(VirtualMemory, PiecesInARowAreOneArray) {
     const CUdeviceptr start = addresses(3 * unit_);
     const CUmemGenericAllocationHandle first = memory(unit_), second = memory(2 * unit_);
