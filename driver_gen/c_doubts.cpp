@@ -30,6 +30,13 @@ std::string data_dependent(const KernelFits& fits, const model::RationalProgram&
            "\n\n";
 }
 
+template <class Value>
+std::string sum_of(const std::vector<Metric>& metrics, const Value& value) {
+    std::string sum = value(metrics[0]);
+    for (std::size_t n = 1; n < metrics.size(); ++n) sum += " + " + value(metrics[n]);
+    return sum;
+}
+
 // other_values() of the metrics that the model reads.
 std::string other_values(const KernelFits& fits, const model::RationalProgram& program,
                          const CMetrics& metrics, const std::string& fill) {
@@ -46,32 +53,43 @@ std::string other_values(const KernelFits& fits, const model::RationalProgram& p
             "    const trimtab_variables* v =\n        {}(context, trimtab_box_count, block.x, block.y, "
             "block.z);\n",
             fill) +
+        "    const double threads = (double)block.x * block.y * block.z;\n" +
         line(fmt::format("const double slack = 1.0 + {} * {};", c_literal(slack_share),
                          has_instructions ? value(Metric::warp_instructions) : "0.0"));
     const std::vector<MetricBound> bounds = metric_bounds(fits);
     for (std::size_t i = 0; i < fits.metrics.size(); ++i) {
         const FittedMetric& fit = fits.metrics[i];
         if (!reads(program, fit.metric)) continue;
-        text += line(fmt::format("if (!trimtab_is_count({}(v), slack)) return 0;",
-                                 metrics.fitted_function(fit.metric)));
+        std::string known = "0";
+        if (const auto range = range_of(fits, fit.metric)) {
+            const std::string all = sum_of(range->others, value);
+            known = fmt::format(
+                "trimtab_add_range({}, {} * ({}), trimtab_times({}, threads) * ({}), least + {}, most + {})",
+                value(fit.metric), c_literal(range->least_times), all, c_literal(range->times), all, i, i);
+        }
+        text += line(fmt::format("if (!trimtab_is_count({}(v), slack) && !{}) return 0;",
+                                 metrics.fitted_function(fit.metric), known));
         if (!fit.exact)
-            text += line(fmt::format("most[{}] = {};", i, c_literal(1 + fit.quality.held_out_max_error)));
+            text += line(fmt::format("most[{0}] = trimtab_max(most[{0}], {1});", i,
+                                     c_literal(1 + fit.quality.held_out_max_error)));
         for (std::size_t rival = 0; rival < fit.rivals.size(); ++rival)
             text +=
                 line(fmt::format("if (!trimtab_add_rival({}, {}(v), slack, least + {}, most + {})) return 0;",
                                  value(fit.metric), metrics.rival_function(fit.metric, rival), i, i));
         for (const MetricBound& bound : bounds) {
             if (bound.metric != fit.metric) continue;
-            std::string sum = value(bound.others[0]);
-            for (std::size_t n = 1; n < bound.others.size(); ++n) sum += " + " + value(bound.others[n]);
-            text += line(fmt::format("trimtab_add_bound({}, {} * ({}), least + {});", value(fit.metric),
-                                     c_literal(bound.times), sum, i));
+            const std::string sum = sum_of(bound.others, value);
+            text += line(fmt::format("trimtab_add_bound({}, trimtab_times({}, threads) * ({}), least + {});",
+                                     value(fit.metric), c_literal(bound.times), sum, i));
             if (is_limit(fits, bound))
-                text += line(fmt::format("trimtab_add_limit({}, {} * ({}), times + {});", value(fit.metric),
-                                         c_literal(bound.times), sum, i));
+                text +=
+                    line(fmt::format("trimtab_add_limit({}, trimtab_times({}, threads) * ({}), times + {});",
+                                     value(fit.metric), c_literal(bound.times), sum, i));
         }
     }
-    return text + "    (void)v, (void)slack, (void)least, (void)most, (void)times;\n    return 1;\n}\n\n";
+    return text +
+           "    (void)v, (void)threads, (void)slack, (void)least, (void)most, (void)times;\n    return "
+           "1;\n}\n\n";
 }
 
 std::string outside_profile(const KernelFits& fits) {

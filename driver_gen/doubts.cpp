@@ -14,15 +14,15 @@ namespace {
 // A lane's access lies in one sector and takes a pass of its own at worst; a line has four sectors; what a warp does takes an instruction.
 std::vector<MetricBound> all_bounds() {
     std::vector<MetricBound> all{
-        {Metric::load_lines, 32, {Metric::load_requests}},
-        {Metric::load_sectors, 32, {Metric::load_requests}},
+        {Metric::load_lines, 32, {Metric::load_requests}, 1},
+        {Metric::load_sectors, 32, {Metric::load_requests}, 1},
         {Metric::load_lines, 1, {Metric::load_sectors}},
         {Metric::load_sectors, 4, {Metric::load_lines}},
-        {Metric::store_lines, 32, {Metric::store_requests, Metric::atomic_requests}},
-        {Metric::store_sectors, 32, {Metric::store_requests, Metric::atomic_requests}},
+        {Metric::store_lines, 32, {Metric::store_requests, Metric::atomic_requests}, 1},
+        {Metric::store_sectors, 32, {Metric::store_requests, Metric::atomic_requests}, 1},
         {Metric::store_lines, 1, {Metric::store_sectors}},
         {Metric::store_sectors, 4, {Metric::store_lines}},
-        {Metric::shared_wavefronts, 32, {Metric::shared_requests}},
+        {Metric::shared_wavefronts, 32, {Metric::shared_requests}, 1},
         {Metric::store_partial_sectors, 1, {Metric::store_sectors}},
     };
     for (const Metric part :
@@ -45,6 +45,12 @@ std::vector<MetricBound> metric_bounds(const KernelFits& fits) {
     return bounds;
 }
 
+std::optional<MetricBound> range_of(const KernelFits& fits, Metric metric) {
+    for (MetricBound& bound : metric_bounds(fits))
+        if (bound.metric == metric && bound.others[0] != Metric::warp_instructions) return std::move(bound);
+    return std::nullopt;
+}
+
 bool is_limit(const KernelFits& fits, const MetricBound& bound) {
     return fits.find(bound.metric)->data_dependent && std::ranges::none_of(bound.others, [&](Metric metric) {
                return fits.find(metric)->data_dependent;
@@ -56,21 +62,32 @@ std::optional<OtherValues> other_values(const KernelFits& fits, const FittedMetr
                                         std::span<const double> data, double x, double y, double z) {
     const auto evaluate = [&](Metric metric) { return fits.evaluate(metric, data, x, y, z); };
     const double slack = 1.0 + slack_share * evaluate(Metric::warp_instructions),
-                 value = evaluate(fit.metric);
-    if (!trimtab_is_count(fits.fitted(fit.pieces, data, x, y, z), slack)) return std::nullopt;
-    OtherValues others{.least = 1,
-                       .most = fit.exact ? 1 : 1 + fit.quality.held_out_max_error,
-                       .times = trimtab_may_be_times};
+                 value = evaluate(fit.metric), threads = x * y * z;
+    const auto sum_of = [&](const std::vector<Metric>& metrics) {
+        double sum = evaluate(metrics[0]);
+        for (std::size_t i = 1; i < metrics.size(); ++i) sum = sum + evaluate(metrics[i]);
+        return sum;
+    };
+    OtherValues others{.least = 1, .most = 1, .times = trimtab_may_be_times};
+    if (!trimtab_is_count(fits.fitted(fit.pieces, data, x, y, z), slack)) {
+        const auto range = range_of(fits, fit.metric);
+        if (!range) return std::nullopt;
+        const double sum = sum_of(range->others);
+        if (!trimtab_add_range(value, range->least_times * sum, trimtab_times(range->times, threads) * sum,
+                               &others.least, &others.most))
+            return std::nullopt;
+    }
+    if (!fit.exact) others.most = std::max(others.most, 1 + fit.quality.held_out_max_error);
     for (const std::vector<Piece>& rival : fit.rivals) {
         const double other = std::clamp(fits.fitted(rival, data, x, y, z), fit.least, fit.most);
         if (!trimtab_add_rival(value, other, slack, &others.least, &others.most)) return std::nullopt;
     }
     for (const MetricBound& bound : metric_bounds(fits)) {
         if (bound.metric != fit.metric) continue;
-        double sum = evaluate(bound.others[0]);
-        for (std::size_t i = 1; i < bound.others.size(); ++i) sum = sum + evaluate(bound.others[i]);
-        trimtab_add_bound(value, bound.times * sum, &others.least);
-        if (is_limit(fits, bound)) trimtab_add_limit(value, bound.times * sum, &others.times);
+        const double sum = sum_of(bound.others);
+        trimtab_add_bound(value, trimtab_times(bound.times, threads) * sum, &others.least);
+        if (is_limit(fits, bound))
+            trimtab_add_limit(value, trimtab_times(bound.times, threads) * sum, &others.times);
     }
     return others;
 }

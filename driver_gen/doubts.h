@@ -11,14 +11,18 @@
 
 namespace trimtab::driver_gen {
 
-// A metric is at most `times` the sum of `others`, whatever the kernel.
+// A metric is at most `times` the sum of `others`, whatever the kernel; and where a block has fewer threads than
+// that, so many times.
 struct MetricBound {
     model::Metric metric = model::Metric::load_lines;
     double times = 1;
     std::vector<model::Metric> others;
+    double least_times = 0;  // and at least this many times
 };
 // Those of which every metric has a fit.
 [[nodiscard]] std::vector<MetricBound> metric_bounds(const KernelFits& fits);
+// What it is of what it belongs to: sectors of requests, partial ones of sectors. None: of instructions alone.
+[[nodiscard]] std::optional<MetricBound> range_of(const KernelFits& fits, model::Metric metric);
 // Of a metric that the contents of the arrays decide, by some that they do not.
 [[nodiscard]] bool is_limit(const KernelFits& fits, const MetricBound& bound);
 

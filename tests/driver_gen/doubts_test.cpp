@@ -128,6 +128,26 @@ TEST(Doubts, ACountBelowZeroIsNone) {
     EXPECT_FALSE(others(no_number, Metric::load_requests, 0));
 }
 
+// Two requests of a warp touch 2 to 64 sectors, whatever the fit says.
+TEST(Doubts, SectorsBelowZeroAreAsManyAsRequestsMayTouch) {
+    FittedMetric sectors = metric_of(Metric::load_sectors, {term(8), term(-0.01, {{0, 1}})}, 0.01);
+    sectors.least = 4;
+    const auto found = others(fits_with({sectors}), Metric::load_sectors, 32768);
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(found->least, 2.0 / 4, 1e-12);
+    EXPECT_NEAR(found->most, 64.0 / 4, 1e-12);
+    // One thread touches one a request.
+    const KernelFits fits = fits_with({sectors});
+    const auto alone =
+        other_values(fits, *fits.find(Metric::load_sectors), std::vector<double>{32768, 1024}, 1, 1, 1);
+    ASSERT_TRUE(alone);
+    EXPECT_NEAR(alone->least, 2.0 / 4, 1e-12);
+    EXPECT_EQ(alone->most, 1.01);
+    // What is taken for none at all is no share of that.
+    sectors.least = 0;
+    EXPECT_FALSE(others(fits_with({sectors}), Metric::load_sectors, 32768));
+}
+
 TEST(Doubts, ARivalOfNothingIsNoShareOfIt) {
     FittedMetric fit = metric_of(Metric::load_requests, {}, 0.01);
     fit.rivals = {{{.when = {}, .numerator = {term(1, {{0, 1}})}, .denominator = {}}}};

@@ -49,7 +49,9 @@ assert decided("_Z5moved") == [True] and decided("_Z11moved_bytes") == [True], (
 assert decided("_Z13add_by_blocks") == [True, False] and decided("_Z12add_in_turns") == [True], of["_Z13add_by_blocks"]
 assert of["_Z13add_by_blocks"][0]["chosen"]["block"][0] >= 32, of["_Z13add_by_blocks"]
 assert "hard-codes blocks of one thread in x" in of["_Z13add_by_blocks"][1]["reason"], of["_Z13add_by_blocks"]
-assert decided("_Z15plane_of_blocks") == [True] and decided("_Z16number_of_blocks") == [True], of["_Z15plane_of_blocks"]
+assert decided("_Z16number_of_blocks") == [True], of["_Z16number_of_blocks"]
+# Legal; what one thread a block takes is too far from what was profiled.
+assert [launch["reason"] for launch in of["_Z15plane_of_blocks"]] == ["the prediction of the block as written is uncertain"], of["_Z15plane_of_blocks"]
 for launch in of["_Z16number_of_blocks"]:  # the number of threads stays
     threads = [launch[of]["grid"][0] * launch[of]["block"][0] for of in ("written", "chosen")]
     assert threads[0] == threads[1], launch
