@@ -5,12 +5,10 @@
 #include <iterator>
 #include <new>
 
+#include "base/align_up.h"
+
 namespace trimtab::emulator {
 namespace {
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-    return (value + unit - 1) / unit * unit;
-}
 
 std::uint64_t granule_of(std::uint64_t address) {
     return address / DriverLayout::granule_bytes * DriverLayout::granule_bytes;
@@ -19,8 +17,8 @@ std::uint64_t granule_of(std::uint64_t address) {
 }  // namespace
 
 std::uint64_t DriverLayout::taken_bytes(std::uint64_t size_bytes) {
-    return round_up(std::max<std::uint64_t>(size_bytes, 1),
-                    size_bytes >= large_bytes ? granule_bytes : block_bytes);
+    return base::align_up(std::max<std::uint64_t>(size_bytes, 1),
+                          size_bytes >= large_bytes ? granule_bytes : block_bytes);
 }
 
 std::uint64_t DriverLayout::place_small(std::uint64_t bytes) {

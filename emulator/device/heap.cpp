@@ -9,6 +9,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/align_up.h"
+
 namespace trimtab::emulator {
 namespace {
 
@@ -19,10 +21,6 @@ constexpr std::uint64_t largest_arena_bytes = std::uint64_t{1} << 42;
 constexpr std::uint64_t smallest_arena_bytes = std::uint64_t{1} << 32;
 // Freed addresses rest for as many frees, so that a stale pointer meets nothing for a while.
 constexpr std::size_t resting_frees = 1024;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-    return (value + unit - 1) / unit * unit;
-}
 
 // Small allocations, each in pages of its own, would take a program that makes very many of them too much memory.
 constexpr std::size_t many_allocations = 16384;
@@ -35,7 +33,7 @@ std::uint64_t taken_bytes(std::uint64_t size_bytes, std::size_t allocations) {
     const std::uint64_t block = DriverLayout::taken_bytes(size_bytes);
     if (size_bytes < large_bytes)
         return block + (allocations < many_allocations ? small_gap_bytes : smallest_gap_bytes);
-    return round_up(block + std::min(block / 2, large_gap_bytes), system_page_bytes);
+    return base::align_up(block + std::min(block / 2, large_gap_bytes), system_page_bytes);
 }
 
 // How much of the gap behind an allocation is "before the next one".
@@ -110,7 +108,7 @@ std::uint64_t Heap::take(std::uint64_t wanted, bool in_pages) {
         return address;
     }
     std::uint64_t start = used_bytes_;
-    if (in_pages) start = round_up(start, system_page_bytes);
+    if (in_pages) start = base::align_up(start, system_page_bytes);
     if (wanted > arena_bytes_ || start > arena_bytes_ - wanted) return 0;
     used_bytes_ = start + wanted;
     return address_value(arena_) + start;
@@ -156,7 +154,7 @@ void Heap::give_back(const Allocation& allocation) {
         shared_.erase(shared);
     }
     if (allocation.size_bytes >= large_bytes)
-        madvise(start, round_up(block_bytes, system_page_bytes), MADV_DONTNEED);
+        madvise(start, base::align_up(block_bytes, system_page_bytes), MADV_DONTNEED);
     else
         std::fill_n(start, block_bytes, std::byte{0});
     freed_.push_back(allocation);
@@ -200,7 +198,7 @@ std::byte* Heap::reserve_range(std::uint64_t size_bytes, std::uint64_t alignment
         return reinterpret_cast<std::byte*>(address);
     }
     const std::uint64_t base = address_value(arena_);
-    const std::uint64_t start = round_up(base + used_bytes_, alignment_bytes) - base;
+    const std::uint64_t start = base::align_up(base + used_bytes_, alignment_bytes) - base;
     // A gap behind it, as behind allocations.
     const std::uint64_t wanted = size_bytes + system_page_bytes;
     if (start > arena_bytes_ || wanted > arena_bytes_ - start) return nullptr;
@@ -218,7 +216,7 @@ void Heap::free_range(const void* start, std::uint64_t size_bytes) {
 std::optional<Heap::SharedPlace> Heap::share(const Allocation& allocation) {
     const std::lock_guard lock(mutex_);
     const std::uint64_t first = allocation.first / system_page_bytes * system_page_bytes;
-    const std::uint64_t bytes = round_up(allocation.end(), system_page_bytes) - first;
+    const std::uint64_t bytes = base::align_up(allocation.end(), system_page_bytes) - first;
     if (const auto known = last_at_or_below(shared_, first);
         known != shared_.end() && first + bytes <= known->first + known->second.bytes)
         return SharedPlace{.descriptor = known->second.descriptor,
@@ -413,7 +411,7 @@ GlobalMemory::Range Heap::mapped_outside(std::uint64_t address) {
     if (const auto before = last_at_or_below(allocations_, address);
         before != allocations_.end() && before->second.kind == MemoryKind::registered) {
         const Allocation& allocation = before->second;
-        std::uint64_t end = round_up(allocation.end(), system_page_bytes);
+        std::uint64_t end = base::align_up(allocation.end(), system_page_bytes);
         if (const auto next = allocations_.upper_bound(address); next != allocations_.end())
             end = std::min(end, next->first);
         if (address >= allocation.end() && address < end)

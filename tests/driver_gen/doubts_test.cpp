@@ -16,7 +16,7 @@ namespace {
 
 using model::Metric;
 
-Monomial term(double coefficient, std::vector<std::pair<std::uint32_t, std::int32_t>> exponents = {}) {
+Monomial addend(double coefficient, std::vector<std::pair<std::uint32_t, std::int32_t>> exponents = {}) {
     return {.coefficient = coefficient, .exponents = std::move(exponents)};
 }
 FittedMetric metric_of(Metric metric, std::vector<Monomial> sum, double error = 0) {
@@ -41,20 +41,20 @@ KernelFits fits_with(std::vector<FittedMetric> own) {
                       {.kind = VariableKind::covered_warps},
                       {.kind = VariableKind::covered_x}};
     const std::pair<Metric, std::vector<Monomial>> plain[]{
-        {Metric::warp_instructions, {term(40)}},
-        {Metric::integer_instructions, {term(12)}},
-        {Metric::load_requests, {term(2)}},
-        {Metric::store_requests, {term(1)}},
-        {Metric::load_sectors, {term(8)}},
-        {Metric::store_sectors, {term(4)}},
-        {Metric::load_lines, {term(2)}},
-        {Metric::store_lines, {term(1)}},
-        {Metric::dependent_rounds, {term(1)}},
-        {Metric::active_lanes, {term(32)}},
-        {Metric::active_blocks, {term(1, {{1, 1}})}},
-        {Metric::active_warps, {term(1, {{2, 1}})}},
-        {Metric::footprint_sectors, {term(0.375, {{3, 1}})}},
-        {Metric::instruction_parallelism, {term(1.5)}}};
+        {Metric::warp_instructions, {addend(40)}},
+        {Metric::integer_instructions, {addend(12)}},
+        {Metric::load_requests, {addend(2)}},
+        {Metric::store_requests, {addend(1)}},
+        {Metric::load_sectors, {addend(8)}},
+        {Metric::store_sectors, {addend(4)}},
+        {Metric::load_lines, {addend(2)}},
+        {Metric::store_lines, {addend(1)}},
+        {Metric::dependent_rounds, {addend(1)}},
+        {Metric::active_lanes, {addend(32)}},
+        {Metric::active_blocks, {addend(1, {{1, 1}})}},
+        {Metric::active_warps, {addend(1, {{2, 1}})}},
+        {Metric::footprint_sectors, {addend(0.375, {{3, 1}})}},
+        {Metric::instruction_parallelism, {addend(1.5)}}};
     for (const auto& [metric, sum] : plain) fits.metrics.push_back(metric_of(metric, sum));
     for (FittedMetric& fit : own)
         *std::ranges::find(fits.metrics, fit.metric, &FittedMetric::metric) = std::move(fit);
@@ -74,9 +74,9 @@ TEST(Doubts, AnExactFitHasNone) {
 
 TEST(Doubts, WhereRivalsPartEitherMayBeRight) {
     // Met to 1 % from 16 to 64 alike: a part that grows with the square, or one that goes down with it.
-    FittedMetric fit = metric_of(Metric::warp_instructions, {term(40), term(0.001, {{0, 2}})}, 0.01);
-    fit.rivals = {{{.when = {}, .numerator = {term(41)}, .denominator = {}}},
-                  {{.when = {}, .numerator = {term(30), term(0.1, {{0, 1}})}, .denominator = {}}}};
+    FittedMetric fit = metric_of(Metric::warp_instructions, {addend(40), addend(0.001, {{0, 2}})}, 0.01);
+    fit.rivals = {{{.when = {}, .numerator = {addend(41)}, .denominator = {}}},
+                  {{.when = {}, .numerator = {addend(30), addend(0.1, {{0, 1}})}, .denominator = {}}}};
     const KernelFits fits = fits_with({fit});
     const auto near = others(fits, Metric::warp_instructions, 32);
     ASSERT_TRUE(near);
@@ -88,7 +88,8 @@ TEST(Doubts, WhereRivalsPartEitherMayBeRight) {
 }
 
 TEST(Doubts, NoLaunchHasMoreThanTheBoundsSay) {
-    const KernelFits fits = fits_with({metric_of(Metric::load_lines, {term(4), term(27, {{0, -1}})}, 0.05)});
+    const KernelFits fits =
+        fits_with({metric_of(Metric::load_lines, {addend(4), addend(27, {{0, -1}})}, 0.05)});
     // 31 lines of 8 sectors.
     const auto below = others(fits, Metric::load_lines, 1);
     ASSERT_TRUE(below);
@@ -102,35 +103,35 @@ TEST(Doubts, NoLaunchHasMoreThanTheBoundsSay) {
 }
 
 TEST(Doubts, OtherContentsOfTheArraysHaveTheirLimits) {
-    FittedMetric scattered = metric_of(Metric::load_sectors, {term(40)});
+    FittedMetric scattered = metric_of(Metric::load_sectors, {addend(40)});
     scattered.data_dependent = true;
     // Of 2 requests at most 32 sectors each; 2 lines and 4 sectors in each are the kernel's own affair.
     EXPECT_NEAR(
-        others(fits_with({scattered, metric_of(Metric::load_lines, {term(36)})}), Metric::load_sectors, 1)
+        others(fits_with({scattered, metric_of(Metric::load_lines, {addend(36)})}), Metric::load_sectors, 1)
             ->times,
         64.0 / 40, 1e-12);
     // More requests, more sectors.
-    FittedMetric more = metric_of(Metric::load_requests, {term(2)});
-    FittedMetric lines = metric_of(Metric::load_lines, {term(36)});
+    FittedMetric more = metric_of(Metric::load_requests, {addend(2)});
+    FittedMetric lines = metric_of(Metric::load_lines, {addend(36)});
     more.data_dependent = lines.data_dependent = true;
     EXPECT_EQ(others(fits_with({scattered, more, lines}), Metric::load_sectors, 1)->times, 8);
 }
 
 TEST(Doubts, ACountBelowZeroIsNone) {
     const KernelFits fits =
-        fits_with({metric_of(Metric::load_requests, {term(2), term(-0.01, {{0, 1}})}, 0.01)});
+        fits_with({metric_of(Metric::load_requests, {addend(2), addend(-0.01, {{0, 1}})}, 0.01)});
     EXPECT_TRUE(others(fits, Metric::load_requests, 64));
     EXPECT_TRUE(others(fits, Metric::load_requests, 250));  // -0.5: rounding, at 40 instructions
     EXPECT_FALSE(others(fits, Metric::load_requests, 32768));
     // 0 times 0: no number.
     const KernelFits no_number =
-        fits_with({metric_of(Metric::load_requests, {term(1, {{0, -1}}), term(-1, {{0, -1}})}, 0.01)});
+        fits_with({metric_of(Metric::load_requests, {addend(1, {{0, -1}}), addend(-1, {{0, -1}})}, 0.01)});
     EXPECT_FALSE(others(no_number, Metric::load_requests, 0));
 }
 
 // Two requests of a warp touch 2 to 64 sectors, whatever the fit says.
 TEST(Doubts, SectorsBelowZeroAreAsManyAsRequestsMayTouch) {
-    FittedMetric sectors = metric_of(Metric::load_sectors, {term(8), term(-0.01, {{0, 1}})}, 0.01);
+    FittedMetric sectors = metric_of(Metric::load_sectors, {addend(8), addend(-0.01, {{0, 1}})}, 0.01);
     sectors.least = 4;
     const auto found = others(fits_with({sectors}), Metric::load_sectors, 32768);
     ASSERT_TRUE(found);
@@ -150,7 +151,7 @@ TEST(Doubts, SectorsBelowZeroAreAsManyAsRequestsMayTouch) {
 
 TEST(Doubts, ARivalOfNothingIsNoShareOfIt) {
     FittedMetric fit = metric_of(Metric::load_requests, {}, 0.01);
-    fit.rivals = {{{.when = {}, .numerator = {term(1, {{0, 1}})}, .denominator = {}}}};
+    fit.rivals = {{{.when = {}, .numerator = {addend(1, {{0, 1}})}, .denominator = {}}}};
     EXPECT_TRUE(others(fits_with({fit}), Metric::load_requests, 2));
     EXPECT_FALSE(others(fits_with({fit}), Metric::load_requests, 1000));
 }
@@ -192,19 +193,19 @@ TEST(Doubts, ReachThePrediction) {
     EXPECT_EQ(exact.at(1e6).uncertain, 0u);
     EXPECT_EQ(exact.at(1e6).relative_error, 0);
 
-    const DoubtfulDriver pole({metric_of(Metric::load_lines, {term(2), term(0.1, {{0, -1}})}, 0.01)});
+    const DoubtfulDriver pole({metric_of(Metric::load_lines, {addend(2), addend(0.1, {{0, -1}})}, 0.01)});
     EXPECT_EQ(pole.at(32).uncertain, 0u);
     EXPECT_NE(pole.at(0).uncertain, 0u);
     EXPECT_GT(pole.at(0).relative_error, 1e3);  // no digit of the time is known
 
     const DoubtfulDriver negative(
-        {metric_of(Metric::load_requests, {term(2), term(-0.001, {{0, 1}})}, 0.01)});
+        {metric_of(Metric::load_requests, {addend(2), addend(-0.001, {{0, 1}})}, 0.01)});
     EXPECT_EQ(negative.at(32).uncertain, 0u);
     EXPECT_NE(negative.at(1e5).uncertain, 0u);
     EXPECT_TRUE(std::isinf(negative.at(1e5).relative_error));
 
-    FittedMetric parting = metric_of(Metric::warp_instructions, {term(40), term(0.001, {{0, 2}})}, 0.01);
-    parting.rivals = {{{.when = {}, .numerator = {term(41)}, .denominator = {}}}};
+    FittedMetric parting = metric_of(Metric::warp_instructions, {addend(40), addend(0.001, {{0, 2}})}, 0.01);
+    parting.rivals = {{{.when = {}, .numerator = {addend(41)}, .denominator = {}}}};
     const DoubtfulDriver rivals({parting});
     EXPECT_EQ(rivals.at(32).uncertain, 0u);
     EXPECT_NE(rivals.at(32768).uncertain, 0u);
