@@ -118,7 +118,7 @@ constexpr std::array<Kind, 11> kinds = {
      {.name = "planes", .count = 60, .accepted_of = 8},
      {.name = "exchanges", .count = 60, .accepted_of = 8},
      {.name = "setups", .count = 120, .accepted_of = 8},
-     {.name = "near", .count = 200, .accepted_of = 4}}};
+     {.name = "near", .count = 120, .accepted_of = 4}}};
 
 class GeneratedKernels : public testing::TestWithParam<Kind> {};
 
