@@ -9,8 +9,8 @@
 #include <chrono>
 #include <exception>
 
-#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/other_totals.h"
+#include "core/analysis/launches/legal_blocks.h"
 
 namespace trimtab::choosing {
 

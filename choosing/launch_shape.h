@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "model/launch_configuration.h"
+#include "core/model/launch_configuration.h"
 
 namespace trimtab::choosing {
 

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "analysis/launches/demangle.h"
 #include "choosing/choices/argument_key.h"
+#include "core/analysis/launches/demangle.h"
 
 namespace trimtab::choosing {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "analysis/launches/description.h"
 #include "choosing/choices/choose.h"
 #include "choosing/launch_shape.h"
 #include "choosing/log.h"
+#include "core/analysis/launches/description.h"
 
 namespace trimtab::choosing {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/nearest_name.h"
-#include "base/reassociation.h"
+#include "core/base/nearest_name.h"
+#include "core/base/reassociation.h"
 
 namespace trimtab::choosing {
 namespace {

@@ -22,12 +22,12 @@ function(trimtab_add_source_hash name)
   target_include_directories(trimtab_${name}_hash INTERFACE "${CMAKE_BINARY_DIR}/source_hashes")
 endfunction()
 
-set(machine ptx/* emulator/exec/* emulator/jit/*)
+set(machine core/ptx/* emulation/emulator/exec/* emulation/emulator/jit/*)
 # Compiled kernels.
 trimtab_add_source_hash(code ${machine})
 # Profiles: what is measured, and where.
-trimtab_add_source_hash(profile ${machine} analysis/* emulator/metrics/* model/metrics.* profiler/*)
+trimtab_add_source_hash(profile ${machine} core/analysis/* emulation/emulator/metrics/* model/metrics.* profiler/*)
 # Driver programs: trimtab++'s store and the cache of prepared modules.
-trimtab_add_source_hash(generator ${machine} emulator/metrics/* analysis/* driver_gen/* include/* model/*.cpp model/*.h profiler/*)
+trimtab_add_source_hash(generator ${machine} emulation/emulator/metrics/* core/analysis/* driver_gen/* include/* core/model/*.cpp core/model/*.h profiler/*)
 # Compiled OpenCL programs.
-trimtab_add_source_hash(opencl opencl/front_end/*)
+trimtab_add_source_hash(opencl emulation/opencl/front_end/*)

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
+#include "core/model/rational_program.h"
 #include "driver_gen/fits.h"
-#include "model/rational_program.h"
 #include "profiler/profile.h"
 #include "trimtab/error.h"
 

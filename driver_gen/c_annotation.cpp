@@ -8,11 +8,11 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "analysis/launches/operation.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/analysis/launches/operation.h"
+#include "core/model/launch_configuration.h"
 #include "driver_gen/c_text.h"
 #include "driver_gen/embedded_texts.h"
-#include "model/launch_configuration.h"
 
 namespace trimtab::driver_gen {
 
@@ -22,7 +22,7 @@ using analysis::Expression;
 using analysis::KernelDescription;
 
 // Operators of annotations, all on 64-bit signed numbers, in C's precedence-free form: {0} and {1} are the
-// operands. Their arithmetic is analysis/launches/operation.h's, wrap-around included.
+// operands. Their arithmetic is core/analysis/launches/operation.h's, wrap-around included.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 24> operators{{
     {"add.s64", "(int64_t)((uint64_t){0} + (uint64_t){1})"},
     {"sub.s64", "(int64_t)((uint64_t){0} - (uint64_t){1})"},

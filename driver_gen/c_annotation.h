@@ -5,7 +5,7 @@
 #include <expected>
 #include <string>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 #include "trimtab/error.h"
 
 namespace trimtab::driver_gen {

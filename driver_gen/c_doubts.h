@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "core/model/rational_program.h"
 #include "driver_gen/c_metrics.h"
-#include "model/rational_program.h"
 
 namespace trimtab::driver_gen {
 

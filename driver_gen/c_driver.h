@@ -5,9 +5,9 @@
 #include <expected>
 #include <string>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
+#include "core/model/rational_program.h"
 #include "driver_gen/fits.h"
-#include "model/rational_program.h"
 #include "trimtab/error.h"
 
 namespace trimtab::driver_gen {

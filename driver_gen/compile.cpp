@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "base/process.h"
+#include "core/base/process.h"
 #include "driver_gen/bundle.h"
 
 namespace trimtab::driver_gen {

@@ -2,7 +2,7 @@
 // From a profile to the fits of every metric that it holds.
 #pragma once
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 #include "driver_gen/fits.h"
 #include "profiler/profile.h"
 #include "trimtab/error.h"

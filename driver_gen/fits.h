@@ -28,9 +28,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/metrics.h"
+#include "core/model/rational_program.h"
 #include "driver_gen/variables.h"
-#include "model/metrics.h"
-#include "model/rational_program.h"
 #include "trimtab/error.h"
 
 namespace trimtab::driver_gen {
@@ -109,7 +109,7 @@ struct KernelFits {
     std::vector<FittedMetric> metrics;
 
     [[nodiscard]] const FittedMetric* find(model::Metric metric) const;
-    // The metric per active warp, block or launch (model/metrics.h) at D for a box of x * y * z threads; 0
+    // The metric per active warp, block or launch (core/model/metrics.h) at D for a box of x * y * z threads; 0
     // for a metric without a fit. Where D lies beyond the profile it extrapolates.
     [[nodiscard]] double evaluate(model::Metric metric, std::span<const double> data, double x, double y,
                                   double z) const;

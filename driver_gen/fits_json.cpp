@@ -5,7 +5,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "base/json_value.h"
+#include "core/base/json_value.h"
 #include "driver_gen/fits.h"
 #include "profiler/profile.h"
 

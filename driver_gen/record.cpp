@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/json_value.h"
+#include "core/base/json_value.h"
 #include "trimtab/section.h"
 
 namespace trimtab::driver_gen {

@@ -6,7 +6,7 @@
 
 namespace trimtab::pass {
 
-// Each byte beyond ASCII becomes %XX, which ptx/file_names.h reads. True where a name was changed.
+// Each byte beyond ASCII becomes %XX, which core/ptx/file_names.h reads. True where a name was changed.
 bool encode_file_names(llvm::Module& module);
 
 }  // namespace trimtab::pass

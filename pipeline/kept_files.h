@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analysis/describe.h"
+#include "core/analysis/describe.h"
 #include "driver_gen/bundle.h"
 
 namespace trimtab::tools {

@@ -7,12 +7,12 @@
 #include <thread>
 #include <utility>
 
-#include "analysis/annotations/annotation_file.h"
-#include "analysis/describe.h"
-#include "analysis/launches/variants.h"
+#include "core/analysis/annotations/annotation_file.h"
+#include "core/analysis/describe.h"
+#include "core/analysis/launches/variants.h"
+#include "core/model/performance_model.h"
 #include "driver_gen/driver_units.h"
-#include "emulator/exec/launch.h"
-#include "model/performance_model.h"
+#include "emulation/emulator/exec/launch.h"
 #include "pipeline/kept_files.h"
 #include "pipeline/profile_kernels.h"
 #include "pipeline/progress.h"

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
+#include "core/ptx/binary.h"
+#include "core/ptx/module.h"
 #include "driver_gen/bundle.h"
 #include "profiler/store.h"
-#include "ptx/binary.h"
-#include "ptx/module.h"
 #include "trimtab/error.h"
 
 namespace trimtab::workers {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_value.h"
+#include "core/base/json_value.h"
 #include "pipeline/workers/pool.h"
 
 namespace trimtab::tools {

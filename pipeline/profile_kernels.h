@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 #include "driver_gen/bundle.h"
 #include "pipeline/progress.h"
 #include "pipeline/workers/kernel_task.h"

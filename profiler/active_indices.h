@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 #include "profiler/backend.h"
 #include "profiler/index_ranges.h"
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "analysis/launches/description.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/analysis/launches/description.h"
 
 namespace trimtab::profiler {
 

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 #include "profiler/backend.h"
 
 namespace trimtab::profiler {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/metrics.h"
+#include "core/model/metrics.h"
 #include "trimtab/driver.h"
 #include "trimtab/error.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "emulator/exec/memory.h"
-#include "emulator/metrics/metrics.h"
+#include "emulation/emulator/exec/memory.h"
+#include "emulation/emulator/metrics/metrics.h"
 #include "profile_hash.h"
 #include "profiler/made_up_texture.h"
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "emulator/exec/launch.h"
+#include "emulation/emulator/exec/launch.h"
 #include "profiler/backend.h"
 
 namespace trimtab::profiler {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "profiler/machine_code.h"
 
-#include "emulator/exec/program.h"
+#include "emulation/emulator/exec/program.h"
 
 namespace trimtab::profiler {
 

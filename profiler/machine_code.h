@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/exec/counters.h"
-#include "emulator/exec/launch.h"
-#include "sass/match.h"
+#include "core/sass/match.h"
+#include "emulation/emulator/exec/counters.h"
+#include "emulation/emulator/exec/launch.h"
 
 namespace trimtab::profiler {
 

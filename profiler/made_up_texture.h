@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "emulator/exec/texture.h"
+#include "emulation/emulator/exec/texture.h"
 
 namespace trimtab::profiler {
 

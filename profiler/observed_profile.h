@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/launches/description.h"
-#include "model/metrics.h"
+#include "core/analysis/launches/description.h"
+#include "core/model/metrics.h"
 #include "profiler/profile.h"
 #include "profiler/store.h"
 #include "trimtab/driver.h"

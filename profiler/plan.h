@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 #include "profiler/annotated_plan.h"
 #include "profiler/plan_levels.h"
 #include "profiler/profile.h"

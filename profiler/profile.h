@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "model/metrics.h"
+#include "core/model/metrics.h"
 #include "profiler/index_ranges.h"
 #include "trimtab/error.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/json_value.h"
+#include "core/base/json_value.h"
 #include "profiler/profile.h"
 
 namespace trimtab::profiler {

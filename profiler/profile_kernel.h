@@ -5,7 +5,7 @@
 #include <expected>
 #include <functional>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 #include "profiler/backend.h"
 #include "profiler/plan.h"
 #include "profiler/profile.h"

@@ -12,9 +12,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "base/cache_path.h"
-#include "base/json_value.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/base/cache_path.h"
+#include "core/base/json_value.h"
 
 namespace trimtab::profiler {
 

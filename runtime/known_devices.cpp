@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdlib>
 
-#include "model/device.h"
+#include "core/model/device.h"
 #include "runtime/pending_error.h"
 #include "runtime/relaxed_capture.h"
 
@@ -140,7 +140,7 @@ std::shared_ptr<const choosing::KnownDevice> KnownDevices::describe(std::uint32_
         known.values.sm_clock_hz = clock_khz * 1e3;
     if (const int memory_clock_khz = attribute(cudaDevAttrMemoryClockRate); memory_clock_khz > 0) {
         known.values.memory_clock_hz = memory_clock_khz * 1e3;
-        // Both edges of the memory clock carry data: model/devices/README.md, memory_clock_hz.
+        // Both edges of the memory clock carry data: core/model/devices/README.md, memory_clock_hz.
         known.values.dram_bytes_per_s = 2 * known.values.memory_clock_hz * known.values.dram_bus_bits / 8;
     }
     log_.debug(

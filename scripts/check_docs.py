@@ -18,9 +18,8 @@ import re
 import sys
 
 MAX_COLUMNS = 120
-ROOMS = ("advice", "analysis", "base", "bench", "choosing", "cmake", "cuda", "docs", "driver_gen", "emulator", "include/trimtab",
-         "model", "opencl", "pass", "pipeline", "profiler", "ptx", "runtime", "samples", "sass", "schedule", "scripts", "tests",
-         "tools")
+ROOMS = ("bench", "choosing", "cmake", "core", "docs", "driver_gen", "emulation", "include/trimtab", "pass", "pipeline", "profiler",
+         "runtime", "samples", "scripts", "tests", "tools")
 SOURCE_SUFFIXES = (".h", ".cpp", ".c", ".cu", ".cuh", ".py", ".sh", ".txt", ".cmake")
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")  # the text before it may have begun on the line above

@@ -20,8 +20,7 @@ import sys
 
 TIDY = "clang-tidy-22"
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ["base", "ptx", "sass", "model", "analysis", "emulator", "schedule", "cuda", "profiler", "driver_gen", "pipeline",
-           "advice", "choosing", "opencl", "runtime", "pass", "tools"]
+FOLDERS = ["core", "emulation", "profiler", "driver_gen", "pipeline", "choosing", "runtime", "pass", "tools"]
 INCLUDE = re.compile(rb'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 

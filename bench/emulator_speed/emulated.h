@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/emulator_speed/cases.h"
-#include "emulator/exec/launch.h"
+#include "emulation/emulator/exec/launch.h"
 
 namespace trimtab::bench {
 

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <string_view>
 
-#include "opencl/layer/layer.h"
+#include "emulation/opencl/layer/layer.h"
 #ifdef TRIMTAB_HAS_OPENCL
-#include "tests/opencl/platform/host.h"
+#include "tests/emulation/opencl/platform/host.h"
 #endif
 
 namespace {

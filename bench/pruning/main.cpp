@@ -13,11 +13,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/launches/legal_blocks.h"
 #include "bench/pruning/null_size.h"
-#include "model/performance_model.h"
-#include "opencl/pruning/active_groups.h"
-#include "schedule/estimate.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/model/performance_model.h"
+#include "emulation/opencl/pruning/active_groups.h"
+#include "emulation/schedule/estimate.h"
 #include "tools/trimtab/asked_extent.h"
 #include "tools/trimtab/emulated_schedule.h"
 #include "tools/trimtab/fitted_kernel.h"

@@ -13,8 +13,8 @@
 #include <ctime>
 #include <mutex>
 
-#include "analysis/launches/legal_blocks.h"
 #include "bench/runtime/registered_kernels.h"
+#include "core/analysis/launches/legal_blocks.h"
 #include "runtime/launches/launcher.h"
 #include "tests/runtime/fake_backend.h"
 

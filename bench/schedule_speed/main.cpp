@@ -12,13 +12,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/process.h"
-#include "base/temporary_folder.h"
 #include "bench/selection_quality/kernel_list.h"
 #include "bench/tuned_quality/predicted_configuration.h"
 #include "bench/tuned_quality/tuned_table.h"
-#include "model/occupancy.h"
-#include "schedule/estimate.h"
+#include "core/base/process.h"
+#include "core/base/temporary_folder.h"
+#include "core/model/occupancy.h"
+#include "emulation/schedule/estimate.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/emulated_schedule.h"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/launches/legal_blocks.h"
-#include "emulator/exec/memory.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "emulation/emulator/exec/memory.h"
 #include "tools/trimtab/ranking.h"
 
 namespace trimtab::bench {

@@ -7,8 +7,8 @@
 
 #include "bench/selection_quality/kernel_list.h"
 #include "bench/selection_quality/measured_table.h"
-#include "model/device.h"
-#include "model/rational_program.h"
+#include "core/model/device.h"
+#include "core/model/rational_program.h"
 #include "tools/trimtab/arguments.h"
 #include "tools/trimtab/kernel_file.h"
 #include "trimtab/error.h"

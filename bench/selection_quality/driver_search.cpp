@@ -9,8 +9,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "base/process.h"
-#include "base/temporary_folder.h"
+#include "core/base/process.h"
+#include "core/base/temporary_folder.h"
 #include "driver_gen/c_driver.h"
 #include "tools/trimtab/ranking.h"
 #include "trimtab/driver.h"

@@ -9,7 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "model/device_fields.h"
+#include "core/model/device_fields.h"
 #include "profiler/emulator_backend.h"
 #include "tools/trimtab/measured_launch.h"
 

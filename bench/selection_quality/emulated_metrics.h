@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "model/device.h"
-#include "model/metrics.h"
-#include "model/performance_model.h"
-#include "model/rational_program.h"
+#include "core/model/device.h"
+#include "core/model/metrics.h"
+#include "core/model/performance_model.h"
+#include "core/model/rational_program.h"
 #include "profiler/store.h"
 #include "tools/trimtab/launch_options.h"
 #include "trimtab/driver.h"

@@ -15,7 +15,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/process.h"
+#include "core/base/process.h"
 #include "tools/trimtab/fitted_kernel.h"
 
 namespace trimtab::bench {

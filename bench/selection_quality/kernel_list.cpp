@@ -10,7 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/json_value.h"
+#include "core/base/json_value.h"
 
 namespace trimtab::bench {
 

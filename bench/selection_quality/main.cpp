@@ -15,8 +15,8 @@
 #include "bench/selection_quality/exact_metrics.h"
 #include "bench/selection_quality/fitted_programs.h"
 #include "bench/selection_quality/reports.h"
-#include "model/performance_model.h"
-#include "model/trimtab_model.h"
+#include "core/model/performance_model.h"
+#include "core/model/trimtab_model.h"
 #include "profiler/store.h"
 #include "tools/trimtab/command.h"
 

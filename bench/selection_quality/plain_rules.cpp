@@ -9,7 +9,7 @@
 
 #include "bench/selection_quality/csv.h"
 #include "bench/selection_quality/study.h"
-#include "model/occupancy.h"
+#include "core/model/occupancy.h"
 
 namespace trimtab::bench {
 

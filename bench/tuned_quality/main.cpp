@@ -17,7 +17,7 @@
 
 #include "bench/tuned_quality/predicted_configuration.h"
 #include "bench/tuned_quality/slice_scores.h"
-#include "model/performance_model.h"
+#include "core/model/performance_model.h"
 #include "tools/trimtab/command.h"
 
 namespace trimtab::bench {

@@ -7,9 +7,9 @@
 
 #include "bench/selection_quality/emulated_metrics.h"
 #include "bench/tuned_quality/tuned_kernel.h"
-#include "model/device.h"
-#include "model/rational_program.h"
-#include "schedule/traced_launch.h"
+#include "core/model/device.h"
+#include "core/model/rational_program.h"
+#include "emulation/schedule/traced_launch.h"
 #include "trimtab/error.h"
 
 namespace trimtab::bench {

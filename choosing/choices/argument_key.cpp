@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "ptx/types.h"
+#include "core/ptx/types.h"
 
 namespace trimtab::choosing {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/launches/description.h"
 #include "choosing/launch_shape.h"
+#include "core/analysis/launches/description.h"
 
 namespace trimtab::choosing {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "choosing/choices/block_list.h"
 
-#include "analysis/launches/legal_blocks.h"
+#include "core/analysis/launches/legal_blocks.h"
 
 namespace trimtab::choosing {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "model/launch_configuration.h"
+#include "core/model/launch_configuration.h"
 
 namespace trimtab::choosing {
 

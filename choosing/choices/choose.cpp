@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/block_list.h"
 #include "choosing/choices/choose_body.h"
 #include "choosing/choices/other_totals.h"
+#include "core/analysis/launches/legal_blocks.h"
 
 namespace trimtab::choosing {
 namespace {

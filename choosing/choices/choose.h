@@ -13,12 +13,12 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "analysis/launches/description.h"
 #include "choosing/choices/choice_store.h"
 #include "choosing/crosscheck/verdict.h"
 #include "choosing/launch_shape.h"
 #include "choosing/learning/turn.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/analysis/launches/description.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::choosing {

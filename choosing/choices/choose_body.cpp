@@ -5,9 +5,9 @@
 #include <array>
 #include <cmath>
 
-#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/block_list.h"
+#include "core/analysis/launches/legal_blocks.h"
 
 namespace trimtab::choosing {
 namespace {

@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "analysis/launches/free_totals.h"
-#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/block_list.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/analysis/launches/free_totals.h"
+#include "core/analysis/launches/legal_blocks.h"
 
 namespace trimtab::choosing {
 namespace {

@@ -10,15 +10,15 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/sharing/memory_dependence.h"
-#include "emulator/exec/launch.h"
-#include "emulator/exec/memory.h"
-#include "model/device.h"
-#include "model/occupancy.h"
-#include "ptx/binary.h"
-#include "ptx/module.h"
-#include "schedule/estimate.h"
-#include "schedule/traced_launch.h"
+#include "core/analysis/sharing/memory_dependence.h"
+#include "core/model/device.h"
+#include "core/model/occupancy.h"
+#include "core/ptx/binary.h"
+#include "core/ptx/module.h"
+#include "emulation/emulator/exec/launch.h"
+#include "emulation/emulator/exec/memory.h"
+#include "emulation/schedule/estimate.h"
+#include "emulation/schedule/traced_launch.h"
 
 namespace trimtab::choosing {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "model/launch_configuration.h"
+#include "core/model/launch_configuration.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::choosing {

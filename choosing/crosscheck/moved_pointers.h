@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 
 namespace trimtab::choosing {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/launch_configuration.h"
+#include "core/model/launch_configuration.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::choosing {

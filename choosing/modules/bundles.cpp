@@ -7,9 +7,9 @@
 #include <expected>
 #include <nlohmann/json.hpp>
 
-#include "analysis/launches/built_in_blocks.h"
-#include "analysis/launches/variants.h"
-#include "base/json_value.h"
+#include "core/analysis/launches/built_in_blocks.h"
+#include "core/analysis/launches/variants.h"
+#include "core/base/json_value.h"
 #include "trimtab/section.h"
 
 namespace trimtab::choosing {

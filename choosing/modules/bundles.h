@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/launches/description.h"
 #include "choosing/log.h"
+#include "core/analysis/launches/description.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::choosing {
@@ -34,10 +34,10 @@ class Bundles {
         std::shared_ptr<const BundledKernel> kernel;  // null: `reason` says why
         const trimtab_bundle* bundle = nullptr;       // null where none has this hash
         std::string reason;
-        // The other bodies that a launch of it may become (analysis/launches/variants.h), in the order of their values.
+        // The other bodies that a launch of it may become (core/analysis/launches/variants.h), in the order of their values.
         std::vector<std::shared_ptr<const BundledKernel>> bodies = {};
         // The body whose launches those of the kernel are where they have its built-in block
-        // (analysis/launches/built_in_blocks.h); null: there is none, or the kernel needs none.
+        // (core/analysis/launches/built_in_blocks.h); null: there is none, or the kernel needs none.
         std::shared_ptr<const BundledKernel> stand_in = nullptr;
     };
     // The kernel of that mangled name. The bundle's JSON is parsed when first asked for.

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "base/read_text.h"
+#include "core/base/read_text.h"
 #include "generator_hash.h"
 #include "trimtab/driver.h"
 #include "trimtab/section.h"

@@ -17,9 +17,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/cache_path.h"
-#include "base/kept_file.h"
 #include "choosing/modules/module_image.h"
+#include "core/base/cache_path.h"
+#include "core/base/kept_file.h"
 #include "trimtab/error.h"
 
 namespace trimtab::choosing {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/process.h"
 #include "choosing/own_files.h"
+#include "core/base/process.h"
 
 namespace trimtab::choosing {
 namespace {

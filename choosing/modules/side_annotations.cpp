@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "analysis/annotations/annotation_file.h"
-#include "base/read_text.h"
 #include "choosing/modules/module_cache.h"
+#include "core/analysis/annotations/annotation_file.h"
+#include "core/base/read_text.h"
 
 namespace trimtab::choosing {
 

@@ -3,4 +3,4 @@
 #pragma once
 
 #include "cmake/precompiled/library.h"
-#include "cuda/state.h"
+#include "emulation/cuda/state.h"

@@ -6,4 +6,4 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "cmake/precompiled/library.h"
-#include "emulator/jit/translator.h"
+#include "emulation/emulator/jit/translator.h"

@@ -24,7 +24,7 @@ typedef struct trimtab_dim3 {
 } trimtab_dim3;
 
 /* H: a device description as the models read it. A cycle is one period of sm_clock_hz. Where a value is from,
- * and how it is measured: model/devices/README.md.
+ * and how it is measured: core/model/devices/README.md.
  */
 typedef struct trimtab_device {
     uint32_t struct_bytes;       /* sizeof(trimtab_device) of whoever filled it in */

@@ -16,7 +16,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "base/kept_file.h"
+#include "core/base/kept_file.h"
 
 namespace trimtab::remote {
 namespace {

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "analysis/describe.h"
-#include "base/json_value.h"
+#include "core/analysis/describe.h"
+#include "core/base/json_value.h"
 #include "driver_gen/fit_kernel.h"
-#include "emulator/exec/launch.h"
+#include "emulation/emulator/exec/launch.h"
 #include "pipeline/workers/pool.h"
 #include "profiler/emulator_backend.h"
 

@@ -11,13 +11,13 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
+#include "core/ptx/binary.h"
 #include "driver_gen/fits.h"
 #include "profiler/backend.h"
 #include "profiler/evidence/evidence.h"
 #include "profiler/profile.h"
 #include "profiler/profile_kernel.h"
-#include "ptx/binary.h"
 #include "trimtab/error.h"
 
 namespace trimtab::workers {

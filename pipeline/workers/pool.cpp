@@ -14,9 +14,9 @@
 #include <thread>
 #include <utility>
 
-#include "base/installation.h"
-#include "base/shell_word.h"
-#include "base/talking_process.h"
+#include "core/base/installation.h"
+#include "core/base/shell_word.h"
+#include "core/base/talking_process.h"
 #include "pipeline/workers/message.h"
 
 namespace trimtab::workers {

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "base/read_text.h"
-#include "base/temporary_folder.h"
+#include "core/base/read_text.h"
+#include "core/base/temporary_folder.h"
 #include "pipeline/workers/pool.h"
 
 namespace trimtab::workers {

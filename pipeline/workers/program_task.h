@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/process.h"
+#include "core/base/process.h"
 #include "trimtab/error.h"
 
 namespace trimtab::workers {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/metrics.h"
+#include "core/model/metrics.h"
 
 namespace trimtab::profiler::cupti {
 

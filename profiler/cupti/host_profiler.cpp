@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "base/nearest_name.h"
+#include "core/base/nearest_name.h"
 
 namespace trimtab::profiler::cupti {
 namespace {

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/launches/built_in_blocks.h"
-#include "base/json_value.h"
-#include "emulator/check/checker.h"
-#include "emulator/check/written_numbers.h"
+#include "core/analysis/launches/built_in_blocks.h"
+#include "core/base/json_value.h"
+#include "emulation/emulator/check/checker.h"
+#include "emulation/emulator/check/written_numbers.h"
 #include "profiler/evidence/trial_comparison.h"
 #include "profiler/evidence/trial_memory.h"
 #include "profiler/evidence/trial_plan.h"

@@ -9,8 +9,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "analysis/launches/description.h"
-#include "emulator/exec/launch.h"
+#include "core/analysis/launches/description.h"
+#include "emulation/emulator/exec/launch.h"
 #include "profiler/profile.h"
 #include "trimtab/error.h"
 

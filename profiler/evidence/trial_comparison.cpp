@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/check/rounding_bounds.h"
-#include "emulator/exec/half.h"
-#include "ptx/types.h"
+#include "core/ptx/types.h"
+#include "emulation/emulator/check/rounding_bounds.h"
+#include "emulation/emulator/exec/half.h"
 
 namespace trimtab::profiler {
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "analysis/launches/description.h"
-#include "emulator/check/written_numbers.h"
+#include "core/analysis/launches/description.h"
+#include "emulation/emulator/check/written_numbers.h"
 #include "profiler/evidence/trial_memory.h"
 
 namespace trimtab::profiler {

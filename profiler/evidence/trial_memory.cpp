@@ -11,7 +11,7 @@
 #include <limits>
 #include <span>
 
-#include "emulator/exec/half.h"
+#include "emulation/emulator/exec/half.h"
 
 namespace trimtab::profiler {
 

@@ -14,8 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulator/exec/memory.h"
-#include "emulator/exec/program.h"
+#include "emulation/emulator/exec/memory.h"
+#include "emulation/emulator/exec/program.h"
 #include "profiler/arguments.h"
 #include "profiler/made_up_texture.h"
 

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "analysis/launches/built_in_blocks.h"
-#include "analysis/launches/free_totals.h"
-#include "analysis/launches/legal_blocks.h"
-#include "emulator/exec/memory.h"
-#include "model/device.h"
+#include "core/analysis/launches/built_in_blocks.h"
+#include "core/analysis/launches/free_totals.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/model/device.h"
+#include "emulation/emulator/exec/memory.h"
 
 namespace trimtab::profiler {
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "analysis/launches/description.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/analysis/launches/description.h"
 #include "profiler/arguments.h"
 #include "profiler/profile.h"
 #include "trimtab/driver.h"

@@ -16,10 +16,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/launches/legal_blocks.h"
-#include "base/json_value.h"
 #include "choosing/choices/argument_key.h"
-#include "model/potential_block.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/base/json_value.h"
+#include "core/model/potential_block.h"
 #include "runtime/launches/launch_facts.h"
 #include "runtime/launches/legal_launches.h"
 #include "runtime/pending_error.h"

@@ -14,9 +14,9 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/launches/operation.h"
-#include "analysis/launches/parameters.h"
 #include "choosing/launch_shape.h"
+#include "core/analysis/launches/operation.h"
+#include "core/analysis/launches/parameters.h"
 
 namespace trimtab::runtime {
 namespace {

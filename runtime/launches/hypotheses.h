@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "analysis/launches/description.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/analysis/launches/description.h"
 
 namespace trimtab::runtime {
 

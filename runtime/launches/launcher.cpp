@@ -6,7 +6,7 @@
 
 #include <exception>
 
-#include "ptx/binary.h"
+#include "core/ptx/binary.h"
 
 namespace trimtab::runtime {
 

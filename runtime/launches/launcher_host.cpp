@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "choosing/modules/module_image.h"
-#include "ptx/binary.h"
+#include "core/ptx/binary.h"
 #include "runtime/launches/launcher.h"
 #include "runtime/relaxed_capture.h"
 

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "analysis/launches/description.h"
 #include "choosing/launch_shape.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/analysis/launches/description.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::runtime {

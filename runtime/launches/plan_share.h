@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "base/json_value.h"
+#include "core/base/json_value.h"
 
 namespace trimtab::runtime {
 

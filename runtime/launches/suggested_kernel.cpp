@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "analysis/annotations/annotations.h"
-#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/argument_key.h"
+#include "core/analysis/annotations/annotations.h"
+#include "core/analysis/launches/legal_blocks.h"
 
 namespace trimtab::runtime {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/launch_check.h"
+#include "emulation/cuda/launch_check.h"
 #include "runtime/launches/hypotheses.h"
 #include "runtime/launches/verification.h"
 

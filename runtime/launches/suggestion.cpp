@@ -11,9 +11,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "base/json_value.h"
 #include "choosing/choices/argument_key.h"
-#include "cuda/launch_check.h"
+#include "core/base/json_value.h"
+#include "emulation/cuda/launch_check.h"
 #include "runtime/launches/suggested_kernel.h"
 
 namespace trimtab::runtime {

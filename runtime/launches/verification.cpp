@@ -12,10 +12,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/launches/legal_blocks.h"
-#include "base/json_value.h"
 #include "choosing/choices/argument_key.h"
-#include "cuda/launch_check.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/base/json_value.h"
+#include "emulation/cuda/launch_check.h"
 #include "runtime/launches/launch_facts.h"
 #include "runtime/launches/legal_launches.h"
 

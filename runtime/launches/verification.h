@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/launches/description.h"
 #include "choosing/choices/choose.h"
 #include "choosing/choices/choose_body.h"
 #include "choosing/log.h"
 #include "choosing/modules/bundles.h"
+#include "core/analysis/launches/description.h"
 #include "runtime/known_devices.h"
 #include "runtime/launches/plan_share.h"
 #include "runtime/stand_in/backend.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/read_text.h"
+#include "core/base/read_text.h"
 #include "runtime/process.h"
 
 #undef cuLinkAddData

@@ -10,8 +10,8 @@
 
 #include "choosing/log.h"
 #include "choosing/settings.h"
-#include "cuda/launch_check.h"
-#include "cuda/written_shape.h"
+#include "emulation/cuda/launch_check.h"
+#include "emulation/cuda/written_shape.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::runtime {

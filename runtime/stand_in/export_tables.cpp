@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "cuda/closed_libraries.h"
+#include "emulation/cuda/closed_libraries.h"
 #include "runtime/process.h"
 
 namespace trimtab::runtime {

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/elf.h"
+#include "core/ptx/elf.h"
 #include "runtime/stand_in/jump.h"
 #include "runtime/stand_in/loaded_library.h"
 #include "runtime/stand_in/runtime_copy.h"

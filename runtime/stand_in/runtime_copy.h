@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ptx/elf.h"
+#include "core/ptx/elf.h"
 
 namespace trimtab::runtime {
 

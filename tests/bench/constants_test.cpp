@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "model/performance_model.h"
+#include "core/model/performance_model.h"
 
 namespace trimtab::bench {
 namespace {

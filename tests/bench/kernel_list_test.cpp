@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "base/temporary_folder.h"
+#include "core/base/temporary_folder.h"
 
 namespace trimtab::bench {
 namespace {

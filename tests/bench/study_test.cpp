@@ -7,8 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/temporary_folder.h"
 #include "bench/selection_quality/reports.h"
+#include "core/base/temporary_folder.h"
 
 namespace trimtab::bench {
 namespace {

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <fstream>
 
-#include "base/temporary_folder.h"
 #include "bench/selection_quality/csv.h"
 #include "bench/selection_quality/measured_table.h"
 #include "bench/tuned_quality/results_file.h"
 #include "bench/tuned_quality/slice_scores.h"
 #include "bench/tuned_quality/tuned_table.h"
+#include "core/base/temporary_folder.h"
 
 namespace trimtab::bench {
 namespace {

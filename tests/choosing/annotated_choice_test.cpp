@@ -7,10 +7,10 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/choose.h"
-#include "model/device.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/model/device.h"
 #include "tests/choosing/fake_driver.h"
 
 namespace trimtab::choosing::testing {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "model/device.h"
+#include "core/model/device.h"
 
 namespace trimtab::choosing {
 namespace {

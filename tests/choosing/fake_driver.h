@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::choosing::testing {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "choosing/host.h"
-#include "model/device.h"
+#include "core/model/device.h"
 
 namespace trimtab::choosing::testing {
 

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "model/prediction_error.h"
+#include "core/model/prediction_error.h"
 
 namespace trimtab::choosing {
 namespace {

@@ -21,7 +21,7 @@ export XDG_CACHE_HOME=$work/cache TRIMTAB_LOG=off
 (cd "$work" && "$build/bin/trimtab" advise --device h100 --json -- ./saxpy 1000000) >"$folder/advice.json" 2>/dev/null
 "$build/bin/trimtab++" -O2 tests/suggest/shared_kernels.cu -o "$work/sums" --trimtab-profile=off
 "$build/bin/trimtab" suggest --launches 1 --quiet --reassociate -o "$folder/annotations.json" -- "$work/sums" 1 sums >"$work/out" 2>&1
-cp model/devices/h100.json "$folder/device.json"
+cp core/model/devices/h100.json "$folder/device.json"
 TRIMTAB=off TRIMTAB_DEVICE=rtx2070super TRIMTAB_CAPTURE=saxpy TRIMTAB_CAPTURE_FILE=$folder/launch.capture "$work/saxpy" 1000 \
     >/dev/null 2>&1
 TRIMTAB=off TRIMTAB_DEVICE=rtx2070super "$build/libexec/trimtab-replay" "$folder/launch.capture" "$folder/launch-after.capture"

@@ -22,15 +22,15 @@ class Spdx(unittest.TestCase):
 
     def test_files_whose_lines_are_counted_are_left_out(self):
         for name in ("samples/polybench/gemm.cu", "samples/common/sample.h", "tests/programs/transpose.cu", "tests/a/kernels.cu",
-                     "tests/ptx/data/a.c", "tests/fuzz/corpus/a.h", "driver_gen/driver_begin.inc", "tools/trimtab/page/vega.min.js",
-                     "README.md", "advice/rules.json"):
+                     "tests/core/ptx/data/a.c", "tests/fuzz/corpus/a.h", "driver_gen/driver_begin.inc", "tools/trimtab/page/vega.min.js",
+                     "README.md", "tools/advice/rules.json"):
             self.assertIsNone(comment_of(name), name)
-        for name in ("ptx/parse.cpp", "calibrate/kernels/a.cu", "cuda/error_table.inc", "tests/ptx/parse_test.cpp"):
+        for name in ("core/ptx/parse.cpp", "calibrate/kernels/a.cu", "emulation/cuda/error_table.inc", "tests/core/ptx/parse_test.cpp"):
             self.assertEqual(comment_of(name), "//", name)
-        for name in ("CMakeLists.txt", "ptx/CMakeLists.txt", "cmake/package/trimtab.pc.in", ".ci/run"):
+        for name in ("CMakeLists.txt", "core/ptx/CMakeLists.txt", "cmake/package/trimtab.pc.in", ".ci/run"):
             self.assertEqual(comment_of(name), "#", name)
-        self.assertTrue(is_kernel("tests/cuda/kernels.h", "inline __global__ void k() {}\n"))
-        self.assertFalse(is_kernel("emulator/exec/op.h", "// __global__\n"))
+        self.assertTrue(is_kernel("tests/emulation/cuda/kernels.h", "inline __global__ void k() {}\n"))
+        self.assertFalse(is_kernel("emulation/emulator/exec/op.h", "// __global__\n"))
 
     def test_check_names_files_and_changes_none(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cstring>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "analysis/describe.h"
-#include "analysis/launches/legal_blocks.h"
 #include "compiled_driver.h"
 #include "compiled_kernels.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/analysis/describe.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/model/device.h"
+#include "core/model/occupancy.h"
+#include "core/model/performance_model.h"
 #include "driver_gen/fit_kernel.h"
-#include "model/device.h"
-#include "model/occupancy.h"
-#include "model/performance_model.h"
 #include "profiler/emulator_backend.h"
 #include "profiler/profile_kernel.h"
 #include "profiler/sampled_launch.h"

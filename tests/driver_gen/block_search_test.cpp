@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "analysis/launches/legal_blocks.h"
 #include "compiled_driver.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/model/device.h"
 #include "driver_gen/c_driver.h"
-#include "model/device.h"
 
 namespace trimtab::driver_gen {
 namespace {

@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "core/model/device.h"
+#include "core/model/performance_model.h"
 #include "driver_gen/driver_units.h"
 #include "driver_gen/record.h"
-#include "model/device.h"
-#include "model/performance_model.h"
 
 namespace trimtab::driver_gen {
 namespace {

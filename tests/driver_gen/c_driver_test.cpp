@@ -9,8 +9,8 @@
 #include <random>
 
 #include "compiled_driver.h"
-#include "model/device.h"
-#include "model/performance_model.h"
+#include "core/model/device.h"
+#include "core/model/performance_model.h"
 
 namespace trimtab::driver_gen {
 namespace {

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string>
 
-#include "ptx/module.h"
+#include "core/ptx/module.h"
 
 namespace trimtab::driver_gen::testing {
 

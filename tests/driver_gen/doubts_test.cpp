@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "compiled_driver.h"
-#include "model/device.h"
-#include "model/performance_model.h"
+#include "core/model/device.h"
+#include "core/model/performance_model.h"
 
 namespace trimtab::driver_gen {
 namespace {

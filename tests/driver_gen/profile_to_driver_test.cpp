@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/describe.h"
 #include "compiled_kernels.h"
+#include "core/analysis/describe.h"
 #include "driver_gen/doubts.h"
 #include "driver_gen/fit_kernel.h"
 #include "profiler/emulator_backend.h"

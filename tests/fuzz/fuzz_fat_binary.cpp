@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "analysis/describe.h"
-#include "ptx/binary.h"
+#include "core/analysis/describe.h"
+#include "core/ptx/binary.h"
 #include "tests/fuzz/targets.h"
 
 namespace trimtab::fuzz {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/launches/description.h"
-#include "analysis/launches/legal_blocks.h"
+#include "core/analysis/launches/description.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/model/device.h"
 #include "driver_gen/fits.h"
-#include "emulator/check/report.h"
-#include "model/device.h"
+#include "emulation/emulator/check/report.h"
 #include "profiler/profile.h"
 #include "tests/fuzz/targets.h"
 #include "tools/trimtab/records.h"

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <string>
 
-#include "emulator/exec/launch.h"
-#include "ptx/module.h"
+#include "core/ptx/module.h"
+#include "emulation/emulator/exec/launch.h"
 #include "tests/fuzz/run_kernels.h"
 #include "tests/fuzz/targets.h"
 

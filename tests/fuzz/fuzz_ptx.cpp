@@ -2,9 +2,9 @@
 #include <cstring>
 #include <string>
 
-#include "analysis/describe.h"
-#include "emulator/exec/launch.h"
-#include "ptx/module.h"
+#include "core/analysis/describe.h"
+#include "core/ptx/module.h"
+#include "emulation/emulator/exec/launch.h"
 #include "tests/fuzz/run_kernels.h"
 #include "tests/fuzz/targets.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/fuzz/run_kernels.h"
 
-#include "emulator/check/checker.h"
+#include "emulation/emulator/check/checker.h"
 
 namespace trimtab::fuzz {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/exec/launch.h"
+#include "emulation/emulator/exec/launch.h"
 
 namespace trimtab::fuzz {
 

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/describe.h"
-#include "emulator/exec/launch.h"
+#include "core/analysis/describe.h"
+#include "emulation/emulator/exec/launch.h"
 #include "pipeline/profile_kernels.h"
 #include "pipeline/workers/kernel_task.h"
 #include "pipeline/workers/message.h"

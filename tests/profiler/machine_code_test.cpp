@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "emulator/exec/memory.h"
+#include "emulation/emulator/exec/memory.h"
 
 namespace trimtab::profiler {
 namespace {

@@ -2,7 +2,7 @@
 // Kernel descriptions written by hand.
 #pragma once
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 
 namespace trimtab::profiler::testing {
 

@@ -7,8 +7,8 @@
 
 #include <cstring>
 
-#include "analysis/describe.h"
-#include "analysis/launches/operation.h"
+#include "core/analysis/describe.h"
+#include "core/analysis/launches/operation.h"
 #include "driver_gen/fit_kernel.h"
 
 namespace trimtab::profiler {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "emulator/exec/launch.h"
-#include "ptx/module.h"
+#include "core/ptx/module.h"
+#include "emulation/emulator/exec/launch.h"
 
 namespace trimtab::profiler::testing {
 

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "model/device.h"
-#include "ptx/binary.h"
+#include "core/model/device.h"
+#include "core/ptx/binary.h"
 
 namespace trimtab::runtime::testing {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 #include "runtime/launches/launcher.h"
 #include "tests/runtime/fake_backend.h"
 

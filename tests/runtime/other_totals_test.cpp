@@ -10,9 +10,9 @@
 #include <functional>
 #include <utility>
 
-#include "analysis/launches/legal_blocks.h"
 #include "choosing/choices/argument_key.h"
-#include "model/device.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/model/device.h"
 #include "tests/runtime/fake_backend.h"
 #include "tests/runtime/fake_process.h"
 

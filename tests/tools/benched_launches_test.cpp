@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/temporary_folder.h"
+#include "core/base/temporary_folder.h"
 #include "tools/trimtab/bench_report.h"
 #include "tools/trimtab/tuner_files.h"
 

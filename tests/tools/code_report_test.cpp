@@ -6,14 +6,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/sass/fixtures.h"
+#include "tests/core/sass/fixtures.h"
 
 namespace trimtab::tools {
 namespace {
 
 using testing::HasSubstr;
 
-// gather (tests/sass), four warps of eleven turns each: twice the unrolled loop, then a pair and a single turn.
+// gather (tests/core/sass), four warps of eleven turns each: twice the unrolled loop, then a pair and a single turn.
 struct Gather {
     ptx::Module module = ptx::parse(sass::data_text("gather.ptx"), "gather.ptx").value();
     sass::CountedCode code;

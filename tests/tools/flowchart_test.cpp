@@ -8,7 +8,7 @@
 #include <regex>
 #include <set>
 
-#include "model/performance_model.h"
+#include "core/model/performance_model.h"
 #include "tools/trimtab/flowchart_pages.h"
 
 namespace trimtab::tools {

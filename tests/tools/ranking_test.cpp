@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "model/performance_model.h"
+#include "core/model/performance_model.h"
 
 namespace trimtab::tools {
 namespace {

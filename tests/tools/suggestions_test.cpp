@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/annotations/annotation_file.h"
+#include "core/analysis/annotations/annotation_file.h"
 
 namespace trimtab::tools {
 namespace {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/temporary_folder.h"
+#include "core/base/temporary_folder.h"
 
 namespace trimtab::tools {
 namespace {

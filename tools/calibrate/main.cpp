@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "calibrate/benchmarks.h"
-#include "calibrate/told_device.h"
 #include "pipeline/progress.h"
+#include "tools/calibrate/benchmarks.h"
+#include "tools/calibrate/told_device.h"
 
 namespace trimtab::tools {
 namespace {

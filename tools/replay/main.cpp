@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/capture/moved_pointers.h"
+#include "emulation/emulator/capture/moved_pointers.h"
 #include "tools/replay/memory.h"
 #include "tools/replay/objects.h"
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "emulator/capture/capture.h"
+#include "emulation/emulator/capture/capture.h"
 
 namespace trimtab::tools {
 

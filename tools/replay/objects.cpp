@@ -10,7 +10,7 @@ namespace {
 
 using emulator::capture::MovedVariable;
 
-// The emulator's, cuda/texture_objects.h.
+// The emulator's, emulation/cuda/texture_objects.h.
 template <class Object>
 using Place = void (*)(std::uint64_t handle, const Object* object);
 

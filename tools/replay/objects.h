@@ -5,8 +5,8 @@
 #include <expected>
 #include <span>
 
-#include "emulator/capture/capture.h"
-#include "emulator/capture/moved_pointers.h"
+#include "emulation/emulator/capture/capture.h"
+#include "emulation/emulator/capture/moved_pointers.h"
 
 namespace trimtab::tools {
 

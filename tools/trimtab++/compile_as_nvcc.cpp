@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/read_text.h"
+#include "core/base/read_text.h"
 #include "tools/trimtab++/source_fixes.h"
 
 namespace trimtab::wrapper {

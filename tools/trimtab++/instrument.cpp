@@ -12,16 +12,16 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/annotations/annotations.h"
-#include "base/read_text.h"
-#include "base/reassociation.h"
+#include "core/analysis/annotations/annotations.h"
+#include "core/base/read_text.h"
+#include "core/base/reassociation.h"
+#include "core/ptx/binary.h"
 #include "generator_hash.h"
 #include "pipeline/make_drivers.h"
 #include "pipeline/remote/redis_store.h"
 #include "pipeline/workers/pool.h"
 #include "profiler/observed_profile.h"
 #include "profiler/store.h"
-#include "ptx/binary.h"
 
 namespace trimtab::wrapper {
 namespace {

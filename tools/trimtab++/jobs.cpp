@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/compilers.h"
-#include "base/installation.h"
+#include "core/base/compilers.h"
+#include "core/base/installation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -12,8 +12,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/json_value.h"
-#include "base/read_text.h"
+#include "core/base/json_value.h"
+#include "core/base/read_text.h"
 #include "tools/trimtab++/compile_as_nvcc.h"
 #include "tools/trimtab++/jobs.h"
 

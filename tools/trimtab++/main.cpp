@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/annotations/annotation_file.h"
-#include "analysis/annotations/annotations.h"
-#include "base/compilers.h"
+#include "core/analysis/annotations/annotation_file.h"
+#include "core/analysis/annotations/annotations.h"
+#include "core/base/compilers.h"
 #include "tools/trimtab++/command_line.h"
 #include "tools/trimtab++/device_code.h"
 #include "tools/trimtab++/device_link.h"

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/read_text.h"
 #include "clang/Options/Options.h"
+#include "core/base/read_text.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
 #include "tools/trimtab++/nvcc_option_table.h"

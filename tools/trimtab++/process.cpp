@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "base/process.h"
+#include "core/base/process.h"
 
 namespace trimtab::wrapper {
 namespace {

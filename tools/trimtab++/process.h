@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/temporary_folder.h"
+#include "core/base/temporary_folder.h"
 
 namespace trimtab::wrapper {
 

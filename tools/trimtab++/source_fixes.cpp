@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/read_text.h"
+#include "core/base/read_text.h"
 #include "tools/trimtab++/word.h"
 
 namespace trimtab::wrapper {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/compilers.h"
-#include "base/installation.h"
+#include "core/base/compilers.h"
+#include "core/base/installation.h"
 
 namespace trimtab::wrapper {
 namespace {

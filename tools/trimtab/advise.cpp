@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "advice/report.h"
-#include "base/installation.h"
-#include "base/read_text.h"
-#include "base/temporary_folder.h"
+#include "core/base/installation.h"
+#include "core/base/read_text.h"
+#include "core/base/temporary_folder.h"
+#include "tools/advice/report.h"
 #include "tools/trimtab/advised_run.h"
 #include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/json_value.h"
-#include "emulator/metrics/launch_profile.h"
+#include "core/base/json_value.h"
+#include "emulation/emulator/metrics/launch_profile.h"
 #include "tools/trimtab/emulated_opinion.h"
 #include "tools/trimtab/kernel_facts.h"
 #include "tools/trimtab/kernel_file.h"

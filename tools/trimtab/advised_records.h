@@ -5,8 +5,8 @@
 #include <expected>
 #include <string>
 
-#include "advice/advise.h"
-#include "model/device.h"
+#include "core/model/device.h"
+#include "tools/advice/advise.h"
 #include "trimtab/error.h"
 
 namespace trimtab::tools {

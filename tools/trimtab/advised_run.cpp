@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "model/device.h"
+#include "core/model/device.h"
 #include "tools/trimtab/user_program.h"
 
 namespace trimtab::tools {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/process.h"
-#include "base/temporary_folder.h"
+#include "core/base/process.h"
+#include "core/base/temporary_folder.h"
 #include "tools/trimtab/advised_records.h"
 #include "trimtab/error.h"
 

@@ -11,8 +11,8 @@
 #include <limits>
 #include <optional>
 
-#include "analysis/launches/operation.h"
-#include "base/nearest_name.h"
+#include "core/analysis/launches/operation.h"
+#include "core/base/nearest_name.h"
 
 namespace trimtab::tools {
 

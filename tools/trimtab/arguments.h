@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 #include "trimtab/driver.h"
 #include "trimtab/error.h"
 

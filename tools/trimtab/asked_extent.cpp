@@ -7,7 +7,7 @@
 #include <array>
 #include <optional>
 
-#include "analysis/annotations/annotated_launch.h"
+#include "core/analysis/annotations/annotated_launch.h"
 #include "profiler/active_indices.h"
 
 namespace trimtab::tools {

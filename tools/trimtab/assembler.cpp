@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "sass/assemble.h"
-#include "sass/assemble_older.h"
+#include "core/sass/assemble.h"
+#include "core/sass/assemble_older.h"
 
 namespace trimtab::tools {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 
 namespace trimtab::tools {
 

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/installation.h"
-#include "base/read_text.h"
+#include "core/base/installation.h"
+#include "core/base/read_text.h"
 #include "pipeline/workers/pool.h"
 #include "tools/trimtab/arguments.h"
 #include "tools/trimtab/bench_progress.h"

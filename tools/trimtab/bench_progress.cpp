@@ -9,7 +9,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "analysis/launches/demangle.h"
+#include "core/analysis/launches/demangle.h"
 #include "pipeline/progress.h"
 
 namespace trimtab::tools {

@@ -7,8 +7,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/launches/demangle.h"
-#include "base/json_value.h"
+#include "core/analysis/launches/demangle.h"
+#include "core/base/json_value.h"
 
 namespace trimtab::tools {
 namespace {

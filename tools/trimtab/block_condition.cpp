@@ -8,7 +8,7 @@
 #include <bit>
 #include <functional>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 
 namespace trimtab::tools {
 namespace {

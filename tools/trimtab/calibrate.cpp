@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/installation.h"
-#include "base/process.h"
-#include "base/read_text.h"
-#include "base/temporary_folder.h"
-#include "calibrate/description.h"
+#include "core/base/installation.h"
+#include "core/base/process.h"
+#include "core/base/read_text.h"
+#include "core/base/temporary_folder.h"
+#include "tools/calibrate/description.h"
 #include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/measuring_commands.h"
 #include "tools/trimtab/program_setup.h"

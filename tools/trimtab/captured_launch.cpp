@@ -9,8 +9,8 @@
 #include <span>
 #include <utility>
 
-#include "analysis/launches/legal_blocks.h"
-#include "emulator/capture/moved_pointers.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "emulation/emulator/capture/moved_pointers.h"
 #include "tools/trimtab/captured_program.h"
 
 namespace trimtab::tools {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "emulator/capture/capture.h"
-#include "emulator/exec/launch.h"
-#include "emulator/exec/memory.h"
-#include "emulator/exec/texture.h"
+#include "emulation/emulator/capture/capture.h"
+#include "emulation/emulator/exec/launch.h"
+#include "emulation/emulator/exec/memory.h"
+#include "emulation/emulator/exec/texture.h"
 #include "tools/trimtab/launch_options.h"
 #include "trimtab/driver.h"
 #include "trimtab/error.h"

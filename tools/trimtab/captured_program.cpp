@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/installation.h"
-#include "emulator/capture/capture.h"
+#include "core/base/installation.h"
+#include "emulation/emulator/capture/capture.h"
 #include "tools/trimtab/command.h"
 
 namespace trimtab::tools {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "advice/advise.h"
-#include "model/device.h"
+#include "core/model/device.h"
+#include "tools/advice/advise.h"
 
 namespace trimtab::tools {
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "ptx/module.h"
-#include "sass/counted_code.h"
+#include "core/ptx/module.h"
+#include "core/sass/counted_code.h"
 
 namespace trimtab::tools {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/launches/description.h"
-#include "model/metrics.h"
+#include "core/analysis/launches/description.h"
+#include "core/model/metrics.h"
 #include "profiler/observed_profile.h"
 #include "tools/trimtab/benched_launches.h"
 

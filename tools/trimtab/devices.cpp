@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "model/device.h"
-#include "model/device_fields.h"
+#include "core/model/device.h"
+#include "core/model/device_fields.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/help_groups.h"
 

@@ -13,18 +13,18 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/cache_path.h"
-#include "base/compilers.h"
-#include "base/installation.h"
-#include "base/kept_file.h"
-#include "base/process.h"
-#include "base/read_text.h"
-#include "base/temporary_folder.h"
 #include "choosing/settings.h"
-#include "model/device.h"
+#include "core/base/cache_path.h"
+#include "core/base/compilers.h"
+#include "core/base/installation.h"
+#include "core/base/kept_file.h"
+#include "core/base/process.h"
+#include "core/base/read_text.h"
+#include "core/base/temporary_folder.h"
+#include "core/model/device.h"
+#include "core/sass/assemble.h"
 #include "pipeline/remote/redis_store.h"
 #include "runtime/stand_in/libraries.h"
-#include "sass/assemble.h"
 #include "tools/trimtab++/toolchain.h"
 
 namespace trimtab::tools {

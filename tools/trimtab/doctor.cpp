@@ -7,7 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/terminal.h"
+#include "core/base/terminal.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/diagnosis.h"
 #include "tools/trimtab/first_kernel.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <memory>
 
-#include "analysis/launches/legal_blocks.h"
+#include "core/analysis/launches/legal_blocks.h"
 #include "driver_gen/doubts.h"
 #include "tools/trimtab/driver_search.h"
 

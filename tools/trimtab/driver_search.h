@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "analysis/launches/legal_blocks.h"
+#include "core/analysis/launches/legal_blocks.h"
 #include "tools/trimtab/ranking.h"
 
 namespace trimtab::tools {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "model/occupancy.h"
-#include "schedule/estimate.h"
+#include "core/model/occupancy.h"
+#include "emulation/schedule/estimate.h"
 #include "tools/trimtab/captured_launch.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/emulated_schedule.h"

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "emulator/exec/memory.h"
-#include "emulator/metrics/metrics.h"
-#include "model/occupancy.h"
-#include "schedule/estimate.h"
+#include "core/model/occupancy.h"
+#include "emulation/emulator/exec/memory.h"
+#include "emulation/emulator/metrics/metrics.h"
+#include "emulation/schedule/estimate.h"
 #include "tools/trimtab/measured_launch.h"
 
 namespace trimtab::tools {

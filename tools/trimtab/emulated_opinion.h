@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Advice's second opinion: a launch of a program that has ended, emulated anew from its record (schedule/).
+// Advice's second opinion: a launch of a program that has ended, emulated anew from its record (emulation/schedule/).
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "advice/second_opinion.h"
-#include "emulator/exec/launch.h"
-#include "model/device.h"
+#include "core/model/device.h"
+#include "emulation/emulator/exec/launch.h"
+#include "tools/advice/second_opinion.h"
 #include "tools/trimtab/kernel_file.h"
 
 namespace trimtab::tools {

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "emulator/exec/memory.h"
-#include "sass/assemble.h"
-#include "schedule/estimate.h"
+#include "core/sass/assemble.h"
+#include "emulation/emulator/exec/memory.h"
+#include "emulation/schedule/estimate.h"
 #include "tools/trimtab/captured_launch.h"
 #include "tools/trimtab/measured_launch.h"
 

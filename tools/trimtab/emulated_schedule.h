@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A launch of the command line, traced and scheduled (schedule/).
+// A launch of the command line, traced and scheduled (emulation/schedule/).
 #pragma once
 
 #include <expected>
 #include <memory>
 #include <string>
 
-#include "schedule/traced_launch.h"
+#include "emulation/schedule/traced_launch.h"
 #include "tools/trimtab/launch_options.h"
 #include "trimtab/error.h"
 

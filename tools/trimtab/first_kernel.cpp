@@ -8,9 +8,9 @@
 #include <optional>
 #include <string_view>
 
-#include "base/installation.h"
-#include "base/process.h"
-#include "base/temporary_folder.h"
+#include "core/base/installation.h"
+#include "core/base/process.h"
+#include "core/base/temporary_folder.h"
 
 namespace trimtab::tools {
 

@@ -5,10 +5,10 @@
 
 #include <cstdio>
 
+#include "core/model/performance_model.h"
 #include "driver_gen/c_driver.h"
 #include "driver_gen/fit_kernel.h"
-#include "emulator/exec/launch.h"
-#include "model/performance_model.h"
+#include "emulation/emulator/exec/launch.h"
 #include "pipeline/remote/redis_store.h"
 #include "profiler/emulator_backend.h"
 #include "profiler/store.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/rational_program.h"
+#include "core/model/rational_program.h"
 
 namespace trimtab::tools {
 

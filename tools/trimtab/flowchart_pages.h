@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/rational_program.h"
+#include "core/model/rational_program.h"
 #include "tools/trimtab/flowchart.h"
 #include "trimtab/error.h"
 

@@ -8,14 +8,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/launches/built_in_blocks.h"
-#include "base/installation.h"
-#include "base/process.h"
-#include "base/read_text.h"
-#include "base/temporary_folder.h"
-#include "model/device.h"
-#include "model/performance_model.h"
-#include "sass/assemble.h"
+#include "core/analysis/launches/built_in_blocks.h"
+#include "core/base/installation.h"
+#include "core/base/process.h"
+#include "core/base/read_text.h"
+#include "core/base/temporary_folder.h"
+#include "core/model/device.h"
+#include "core/model/performance_model.h"
+#include "core/sass/assemble.h"
 #include "tools/trimtab/code_report.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/flowchart.h"

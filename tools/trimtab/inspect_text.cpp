@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "analysis/launches/built_in_blocks.h"
-#include "model/performance_model.h"
+#include "core/analysis/launches/built_in_blocks.h"
+#include "core/model/performance_model.h"
 
 namespace trimtab::tools {
 

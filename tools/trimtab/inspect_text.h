@@ -9,7 +9,7 @@
 namespace trimtab::tools {
 
 // Lines end in '\n'. `has_stand_in`: the file holds a body for its launches with the block that is built in
-// (analysis/launches/built_in_blocks.h).
+// (core/analysis/launches/built_in_blocks.h).
 [[nodiscard]] std::string to_text(const FileKernel& kernel, bool has_stand_in);
 // The measured points as a table.
 [[nodiscard]] std::string profile_text(const profiler::Profile& profile);

@@ -2,8 +2,8 @@
 // What a kernel's description says that advice asks for.
 #pragma once
 
-#include "advice/advise.h"
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
+#include "tools/advice/advise.h"
 
 namespace trimtab::tools {
 

@@ -10,15 +10,15 @@
 #include <iterator>
 #include <thread>
 
-#include "analysis/describe.h"
-#include "analysis/launches/built_in_blocks.h"
-#include "base/installation.h"
-#include "base/nearest_name.h"
-#include "base/process.h"
-#include "base/read_text.h"
-#include "base/reassociation.h"
-#include "base/temporary_folder.h"
-#include "ptx/binary.h"
+#include "core/analysis/describe.h"
+#include "core/analysis/launches/built_in_blocks.h"
+#include "core/base/installation.h"
+#include "core/base/nearest_name.h"
+#include "core/base/process.h"
+#include "core/base/read_text.h"
+#include "core/base/reassociation.h"
+#include "core/base/temporary_folder.h"
+#include "core/ptx/binary.h"
 #include "tools/trimtab/opencl_file.h"
 #include "trimtab/section.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/launches/description.h"
-#include "ptx/module.h"
+#include "core/analysis/launches/description.h"
+#include "core/ptx/module.h"
 #include "tools/trimtab/records.h"
 #include "trimtab/error.h"
 

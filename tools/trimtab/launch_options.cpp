@@ -6,11 +6,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "analysis/launches/built_in_blocks.h"
-#include "analysis/launches/legal_blocks.h"
-#include "analysis/launches/operation.h"
-#include "emulator/exec/memory.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/analysis/launches/built_in_blocks.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/analysis/launches/operation.h"
+#include "emulation/emulator/exec/memory.h"
 #include "tools/trimtab/assembler.h"
 #include "tools/trimtab/captured_launch.h"
 

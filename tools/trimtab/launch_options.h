@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "emulator/capture/capture.h"
-#include "model/device.h"
+#include "core/model/device.h"
+#include "emulation/emulator/capture/capture.h"
 #include "tools/trimtab/arguments.h"
 #include "tools/trimtab/kernel_file.h"
 #include "trimtab/error.h"

@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/nearest_name.h"
+#include "core/base/nearest_name.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/documentation.h"
 #include "tools/trimtab/help_text.h"

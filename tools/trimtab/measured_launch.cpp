@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/exec/launch.h"
-#include "emulator/metrics/footprint_boxes.h"
-#include "emulator/metrics/metrics.h"
-#include "model/performance_model.h"
+#include "core/model/performance_model.h"
+#include "emulation/emulator/exec/launch.h"
+#include "emulation/emulator/metrics/footprint_boxes.h"
+#include "emulation/emulator/metrics/metrics.h"
 #include "profiler/active_indices.h"
 #include "profiler/machine_code.h"
 #include "tools/trimtab/captured_launch.h"

@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "emulator/exec/memory.h"
-#include "emulator/metrics/launch_profile.h"
-#include "model/metrics.h"
-#include "model/rational_program.h"
-#include "sass/counted_code.h"
+#include "core/model/metrics.h"
+#include "core/model/rational_program.h"
+#include "core/sass/counted_code.h"
+#include "emulation/emulator/exec/memory.h"
+#include "emulation/emulator/metrics/launch_profile.h"
 #include "tools/trimtab/launch_options.h"
 #include "trimtab/error.h"
 

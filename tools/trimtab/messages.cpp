@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "base/terminal.h"
+#include "core/base/terminal.h"
 #include "tools/trimtab/command.h"
 
 namespace trimtab::tools {

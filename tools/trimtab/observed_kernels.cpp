@@ -11,17 +11,17 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/json_value.h"
 #include "choosing/modules/module_cache.h"
+#include "core/base/json_value.h"
+#include "core/ptx/binary.h"
 #include "driver_gen/fit_kernel.h"
-#include "emulator/capture/capture.h"
-#include "emulator/exec/launch.h"
-#include "emulator/metrics/launch_profile.h"
+#include "emulation/emulator/capture/capture.h"
+#include "emulation/emulator/exec/launch.h"
+#include "emulation/emulator/metrics/launch_profile.h"
 #include "pipeline/remote/redis_store.h"
 #include "profiler/emulator_backend.h"
 #include "profiler/observed_profile.h"
 #include "profiler/store.h"
-#include "ptx/binary.h"
 #include "tools/trimtab/kernel_file.h"
 
 namespace trimtab::tools {

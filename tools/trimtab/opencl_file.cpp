@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "base/read_text.h"
+#include "core/base/read_text.h"
 
 namespace trimtab::tools {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/describe.h"
-#include "opencl/front_end/front_end.h"
+#include "core/analysis/describe.h"
+#include "emulation/opencl/front_end/front_end.h"
 #include "trimtab/error.h"
 
 namespace trimtab::tools {

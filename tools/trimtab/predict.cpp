@@ -7,10 +7,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "model/occupancy.h"
-#include "model/performance_model.h"
-#include "model/prediction_error.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/model/occupancy.h"
+#include "core/model/performance_model.h"
+#include "core/model/prediction_error.h"
 #include "tools/trimtab/captured_launch.h"
 #include "tools/trimtab/code_report.h"
 #include "tools/trimtab/command.h"

@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/installation.h"
-#include "base/json_value.h"
-#include "base/read_text.h"
-#include "base/temporary_folder.h"
-#include "model/device.h"
+#include "core/base/installation.h"
+#include "core/base/json_value.h"
+#include "core/base/read_text.h"
+#include "core/base/temporary_folder.h"
+#include "core/model/device.h"
 #include "tools/trimtab/bench_progress.h"
 #include "tools/trimtab/benched_launches.h"
 #include "tools/trimtab/captured_program.h"

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <utility>
 
-#include "base/installation.h"
-#include "base/process.h"
-#include "base/read_text.h"
-#include "base/temporary_folder.h"
-#include "emulator/check/checks.h"
-#include "emulator/check/report.h"
-#include "model/device.h"
+#include "core/base/installation.h"
+#include "core/base/process.h"
+#include "core/base/read_text.h"
+#include "core/base/temporary_folder.h"
+#include "core/model/device.h"
+#include "emulation/emulator/check/checks.h"
+#include "emulation/emulator/check/report.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/user_program.h"
 

@@ -8,7 +8,7 @@
 namespace trimtab::tools {
 
 struct CheckOptions {
-    std::string checks;  // "memory,race": emulator/check/checks.h
+    std::string checks;  // "memory,race": emulation/emulator/check/checks.h
     std::string report;  // a file for what is found, as JSON; empty: it is printed
     bool json = false;   // printed as JSON on stdout, which the program then does not write on
 };

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <string_view>
 
-#include "base/installation.h"
-#include "model/device.h"
-#include "ptx/binary.h"
+#include "core/base/installation.h"
+#include "core/model/device.h"
+#include "core/ptx/binary.h"
 #include "runtime/stand_in/libraries.h"
 
 namespace trimtab::tools {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "opencl/pruning/emulated_round.h"
-#include "opencl/pruning/kernel_code.h"
-#include "schedule/architecture.h"
+#include "emulation/opencl/pruning/emulated_round.h"
+#include "emulation/opencl/pruning/kernel_code.h"
+#include "emulation/schedule/architecture.h"
 #include "tools/trimtab/emulated_schedule.h"
 
 namespace trimtab::tools {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The pruning of opencl/pruning, asked of a launch on the command line.
+// The pruning of emulation/opencl/pruning, asked of a launch on the command line.
 #pragma once
 
 #include <expected>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "opencl/pruning/prune.h"
+#include "emulation/opencl/pruning/prune.h"
 #include "tools/trimtab/launch_options.h"
 #include "trimtab/error.h"
 

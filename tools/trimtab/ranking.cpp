@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "analysis/launches/legal_blocks.h"
-#include "model/performance_model.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/model/performance_model.h"
 
 namespace trimtab::tools {
 

@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "analysis/annotations/annotated_launch.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/model/device.h"
+#include "core/model/metrics.h"
+#include "core/model/rational_program.h"
 #include "driver_gen/fits.h"
-#include "model/device.h"
-#include "model/metrics.h"
-#include "model/rational_program.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::tools {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_value.h"
+#include "core/base/json_value.h"
 #include "driver_gen/record.h"
 #include "trimtab/section.h"
 

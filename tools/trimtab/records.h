@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 #include "driver_gen/fits.h"
 #include "profiler/profile.h"
 #include "trimtab/error.h"

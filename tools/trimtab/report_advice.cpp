@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "advice/rules.h"
+#include "tools/advice/rules.h"
 #include "tools/trimtab/charts.h"
 #include "tools/trimtab/html_text.h"
 #include "tools/trimtab/source_text.h"

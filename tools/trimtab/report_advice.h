@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "advice/advise.h"
-#include "model/device.h"
+#include "core/model/device.h"
+#include "tools/advice/advise.h"
 
 namespace trimtab::tools {
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/launches/demangle.h"
+#include "core/analysis/launches/demangle.h"
 #include "tools/trimtab/charts.h"
 #include "tools/trimtab/heat_map.h"
 #include "tools/trimtab/html_text.h"

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "analysis/annotations/annotated_launch.h"
 #include "choosing/choices/other_totals.h"
+#include "core/analysis/annotations/annotated_launch.h"
 #include "tools/trimtab/driver_choice.h"
 
 namespace trimtab::tools {

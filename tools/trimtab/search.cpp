@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab search: the best of a kernel's launches by abstract emulation, over blocks and compile-time values.
-#include "schedule/search.h"
+#include "emulation/schedule/search.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

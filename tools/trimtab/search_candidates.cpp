@@ -10,11 +10,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "analysis/annotations/annotation_parser.h"
-#include "analysis/launches/description.h"
-#include "analysis/launches/legal_blocks.h"
-#include "model/occupancy.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/analysis/annotations/annotation_parser.h"
+#include "core/analysis/launches/description.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/model/occupancy.h"
 #include "tools/trimtab/ranking.h"
 
 namespace trimtab::tools {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "schedule/search.h"
+#include "emulation/schedule/search.h"
 #include "tools/trimtab/launch_options.h"
 #include "trimtab/error.h"
 

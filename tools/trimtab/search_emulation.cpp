@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/installation.h"
-#include "base/process.h"
-#include "base/temporary_folder.h"
-#include "model/occupancy.h"
-#include "schedule/estimate.h"
+#include "core/base/installation.h"
+#include "core/base/process.h"
+#include "core/base/temporary_folder.h"
+#include "core/model/occupancy.h"
+#include "emulation/schedule/estimate.h"
 #include "tools/trimtab/emulated_schedule.h"
 
 namespace trimtab::tools {

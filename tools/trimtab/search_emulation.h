@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
-#include "emulator/exec/launch.h"
-#include "schedule/search.h"
+#include "emulation/emulator/exec/launch.h"
+#include "emulation/schedule/search.h"
 #include "tools/trimtab/launch_options.h"
 #include "tools/trimtab/search_candidates.h"
 

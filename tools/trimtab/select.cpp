@@ -8,10 +8,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "analysis/annotations/annotated_launch.h"
-#include "analysis/launches/legal_blocks.h"
 #include "choosing/settings.h"
-#include "model/performance_model.h"
+#include "core/analysis/annotations/annotated_launch.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/model/performance_model.h"
 #include "tools/trimtab/asked_extent.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/driver_choice.h"

@@ -14,7 +14,7 @@
 #include <ranges>
 #include <utility>
 
-#include "base/read_text.h"
+#include "core/base/read_text.h"
 #include "pipeline/workers/pool.h"
 #include "pipeline/workers/program_task.h"
 #include "tools/trimtab/command.h"

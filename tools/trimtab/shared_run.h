@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/process.h"
+#include "core/base/process.h"
 #include "trimtab/error.h"
 
 namespace trimtab::workers {

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <thread>
 
-#include "base/process.h"
-#include "base/read_text.h"
-#include "base/shell_word.h"
+#include "core/base/process.h"
+#include "core/base/read_text.h"
+#include "core/base/shell_word.h"
 #include "tools/trimtab/validation_results.h"
 
 namespace trimtab::tools {

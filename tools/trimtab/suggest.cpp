@@ -17,10 +17,10 @@
 #include <set>
 #include <thread>
 
-#include "analysis/launches/demangle.h"
-#include "base/installation.h"
-#include "base/process.h"
-#include "base/temporary_folder.h"
+#include "core/analysis/launches/demangle.h"
+#include "core/base/installation.h"
+#include "core/base/process.h"
+#include "core/base/temporary_folder.h"
 #include "pipeline/workers/pool.h"
 #include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"

@@ -10,8 +10,8 @@
 #include <set>
 #include <utility>
 
-#include "analysis/annotations/annotation_file.h"
-#include "analysis/launches/demangle.h"
+#include "core/analysis/annotations/annotation_file.h"
+#include "core/analysis/launches/demangle.h"
 
 namespace trimtab::tools {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/launches/description.h"
+#include "core/analysis/launches/description.h"
 #include "tools/trimtab/block_condition.h"
 
 namespace trimtab::tools {
@@ -46,7 +46,7 @@ struct Suggestions {
 [[nodiscard]] Suggestions read_suggestions(std::string_view json_lines);
 [[nodiscard]] std::string to_text(const Suggestions& suggestions);
 [[nodiscard]] nlohmann::ordered_json to_json(const Suggestions& suggestions);
-// The file that trimtab++ --trimtab-annotations and TRIMTAB_ANNOTATIONS take (analysis/annotations/annotation_file.h).
+// The file that trimtab++ --trimtab-annotations and TRIMTAB_ANNOTATIONS take (core/analysis/annotations/annotation_file.h).
 // Annotations that hold but for rounding are among the others where that is asked for; else they lie beside.
 [[nodiscard]] nlohmann::ordered_json annotation_file(const Suggestions& suggestions, bool with_rounding);
 

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/json_value.h"
-#include "base/read_text.h"
+#include "core/base/json_value.h"
+#include "core/base/read_text.h"
 
 namespace trimtab::tools {
 

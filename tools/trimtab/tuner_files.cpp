@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/json_value.h"
-#include "base/read_text.h"
+#include "core/base/json_value.h"
+#include "core/base/read_text.h"
 
 namespace trimtab::tools {
 

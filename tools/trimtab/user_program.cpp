@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "base/kept_file.h"
+#include "core/base/kept_file.h"
 #include "tools/trimtab/command.h"
 
 namespace trimtab::tools {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/process.h"
+#include "core/base/process.h"
 #include "trimtab/error.h"
 
 namespace trimtab::tools {

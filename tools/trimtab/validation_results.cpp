@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "analysis/launches/demangle.h"
+#include "core/analysis/launches/demangle.h"
 
 namespace trimtab::tools {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/launches/demangle.h"
+#include "core/analysis/launches/demangle.h"
 
 namespace trimtab::tools {
 

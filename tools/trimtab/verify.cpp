@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "analysis/launches/description.h"
-#include "base/installation.h"
-#include "base/temporary_folder.h"
+#include "core/analysis/launches/description.h"
+#include "core/base/installation.h"
+#include "core/base/temporary_folder.h"
 #include "pipeline/workers/pool.h"
 #include "tools/trimtab/arguments.h"
 #include "tools/trimtab/captured_program.h"

@@ -13,8 +13,8 @@
 #include <sstream>
 #include <string>
 
-#include "base/temporary_folder.h"
-#include "emulator/capture/capture.h"
+#include "core/base/temporary_folder.h"
+#include "emulation/emulator/capture/capture.h"
 #include "tests/shell_command.h"
 
 namespace {

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulation/schedule/sass_costs.h"
+
+#include <algorithm>
+
+namespace trimtab::schedule {
+
+namespace {
+
+// CUDA C++ Programming Guide, arithmetic throughput: 64 integer multiplications a clock and SM, 7.0 to 9.0.
+constexpr double integer_multiplications = 64;
+// Reading a special register: Jia et al. 2019 find tens of cycles on Turing; the counter waits for it.
+constexpr float special_register_cycles = 20;
+
+float words(const sass::Instruction& i) {
+    return static_cast<float>(std::max(1u, i.access_bytes / 4));
+}
+
+void access(Instruction& out, const sass::Instruction& i, const Instruction* of_ptx) {
+    const bool returns_nothing =
+        i.access() == sass::Access::store || (i.access() == sass::Access::atomic && i.writes.empty());
+    out.ends_when_issued = returns_nothing;
+    out.slots = words(i);
+    out.resource = Resource::load_store;
+    switch (i.space()) {
+        case sass::Space::constant:
+            out.kind = Kind::constant;
+            out.resource = Resource::constant;
+            out.slots = 1;
+            return;
+        case sass::Space::texture:
+            out.resource = Resource::texture;
+            return;
+        case sass::Space::local:
+            out.kind = Kind::local;
+            out.caches_in_l1 = true;
+            return;
+        case sass::Space::shared:
+            if (of_ptx != nullptr && of_ptx->kind == Kind::shared) break;
+            out.resource = Resource::shared;  // what it touches is not known: no conflicts
+            return;
+        default:
+            if (of_ptx != nullptr && of_ptx->has_request && i.access() != sass::Access::copy) break;
+            out.kind = Kind::local;  // what it touches is not known
+            return;
+    }
+    out.kind = of_ptx->kind;
+    out.has_request = true;
+    out.caches_in_l1 = of_ptx->caches_in_l1;
+    out.access = of_ptx->access;
+    if (of_ptx->resource == Resource::texture) out.resource = Resource::texture;
+}
+
+void compute(Instruction& out, const sass::Instruction& i, const model::Device& device) {
+    switch (i.pipe()) {
+        case sass::Pipe::fp32:
+            out.resource = Resource::fp32;
+            return;
+        case sass::Pipe::fp64:
+            out.resource = Resource::fp64;
+            return;
+        case sass::Pipe::fp16:
+            out.resource = Resource::fp16;
+            return;
+        case sass::Pipe::multiply_add:  // a part of the FP32 pipe
+            out.resource = Resource::fp32;
+            out.slots =
+                static_cast<float>(std::max(1.0, device.values.fp32_lanes_per_sm / integer_multiplications));
+            return;
+        case sass::Pipe::special_function:
+            out.resource = i.base() == "MUFU" ? Resource::special_function : Resource::conversion;
+            return;
+        case sass::Pipe::load_store:  // shuffles and the like
+            out.resource = Resource::collective;
+            return;
+        case sass::Pipe::texture:
+            out.resource = Resource::texture;
+            return;
+        case sass::Pipe::tensor:
+            out.resource = Resource::tensor;
+            return;
+        case sass::Pipe::branch:
+            out.resource = Resource::branch;
+            return;
+        case sass::Pipe::other:
+            out.resource = Resource::branch;
+            if (i.base() == "S2R") out.extra_latency_cycles = special_register_cycles;
+            return;
+        default:
+            out.resource = Resource::integer;
+            return;
+    }
+}
+
+}  // namespace
+
+Instruction sass_cost_of(const sass::Instruction& i, const Instruction* of_ptx, const model::Device& device,
+                         std::vector<std::uint32_t>& counter_registers) {
+    Instruction out;
+    if (i.access() != sass::Access::none) {
+        access(out, i, of_ptx);
+    } else if (i.base() == "BAR") {
+        out.resource = Resource::barrier;
+        out.kind = i.has_modifier("ARV") ? Kind::arithmetic : Kind::barrier;
+    } else if (i.base() == "DEPBAR") {
+        out.kind = Kind::wait_for_all;
+        out.resource = Resource::branch;
+    } else {
+        compute(out, i, device);
+    }
+    out.stall_cycles = std::max<std::uint16_t>(1, i.control.stall_cycles);
+    for (std::uint8_t counter = 0; counter < sass::barrier_count; ++counter)
+        if (i.control.waits_for(counter)) {
+            counter_registers.push_back(counter);
+            ++out.reads;
+        }
+    // Operands of what returns something are read long before: the results are what others wait for.
+    const std::uint8_t sets =
+        i.control.write_barrier != sass::no_barrier ? i.control.write_barrier : i.control.read_barrier;
+    if (sets < sass::barrier_count) {
+        counter_registers.push_back(sets);
+        ++out.writes;
+    }
+    return out;
+}
+
+}  // namespace trimtab::schedule

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/advice/question.h"
+
+#include <cmath>
+
+#include "core/model/performance_model.h"
+#include "emulation/emulator/metrics/metrics.h"
+
+namespace trimtab::advice {
+namespace {
+
+model::Launch launch_of(const Question& question) {
+    const auto threads = [](std::uint32_t blocks, std::uint32_t size) {
+        const std::uint64_t product = std::uint64_t{blocks} * size;
+        return static_cast<std::uint32_t>(std::min<std::uint64_t>(product, 0xffffffffu));
+    };
+    return {.extent = {.x = threads(question.grid.x, question.block.x),
+                       .y = threads(question.grid.y, question.block.y),
+                       .z = threads(question.grid.z, question.block.z)},
+            .block = question.block,
+            .dynamic_shared_bytes = question.dynamic_shared_bytes};
+}
+
+}  // namespace
+
+Question::Question(const emulator::LaunchProfile& profile, const trimtab_device& on)
+    : values(profile.values),
+      footprints(profile.footprints),
+      image(profile.image),
+      grid(profile.grid),
+      block(profile.block),
+      dynamic_shared_bytes(profile.dynamic_shared_bytes),
+      device(on) {}
+
+double Question::time_ns(std::string_view model_name) const {
+    const auto program = model::performance_model(model_name);
+    if (!program) return 0;
+    const auto inputs = model::input_values(**program, device, image, launch_of(*this));
+    const auto result = (*program)->evaluate(inputs, emulator::measured_metrics(values, footprints));
+    return result.launchable && std::isfinite(result.time_ns) ? result.time_ns : 0;
+}
+
+std::map<std::string, double> Question::terms(std::string_view model_name) const {
+    std::map<std::string, double> terms;
+    const auto program = model::performance_model(model_name);
+    if (!program) return terms;
+    const auto inputs = model::input_values(**program, device, image, launch_of(*this));
+    const auto trace = (*program)->trace(inputs, emulator::measured_metrics(values, footprints));
+    for (std::size_t i = 0; i < trace.size(); ++i)
+        if (const std::string& label = (*program)->nodes[i].label; !label.empty()) terms[label] = trace[i];
+    return terms;
+}
+
+void Question::scale_footprints(double factor) {
+    for (emulator::FootprintSample& sample : footprints) sample.sectors *= factor;
+    (*this)[model::Metric::footprint_sectors] *= factor;
+}
+
+}  // namespace trimtab::advice

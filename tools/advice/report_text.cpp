@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/advice/report.h"
+
+namespace trimtab::advice {
+namespace {
+
+std::string gain_text(const Finding& finding) {
+    return fmt::format("{:.2f}x ({:.2f} to {:.2f})", finding.gain, finding.least, finding.most);
+}
+
+std::string time_text(double ns) {
+    if (ns < 1e6) return fmt::format("{:.4g} us", ns / 1e3);
+    return fmt::format("{:.4g} ms", ns / 1e6);
+}
+
+std::string size_text(const trimtab_dim3& size) {
+    return fmt::format("{} x {} x {}", size.x, size.y, size.z);
+}
+
+std::string findings_text(const std::vector<Finding>& findings) {
+    std::string out;
+    for (const Finding& finding : findings) {
+        out += fmt::format("  {:<11} {}, {}: would be {} as fast{}, {} less{}\n",
+                           &finding == &findings.front() ? "advice" : "", finding.title, finding.rule,
+                           gain_text(finding), by_emulation(finding, ", ", "x"), time_text(finding.saves_ns),
+                           finding.change.empty() ? "" : fmt::format(" ({})", finding.change));
+        for (const Evidence& evidence : finding.evidence)
+            out += fmt::format("                {}{}{}\n", evidence.place(),
+                               evidence.source.empty() ? "" : ": ", evidence.text);
+        out += fmt::format("                {}{}\n", finding.remedy,
+                           finding.by == "trimtab"
+                               ? "; built by trimtab++, the program launches such blocks by itself"
+                               : "");
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string to_text(const Advice& advice) {
+    std::string out;
+    for (const std::string& note : advice.notes) out += fmt::format("note: {}\n", note);
+    if (!advice.program_findings.empty())
+        out += fmt::format("the program on {}: {} in kernels, {} in copies\n", advice.device,
+                           time_text(advice.total_ns),
+                           time_text(advice.run.to_device.ns + advice.run.to_host.ns)) +
+               findings_text(advice.program_findings);
+    for (const KernelAdvice& kernel : advice.kernels) {
+        out += fmt::format("{} on {}: {:.0f} % of the modelled time, {} launch{}, {}\n",
+                           kernel.facts.demangled, advice.device, 100 * kernel.share, kernel.launches,
+                           kernel.launches == 1 ? "" : "es", time_text(kernel.total_ns));
+        if (!kernel.facts.source.empty()) out += fmt::format("  source      {}\n", kernel.facts.source);
+        out += fmt::format("  launch      {} blocks of {}{}, {}\n", size_text(kernel.grid),
+                           size_text(kernel.block),
+                           kernel.shapes > 1 ? fmt::format(" (the longest of {} shapes)", kernel.shapes) : "",
+                           time_text(kernel.time_ns));
+        if (kernel.emulated_ns)
+            out += fmt::format("  emulated    {} by abstract emulation\n", time_text(*kernel.emulated_ns));
+        else if (!kernel.not_emulated.empty())
+            out += fmt::format("  emulated    no: {}\n", kernel.not_emulated);
+        out += fmt::format("  bottleneck  {}\n", kernel.bottleneck);
+        out += fmt::format("  occupancy   {:.0f} %, {} blocks on an SM, limited by {}\n",
+                           100 * kernel.occupancy.fraction, kernel.occupancy.blocks_per_sm,
+                           model::name(kernel.occupancy.limiter));
+        if (kernel.findings.empty())
+            out += kernel.is_close ? "  advice      none: within 20 % of its roofline\n"
+                                   : "  advice      none: no change that the model knows gains 5 % or more\n";
+        out += findings_text(kernel.findings);
+    }
+    return out;
+}
+
+std::vector<std::string> worse_than(const Advice& advice, const std::vector<FormerKernel>& former) {
+    constexpr double slower = 1.05;
+    std::vector<std::string> lines;
+    if (const auto before = std::ranges::find(former, std::string(), &FormerKernel::kernel);
+        before != former.end())
+        for (const Finding& finding : advice.program_findings)
+            if (std::ranges::find(before->rules, finding.rule) == before->rules.end())
+                lines.push_back(
+                    fmt::format("the program: {} ({}), which it had not", finding.title, finding.rule));
+    for (const KernelAdvice& kernel : advice.kernels) {
+        const auto before = std::ranges::find(former, kernel.kernel, &FormerKernel::kernel);
+        if (before == former.end()) continue;
+        if (before->time_ns > 0 && kernel.time_ns > slower * before->time_ns)
+            lines.push_back(fmt::format("{}: {} instead of {}", kernel.facts.demangled,
+                                        time_text(kernel.time_ns), time_text(before->time_ns)));
+        for (const Finding& finding : kernel.findings)
+            if (std::ranges::find(before->rules, finding.rule) == before->rules.end())
+                lines.push_back(fmt::format(
+                    "{}: {} ({}), which it had not{}", kernel.facts.demangled, finding.title, finding.rule,
+                    finding.evidence.empty() || finding.evidence.front().source.empty()
+                        ? ""
+                        : ", at " + finding.evidence.front().source));
+    }
+    return lines;
+}
+
+}  // namespace trimtab::advice
