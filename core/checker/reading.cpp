@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "core/checker/form.h"
 #include "core/ptx/comparison.h"
@@ -311,6 +312,16 @@ Form Reading::computed(ValueIndex index, const ptx::Instruction& made, std::uint
                 if (const Form by = operand(i, 2, 32);
                     by.width != 0 && by.is_constant() && by.constant() < work)
                     result = multiply(source(1), number(std::uint64_t{1} << by.constant(), work));
+                break;
+            case Opcode::or_:
+                // Where no bit is in both, nothing is carried: it is a sum.
+                if (const Form a = source(1), b = source(2);
+                    a.width != 0 && b.width != 0 && b.is_constant()) {
+                    const int bits = std::bit_width(b.constant());
+                    if (std::ranges::all_of(
+                            a.terms, [&](const auto& term) { return std::countr_zero(term.second) >= bits; }))
+                        result = sum(a, b);
+                }
                 break;
             case Opcode::bfe:
             case Opcode::shr:

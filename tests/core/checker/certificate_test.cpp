@@ -218,8 +218,9 @@ TEST(Certificate, ALoadThatAllThreadsMakeMayStandBeforeAGuard) {
 
 // --- loops over threads ---
 
-// A loop that stores `value`, behind `before` and with `after` behind it.
-Kernel strided(const std::string& value, const std::string& before = "", const std::string& after = "") {
+// A loop that stores `value` and goes on by `step`, behind `before` and with `after` behind it.
+Kernel strided(const std::string& value, const std::string& before = "", const std::string& after = "",
+               const std::string& step = "") {
     Kernel kernel = with_scheme(Scheme::free_total, before + R"(
     mov.u32 %r10, %r1;
     setp.ge.s32 %p1, %r10, %r3;
@@ -227,7 +228,7 @@ Kernel strided(const std::string& value, const std::string& before = "", const s
 head:
     mul.wide.s32 %rd3, %r10, 4;
     add.s64 %rd4, %rd1, %rd3;
-    st.global.u32 [%rd4], )" + value + R"(;
+    st.global.u32 [%rd4], )" + value + "; " + step + R"(
     add.s32 %r10, %r10, %r2;
     setp.lt.s32 %p2, %r10, %r3;
     @%p2 bra head;
@@ -242,6 +243,18 @@ TEST(Certificate, OfAGridStrideLoop) {
     EXPECT_EQ(strided("%r3").objection(), "");
     for (const char* value : {"%r1", "%r2", "%r52"})
         EXPECT_EQ(strided(value).objection(), "an effect depends on the block") << value;
+}
+
+// nvcc begins 2 * i + 1 as (g << 1) | 1.
+TEST(Certificate, AnOrOfDisjointBitsIsASum) {
+    const auto begun = [](const std::string& bits) {
+        return strided("%r21", "shl.b32 %r20, %r1, 1; or.b32 %r21, %r20, " + bits + "; shl.b32 %r22, %r2, 1;",
+                       "", "add.s32 %r21, %r21, %r22;");
+    };
+    EXPECT_EQ(begun("1").objection(), "");
+    EXPECT_EQ(begun("0").objection(), "");
+    for (const char* shared : {"2", "3", "-1", "0x80000000"})
+        EXPECT_NE(begun(shared).objection(), "") << shared;
 }
 
 TEST(Certificate, TheLoopEndsWhereTheLaunchLooks) {
