@@ -379,6 +379,7 @@ KernelText with_initial_values(const KernelText& kernel) {
     std::map<std::string, std::string> types;  // of registers, by kind: %r -> b32
     std::set<std::string> names;
     std::vector<std::string> begin;
+    KernelText result = kernel;
     std::size_t first = kernel.body_end;
     for (std::size_t i = kernel.body_first; i < kernel.body_end; i++) {
         const std::string& line = kernel.lines[i];
@@ -389,8 +390,13 @@ KernelText with_initial_values(const KernelText& kernel) {
                 line.substr(type, line.find_first_of(" \t", type) - type);
         } else if (const std::size_t local = line.find(".local "); local != std::string::npos) {
             const std::size_t size = line.find('[', local), name = line.find_last_of(" \t", size) + 1;
-            for (unsigned at = 0; size != std::string::npos && at + 4 <= std::stoul(line.substr(size + 1));
-                 at += 4)
+            if (size == std::string::npos) continue;
+            // As large as the emulator's smallest frame: what a mutated index reads past the array must not be what another
+            // thread left there.
+            const unsigned long bytes = std::max(std::stoul(line.substr(size + 1)), 32ul);
+            result.lines[i] =
+                line.substr(0, size + 1) + std::to_string(bytes) + line.substr(line.find(']', size));
+            for (unsigned long at = 0; at + 4 <= bytes; at += 4)
                 begin.push_back("\tst.local.u32 [" + line.substr(name, size - name) + "+" +
                                 std::to_string(at) + "], 0;");
         } else {
@@ -408,7 +414,6 @@ KernelText with_initial_values(const KernelText& kernel) {
                              : type == "f64" ? ", 0d0000000000000000;"
                                              : ", 0;"));
     }
-    KernelText result = kernel;
     result.lines.insert(result.lines.begin() + static_cast<std::ptrdiff_t>(first), begin.begin(),
                         begin.end());
     result.body_end += begin.size();
