@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace trimtab::tools {
+namespace trimtab::pipeline {
 namespace {
 
 void keep(const std::string& folder, const std::string& name, std::string_view content) {
@@ -43,4 +43,4 @@ void keep_sources(const std::string& folder, const driver_gen::GeneratedSources&
     keep(folder, "trimtab_data.json", sources.json);
 }
 
-}  // namespace trimtab::tools
+}  // namespace trimtab::pipeline

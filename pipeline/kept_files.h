@@ -7,7 +7,7 @@
 #include "core/analysis/describe.h"
 #include "driver_gen/bundle.h"
 
-namespace trimtab::tools {
+namespace trimtab::pipeline {
 
 // <kernel>.description.json of each kernel, and <architecture>.ptx. A folder that cannot be written is one
 // warning.
@@ -16,4 +16,4 @@ void keep_descriptions(const std::string& folder, const analysis::DescribedFatBi
 // <kernel>.driver.c of each, the bundle's source, and the record as JSON.
 void keep_sources(const std::string& folder, const driver_gen::GeneratedSources& sources);
 
-}  // namespace trimtab::tools
+}  // namespace trimtab::pipeline

@@ -21,7 +21,7 @@
 #include "profiler/emulator_backend.h"
 #include "profiler/profile_kernel.h"
 
-namespace trimtab::tools {
+namespace trimtab::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -126,4 +126,4 @@ void DriverMaker::profile(driver_gen::Bundle& bundle, std::vector<analysis::Kern
     }
 }
 
-}  // namespace trimtab::tools
+}  // namespace trimtab::pipeline

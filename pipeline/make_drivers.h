@@ -20,7 +20,7 @@ namespace trimtab::workers {
 class WorkerPool;
 }
 
-namespace trimtab::tools {
+namespace trimtab::pipeline {
 
 struct DriverOptions {
     std::string tool;              // who speaks: "trimtab++"
@@ -62,4 +62,4 @@ class DriverMaker {
     bool has_lost_kernels_ = false;
 };
 
-}  // namespace trimtab::tools
+}  // namespace trimtab::pipeline

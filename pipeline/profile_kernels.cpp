@@ -15,7 +15,7 @@
 #include "core/base/json_value.h"
 #include "pipeline/workers/pool.h"
 
-namespace trimtab::tools {
+namespace trimtab::pipeline {
 namespace {
 
 using profiler::Evidence;
@@ -257,4 +257,4 @@ ProfiledKernels profile_kernels(std::span<driver_gen::BundleKernel* const> kerne
     return kinds.put_into(kernels);
 }
 
-}  // namespace trimtab::tools
+}  // namespace trimtab::pipeline

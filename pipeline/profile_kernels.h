@@ -19,7 +19,7 @@ namespace trimtab::workers {
 class WorkerPool;
 }
 
-namespace trimtab::tools {
+namespace trimtab::pipeline {
 
 struct KernelWork {
     profiler::Backend& backend;  // of the module; the workers' is the same
@@ -50,4 +50,4 @@ struct ProfiledKernels {
 [[nodiscard]] ProfiledKernels profile_kernels(std::span<driver_gen::BundleKernel* const> kernels,
                                               const KernelWork& work);
 
-}  // namespace trimtab::tools
+}  // namespace trimtab::pipeline

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace trimtab::tools {
+namespace trimtab::pipeline {
 namespace {
 
 constexpr int bar_columns = 24;
@@ -73,4 +73,4 @@ void Progress::finished(const std::string& kernel, std::size_t points, double se
                seconds);
 }
 
-}  // namespace trimtab::tools
+}  // namespace trimtab::pipeline

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-namespace trimtab::tools {
+namespace trimtab::pipeline {
 
 class Progress {
   public:
@@ -35,4 +35,4 @@ class Progress {
     bool terminal_;
 };
 
-}  // namespace trimtab::tools
+}  // namespace trimtab::pipeline

@@ -52,6 +52,8 @@ FOLDERS = {
 # What a room may include of one that does not lie below it. Of profiler/, what reads a GPU's counters, for a library that is
 # loaded where that is asked for.
 PARTS = {"runtime": ("profiler/cupti/",)}
+# Namespaces that no folder is named for: trimtab++ is no identifier.
+OTHER_NAMESPACES = {"tools": {"wrapper"}}
 # Read everything, and nothing reads them.
 OUTER_FOLDERS = ["tests", "bench", "samples"]
 SOURCE_SUFFIXES = (".h", ".hpp", ".cpp", ".cc", ".c", ".cu", ".cuh")
@@ -66,6 +68,7 @@ INSIDE_PROGRAMS = ["core/base", "core/ptx", "core/checker", "core/model", "core/
                    "choosing", "emulation/opencl", "runtime", "pass"]
 PLAIN_GETENV = re.compile(r"(?<!secure_)\bgetenv\(")
 
+NAMESPACE = re.compile(r"^namespace trimtab::(\w+)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -148,6 +151,16 @@ def check_include(root, room, path, quote, target):
     return None
 
 
+def check_namespace(root, room, name, lines):
+    """A namespace is that of its room or of a folder in it; those of rooms below may be opened to declare what is theirs."""
+    own = {room.split("/")[-1], *name.removeprefix(room + os.sep).split(os.sep)[:-1], *OTHER_NAMESPACES.get(room, ())}
+    below = {folder for other in ALLOWED[room] for folder in [other.split("/")[-1], *os.listdir(os.path.join(root, other))]}
+    for number, line in enumerate(lines, 1):
+        match = NAMESPACE.match(line)
+        if match and match[1] not in own | below:
+            yield f"{name}:{number}: namespace trimtab::{match[1]} is not {room}'s"
+
+
 def check_heavy(includes):
     """`includes`: of every file, by its name, (line number, quote, target)."""
     in_headers = {t for name, found in includes.items() if name.endswith(".h") for _, _, t in found}
@@ -174,6 +187,8 @@ def main():
             lines = file.read().splitlines()
         if len(lines) > MAX_LINES:
             findings.append(f"{name}:{MAX_LINES + 1}: {len(lines)} lines, more than {MAX_LINES}: it has more than one job")
+        if room in ROOMS and room != "include":
+            findings += check_namespace(root, room, name, lines)
         if room in INSIDE_PROGRAMS:
             findings += [
                 f"{name}:{number}: secure_getenv() in {room}/, which runs inside programs"

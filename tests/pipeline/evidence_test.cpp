@@ -14,7 +14,7 @@
 #include "pipeline/workers/pool.h"
 #include "profiler/emulator_backend.h"
 
-namespace trimtab::tools {
+namespace trimtab::pipeline {
 namespace {
 
 using profiler::Evidence;
@@ -184,4 +184,4 @@ TEST_F(EvidenceOfModules, WorkersAnswerTheSame) {
 }
 
 }  // namespace
-}  // namespace trimtab::tools
+}  // namespace trimtab::pipeline

@@ -14,15 +14,13 @@
 #include "tools/calibrate/benchmarks.h"
 #include "tools/calibrate/told_device.h"
 
-namespace trimtab::tools {
+namespace trimtab::calibrate {
 namespace {
-
-using namespace trimtab::calibrate;
 
 constexpr int exit_no = 1, exit_usage = 2;
 
 Calibration calibrated(unsigned repetitions, bool quiet) {
-    Progress progress("trimtab calibrate", "calibrating", 1, quiet);
+    pipeline::Progress progress("trimtab calibrate", "calibrating", 1, quiet);
     constexpr std::size_t parts = 7;
     std::size_t done = 0;
     Calibration out;
@@ -70,8 +68,8 @@ int calibrate_main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace trimtab::tools
+}  // namespace trimtab::calibrate
 
 int main(int argc, char** argv) {
-    return trimtab::tools::calibrate_main(argc, argv);
+    return trimtab::calibrate::calibrate_main(argc, argv);
 }

@@ -127,20 +127,20 @@ class Instrumentation {
     }
 
     std::expected<std::string, Error> make_bundle(const ptx::FatBinary& binary) {
-        tools::DriverMaker maker({.tool = "trimtab++",
-                                  .input = compiled_.input,
-                                  .kernel_sources = compiled_.kernel_sources,
-                                  .annotations = line_.annotations,
-                                  .reassociate = may_reassociate(),
-                                  .profile = line_.profile != "off",
-                                  .check = line_.check,
-                                  .smallest_size = line_.smallest_size,
-                                  .largest_size = line_.largest_size,
-                                  .keep = line_.keep.empty() ? std::string{} : kept_folder(),
-                                  .quiet = line_.quiet,
-                                  .debug = is_debugging(),
-                                  .workers = workers_ ? &*workers_ : nullptr},
-                                 store_, [this](const std::string& text) { warn(text); });
+        pipeline::DriverMaker maker({.tool = "trimtab++",
+                                     .input = compiled_.input,
+                                     .kernel_sources = compiled_.kernel_sources,
+                                     .annotations = line_.annotations,
+                                     .reassociate = may_reassociate(),
+                                     .profile = line_.profile != "off",
+                                     .check = line_.check,
+                                     .smallest_size = line_.smallest_size,
+                                     .largest_size = line_.largest_size,
+                                     .keep = line_.keep.empty() ? std::string{} : kept_folder(),
+                                     .quiet = line_.quiet,
+                                     .debug = is_debugging(),
+                                     .workers = workers_ ? &*workers_ : nullptr},
+                                    store_, [this](const std::string& text) { warn(text); });
         auto objects =
             maker.make(binary, {.command = tools_.clang, .flags = {}, .include_folder = tools_.own_headers},
                        folder_.path());

@@ -52,7 +52,7 @@ void BenchProgress::take(const std::string& line) {
     if (json.contains("launches")) {
         launch.kernel = analysis::demangle(json.value("kernel", ""));
         launch.total = json.value("launches", std::uint64_t{0}) * json.value("repetitions", std::uint64_t{0});
-        launch.bar = std::make_unique<Progress>(tool_, "", 1, quiet_);
+        launch.bar = std::make_unique<pipeline::Progress>(tool_, "", 1, quiet_);
         return;
     }
     if (launch.bar == nullptr || !json.contains("round")) return;

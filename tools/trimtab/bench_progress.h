@@ -9,9 +9,11 @@
 #include <string>
 #include <thread>
 
-namespace trimtab::tools {
-
+namespace trimtab::pipeline {
 class Progress;
+}
+
+namespace trimtab::tools {
 
 // A bar on a terminal, a plain line for each launch elsewhere, until it is destroyed.
 class BenchProgress {
@@ -26,7 +28,7 @@ class BenchProgress {
     struct Launch {
         std::string kernel;
         std::uint64_t done = 0, total = 0;
-        std::unique_ptr<Progress> bar;
+        std::unique_ptr<pipeline::Progress> bar;
     };
     void watch(const std::stop_token& stop);
     void read_on();

@@ -151,20 +151,20 @@ class Preparation {
         path_ = path;
         const auto folder = base::TemporaryFolder::make();
         if (!folder) return std::unexpected(folder.error());
-        DriverMaker maker({.tool = "trimtab",
-                           .input = path,
-                           .kernel_sources = {},
-                           .annotations = options_.annotations,
-                           .profile = true,
-                           .check = !options_.unchecked,
-                           .smallest_size = options_.smallest_size,
-                           .largest_size = options_.largest_size,
-                           .keep = {},
-                           .quiet = options_.quiet,
-                           .debug = is_debugging(),
-                           .delivery = driver_gen::Delivery::is_asked_for,
-                           .workers = workers_},
-                          store_, [this](const std::string& text) { warn(text); });
+        pipeline::DriverMaker maker({.tool = "trimtab",
+                                     .input = path,
+                                     .kernel_sources = {},
+                                     .annotations = options_.annotations,
+                                     .profile = true,
+                                     .check = !options_.unchecked,
+                                     .smallest_size = options_.smallest_size,
+                                     .largest_size = options_.largest_size,
+                                     .keep = {},
+                                     .quiet = options_.quiet,
+                                     .debug = is_debugging(),
+                                     .delivery = driver_gen::Delivery::is_asked_for,
+                                     .workers = workers_},
+                                    store_, [this](const std::string& text) { warn(text); });
         const auto objects = maker.make(module.binary, compiler_, folder->file(""));
         if (!objects) return std::unexpected(objects.error());
         has_lost_kernels_ = maker.has_lost_kernels();

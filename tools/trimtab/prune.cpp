@@ -167,7 +167,8 @@ int run(const PruneQuestion& options) {
         std::ranges::count_if(options.global, [](char c) { return c == ',' || c == 'x'; }) + 1);
     const auto sizes = sizes_of(options, *question, *global, given);
     if (!sizes) return fail(sizes.error());
-    Progress progress("trimtab", options.launch.file, 1, options.quiet || options.metrics != "emulated");
+    pipeline::Progress progress("trimtab", options.launch.file, 1,
+                                options.quiet || options.metrics != "emulated");
     PruneOptions asked{
         .global = *global,
         .dynamic_local_bytes = options.launch.dynamic_shared_bytes,
