@@ -64,8 +64,8 @@ HEAVY_HEADERS = re.compile(r"nlohmann/json\.hpp|spdlog/|CLI/|sqlite3\.h|llvm/|la
 HEAVY_ALLOWED_IN = ["pass"]  # a plugin's interface is LLVM's
 
 # Code that runs inside users' programs: where such a program has more rights than its user, no variable may steer it.
-INSIDE_PROGRAMS = ["core/base", "core/ptx", "core/checker", "core/model", "core/analysis", "emulation/emulator", "emulation/cuda",
-                   "choosing", "emulation/opencl", "runtime", "pass"]
+INSIDE_PROGRAMS = ["core/base", "core/ptx", "core/checker", "core/sass", "core/model", "core/analysis", "emulation/emulator",
+                   "emulation/schedule", "emulation/cuda", "emulation/opencl", "profiler", "choosing", "runtime", "pass"]
 PLAIN_GETENV = re.compile(r"(?<!secure_)\bgetenv\(")
 
 NAMESPACE = re.compile(r"^namespace trimtab::(\w+)")

@@ -28,7 +28,7 @@ constexpr std::uint64_t most_kept_bytes = std::uint64_t{512} << 20;
 constexpr std::size_t most_bytes = std::size_t{256} << 20;  // of one disassembly
 
 std::optional<std::string> find_tool(const std::string& name) {
-    if (const char* home = std::getenv("CUDA_HOME"))
+    if (const char* home = secure_getenv("CUDA_HOME"))
         if (auto found = base::find_program(std::string(home) + "/bin/" + name)) return found;
     if (auto found = base::find_program(name)) return found;
     return base::find_program(TRIMTAB_CUDA_PATH "/bin/" + name);

@@ -129,43 +129,15 @@ void LaunchCounts::add(const Stretch& stretch, const LaunchCounters& more) {
     if (stretch.count == launch_.block_count() && stretch.count > 1)
         add_footprint({.first = {}, .count = {launch_.grid.x, launch_.grid.y, launch_.grid.z}},
                       more.total_sectors);
-    LaunchCounters& sum = sum_;
-    sum.blocks += more.blocks;
-    sum.warps += more.warps;
-    sum.active_blocks += more.active_blocks;
-    sum.active_warps += more.active_warps;
+    static_cast<WarpCounts&>(sum_) += more;
+    sum_.idle_lanes += more.idle_lanes;
     for (std::size_t i = 0; i < instruction_class_count; ++i) {
-        sum.by_class[i].warp += more.by_class[i].warp;
-        sum.by_class[i].thread += more.by_class[i].thread;
-        sum.active_by_class[i].warp += more.active_by_class[i].warp;
-        sum.active_by_class[i].thread += more.active_by_class[i].thread;
+        sum_.by_class[i] += more.by_class[i];
+        sum_.active_by_class[i] += more.active_by_class[i];
     }
-    if (sum.instructions.size() < more.instructions.size()) sum.instructions.resize(more.instructions.size());
-    for (std::size_t i = 0; i < more.instructions.size(); ++i) {
-        InstructionCount& to = sum.instructions[i];
-        const InstructionCount& from = more.instructions[i];
-        to.warp += from.warp;
-        to.thread += from.thread;
-        to.requests += from.requests;
-        to.sectors += from.sectors;
-        to.lines += from.lines;
-        to.full_segments += from.full_segments;
-        to.fragments += from.fragments;
-        to.partial_sectors += from.partial_sectors;
-        to.wavefronts += from.wavefronts;
-        to.bytes += from.bytes;
-        to.divergent += from.divergent;
-    }
-    sum.barriers += more.barriers;
-    sum.branches += more.branches;
-    sum.divergent_branches += more.divergent_branches;
-    sum.idle_lanes += more.idle_lanes;
-    sum.dependent_rounds += more.dependent_rounds;
-    sum.max_dependent_rounds = std::max(sum.max_dependent_rounds, more.max_dependent_rounds);
-    sum.max_warp_instructions = std::max(sum.max_warp_instructions, more.max_warp_instructions);
-    sum.block_sectors += more.block_sectors;
-    sum.footprint_warps += more.footprint_warps;
-    sum.warp_sectors += more.warp_sectors;
+    if (sum_.instructions.size() < more.instructions.size())
+        sum_.instructions.resize(more.instructions.size());
+    for (std::size_t i = 0; i < more.instructions.size(); ++i) sum_.instructions[i] += more.instructions[i];
 }
 
 std::vector<FootprintSample> LaunchCounts::all_footprints() const {

@@ -129,9 +129,7 @@ void finish_warp_counts(Warp& w, WorkerCounts& counts, const KernelCode& code) {
     std::vector<SlotCount>& into = w.active ? counts.active : counts.inactive;
     for (const std::uint32_t slot : w.touched) {
         SlotCount& own = w.slots[slot];
-        into[slot].warp += own.warp;
-        into[slot].thread += own.thread;
-        into[slot].divergent += own.divergent;
+        into[slot] += own;
         instructions += own.warp * code.slot_instructions[slot];
         own = {};
     }
@@ -176,33 +174,12 @@ LaunchCounters gather_counters(const CompiledKernel& kernel, const KernelCode& c
     all.instructions.resize(size);
     for (const WorkerCounts* worker : workers) {
         for (std::size_t i = 0; i < size; i++) {
-            active[i].warp += worker->active[i].warp;
-            active[i].thread += worker->active[i].thread;
-            inactive[i].warp += worker->inactive[i].warp;
-            inactive[i].thread += worker->inactive[i].thread;
-            const InstructionCount& from = worker->instructions[i];
-            InstructionCount& to = all.instructions[i];
-            to.divergent += worker->active[i].divergent;
-            to.requests += from.requests;
-            to.sectors += from.sectors;
-            to.lines += from.lines;
-            to.full_segments += from.full_segments;
-            to.fragments += from.fragments;
-            to.partial_sectors += from.partial_sectors;
-            to.wavefronts += from.wavefronts;
-            to.bytes += from.bytes;
+            active[i] += worker->active[i];
+            inactive[i] += worker->inactive[i];
+            all.instructions[i] += worker->instructions[i];
+            all.instructions[i].divergent += worker->active[i].divergent;
         }
-        all.blocks += worker->blocks;
-        all.warps += worker->warps;
-        all.active_blocks += worker->active_blocks;
-        all.active_warps += worker->active_warps;
-        all.barriers += worker->barriers;
-        all.dependent_rounds += worker->dependent_rounds;
-        all.max_dependent_rounds = std::max(all.max_dependent_rounds, worker->max_dependent_rounds);
-        all.max_warp_instructions = std::max(all.max_warp_instructions, worker->max_warp_instructions);
-        all.block_sectors += worker->block_sectors;
-        all.footprint_warps += worker->footprint_warps;
-        all.warp_sectors += worker->warp_sectors;
+        all += *worker;
     }
     for (const auto& function : code.functions) {
         for (std::size_t i = 0; i < function->counted_at.size(); i++) {
@@ -213,10 +190,8 @@ LaunchCounters gather_counters(const CompiledKernel& kernel, const KernelCode& c
             const auto own_class = static_cast<std::size_t>(class_of(instruction));
             all.instructions[index].warp = counted.warp;
             all.instructions[index].thread = counted.thread;
-            all.active_by_class[own_class].warp += counted.warp;
-            all.active_by_class[own_class].thread += counted.thread;
-            all.by_class[own_class].warp += counted.warp + idle.warp;
-            all.by_class[own_class].thread += counted.thread + idle.thread;
+            all.active_by_class[own_class] += {counted.warp, counted.thread};
+            all.by_class[own_class] += {counted.warp + idle.warp, counted.thread + idle.thread};
             all.idle_lanes += warp_lanes * counted.warp - counted.thread;
             if (!ptx::info(instruction.opcode).has(ptx::jumps)) continue;
             all.branches += counted.warp;

@@ -18,6 +18,13 @@ struct Launch;
 
 struct SlotCount {
     std::uint64_t warp = 0, thread = 0, divergent = 0;
+
+    SlotCount& operator+=(const SlotCount& more) {
+        warp += more.warp;
+        thread += more.thread;
+        divergent += more.divergent;
+        return *this;
+    }
     [[nodiscard]] bool empty() const { return (warp | divergent) == 0; }
 };
 
@@ -68,14 +75,10 @@ struct LastRequests {
     }
 };
 
-struct WorkerCounts {
+struct WorkerCounts : WarpCounts {
     bool enabled = false, footprints = false;
     std::vector<SlotCount> active, inactive;     // by region: how often warps passed it
     std::vector<InstructionCount> instructions;  // memory and branch fields alone
-    std::uint64_t blocks = 0, warps = 0, active_blocks = 0, active_warps = 0;
-    std::uint64_t barriers = 0, branches = 0, divergent_branches = 0;
-    std::uint64_t dependent_rounds = 0, max_dependent_rounds = 0, max_warp_instructions = 0;
-    std::uint64_t block_sectors = 0, footprint_warps = 0, warp_sectors = 0;
     SectorSet warp_footprint, block_footprint, total_footprint;
     RecentRequests recent;
     // Of warps whose footprint is looked at, and of the others.
