@@ -121,84 +121,13 @@ Backend::Backend(const choosing::Settings& settings, choosing::Log& log) {
     const auto set = [this](auto& pointer, const char* name) {
         pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(find(name));
     };
-    set(calls_.launch_kernel, "cudaLaunchKernel");
-    set(calls_.launch_kernel_ptsz, "cudaLaunchKernel_ptsz");
-    set(calls_.launch_kernel_handle, "__cudaLaunchKernel");
-    set(calls_.launch_kernel_handle_ptsz, "__cudaLaunchKernel_ptsz");
-    set(calls_.launch_kernel_exc, "cudaLaunchKernelExC");
-    set(calls_.launch_kernel_exc_ptsz, "cudaLaunchKernelExC_ptsz");
-    set(calls_.get_kernel_handle, "__cudaGetKernel");
-    set(calls_.get_kernel, "cudaGetKernel");
-    set(calls_.get_device, "cudaGetDevice");
-    set(calls_.get_device_count, "cudaGetDeviceCount");
-    set(calls_.get_device_properties, "cudaGetDeviceProperties");
-    set(calls_.device_get_attribute, "cudaDeviceGetAttribute");
-    set(calls_.func_get_attributes, "cudaFuncGetAttributes");
-    set(calls_.func_get_name, "cudaFuncGetName");
-    set(calls_.get_last_error, "cudaGetLastError");
-    set(calls_.peek_at_last_error, "cudaPeekAtLastError");
-    set(calls_.stream_is_capturing, "cudaStreamIsCapturing");
-    set(calls_.get_error_name, "cudaGetErrorName");
-    set(calls_.device_reset, "cudaDeviceReset");
-    RegistrationCalls& registration = calls_.registration;
-    set(registration.register_fat_binary, "__cudaRegisterFatBinary");
-    set(registration.register_fat_binary_end, "__cudaRegisterFatBinaryEnd");
-    set(registration.unregister_fat_binary, "__cudaUnregisterFatBinary");
-    set(registration.register_function, "__cudaRegisterFunction");
-    set(registration.register_var, "__cudaRegisterVar");
-    set(registration.register_managed_var, "__cudaRegisterManagedVar");
-    set(registration.register_host_var, "__cudaRegisterHostVar");
-    set(registration.register_unified_table, "__cudaRegisterUnifiedTable");
-    set(registration.init_module, "__cudaInitModule");
-    set(calls_.library_load_data, "cudaLibraryLoadData");
-    set(calls_.library_load_from_file, "cudaLibraryLoadFromFile");
-    set(calls_.library_unload, "cudaLibraryUnload");
-    set(calls_.library_get_kernel, "cudaLibraryGetKernel");
-    set(calls_.library_enumerate_kernels, "cudaLibraryEnumerateKernels");
-    set(calls_.get_func_by_symbol, "cudaGetFuncBySymbol");
-    set(calls_.get_driver_entry_point, "cudaGetDriverEntryPointByVersion");
-    set(calls_.get_driver_entry_point_ptsz, "cudaGetDriverEntryPointByVersion_ptsz");
-    DriverCalls& driver = calls_.driver;
-    set(driver.module_load, "cuModuleLoad");
-    set(driver.module_load_data, "cuModuleLoadData");
-    set(driver.module_load_data_ex, "cuModuleLoadDataEx");
-    set(driver.module_load_fat_binary, "cuModuleLoadFatBinary");
-    set(driver.module_unload, "cuModuleUnload");
-    set(driver.module_get_function, "cuModuleGetFunction");
-    set(driver.module_enumerate_functions, "cuModuleEnumerateFunctions");
-    set(driver.library_load_data, "cuLibraryLoadData");
-    set(driver.library_load_from_file, "cuLibraryLoadFromFile");
-    set(driver.library_unload, "cuLibraryUnload");
-    set(driver.library_get_kernel, "cuLibraryGetKernel");
-    set(driver.library_enumerate_kernels, "cuLibraryEnumerateKernels");
-    set(driver.library_get_module, "cuLibraryGetModule");
-    set(driver.kernel_get_function, "cuKernelGetFunction");
-    set(driver.kernel_get_name, "cuKernelGetName");
-    set(driver.func_get_name, "cuFuncGetName");
-    set(driver.func_get_attribute, "cuFuncGetAttribute");
-    set(driver.link_add_data, "cuLinkAddData_v2");
-    set(driver.link_add_file, "cuLinkAddFile_v2");
-    set(driver.link_complete, "cuLinkComplete");
-    set(driver.link_destroy, "cuLinkDestroy");
-    set(driver.launch_kernel, "cuLaunchKernel");
-    set(driver.launch_kernel_ptsz, "cuLaunchKernel_ptsz");
-    set(driver.launch_kernel_ex, "cuLaunchKernelEx");
-    set(driver.launch_kernel_ex_ptsz, "cuLaunchKernelEx_ptsz");
-    set(driver.get_proc_address, "cuGetProcAddress_v2");
-    set(driver.get_export_table, "cuGetExportTable");
-    set(driver.stream_is_capturing, "cuStreamIsCapturing");
-    set(driver.thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode");
-    set(driver.event_create, "cuEventCreate");
-    set(driver.event_destroy, "cuEventDestroy_v2");
-    set(driver.event_record, "cuEventRecord");
-    set(driver.event_query, "cuEventQuery");
-    set(driver.event_elapsed_time, "cuEventElapsedTime");
-    set(driver.context_destroy, "cuCtxDestroy_v2");
-    set(driver.context_get_current, "cuCtxGetCurrent");
-    set(driver.primary_context_reset, "cuDevicePrimaryCtxReset_v2");
-    set(driver.primary_context_release, "cuDevicePrimaryCtxRelease_v2");
-    set_graph_calls();
-    set_timing_calls();
+#define RUNTIME_CALL(type, member, symbol) set(calls_.member, symbol);
+#define REGISTRATION_CALL(type, member, symbol) set(calls_.registration.member, symbol);
+#define DRIVER_CALL(type, member, symbol) set(calls_.driver.member, symbol);
+#define GRAPH_CALL(type, member, symbol) set(calls_.graphs.member, symbol);
+#define DRIVER_GRAPH_CALL(type, member, symbol) set(calls_.graphs.driver.member, symbol);
+#define TIMING_CALL(type, member, symbol) set(calls_.timing.member, symbol);
+#include "runtime/stand_in/backend_calls.def"
     if (kind_ != BackendKind::emulator) return;
     const auto set_own = [this](auto& pointer, const char* name) {
         pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(dlsym(library_, name));
@@ -206,60 +135,6 @@ Backend::Backend(const choosing::Settings& settings, choosing::Log& log) {
     set_own(calls_.emulated_device, "trimtab_cudart_device");
     set_own(calls_.check_next_launch, "trimtab_cudart_check_next_launch");
     set_own(calls_.next_launch_is_written, "trimtab_cudart_next_launch_is_written");
-}
-
-void Backend::set_graph_calls() {
-    const auto set = [this](auto& pointer, const char* name) {
-        pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(find(name));
-    };
-    GraphCalls& graphs = calls_.graphs;
-    set(graphs.instantiate, "cudaGraphInstantiate");
-    set(graphs.instantiate_with_flags, "cudaGraphInstantiateWithFlags");
-    set(graphs.instantiate_with_params, "cudaGraphInstantiateWithParams");
-    set(graphs.instantiate_with_params_ptsz, "cudaGraphInstantiateWithParams_ptsz");
-    set(graphs.exec_update, "cudaGraphExecUpdate");
-    set(graphs.exec_kernel_node_set_params, "cudaGraphExecKernelNodeSetParams");
-    set(graphs.exec_node_set_params, "cudaGraphExecNodeSetParams");
-    set(graphs.exec_child_graph_node_set_params, "cudaGraphExecChildGraphNodeSetParams");
-    set(graphs.kernel_node_get_params, "cudaGraphKernelNodeGetParams");
-    auto& driver = graphs.driver;
-    set(driver.instantiate_with_flags, "cuGraphInstantiateWithFlags");
-    set(driver.instantiate_with_params, "cuGraphInstantiateWithParams");
-    set(driver.instantiate_with_params_ptsz, "cuGraphInstantiateWithParams_ptsz");
-    set(driver.exec_update, "cuGraphExecUpdate_v2");
-    set(driver.exec_kernel_node_set_params, "cuGraphExecKernelNodeSetParams_v2");
-    set(driver.exec_node_set_params, "cuGraphExecNodeSetParams");
-    set(driver.exec_child_graph_node_set_params, "cuGraphExecChildGraphNodeSetParams");
-    set(driver.kernel_node_get_params, "cuGraphKernelNodeGetParams_v2");
-    set(driver.kernel_node_set_params, "cuGraphKernelNodeSetParams_v2");
-    set(driver.kernel_node_get_attribute, "cuGraphKernelNodeGetAttribute");
-    set(driver.get_nodes, "cuGraphGetNodes");
-    set(driver.node_get_dependencies, "cuGraphNodeGetDependencies_v2");
-    set(driver.node_get_dependent_nodes, "cuGraphNodeGetDependentNodes_v2");
-    set(driver.node_get_type, "cuGraphNodeGetType");
-    set(driver.child_graph_node_get_graph, "cuGraphChildGraphNodeGetGraph");
-    set(driver.clone, "cuGraphClone");
-    set(driver.destroy, "cuGraphDestroy");
-}
-
-void Backend::set_timing_calls() {
-    const auto set = [this](auto& pointer, const char* name) {
-        pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(find(name));
-    };
-    TimingCalls& timing = calls_.timing;
-    set(timing.event_create, "cudaEventCreate");
-    set(timing.event_destroy, "cudaEventDestroy");
-    set(timing.event_record, "cudaEventRecord");
-    set(timing.event_synchronize, "cudaEventSynchronize");
-    set(timing.event_elapsed_time, "cudaEventElapsedTime");
-    set(timing.device_synchronize, "cudaDeviceSynchronize");
-    set(timing.malloc, "cudaMalloc");
-    set(timing.free, "cudaFree");
-    set(timing.memcpy, "cudaMemcpy");
-    set(timing.pointer_get_attributes, "cudaPointerGetAttributes");
-    set(timing.get_symbol_address, "cudaGetSymbolAddress");
-    set(timing.device_get_pci_bus_id, "cudaDeviceGetPCIBusId");
-    set(timing.mem_get_address_range, "cuMemGetAddressRange_v2");
 }
 
 void* Backend::find(const char* name) const {
