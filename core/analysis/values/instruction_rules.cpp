@@ -62,19 +62,19 @@ bool names_shared_variable(const ptx::Instruction& instruction, const ptx::Funct
     });
 }
 
-// A barrier with no operand but its number and, of a warp, the mask.
-bool only_waits(const FunctionValues& values, std::uint32_t instruction, std::uint32_t operand) {
+// The one operand of a barrier that has no other and only waits: its number or, of a warp, the mask.
+std::optional<std::uint64_t> only_operand(const FunctionValues& values, std::uint32_t instruction) {
     const ptx::Instruction& made = values.function().body[instruction];
     if ((made.opcode != Opcode::bar && made.opcode != Opcode::barrier) || !has(made, "sync") ||
         has(made, "red") || has(made, "cluster") || made.guard != ptx::no_index ||
         made.destination_count != 0 || made.operands.size() != 1)
-        return false;
+        return std::nullopt;
     // A type says how wide an immediate is, and a barrier has none.
     const Symbolic number = made.operands[0].kind == Operand::Kind::immediate
                                 ? SymbolTable::constant(made.operands[0].bits, 32)
                                 : values.operand(instruction, 0);
-    return number.width == 32 && number.is_constant() &&
-           (operand == 0 || truncate_bits(number.constant(), 32) == operand);
+    if (number.width != 32 || !number.is_constant()) return std::nullopt;
+    return truncate_bits(number.constant(), 32);
 }
 
 std::optional<std::string> memory_refusal(const ptx::Instruction& instruction) {
@@ -195,11 +195,14 @@ bool is_store(const ptx::Instruction& instruction) {
 }
 
 bool is_block_barrier(const FunctionValues& values, std::uint32_t instruction) {
-    return !has(values.function().body[instruction], "warp") && only_waits(values, instruction, 0);
+    constexpr std::uint64_t barriers_of_a_block = 16;  // PTX ISA, bar
+    return !has(values.function().body[instruction], "warp") &&
+           only_operand(values, instruction).value_or(barriers_of_a_block) < barriers_of_a_block;
 }
 
 bool is_warp_barrier(const FunctionValues& values, std::uint32_t instruction) {
-    return has(values.function().body[instruction], "warp") && only_waits(values, instruction, 0xffffffff);
+    return has(values.function().body[instruction], "warp") &&
+           only_operand(values, instruction) == 0xffffffff;
 }
 
 bool is_shared_access(const ptx::Instruction& instruction) {

@@ -173,6 +173,25 @@ TEST_P(Verdicts, InlineAssemblyReadingTheThreadIndexRefuses) {
                 Contains(AllOf(Field(&Reason::rule, 1u), Field(&Reason::text, HasSubstr("threadIdx.x")))));
 }
 
+// A block has sixteen barriers: another number is no barrier, and the driver refuses the module.
+TEST_P(Verdicts, OnlyTheBarriersOfABlockAreTaken) {
+    const auto with_barrier = [&](const std::string& number) {
+        return describe(R"(
+            __global__ void k(int* o, int n) {
+                int g = blockIdx.x * blockDim.x + threadIdx.x;
+                asm volatile("bar.sync )" +
+                            number + R"(;" ::: "memory");
+                if (g < n) o[g] = g;
+            })",
+                        "k")
+            .verdict;
+    };
+    EXPECT_NE(with_barrier("0"), Verdict::fixed);
+    EXPECT_NE(with_barrier("15"), Verdict::fixed);
+    EXPECT_EQ(with_barrier("16"), Verdict::fixed);
+    EXPECT_EQ(with_barrier("31"), Verdict::fixed);
+}
+
 TEST_P(Verdicts, UnguardedLoadOnlyDivides) {
     const auto& plain = describe(R"(
         __global__ void k(int* o, const int* in, int n) {
