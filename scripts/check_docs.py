@@ -134,7 +134,9 @@ def print_sentences(root):
     for name, path in files(root, (".md",)):
         lengths = [len(words) for _, words in sentences(lines_of(path))]
         if lengths:
-            print(f"{name}: {len(lengths)} sentences, {sum(lengths) / len(lengths):.1f} words on the mean, {max(lengths)} at most")
+            past = sum(length > MAX_WORDS for length in lengths)
+            print(f"{name}: {len(lengths)} sentences, {sum(lengths) / len(lengths):.1f} words on the mean, {max(lengths)} at most, "
+                  f"{past} ({100 * past / len(lengths):.0f} %) past {MAX_WORDS}")
 
 
 def check_link(path, target):
