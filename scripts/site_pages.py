@@ -120,6 +120,7 @@ def main():
         lay_out(output, gallery)
         if gallery:
             shutil.copytree(gallery, output / "gallery")
+        shutil.copytree(ROOT / "scripts" / "site", output / "site")  # the style, and what search from a disk needs
         (output / "nav.json").write_text(json.dumps(navigation(gallery)))
     except OSError as error:
         print(f"site_pages.py: {error}", file=sys.stderr)
