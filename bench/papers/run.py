@@ -62,10 +62,13 @@ def read_results(path):
                 for name, one in json.load(file).items()}
 
 
+def ordered(results):
+    return {name: results[name] for name in names() if name in results}
+
+
 def write_results(path, results):
-    ordered = {name: dataclasses.asdict(results[name]) for name in names() if name in results}
     with open(path, "w") as file:
-        json.dump(ordered, file, indent=1)
+        json.dump({name: dataclasses.asdict(item) for name, item in ordered(results).items()}, file, indent=1)
         file.write("\n")
 
 
@@ -128,7 +131,7 @@ def main():
         return status or (1 if found else 0)
     if options.document:
         with open(options.document, "w") as file:
-            file.write(page(results))
+            file.write(page(ordered(results)))
     return status
 
 
