@@ -4,6 +4,7 @@
 #include "cuda_check.h"
 #include "device_array.h"
 #include "kernel_timer.h"
+#include "kernel_timers.h"
 #include "options.h"
 #include "outputs.h"
 #include "random.h"
