@@ -11,6 +11,7 @@
 
 #include "choosing/choices/other_totals.h"
 #include "core/analysis/launches/legal_blocks.h"
+#include "core/model/occupancy.h"
 
 namespace trimtab::choosing {
 
@@ -131,8 +132,10 @@ const KernelPlan* Engine::look_again(Kernel& kernel, const KernelPlan* plan) noe
 trimtab_image Engine::image_of(const Kernel& kernel, const KernelPlan& plan, const LaunchShape& shape,
                                std::uint32_t ordinal, const KnownDevice& device) {
     return plan.image(ordinal, [&] {
-        trimtab_image image = analysis::to_driver_image(
-            analysis::image_for(*plan.description(), device.values.compute_capability));
+        trimtab_image image =
+            model::with_addressable_registers(analysis::to_driver_image(analysis::image_for(
+                                                  *plan.description(), device.values.compute_capability)),
+                                              device.values);
         host_.correct(image, plan.stand_in() != nullptr ? *plan.stand_in() : kernel, shape);
         return image;
     });

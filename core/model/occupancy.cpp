@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/model/occupancy.h"
 
+#include <algorithm>
+
 #include "core/model/occupancy_program.h"
 #include "core/model/performance_model.h"
 
@@ -126,6 +128,11 @@ Occupancy occupancy(const trimtab_device& device, const trimtab_image& image, st
     else
         result.limiter = OccupancyLimiter::shared_memory;
     return result;
+}
+
+trimtab_image with_addressable_registers(trimtab_image image, const trimtab_device& device) {
+    image.registers_per_thread = std::min(image.registers_per_thread, device.max_registers_per_thread);
+    return image;
 }
 
 }  // namespace trimtab::model

@@ -24,4 +24,7 @@ struct Occupancy {
 [[nodiscard]] Occupancy occupancy(const trimtab_device& device, const trimtab_image& image,
                                   std::uint32_t threads_per_block, double dynamic_shared_bytes);
 
+// The image as a compiler for the device would make it: what its instructions cannot address it keeps in local memory.
+[[nodiscard]] trimtab_image with_addressable_registers(trimtab_image image, const trimtab_device& device);
+
 }  // namespace trimtab::model

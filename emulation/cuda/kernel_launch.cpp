@@ -254,7 +254,7 @@ std::expected<Operation, cudaError_t> kernel_operation(State& state, Device& dev
     CUkern_st* kernel = state.modules.kernel(call.function);
     if (kernel == nullptr) return std::unexpected(cudaErrorInvalidDeviceFunction);
     const trimtab_device& values = device.description.values;
-    const auto loaded = state.modules.load(*kernel, device.ordinal, values.compute_capability);
+    const auto loaded = state.modules.load(*kernel, device.ordinal, values);
     if (!loaded) return std::unexpected(state.failed(loaded.error()));
     if (!(*loaded)->info->error.empty()) {
         state.say((*loaded)->info->error);

@@ -61,8 +61,7 @@ std::expected<CheckedRun::Body, Fault> CheckedRun::body_of(const LaunchShapeToCh
     const std::lock_guard lock(state_.mutex);
     CUkern_st* kernel = state_.modules.kernel(shape.function);
     if (kernel == nullptr) return std::unexpected(unknown("the other kernel is not known"));
-    const auto loaded =
-        state_.modules.load(*kernel, device_.ordinal, device_.description.values.compute_capability);
+    const auto loaded = state_.modules.load(*kernel, device_.ordinal, device_.description.values);
     if (!loaded) return std::unexpected(unknown(loaded.error().line));
     if (!(*loaded)->info->error.empty()) return std::unexpected(unknown((*loaded)->info->error));
     return Body{(*loaded)->module->program, (*loaded)->info, (*loaded)->image};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/model/occupancy.h"
 #include "emulation/cuda/device_runtime.h"
 #include "emulation/cuda/image_choice.h"
 #include "emulation/cuda/linked_image.h"
@@ -161,9 +162,9 @@ std::expected<LoadedModule*, LoadError> Modules::load(Module& module, int device
 }
 
 std::expected<LoadedKernel*, LoadError> Modules::load(CUkern_st& kernel, int device,
-                                                      unsigned compute_capability) {
+                                                      const trimtab_device& values) {
     if (const auto place = kernel.loaded.find(device); place != kernel.loaded.end()) return &place->second;
-    const auto module = load(*kernel.module, device, compute_capability);
+    const auto module = load(*kernel.module, device, values.compute_capability);
     if (!module) return std::unexpected(module.error());
     LoadedKernel loaded{.module = *module, .info = nullptr, .function = nullptr, .image = {}};
     loaded.info = kernel_info(*loaded.module->program, kernel.name);
@@ -172,7 +173,7 @@ std::expected<LoadedKernel*, LoadError> Modules::load(CUkern_st& kernel, int dev
         return std::unexpected(
             LoadError{.code = cudaErrorInvalidDeviceFunction,
                       .line = fmt::format("{} has no kernel {}", kernel.module->origin, kernel.name)});
-    loaded.image = image_of(*loaded.module, loaded);
+    loaded.image = model::with_addressable_registers(image_of(*loaded.module, loaded), values);
     return &(kernel.loaded[device] = loaded);
 }
 

@@ -102,7 +102,7 @@ class Modules {
     [[nodiscard]] std::expected<LoadedModule*, LoadError> load(Module& module, int device,
                                                                unsigned compute_capability);
     [[nodiscard]] std::expected<LoadedKernel*, LoadError> load(CUkern_st& kernel, int device,
-                                                               unsigned compute_capability);
+                                                               const trimtab_device& values);
     [[nodiscard]] std::expected<VariableStorage, LoadError> storage(const DeviceVariable& variable,
                                                                     int device, unsigned compute_capability);
     // Gives every managed variable of the module its address.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/analysis/launches/legal_blocks.h"
+#include "core/model/occupancy.h"
 #include "emulation/emulator/capture/moved_pointers.h"
 #include "tools/trimtab/captured_program.h"
 
@@ -75,11 +76,13 @@ std::expected<LaunchQuestion, Error> look_up_captured(const LaunchOptions& optio
                               .given = std::vector<bool>(description.parameters.size(), true),
                               .part = {}};
     const analysis::KernelImage image = image_that_runs(file->kernels[*kernel], *device);
+    const trimtab_image fitted =
+        model::with_addressable_registers(analysis::to_driver_image(image), device->values);
     return LaunchQuestion{.file = std::move(*file),
                           .kernel = *kernel,
                           .device = std::move(*device),
                           .arguments = std::move(arguments),
-                          .image = analysis::to_driver_image(image),
+                          .image = fitted,
                           .registers_from = image.registers_from,
                           .captured = captured};
 }

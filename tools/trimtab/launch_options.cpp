@@ -10,6 +10,7 @@
 #include "core/analysis/launches/built_in_blocks.h"
 #include "core/analysis/launches/legal_blocks.h"
 #include "core/analysis/launches/operation.h"
+#include "core/model/occupancy.h"
 #include "emulation/emulator/exec/memory.h"
 #include "tools/trimtab/assembler.h"
 #include "tools/trimtab/captured_launch.h"
@@ -81,11 +82,13 @@ std::expected<LaunchQuestion, Error> look_up(const LaunchOptions& options) {
     auto arguments = parse_arguments(description, options.arguments, &emulator::SparseMemory::region_base);
     if (!arguments) return std::unexpected(arguments.error());
     const analysis::KernelImage image = image_that_runs(file->kernels[kernel], *device);
+    const trimtab_image fitted =
+        model::with_addressable_registers(analysis::to_driver_image(image), device->values);
     return LaunchQuestion{.file = std::move(*file),
                           .kernel = kernel,
                           .device = std::move(*device),
                           .arguments = std::move(*arguments),
-                          .image = analysis::to_driver_image(image),
+                          .image = fitted,
                           .registers_from = image.registers_from};
 }
 

@@ -20,8 +20,7 @@ cudaError_t on_kernel(const void* function, const Body& body) {
         CUkern_st* kernel = state.modules.kernel(function);
         if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
         const Device& device = state.current();
-        const auto loaded =
-            state.modules.load(*kernel, device.ordinal, device.description.values.compute_capability);
+        const auto loaded = state.modules.load(*kernel, device.ordinal, device.description.values);
         return loaded ? body(state, device, *kernel, **loaded) : state.failed(loaded.error());
     });
 }

@@ -188,6 +188,19 @@ TEST(Occupancy, FermiAllocatesRegistersByWarpInUnitsOf64) {
     EXPECT_EQ(fermi(64, 32).limiter, OccupancyLimiter::does_not_fit);  // 63 is an instruction's limit
 }
 
+TEST(Occupancy, WhatInstructionsCannotAddressIsKeptInMemory) {
+    const trimtab_image large{.registers_per_thread = 72,
+                              .static_shared_bytes = 0,
+                              .local_bytes_per_thread = 0,
+                              .max_threads_per_block = 0};
+    const auto on = [&](const char* device) {
+        return with_addressable_registers(large, find_device(device)->values);
+    };
+    EXPECT_EQ(on("c2075").registers_per_thread, 63);
+    EXPECT_GT(occupancy(find_device("c2075")->values, on("c2075"), 128, 0).blocks_per_sm, 0u);
+    EXPECT_EQ(on("k20c").registers_per_thread, 72);
+}
+
 TEST(Occupancy, NamesTheLimit) {
     const trimtab_device device = find_device("rtx2070super")->values;
     trimtab_image image{.registers_per_thread = 32,
