@@ -29,9 +29,11 @@ CITED = re.compile(r"\bdocs/[\w/-]+\.md")
 
 PLAIN_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "samples/README.md",
                *(f"docs/{page}.md" for page in (
-                   "README", "advice", "annotations", "bench", "checks", "command-line", "faq", "how-it-works", "learning",
-                   "limits", "reading-an-inspect", "start", "suggest", "troubleshooting", "tutorial-advice", "tutorial-annotation",
-                   "validating-on-a-gpu", "variants", "will-it-help")))
+                   "README", "abstract-emulation", "advice", "annotations", "bench", "calibrate", "captures", "checks",
+                   "command-line", "compatibility", "continuous-integration", "cuda-python", "devices", "faq", "how-it-works",
+                   "learning", "legality", "limits", "machine-code", "model", "opencl", "other-systems", "profile", "pruning",
+                   "python", "reading-an-inspect", "start", "suggest", "troubleshooting", "tuners", "tutorial-advice",
+                   "tutorial-annotation", "validating-on-a-gpu", "variants", "will-it-help", "workers")))
 MAX_WORDS = 30
 # What to write instead. Words are matched whole, letter case aside.
 NOT_PLAIN = {re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE): better for pattern, better in {

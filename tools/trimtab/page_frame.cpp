@@ -24,8 +24,7 @@ std::string page_begin(std::string_view title, std::string_view style) {
         "th,td{border:1px solid var(--line);padding:.3em .6em;text-align:left;vertical-align:top}"
         "th{background:var(--head)}th[title]{cursor:help;text-decoration:underline "
         "dotted}.lead{font-size:1.15em}.number{text-align:right}.wide{overflow-x:auto}.note{opacity:.8}"
-        ".launches td:nth-child(3){min-width:9em}.launches td:nth-child(4),.launches "
-        "td:nth-child(5){white-space:nowrap}";
+        ".launches td:nth-child(3),.launches td:nth-child(4),.launches td:nth-child(5){min-width:9em}";
     page += style;
     return page + "</style></head><body>\n<h1>" + name + "</h1>\n";
 }

@@ -14,7 +14,8 @@
     return {
       background: null, font: 'sans-serif',
       view: {stroke: line},
-      axis: {...words, gridColor: line, gridOpacity: 0.6, domainColor: line, tickColor: line, labelLimit: 190},
+      axis: {...words, gridColor: line, gridOpacity: 0.6, domainColor: line, tickColor: line, labelLimit: 190,
+        labelOverlap: 'greedy', labelSeparation: 6},
       legend: {...words, orient: 'bottom', direction: 'horizontal', titleOrient: 'left', labelLimit: 160},
       text: {fill: text},
       bar: {discreteBandSize: 18},
