@@ -73,11 +73,14 @@ std::vector<JsonValue> JsonValue::list(std::size_t length) const {
     return list();
 }
 
-void JsonValue::check_members(const std::vector<std::string_view>& names) const {
+void JsonValue::check_members(const std::vector<std::string_view>& names,
+                              const std::vector<std::string_view>& optional) const {
     if (!json_->is_object()) fail("is not an object");
+    std::vector<std::string_view> all = names;
+    all.insert(all.end(), optional.begin(), optional.end());
     for (const auto& [key, value] : json_->items())
-        if (std::ranges::find(names, key) == names.end())
-            fail(fmt::format("has an unknown member \"{}\"{}", key, suggestion(key, names)));
+        if (std::ranges::find(all, key) == all.end())
+            fail(fmt::format("has an unknown member \"{}\"{}", key, suggestion(key, all)));
     for (const std::string_view name : names)
         if (!json_->contains(name)) fail(fmt::format("has no member \"{}\"", name));
 }

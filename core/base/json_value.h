@@ -47,8 +47,9 @@ class JsonValue {
     [[nodiscard]] std::vector<std::pair<std::string, JsonValue>> members() const;
     [[nodiscard]] std::vector<JsonValue> list() const;
     [[nodiscard]] std::vector<JsonValue> list(std::size_t length) const;  // of just so many
-    // An object with each of these members and no other; one that is near to what it has is named.
-    void check_members(const std::vector<std::string_view>& names) const;
+    // An object with each of these members, of `optional` any, and no other; one that is near to what it has is named.
+    void check_members(const std::vector<std::string_view>& names,
+                       const std::vector<std::string_view>& optional = {}) const;
 
     [[nodiscard]] bool is_null() const;
     [[nodiscard]] std::string text() const;

@@ -2,6 +2,7 @@
 #include "core/model/device.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -11,6 +12,8 @@
 #include "core/base/json_value.h"
 #include "core/base/nearest_name.h"
 #include "core/base/read_text.h"
+#include "core/model/architecture_fields.h"
+#include "core/model/builtin_architectures.h"
 #include "core/model/builtin_devices.h"
 #include "core/model/device_fields.h"
 
@@ -26,7 +29,8 @@ bool same_name(std::string_view l, std::string_view r) {
 }
 
 void read_identity(const JsonValue& json, Device& device) {
-    json.check_members({"schema", "slug", "name", "aliases", "compute_capability", "values"});
+    json.check_members({"schema", "slug", "name", "aliases", "compute_capability", "values"},
+                       {"architecture"});
     if (json["schema"].natural() != 1) json["schema"].fail("is not 1");
     device.slug = json["slug"].text();
     device.name = json["name"].text();
@@ -38,12 +42,20 @@ void read_identity(const JsonValue& json, Device& device) {
     const auto capability = json["compute_capability"].list(2);  // major, minor
     device.compute_major = capability[0].index_below(100);
     device.compute_minor = capability[1].index_below(10);
+    if (const auto architecture = json.find("architecture")) {
+        device.architecture = architecture->text();
+        if (!builtin_architecture(device.architecture)) {
+            std::vector<std::string> names;
+            for (const BuiltinArchitecture& one : builtin_architectures()) names.emplace_back(one.name);
+            architecture->fail(fmt::format("is none of {}", fmt::join(names, ", ")));
+        }
+    }
 }
 
 void read_values(const JsonValue& values, Device& device) {
     std::vector<std::string_view> names;
     for (const DeviceField& field : device_fields()) names.push_back(field.name);
-    values.check_members(names);
+    values.check_members(names, architecture_field_names());
     for (const DeviceField& field : device_fields()) {
         const std::string name(field.name);
         const JsonValue entry = values[name.c_str()];
@@ -55,6 +67,11 @@ void read_values(const JsonValue& values, Device& device) {
         if (source.empty()) entry["source"].fail("is empty: it says where the value is from");
         device.values.*field.member = value;
         device.sources.push_back({name, std::move(source)});
+    }
+    for (const ArchitectureField& field : architecture_fields()) {
+        const std::string name(field.name);
+        if (const auto entry = values.find(name.c_str()))
+            device.own_values.push_back({name, read_sourced(*entry, field)});
     }
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/model/architecture.h"
 #include "trimtab/driver.h"
 #include "trimtab/error.h"
 
@@ -23,6 +24,13 @@ struct Device {
         std::string field, source;
     };
     std::vector<Source> sources;
+    std::string architecture;  // that the description names; empty: that of the compute capability
+    // Fields of the architecture (architecture_fields.h) that are otherwise on this device.
+    struct OwnValue {
+        std::string field;
+        Sourced value;
+    };
+    std::vector<OwnValue> own_values;
 };
 
 // The device that the emulator plays where nothing names one.

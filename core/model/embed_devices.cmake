@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Writes OUTPUT, a C++ file that holds every FOLDER/*.json as a string.
+# Writes OUTPUT, a C++ file that holds every FOLDER/*.json as a string. KIND: device or architecture.
 file(GLOB files "${FOLDER}/*.json")
 list(SORT files)
 set(rows "")
 foreach(path IN LISTS files)
   file(READ "${path}" text)
   get_filename_component(slug "${path}" NAME_WE)
-  string(APPEND rows "    {\"${slug}\", R\"device_json(${text})device_json\"},\n")
+  string(APPEND rows "    {\"${slug}\", R\"description_json(${text})description_json\"},\n")
 endforeach()
-file(WRITE "${OUTPUT}" "// Written by embed_devices.cmake from core/model/devices.
-#include \"core/model/builtin_devices.h\"
+string(SUBSTRING "${KIND}" 0 1 first)
+string(SUBSTRING "${KIND}" 1 -1 rest)
+string(TOUPPER "${first}" first)
+set(type "Builtin${first}${rest}")
+file(WRITE "${OUTPUT}" "// Written by embed_devices.cmake from core/model/${KIND}s.
+#include \"model/builtin_${KIND}s.h\"
 
 namespace trimtab::model {
 
 namespace {
-constexpr BuiltinDevice table[] = {
+constexpr ${type} table[] = {
 ${rows}};
 }  // namespace
 
-std::span<const BuiltinDevice> builtin_devices() { return table; }
+std::span<const ${type}> builtin_${KIND}s() { return table; }
 
 }  // namespace trimtab::model
 ")

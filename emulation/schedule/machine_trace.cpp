@@ -29,7 +29,7 @@ struct Plan {
 class MachineTracer {
   public:
     MachineTracer(const sass::Assembly& assembly, const emulator::CompiledKernel& kernel,
-                  const BuiltCode& ptx, const Recorder& recorder, const model::Device& device)
+                  const BuiltCode& ptx, const Recorder& recorder, const CodeDevice& device)
         : function_(assembly.function),
           flow_(sass::control_flow(assembly.function)),
           kernel_(kernel),
@@ -312,7 +312,7 @@ class MachineTracer {
     const emulator::CompiledKernel& kernel_;
     const BuiltCode& ptx_;
     const Recorder& recorder_;
-    const model::Device& device_;
+    const CodeDevice& device_;
     std::unordered_map<std::uint32_t, std::uint32_t> line_;
     std::vector<const Instruction*> of_ptx_;  // by place in the kernel's numbering
     std::vector<std::vector<Member>> members_;
@@ -327,7 +327,7 @@ class MachineTracer {
 std::expected<KernelTrace, std::string> machine_trace(const sass::Assembly& assembly,
                                                       const emulator::CompiledKernel& kernel,
                                                       const BuiltCode& ptx, const Recorder& recorder,
-                                                      const model::Device& device) {
+                                                      const CodeDevice& device) {
     return MachineTracer(assembly, kernel, ptx, recorder, device).run();
 }
 

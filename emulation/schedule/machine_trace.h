@@ -10,10 +10,10 @@
 #include <expected>
 #include <string>
 
-#include "core/model/device.h"
 #include "core/sass/assemble.h"
 #include "emulation/schedule/code_builder.h"
 #include "emulation/schedule/recorder.h"
+#include "emulation/schedule/sass_costs.h"
 #include "emulation/schedule/trace.h"
 
 namespace trimtab::schedule {
@@ -23,6 +23,6 @@ namespace trimtab::schedule {
                                                                     const emulator::CompiledKernel& kernel,
                                                                     const BuiltCode& ptx,
                                                                     const Recorder& recorder,
-                                                                    const model::Device& device);
+                                                                    const CodeDevice& device);
 
 }  // namespace trimtab::schedule

@@ -13,20 +13,25 @@ using ptx::Opcode;
 using ptx::Type;
 
 // Sequences that the machine needs where PTX has one instruction, estimated from the usual algorithms (Newton's
-// steps on an approximate reciprocal): slots of the pipe, of the special-function unit, and the cycles that the
-// chain takes beyond one instruction's.
+// steps on an approximate reciprocal): slots of the pipe and of the special-function unit. What the chain takes beyond
+// one instruction's latency is the architecture's.
 struct Sequence {
-    float slots = 1, special = 0, cycles = 0;
+    float slots = 1, special = 0;
+    model::Sourced model::Architecture::* added_latency = &model::Architecture::added_approximation;
 };
-constexpr Sequence divide_32{18, 1, 70}, divide_64{80, 2, 300}, divide_f32{8, 1, 30}, divide_f64{9, 1, 120},
-    root_f32{7, 1, 30}, root_f64{9, 1, 120}, reciprocal_f32{4, 1, 16};
+using A = model::Architecture;
+constexpr Sequence divide_i32{18, 1, &A::added_divide_i32}, divide_i64{80, 2, &A::added_divide_i64},
+    divide_f32{8, 1, &A::added_divide_f32}, divide_f64{9, 1, &A::added_divide_f64},
+    root_f32{7, 1, &A::added_root_f32}, root_f64{9, 1, &A::added_root_f64},
+    reciprocal_f32{4, 1, &A::added_reciprocal_f32}, approximation{1, 1, &A::added_approximation},
+    approximate_root{1, 2, &A::added_approximation};
 
-void take(Instruction& out, Resource resource, const Sequence& sequence) {
+void take(Instruction& out, Resource resource, const Sequence& sequence, const CostSettings& settings) {
     out.resource = resource;
     out.slots = sequence.slots;
     out.second = Resource::special_function;
     out.second_slots = sequence.special;
-    out.extra_latency_cycles = sequence.cycles;
+    out.extra_latency_cycles = static_cast<float>((settings.architecture.*sequence.added_latency).value);
 }
 
 Resource arithmetic(Type type) {
@@ -58,34 +63,35 @@ void compute(Instruction& out, const ptx::Instruction& i, const CostSettings& se
         case Opcode::mul:
         case Opcode::mad:
             if (!is_integer) break;
-            out.slots = static_cast<float>(settings.integer_multiply_slots);
+            out.slots = static_cast<float>(settings.architecture.integer_multiply_slots.value);
             if (i.modifiers.multiply_part != ptx::MultiplyPart::wide && bytes == 8) out.slots *= 4;
             break;
         case Opcode::div:
         case Opcode::rem:
             if (is_integer)
-                take(out, Resource::integer, bytes == 8 ? divide_64 : divide_32);
+                take(out, Resource::integer, bytes == 8 ? divide_i64 : divide_i32, settings);
             else if (out.resource == Resource::fp64)
-                take(out, Resource::fp64, divide_f64);
+                take(out, Resource::fp64, divide_f64, settings);
             else
-                take(out, Resource::fp32, is_approximate(i) ? Sequence{1, 1, 4} : divide_f32);
+                take(out, Resource::fp32, is_approximate(i) ? approximation : divide_f32, settings);
             break;
         case Opcode::sqrt:
         case Opcode::rcp:
         case Opcode::rsqrt:
             if (i.type == Type::f64)
-                take(out, Resource::fp64, root_f64);
+                take(out, Resource::fp64, root_f64, settings);
             else if (is_approximate(i))
-                take(out, Resource::fp32, {1, i.opcode == Opcode::sqrt ? 2.0f : 1.0f, 4});
+                take(out, Resource::fp32, i.opcode == Opcode::sqrt ? approximate_root : approximation,
+                     settings);
             else
-                take(out, Resource::fp32, i.opcode == Opcode::sqrt ? root_f32 : reciprocal_f32);
+                take(out, Resource::fp32, i.opcode == Opcode::sqrt ? root_f32 : reciprocal_f32, settings);
             break;
         case Opcode::sin:
         case Opcode::cos:
         case Opcode::ex2:
         case Opcode::lg2:
         case Opcode::tanh:
-            take(out, Resource::fp32, {1, 1, 4});  // its argument is brought into range first
+            take(out, Resource::fp32, approximation, settings);  // its argument is brought into range first
             break;
         default:
             break;

@@ -3,13 +3,14 @@
 // reads of parameters are none of its instructions, and divisions are several.
 #pragma once
 
+#include "core/model/architecture.h"
 #include "core/ptx/module.h"
 #include "emulation/schedule/trace.h"
 
 namespace trimtab::schedule {
 
 struct CostSettings {
-    double integer_multiply_slots = 1;
+    const model::Architecture& architecture;
     bool l1_caches_loads = false;  // those that say nothing of their own
 };
 

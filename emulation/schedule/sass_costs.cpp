@@ -7,11 +7,6 @@ namespace trimtab::schedule {
 
 namespace {
 
-// CUDA C++ Programming Guide, arithmetic throughput: 64 integer multiplications a clock and SM, 7.0 to 9.0.
-constexpr double integer_multiplications = 64;
-// Reading a special register: Jia et al. 2019 find tens of cycles on Turing; the counter waits for it.
-constexpr float special_register_cycles = 20;
-
 float words(const sass::Instruction& i) {
     return static_cast<float>(std::max(1u, i.access_bytes / 4));
 }
@@ -51,7 +46,7 @@ void access(Instruction& out, const sass::Instruction& i, const Instruction* of_
     if (of_ptx->resource == Resource::texture) out.resource = Resource::texture;
 }
 
-void compute(Instruction& out, const sass::Instruction& i, const model::Device& device) {
+void compute(Instruction& out, const sass::Instruction& i, const CodeDevice& device) {
     switch (i.pipe()) {
         case sass::Pipe::fp32:
             out.resource = Resource::fp32;
@@ -65,7 +60,8 @@ void compute(Instruction& out, const sass::Instruction& i, const model::Device& 
         case sass::Pipe::multiply_add:  // a part of the FP32 pipe
             out.resource = Resource::fp32;
             out.slots =
-                static_cast<float>(std::max(1.0, device.values.fp32_lanes_per_sm / integer_multiplications));
+                static_cast<float>(std::max(1.0, device.device.values.fp32_lanes_per_sm /
+                                                     device.architecture.integer_multiplications.value));
             return;
         case sass::Pipe::special_function:
             out.resource = i.base() == "MUFU" ? Resource::special_function : Resource::conversion;
@@ -84,7 +80,9 @@ void compute(Instruction& out, const sass::Instruction& i, const model::Device& 
             return;
         case sass::Pipe::other:
             out.resource = Resource::branch;
-            if (i.base() == "S2R") out.extra_latency_cycles = special_register_cycles;
+            if (i.base() == "S2R")
+                out.extra_latency_cycles =
+                    static_cast<float>(device.architecture.latency_special_register.value);
             return;
         default:
             out.resource = Resource::integer;
@@ -94,7 +92,7 @@ void compute(Instruction& out, const sass::Instruction& i, const model::Device& 
 
 }  // namespace
 
-Instruction sass_cost_of(const sass::Instruction& i, const Instruction* of_ptx, const model::Device& device,
+Instruction sass_cost_of(const sass::Instruction& i, const Instruction* of_ptx, const CodeDevice& device,
                          std::vector<std::uint32_t>& counter_registers) {
     Instruction out;
     if (i.access() != sass::Access::none) {

@@ -24,9 +24,6 @@ constexpr std::uint32_t most_traced_blocks = 16;
 constexpr std::uint64_t counted_blocks = 6;
 // Warp instructions that a neighbour runs, at most: its first access of each kind is wanted.
 constexpr std::uint64_t probe_instructions = 40'000;
-// Clocks of the device between the starts of two blocks: launches of many small blocks in the sweeps that were
-// published with KLARAPTOR.
-constexpr double dispatch_clocks = 2;
 
 class Tracer {
   public:
@@ -53,17 +50,16 @@ class Tracer {
         skipping_pays_ = !counted_.empty();
         const double active_sms = static_cast<double>(std::min<std::uint64_t>(blocks_, sm_count()));
         out_.machine = machine_of(*request_.device, active_sms);
-        stores_ = store_rules(architecture_of(request_.device->values.compute_capability));
+        const model::Architecture architecture = model::architecture_of(*request_.device);
+        stores_ = store_rules(architecture);
         out_.machine.policy = request_.policy;
-        out_.machine.block_gap_cycles = dispatch_clocks * active_sms;
         out_.resident = std::max(1u, request_.resident);
         out_.blocks_on_sm = (blocks_ + sm_count() - 1) / sm_count();
         out_.sm_clock_hz = request_.device->values.sm_clock_hz;
         out_.launch_overhead_ns = request_.device->values.launch_overhead_ns;
         settle_l1();
         const CostSettings settings{
-            .integer_multiply_slots =
-                architecture_of(request_.device->values.compute_capability).integer_multiply_slots.value,
+            .architecture = architecture,
             .l1_caches_loads = out_.machine.l1_bytes != 0 && !request_.loads_bypass_l1};
         // Read-only loads go through L1 (the texture cache, once) where plain ones do not.
         if (out_.machine.l1_bytes == 0) out_.machine.l1_bytes = read_only_cache_bytes;
@@ -79,7 +75,7 @@ class Tracer {
         if (const auto measured = measure_ratio(out_.block_warp_instructions); !measured)
             return std::unexpected(measured.error());
         share(code, recorder);
-        if (!take_machine_code(*kernel, code, recorder)) {
+        if (!take_machine_code(*kernel, code, recorder, architecture)) {
             out_.trace.blocks = std::move(recorder.blocks());
             out_.trace.code = std::move(code.code);
             for (std::size_t l = 0; l < out_.trace.code.loops.size(); ++l)
@@ -98,9 +94,10 @@ class Tracer {
     }
 
     bool take_machine_code(const emulator::CompiledKernel& kernel, const BuiltCode& code,
-                           const Recorder& recorder) {
+                           const Recorder& recorder, const model::Architecture& architecture) {
         if (request_.code == nullptr) return false;
-        auto made = machine_trace(*request_.code, kernel, code, recorder, *request_.device);
+        auto made = machine_trace(*request_.code, kernel, code, recorder,
+                                  {.device = *request_.device, .architecture = architecture});
         if (!made) {
             out_.no_machine_code = made.error();
             return false;

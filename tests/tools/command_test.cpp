@@ -102,6 +102,9 @@ TEST_F(Command, DevicesListsAndShowsThem) {
     EXPECT_EQ(one["values"]["sm_count"]["value"], 28);
     EXPECT_FALSE(one["values"]["sm_count"]["source"].get<std::string>().empty());
     EXPECT_THAT(trimtab("devices gtx1080ti").out, HasSubstr("dram_bytes_per_s"));
+    EXPECT_THAT(trimtab("devices gtx1080ti").out, HasSubstr("architecture pascal\n  latency_integer_cycles"));
+    EXPECT_EQ(one["architecture"], "pascal");
+    EXPECT_EQ(one["architecture_values"]["gap_l2_port_cycles"]["value"], 0.86);
     expect_failure("devices gtx1080", 3, "did you mean");
 }
 

@@ -113,14 +113,16 @@ std::string to_file(const model::Device& device) {
         values[std::string(field.name)] = {{"value", std::move(number)},
                                            {"source", source_of(device, field.name)}};
     }
-    return Json{{"schema", 1},
-                {"slug", device.slug},
-                {"name", device.name},
-                {"aliases", device.aliases},
-                {"compute_capability", {device.compute_major, device.compute_minor}},
-                {"values", std::move(values)}}
-               .dump(2) +
-           "\n";
+    for (const model::Device::OwnValue& own : device.own_values)
+        values[own.field] = {{"value", own.value.value}, {"source", own.value.source}};
+    Json out{{"schema", 1},
+             {"slug", device.slug},
+             {"name", device.name},
+             {"aliases", device.aliases},
+             {"compute_capability", {device.compute_major, device.compute_minor}}};
+    if (!device.architecture.empty()) out["architecture"] = device.architecture;
+    out["values"] = std::move(values);
+    return out.dump(2) + "\n";
 }
 
 }  // namespace trimtab::calibrate

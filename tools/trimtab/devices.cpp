@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/model/architecture_fields.h"
 #include "core/model/device.h"
 #include "core/model/device_fields.h"
 #include "tools/trimtab/command.h"
@@ -34,11 +35,20 @@ Json to_json(const model::Device& device, bool with_sources) {
         values[std::string(field.name)] = {{"value", value},
                                            {"source", source == device.sources.end() ? "" : source->source}};
     }
-    return {{"slug", device.slug},
-            {"name", device.name},
-            {"aliases", device.aliases},
-            {"compute_capability", {device.compute_major, device.compute_minor}},
-            {"values", std::move(values)}};
+    const model::Architecture architecture = model::architecture_of(device);
+    Json out{{"slug", device.slug},
+             {"name", device.name},
+             {"aliases", device.aliases},
+             {"compute_capability", {device.compute_major, device.compute_minor}},
+             {"architecture", architecture.name},
+             {"values", std::move(values)}};
+    if (!with_sources) return out;
+    Json& of_architecture = out["architecture_values"] = Json::object();
+    for (const model::ArchitectureField& field : model::architecture_fields()) {
+        const model::Sourced& value = architecture.*field.member;
+        of_architecture[std::string(field.name)] = {{"value", value.value}, {"source", value.source}};
+    }
+    return out;
 }
 
 void print_table() {
@@ -61,6 +71,11 @@ void print_device(const model::Device& device) {
         fmt::print("  {:<36} {:>14}  {}\n", field.name, device.values.*field.member,
                    source == device.sources.end() ? "" : source->source);
     }
+    const model::Architecture architecture = model::architecture_of(device);
+    fmt::print("architecture {}\n", architecture.name);
+    for (const model::ArchitectureField& field : model::architecture_fields())
+        fmt::print("  {:<36} {:>14}  {}\n", field.name, (architecture.*field.member).value,
+                   (architecture.*field.member).source);
 }
 
 int run(const DevicesOptions& options) {

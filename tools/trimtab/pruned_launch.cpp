@@ -7,7 +7,6 @@
 
 #include "emulation/opencl/pruning/emulated_round.h"
 #include "emulation/opencl/pruning/kernel_code.h"
-#include "emulation/schedule/architecture.h"
 #include "tools/trimtab/emulated_schedule.h"
 
 namespace trimtab::tools {
@@ -62,9 +61,8 @@ std::expected<PrunedLaunch, Error> prune_launch(const LaunchQuestion& question, 
     if (function == nullptr) return fault(fmt::format("its PTX has no kernel {}", description.name));
     const auto sm_count = std::max(1u, static_cast<std::uint32_t>(question.device.values.sm_count));
     const pruning::Latencies latencies = pruning::latencies_of(question.device, sm_count);
-    const double multiply_slots =
-        schedule::architecture_of(question.device.values.compute_capability).integer_multiply_slots.value;
-    const auto code = pruning::KernelCode::make(*kernel.module, *function, latencies, multiply_slots);
+    const model::Architecture architecture = model::architecture_of(question.device);
+    const auto code = pruning::KernelCode::make(*kernel.module, *function, latencies, architecture);
     if (!code) return fault(fmt::format("{}: {}", description.demangled, code.error().message));
 
     pruning::TracePool pool;

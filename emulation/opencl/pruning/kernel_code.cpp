@@ -47,11 +47,12 @@ class SymbolAddresses {
 
 class Decoder {
   public:
-    Decoder(const ptx::Module& module, KernelCode& code, const Latencies& latencies, double multiply_slots)
+    Decoder(const ptx::Module& module, KernelCode& code, const Latencies& latencies,
+            const model::Architecture& architecture)
         : code_(code),
           latencies_(latencies),
           symbols_(module, code.function),
-          settings_{.integer_multiply_slots = multiply_slots, .l1_caches_loads = false} {}
+          settings_{.architecture = architecture, .l1_caches_loads = false} {}
 
     void run() {
         find_needed();
@@ -443,7 +444,8 @@ class Decoder {
 }  // namespace
 
 std::expected<KernelCode, Error> KernelCode::make(const ptx::Module& module, const ptx::Function& kernel,
-                                                  const Latencies& latencies, double integer_multiply_slots) {
+                                                  const Latencies& latencies,
+                                                  const model::Architecture& architecture) {
     KernelCode code;
     code.function = analysis::with_inlined_calls(module, kernel).function;
     auto flow = ptx::control_flow(code.function);
@@ -452,7 +454,7 @@ std::expected<KernelCode, Error> KernelCode::make(const ptx::Module& module, con
         return std::unexpected(Error{.message = "has a loop with two entries, of which no trace is made"});
     code.flow = std::move(*flow);
     code.ssa = ptx::build_ssa(code.function, code.flow);
-    Decoder decoder(module, code, latencies, integer_multiply_slots);
+    Decoder decoder(module, code, latencies, architecture);
     decoder.index_definitions();
     decoder.run();
     return code;

@@ -101,7 +101,7 @@ struct KernelCode {
     [[nodiscard]] static std::expected<KernelCode, Error> make(const ptx::Module& module,
                                                                const ptx::Function& kernel,
                                                                const Latencies& latencies,
-                                                               double integer_multiply_slots);
+                                                               const model::Architecture& architecture);
 };
 
 }  // namespace trimtab::pruning
