@@ -8,7 +8,7 @@ install(DIRECTORY include/trimtab TYPE INCLUDE)
 install(FILES README.md LICENSE LICENSES.md AUTHORS CHANGELOG.md CITATION.cff CONTRIBUTING.md SECURITY.md cmake/package/copyright
         DESTINATION "${documentation}")
 # What the manual leads to.
-foreach(document IN ITEMS core/model/devices/README.md bench/README.md)
+foreach(document IN ITEMS core/model/architectures/README.md core/model/devices/README.md bench/README.md)
   cmake_path(GET document PARENT_PATH folder)
   install(FILES "${document}" DESTINATION "${documentation}/${folder}")
 endforeach()

@@ -18,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\]\(([^)\s#]+)(#[^)\s]*)?\)")
-PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSES.md", "docs", "samples/README.md", "bench/README.md", "core/model/devices/README.md", "python/README.md"]
+PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSES.md", "docs", "samples/README.md", "bench/README.md", "core/model/architectures/README.md", "core/model/devices/README.md", "python/README.md"]
 
 
 def pages():

@@ -32,7 +32,9 @@ Execution::Execution(const Machine& machine, const Work& work)
       l1_(machine.l1_bytes),
       l2_(machine.l2_bytes),
       admit_cycles_(resource_count * machine.schedulers),
-      taken_cycles_(resource_count * machine.schedulers) {
+      taken_cycles_(resource_count * machine.schedulers),
+      owed_in_l1_(work.trace->accesses.size() + 1),
+      owed_in_l2_(work.trace->accesses.size() + 1) {
     pipes_[0] = pipes_[1] = machine.pipes;
     if (work.change == nullptr) return;
     Pipe& changed = pipes_[1][index(work.change->resource)];
@@ -83,6 +85,7 @@ Execution::Done Execution::execute(WarpState& w, double at, std::size_t schedule
 double Execution::end_of(WarpState& w, const Instruction& i, double at) {
     const Request* const request = i.has_request ? w.request++ : nullptr;
     if (request != nullptr && request->lanes == 0) return at + 1;
+    if (request != nullptr && w.block != nullptr) lines_ = w.block->lines.data() + request->first_line;
     switch (i.kind) {
         case Kind::load:
             return load(w, i, *request, at);
@@ -98,6 +101,10 @@ double Execution::end_of(WarpState& w, const Instruction& i, double at) {
         case Kind::local: {
             if (request != nullptr)
                 return i.ends_when_issued ? store(w, i, *request, at) : load(w, i, *request, at);
+            if (machine_.l1_hit_rate && !(i.ends_when_issued && machine_.has_caches)) {
+                const Request own = own_request(w, i);
+                return i.ends_when_issued ? store(w, i, own, at) : load(w, i, own, at);
+            }
             const Admitted entered = admit(Resource::load_store, at, i.slots);
             const double done = admit(Resource::l1, entered.first_cycles, i.slots).last_cycles;
             return i.ends_when_issued ? done : done + latency(Resource::l1);
@@ -118,18 +125,45 @@ double Execution::end_of(WarpState& w, const Instruction& i, double at) {
     return end + i.extra_latency_cycles;
 }
 
-Execution::Missing Execution::look_up(const WarpState& w, const Request& request, bool through_l1,
-                                      LineCache::Use use) {
+bool Execution::misses(std::vector<double>& owed, const Instruction& i, double hit_rate) const {
+    constexpr double rounding = 1e-9;
+    double& of_access = i.access != none ? owed[i.access] : owed.back();
+    of_access += 1 - hit_rate;
+    if (of_access < 1 - rounding) return false;
+    of_access -= 1;
+    return true;
+}
+
+Request Execution::own_request(const WarpState& w, const Instruction& i) {
+    constexpr std::uint64_t own_memory = std::uint64_t{1} << 32;
+    constexpr std::uint8_t all_sectors = 0xf;
+    const auto lines = static_cast<std::uint16_t>(std::max(1.0f, i.slots));
+    own_lines_.clear();
+    for (std::uint16_t n = 0; n < lines; ++n)
+        own_lines_.push_back({.number = own_memory + w.index * 64 + n, .sectors = all_sectors});
+    lines_ = own_lines_.data();
+    return {.lanes = 32,
+            .sectors = static_cast<std::uint16_t>(4 * lines),
+            .lines = lines,
+            .in_one_bank = lines,
+            .store_slots = static_cast<float>(2 * lines)};
+}
+
+Execution::Missing Execution::look_up(const WarpState& w, const Instruction& i, const Request& request,
+                                      bool through_l1, LineCache::Use use) {
     Missing missing;
     filled_.clear();
     fetched_.clear();
     const BroughtOutside brought_outside{code_, w.late_loop};
-    const Line* lines = w.block->lines.data() + request.first_line;
+    const Line* lines = lines_;
+    const bool reads = use == LineCache::Use::reads;
     // What blocks have in common, those of this SM too, is in KernelTrace::accesses.
     const std::uint64_t own = std::uint64_t{w.block_number + 1} << 40;
     for (unsigned n = 0; n < request.lines; ++n) {
         std::uint8_t wanted = lines[n].sectors;
-        if (through_l1 && l1_.is_there()) {
+        if (through_l1 && reads && machine_.l1_hit_rate) {
+            if (!misses(owed_in_l1_, i, *machine_.l1_hit_rate)) wanted = 0;
+        } else if (through_l1 && l1_.is_there()) {
             const auto found = l1_.find(lines[n].number ^ w.salt, wanted, use, w.cut_loop, brought_outside);
             missing.there_cycles = std::max(missing.there_cycles, *found.there_cycles);
             wanted = found.missing;
@@ -137,7 +171,9 @@ Execution::Missing Execution::look_up(const WarpState& w, const Request& request
         }
         if (wanted == 0) continue;
         missing.segments_in_l1 += static_cast<unsigned>(std::popcount((wanted | wanted >> 1) & 5u));
-        if (l2_.is_there()) {
+        if (reads && machine_.l2_hit_rate) {
+            if (!misses(owed_in_l2_, i, *machine_.l2_hit_rate)) wanted = 0;
+        } else if (l2_.is_there()) {
             const auto found = l2_.find(lines[n].number ^ own, wanted, use, w.cut_loop, brought_outside);
             missing.in_l2_cycles = std::max(missing.in_l2_cycles, *found.there_cycles);
             missing.dirtied_in_l2 += static_cast<unsigned>(std::popcount(found.dirtied));
@@ -156,6 +192,11 @@ Access Execution::access_of(const Instruction& i) const {
     return i.access != none ? work_.trace->accesses[i.access] : Access{};
 }
 
+// What is found in L2 of what other SMs have brought is in a measured hit rate.
+Access Execution::loaded_access_of(const Instruction& i) const {
+    return machine_.l2_hit_rate ? Access{} : access_of(i);
+}
+
 double Execution::load(WarpState& w, const Instruction& i, const Request& request, double at) {
     double entered = admit(Resource::load_store, at, i.slots).first_cycles;
     double from_texture = 0;
@@ -166,13 +207,14 @@ double Execution::load(WarpState& w, const Instruction& i, const Request& reques
     const Admitted tags =
         admit(Resource::l1, entered,
               std::max<double>(tag_slots(request), request.sectors / machine_.l1_sectors_a_slot));
-    const Missing missing = look_up(w, request, i.caches_in_l1, LineCache::Use::reads);
+    const Missing missing =
+        look_up(w, i, request, i.caches_in_l1 || i.kind == Kind::local, LineCache::Use::reads);
     double end = std::max(tags.last_cycles + latency(Resource::l1), missing.there_cycles);
     if (missing.segments_in_l1 > 0) {
         const Admitted l2 = admit(Resource::l2, tags.first_cycles, missing.segments_in_l1);
         end = std::max({end, l2.last_cycles + latency(Resource::l2), missing.in_l2_cycles});
         if (missing.in_l2 > 0 && (i.access != none || i.kind == Kind::local)) {
-            const Access access = access_of(i);
+            const Access access = loaded_access_of(i);
             const Admitted dram = admit(Resource::dram, l2.first_cycles, missing.in_l2 * access.dram_sectors);
             double always = 0;
             double& waits = i.access != none ? w.waits[i.access] : always;
@@ -194,7 +236,7 @@ double Execution::store(WarpState& w, const Instruction& i, const Request& reque
     const Admitted l2 = admit(Resource::l2, tags.first_cycles, request.store_slots);
     // What is written goes to DRAM when it leaves L2, once however often it was written, and whether it was read before
     // or not. Nothing waits for that, but all of it has to be done: as much as is dirtied now has to go.
-    const Missing missing = look_up(w, request, i.kind == Kind::local, LineCache::Use::writes);
+    const Missing missing = look_up(w, i, request, i.kind == Kind::local, LineCache::Use::writes);
     if (i.access != none || i.kind == Kind::local)
         taken_cycles_[index(Resource::dram) * machine_.schedulers] +=
             missing.dirtied_in_l2 * access_of(i).dram_sectors * set_[index(Resource::dram)].gap_cycles;

@@ -50,9 +50,14 @@ class Execution {
         return machine_.has_banked_l1 ? request.in_one_bank : request.lines;
     }
     Admitted admit(Resource resource, double at, double slots);
-    [[nodiscard]] Missing look_up(const WarpState& w, const Request& request, bool through_l1,
-                                  LineCache::Use use);
+    [[nodiscard]] Missing look_up(const WarpState& w, const Instruction& i, const Request& request,
+                                  bool through_l1, LineCache::Use use);
+    // Whether the next line that the access looks up is not found, if a share of all is.
+    [[nodiscard]] bool misses(std::vector<double>& owed, const Instruction& i, double hit_rate) const;
     [[nodiscard]] Access access_of(const Instruction& i) const;
+    [[nodiscard]] Access loaded_access_of(const Instruction& i) const;
+    // An access to a thread's own memory that the code states no address for: lines of its warp's.
+    [[nodiscard]] Request own_request(const WarpState& w, const Instruction& i);
     [[nodiscard]] double end_of(WarpState& w, const Instruction& i, double at);
     [[nodiscard]] double load(WarpState& w, const Instruction& i, const Request& request, double at);
     [[nodiscard]] double store(WarpState& w, const Instruction& i, const Request& request, double at);
@@ -68,6 +73,9 @@ class Execution {
     Done done_;
     std::vector<double> admit_cycles_, taken_cycles_;  // by resource and scheduler
     std::vector<double*> filled_, fetched_;            // in L1 and L2, by the request that is looked up
+    std::vector<double> owed_in_l1_, owed_in_l2_;      // by access, of misses that are still to come
+    std::vector<Line> own_lines_;
+    const Line* lines_ = nullptr;  // of the request that is executed
     double arrived_cycles_ = 0;
 };
 

@@ -72,6 +72,9 @@ struct Machine {
     double l1_sectors_a_slot = 4;
     bool has_banked_l1 =
         false;  // a bank for each of a line's sectors, which looks up one a cycle; else one line a cycle
+    // Of the lines that loads look up there, the share that is found; nothing: their addresses decide.
+    std::optional<double> l1_hit_rate{}, l2_hit_rate{};
+    bool has_caches = true;  // false: every access passes on to DRAM, what is written too
 
     [[nodiscard]] Pipe& of(Resource resource) { return pipes[index(resource)]; }
     [[nodiscard]] const Pipe& of(Resource resource) const { return pipes[index(resource)]; }

@@ -53,6 +53,7 @@ class Tracer {
         const model::Architecture architecture = model::architecture_of(*request_.device);
         stores_ = store_rules(architecture);
         out_.machine.policy = request_.policy;
+        apply(request_.settings, out_.machine);
         out_.resident = std::max(1u, request_.resident);
         out_.blocks_on_sm = (blocks_ + sm_count() - 1) / sm_count();
         out_.sm_clock_hz = request_.device->values.sm_clock_hz;
@@ -62,7 +63,8 @@ class Tracer {
             .architecture = architecture,
             .l1_caches_loads = out_.machine.l1_bytes != 0 && !request_.loads_bypass_l1};
         // Read-only loads go through L1 (the texture cache, once) where plain ones do not.
-        if (out_.machine.l1_bytes == 0) out_.machine.l1_bytes = read_only_cache_bytes;
+        if (out_.machine.l1_bytes == 0 && out_.machine.has_caches)
+            out_.machine.l1_bytes = read_only_cache_bytes;
         BuiltCode code =
             build_code(request_.program->module(), *kernel, out_.machine, settings, request_.edits);
         const std::vector<std::uint64_t> traced = choose_blocks();
@@ -244,6 +246,7 @@ class Tracer {
                                         .l2_bytes = request_.device->values.l2_bytes,
                                         .resident = out_.resident});
         out_.trace.accesses = shared.accesses;
+        if (!out_.machine.has_caches) out_.trace.accesses.assign(shared.accesses.size(), Access{});
         out_.machine.l2_bytes =
             static_cast<std::uint64_t>(static_cast<double>(out_.machine.l2_bytes) * shared.l2_share);
     }

@@ -15,6 +15,7 @@
 #include "core/sass/assemble.h"
 #include "emulation/emulator/exec/launch.h"
 #include "emulation/schedule/edits.h"
+#include "emulation/schedule/settings.h"
 #include "emulation/schedule/trace.h"
 #include "trimtab/error.h"
 
@@ -33,6 +34,7 @@ struct TraceRequest {
     std::uint64_t instruction_budget = 0;  // warp instructions that may be run; 0: no limit
     bool loads_bypass_l1 = false;          // those that say nothing of their own (-Xptxas -dlcm=cg)
     Policy policy = Policy::greedy_then_oldest;
+    Settings settings{};                   // of the SM, in the place of the device's
     std::function<bool()> is_cancelled{};  // as emulator::LaunchRequest's
     bool is_interpreted = false;           // likewise
     bool runs_every_turn = false;  // of loops too whose course is known (counted_loops.h); times are the same

@@ -176,7 +176,13 @@ class Counter {
         if (is_load && i.resource == Resource::texture) take(out, Resource::texture, asked->sectors);
         take(out, Resource::l1, is_load ? std::max(tags, asked->sectors / machine_.l1_sectors_a_slot) : tags);
         wait_for({Resource::l1, Resource::texture});
-        if (asked == nullptr) return;
+        if (asked == nullptr) {
+            // Without a hit rate it stays in L1.
+            if (!machine_.l1_hit_rate) return;
+            wait_for({Resource::l2, Resource::dram});
+            out.serial_cycles += i.slots * (2 * gap(Resource::l2) + 4 * gap(Resource::dram) * most_share());
+            return;
+        }
         if (i.kind == Kind::load && !keeps_in_l1(i))
             for (unsigned n = 0; n < asked->lines; ++n)
                 take(out, Resource::l2, segments(block.lines[asked->first_line + n].sectors));
@@ -194,6 +200,11 @@ class Counter {
         return most;
     }
 
+    // A share of its lines is found in a cache, whatever was there before.
+    [[nodiscard]] bool has_hit_rate(const Instruction& i) const {
+        return i.kind == Kind::load && machine_.has_caches && (machine_.l1_hit_rate || machine_.l2_hit_rate);
+    }
+
     [[nodiscard]] bool keeps_in_l1(const Instruction& i) const {
         return i.caches_in_l1 && machine_.l1_bytes > 0;
     }
@@ -206,7 +217,8 @@ class Counter {
             const Instruction& i = code_.instructions[stretch.first + n];
             if (!i.has_request) continue;
             const Request& asked = warp.requests[request++];
-            if (asked.lanes == 0 || i.access == none || (i.kind != Kind::load && i.kind != Kind::store))
+            if (has_hit_rate(i) || asked.lanes == 0 || i.access == none ||
+                (i.kind != Kind::load && i.kind != Kind::store))
                 continue;
             const auto share = static_cast<float>(trace_.accesses[i.access].dram_sectors);
             for (unsigned k = 0; k < asked.lines; ++k) {

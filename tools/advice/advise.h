@@ -84,6 +84,7 @@ struct Advice {
     emulator::RunRecord run;
     std::vector<Finding> program_findings;
     std::vector<std::string> notes;  // what it could not look at, and why
+    std::string set;  // JSON: numbers of the device that were set (tools/trimtab/machine_options.h)
 };
 
 // Facts are by mangled name; where there are none, the name is all that is known. The opinion is asked of the kernels

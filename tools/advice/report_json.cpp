@@ -94,18 +94,18 @@ std::string to_json(const Advice& advice) {
     const auto copies = [](const emulator::CopySum& sum) {
         return Json{{"count", sum.count}, {"bytes", sum.bytes}, {"ns", sum.ns}};
     };
-    return Json{{"advice", report_version},
-                {"device", advice.device},
-                {"device_name", advice.device_name},
-                {"program", advice.program},
-                {"total_ns", advice.total_ns},
-                {"transfers",
-                 {{"to_device", copies(advice.run.to_device)}, {"to_host", copies(advice.run.to_host)}}},
-                {"program_findings", std::move(program_findings)},
-                {"notes", advice.notes},
-                {"kernels", std::move(kernels)}}
-               .dump(2, ' ', false, Json::error_handler_t::replace) +
-           "\n";
+    Json report{
+        {"advice", report_version},
+        {"device", advice.device},
+        {"device_name", advice.device_name},
+        {"program", advice.program},
+        {"total_ns", advice.total_ns},
+        {"transfers", {{"to_device", copies(advice.run.to_device)}, {"to_host", copies(advice.run.to_host)}}},
+        {"program_findings", std::move(program_findings)},
+        {"notes", advice.notes},
+        {"kernels", std::move(kernels)}};
+    if (!advice.set.empty()) report["set"] = Json::parse(advice.set);
+    return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::expected<std::vector<FormerKernel>, Error> former_report(std::string_view text,

@@ -18,6 +18,7 @@
 #include "tools/trimtab/help_groups.h"
 #include "tools/trimtab/kernel_facts.h"
 #include "tools/trimtab/launch_options.h"
+#include "tools/trimtab/machine_options.h"
 #include "tools/trimtab/measured_launch.h"
 #include "tools/trimtab/program_setup.h"
 #include "tools/trimtab/report_advice.h"
@@ -35,7 +36,17 @@ struct AdviseOptions {
     std::vector<std::string> words, arguments, compiler_flags;
     double dynamic_shared_bytes = 0;
     bool json = false;
+    schedule::Settings settings;
 };
+
+// A hit rate or caches that are off change what emulation says; the model by which the rest is found has no such number.
+void note_settings(advice::Advice& advice, const schedule::Settings& settings) {
+    if (settings.is_empty()) return;
+    advice.set = to_json(settings).dump();
+    const bool is_emulated = settings.l1_hit_rate || settings.l2_hit_rate || settings.no_caches;
+    advice.notes.push_back(fmt::format("what if: {}{}", to_text(settings),
+                                       is_emulated ? " (caches: only times by emulation)" : ""));
+}
 
 // A source becomes a program first.
 std::expected<std::string, Error> built(const std::string& source, const AdviseOptions& options,
@@ -77,7 +88,7 @@ std::expected<AdvisedRun, Error> of_launch(const AdviseOptions& options) {
         .compiler_flags = options.compiler_flags,
         .dynamic_shared_bytes = options.dynamic_shared_bytes,
         .json = options.json};
-    const auto question = look_up(launch);
+    auto question = look_up(launch);
     if (!question) return std::unexpected(question.error());
     const auto threads = static_cast<double>(block->x) * block->y * block->z;
     if (threads > question->device.values.max_threads_per_block)
@@ -86,15 +97,17 @@ std::expected<AdvisedRun, Error> of_launch(const AdviseOptions& options) {
                                                             question->device.values.max_threads_per_block)});
     if (const auto complete = require_scalars(question->description(), question->arguments); !complete)
         return std::unexpected(complete.error());
+    question->device = schedule::with_settings(std::move(question->device), options.settings);
     const auto measured =
         measure_launch(*question, *grid, *block, static_cast<std::uint32_t>(options.dynamic_shared_bytes));
     if (!measured) return std::unexpected(measured.error());
     AdvisedRun run;
-    EmulatedOpinion opinion(question->file, question->device);
+    EmulatedOpinion opinion(question->file, question->device, options.settings);
     run.advice =
         advice::advise({measured->profile}, question->device,
                        {{question->description().name, facts_of(question->description())}}, {}, &opinion);
     run.advice.program = {options.words.front()};
+    note_settings(run.advice, options.settings);
     run.device = question->device;
     if (!options.report.empty())
         if (const auto written = write_page(options, run, ""); !written)
@@ -133,8 +146,9 @@ std::expected<AdvisedRun, Error> of_program(const AdviseOptions& options) {
     setenv("TRIMTAB", options.report.empty() ? "off" : "observe", 0);
     const auto recorded = recorded_run(command, true);
     if (!recorded) return std::unexpected(recorded.error());
-    auto run = advice_of(*recorded);
+    auto run = advice_of(*recorded, options.settings);
     if (!run) return run;
+    note_settings(run->advice, options.settings);
     run->advice.program = options.capture.empty() ? options.words : std::vector{options.capture};
     if (!options.report.empty()) {
         const std::string text = base::read_text(lines).value_or("");
@@ -209,6 +223,7 @@ void add_advise(CLI::App& app, Action& action) {
                      "Compile the CUDA source with this flag, as --flag=-DN=4")
         ->allow_extra_args(false)
         ->take_all();
+    add_machine_options(*command, options->settings);
     add_capture_option(*command, options->capture)->excludes(grid);
     command->add_option("PROGRAM", options->words, "The program to run and its arguments, after --; or FILE")
         ->expected(-1);

@@ -11,6 +11,7 @@
 
 #include "core/base/json_value.h"
 #include "emulation/emulator/metrics/launch_profile.h"
+#include "tools/advice/question.h"
 #include "tools/trimtab/emulated_opinion.h"
 #include "tools/trimtab/kernel_facts.h"
 #include "tools/trimtab/kernel_file.h"
@@ -57,6 +58,15 @@ Records read_records(const std::string& path, const std::string& program) {
     return records;
 }
 
+// The times that a launch was told are of the device that it ran on.
+void retime(emulator::LaunchProfile& profile, const trimtab_device& from, const trimtab_device& to) {
+    const double was = advice::Question(profile, from).time_ns(),
+                 is = advice::Question(profile, to).time_ns();
+    if (!(was > 0) || !(is > 0)) return;
+    profile.time_ns *= is / was;
+    profile.total_ns *= is / was;
+}
+
 std::map<std::string, advice::KernelFacts> facts_in(const KernelFile& file) {
     std::map<std::string, advice::KernelFacts> facts;
     for (const FileKernel& kernel : file.kernels)
@@ -66,7 +76,8 @@ std::map<std::string, advice::KernelFacts> facts_in(const KernelFile& file) {
 
 }  // namespace
 
-std::expected<AdvisedRun, Error> advice_of(const std::string& records, const std::string& program) {
+std::expected<AdvisedRun, Error> advice_of(const std::string& records, const std::string& program,
+                                           const schedule::Settings& settings) {
     Records read = read_records(records, program);
     std::vector<emulator::LaunchProfile>& profiles = read.profiles;
     if (profiles.empty() && read.first_error) return std::unexpected(*read.first_error);
@@ -85,6 +96,11 @@ std::expected<AdvisedRun, Error> advice_of(const std::string& records, const std
     const char* const named = std::getenv("TRIMTAB_DEVICE");
     if (!device && named != nullptr) device = model::find_device(named);
     if (!device) return std::unexpected(device.error());
+    if (!settings.is_empty()) {
+        const model::Device other = schedule::with_settings(*device, settings);
+        for (emulator::LaunchProfile& profile : profiles) retime(profile, device->values, other.values);
+        *device = other;
+    }
     AdvisedRun run;
     // Of several processes, the one that copied most.
     emulator::RunRecord whole;
@@ -93,7 +109,7 @@ std::expected<AdvisedRun, Error> advice_of(const std::string& records, const std
             whole = std::move(one);
     // What cannot be read says nothing: advice does without.
     const KernelFile file = load_kernels(program).value_or(KernelFile{});
-    EmulatedOpinion opinion(file, *device);
+    EmulatedOpinion opinion(file, *device, settings);
     run.advice = advice::advise(profiles, *device, facts_in(file), whole, &opinion);
     run.device = *device;
     if (read.unread > 0)

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/model/device.h"
+#include "emulation/schedule/settings.h"
 #include "tools/advice/advise.h"
 #include "trimtab/error.h"
 
@@ -18,7 +19,9 @@ struct AdvisedRun {
 };
 // What the records say that TRIMTAB_PROFILES had `program` leave in a file. Records that cannot be read are noted, and
 // an error where none can.
+// Of the device as `settings` have it, times included.
 [[nodiscard]] std::expected<AdvisedRun, Error> advice_of(const std::string& records,
-                                                         const std::string& program);
+                                                         const std::string& program,
+                                                         const schedule::Settings& settings = {});
 
 }  // namespace trimtab::tools

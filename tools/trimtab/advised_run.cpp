@@ -32,8 +32,8 @@ std::expected<RecordedRun, Error> recorded_run(const std::vector<std::string>& c
         .command = command, .folder = std::move(*folder), .records = records, .outcome = *outcome};
 }
 
-std::expected<AdvisedRun, Error> advice_of(const RecordedRun& recorded) {
-    auto run = advice_of(recorded.records, recorded.command.front());
+std::expected<AdvisedRun, Error> advice_of(const RecordedRun& recorded, const schedule::Settings& settings) {
+    auto run = advice_of(recorded.records, recorded.command.front(), settings);
     if (!run && !recorded.outcome.is_success())
         return std::unexpected(Error{.message = recorded.outcome.text() + ", and left no record of a kernel",
                                      .file = recorded.command.front()});

@@ -25,7 +25,8 @@ struct RecordedRun {
 // `output_on_stderr`: stdout is for the advice alone.
 [[nodiscard]] std::expected<RecordedRun, Error> recorded_run(const std::vector<std::string>& command,
                                                              bool output_on_stderr);
-[[nodiscard]] std::expected<AdvisedRun, Error> advice_of(const RecordedRun& recorded);
+[[nodiscard]] std::expected<AdvisedRun, Error> advice_of(const RecordedRun& recorded,
+                                                         const schedule::Settings& settings = {});
 
 // Nothing where advice can be given: it needs the emulator's counters.
 [[nodiscard]] std::expected<void, Error> require_emulator();

@@ -14,6 +14,7 @@
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/emulated_schedule.h"
 #include "tools/trimtab/help_groups.h"
+#include "tools/trimtab/machine_options.h"
 
 namespace trimtab::tools {
 
@@ -26,10 +27,12 @@ struct EmulateOptions {
     std::string grid, block, trace, policy = "gto";
     std::size_t trace_instructions = 20'000;
     bool loads_bypass_l1 = false, no_sensitivity = false, from_ptx = false;
+    schedule::Settings settings;
 };
 
 struct Answer {
     const LaunchQuestion& question;
+    const schedule::Settings& settings;
     trimtab_dim3 grid, block;
     model::Occupancy occupancy;
     schedule::TracedLaunch launch;
@@ -73,6 +76,7 @@ Json to_json(const Answer& answer) {
     }
     const Answer& a = answer;
     const auto& crossed = a.estimate.crossed;
+    Json set = tools::to_json(a.settings);
     return {
         {"kernel", a.question.description().demangled},
         {"device", a.question.device.slug},
@@ -84,6 +88,7 @@ Json to_json(const Answer& answer) {
          crossed ? Json{{"emulated_cycles", crossed->emulated_cycles}, {"by", crossed->by}} : Json(nullptr)},
         {"by", "abstract emulation of " + traced_code(a)},
         {"no_machine_code", a.launch.no_machine_code},
+        {"set", std::move(set)},
         {"policy", std::string(schedule::name(a.launch.machine.policy))},
         {"registers", a.question.image.registers_per_thread},
         {"registers_from", a.question.registers_from},
@@ -113,6 +118,7 @@ void print_text(const Answer& answer) {
                a.launch.is_cut ? "; the launch is too large to keep whole, so this time is too short" : "");
     if (!a.launch.no_machine_code.empty())
         fmt::print("  not of machine code: {}\n", a.launch.no_machine_code);
+    if (!a.settings.is_empty()) fmt::print("  what if: {}\n", to_text(a.settings));
     fmt::print("  {} registers ({}); occupancy {:.0f} %, {} blocks on an SM, limited by {}\n",
                a.question.image.registers_per_thread, a.question.registers_from, a.occupancy.fraction * 100,
                a.occupancy.blocks_per_sm, model::name(a.occupancy.limiter));
@@ -188,12 +194,15 @@ int run(const EmulateOptions& options) {
         return refuse("the block does not fit an SM (threads, registers or shared memory)");
     if (const auto complete = require_scalars(question->description(), question->arguments); !complete)
         return fail(complete.error());
-    const ScheduleOptions schedule_options{
-        .policy = *policy, .loads_bypass_l1 = options.loads_bypass_l1, .from_ptx = options.from_ptx};
+    const ScheduleOptions schedule_options{.policy = *policy,
+                                           .loads_bypass_l1 = options.loads_bypass_l1,
+                                           .from_ptx = options.from_ptx,
+                                           .settings = options.settings};
     auto traced = trace_launch(*question, *grid, *block, static_cast<std::uint32_t>(shared),
                                occupancy.blocks_per_sm, schedule_options);
     if (!traced) return fail(traced.error());
     Answer answer{.question = *question,
+                  .settings = options.settings,
                   .grid = *grid,
                   .block = *block,
                   .occupancy = occupancy,
@@ -238,6 +247,7 @@ void add_emulate(CLI::App& app, Action& action) {
                       "Cache global loads only in L2, as -Xptxas -dlcm=cg does");
     command->add_flag("--from-ptx", options->from_ptx,
                       "Emulate the PTX, even if ptxas could make machine code");
+    add_machine_options(*command, options->settings);
     command->add_flag("--no-sensitivity", options->no_sensitivity, "Print only the time");
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

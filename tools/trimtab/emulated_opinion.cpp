@@ -149,6 +149,7 @@ std::expected<double, std::string> EmulatedOpinion::time_ns(const LaunchProfile&
          .instruction_budget = most_a_launch,
          .loads_bypass_l1 = false,
          .policy = schedule::Policy::greedy_then_oldest,
+         .settings = settings_,
          .code = nullptr,
          .edits = edits});
     if (!traced) {

@@ -11,6 +11,7 @@
 
 #include "core/model/device.h"
 #include "emulation/emulator/exec/launch.h"
+#include "emulation/schedule/settings.h"
 #include "tools/advice/second_opinion.h"
 #include "tools/trimtab/kernel_file.h"
 
@@ -22,7 +23,8 @@ namespace trimtab::tools {
 class EmulatedOpinion : public advice::SecondOpinion {
   public:
     // Of `file`, which must outlive it, for launches on the device.
-    EmulatedOpinion(const KernelFile& file, model::Device device) : file_(file), device_(std::move(device)) {}
+    EmulatedOpinion(const KernelFile& file, model::Device device, schedule::Settings settings = {})
+        : file_(file), device_(std::move(device)), settings_(std::move(settings)) {}
 
     [[nodiscard]] std::expected<double, std::string> time_ns(const emulator::LaunchProfile& profile,
                                                              const advice::Question& asked,
@@ -44,6 +46,7 @@ class EmulatedOpinion : public advice::SecondOpinion {
 
     const KernelFile& file_;
     model::Device device_;
+    schedule::Settings settings_;
     const emulator::LaunchProfile* last_ = nullptr;  // questions come launch by launch
     std::expected<Again, std::string> launch_ = std::unexpected(std::string());
     std::uint64_t work_ = 0;  // done so far

@@ -38,7 +38,11 @@ std::expected<schedule::TracedLaunch, Error> trace_launch(
             return std::unexpected(placed.error());
     const auto capability = static_cast<unsigned>(question.device.values.compute_capability);
     std::expected<sass::Assembly, Error> code = std::unexpected(Error{.message = "PTX was asked for"});
-    if (!options.from_ptx && kernel.ptx != nullptr)
+    if (const auto stated = schedule::in_machine_code(options.settings))
+        code = std::unexpected(
+            Error{.message = fmt::format("{} is set, and machine code is made for the device's own",
+                                         name(*stated))});
+    else if (!options.from_ptx && kernel.ptx != nullptr)
         code = sass::assemble(*kernel.ptx, description.name, capability, sass::default_cache_folder());
     // Code for another architecture is another's: older devices than ptxas knows.
     if (code && code->architecture != fmt::format("sm_{}", capability))
@@ -57,6 +61,7 @@ std::expected<schedule::TracedLaunch, Error> trace_launch(
          .instruction_budget = options.instruction_budget,
          .loads_bypass_l1 = options.loads_bypass_l1,
          .policy = options.policy,
+         .settings = options.settings,
          .code = code ? &*code : nullptr,
          .first_block = options.first_block});
     if (!traced) return std::unexpected(Error{.message = traced.error().message, .file = question.file.path});

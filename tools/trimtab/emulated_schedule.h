@@ -19,6 +19,7 @@ struct ScheduleOptions {
         400'000'000;                             // warp instructions of functional emulation: half a minute
     bool from_ptx = false;                       // though machine code could be had
     std::optional<std::uint64_t> first_block{};  // as schedule::TraceRequest's
+    schedule::Settings settings{};               // likewise
 };
 
 // Arrays are where the command line says, else in regions of their own, filled deterministically. `resident`:

@@ -17,6 +17,7 @@
 #include "tools/trimtab/asked_extent.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/help_groups.h"
+#include "tools/trimtab/machine_options.h"
 #include "tools/trimtab/search_candidates.h"
 #include "tools/trimtab/search_emulation.h"
 #include "tools/trimtab/tuner_files.h"
@@ -37,6 +38,7 @@ struct SearchOptions {
     std::uint64_t seed = 1;
     std::size_t most = 0;
     bool loads_bypass_l1 = false;
+    schedule::Settings settings;
 };
 
 struct Asked {
@@ -205,6 +207,7 @@ void print_json(const SearchReport& report) {
              {"by", "abstract emulation"},
              {"method", report.options.method}};
     if (report.options.method == "random") out["seed"] = report.options.seed;
+    if (!report.options.settings.is_empty()) out["set"] = tools::to_json(report.options.settings);
     out.update({{"candidates", report.space.candidates.size()},
                 {"dimensions", std::move(dimensions)},
                 {"emulated", report.result.steps.size()},
@@ -235,6 +238,7 @@ void print_text(const SearchReport& report) {
     if (!report.result.refused.empty())
         fmt::print("; {} more cannot be launched", report.result.refused.size());
     fmt::print("\n");
+    if (!report.options.settings.is_empty()) fmt::print("  what if: {}\n", to_text(report.options.settings));
     if (const auto& score = report.score)
         fmt::print(
             "  measured: place {} of {}, {:.1f} % from the best; rank correlation {:.2f} over {} launches\n",
@@ -268,7 +272,8 @@ int run(const SearchOptions& options) {
     if (!device) return fail(device.error());
     const schedule::SearchSpace to_search =
         space.to_search(*device, asked->question ? &asked->question->image : nullptr);
-    SearchEmulation emulation(options.launch, space, std::move(asked->question), options.loads_bypass_l1,
+    SearchEmulation emulation(options.launch, space, std::move(asked->question),
+                              {.loads_bypass_l1 = options.loads_bypass_l1, .settings = options.settings},
                               std::max(1u, std::thread::hardware_concurrency()));
     const schedule::SearchResult result = schedule::search(
         to_search, [&](std::size_t candidate, bool with) { return emulation(candidate, with); },
@@ -356,6 +361,7 @@ void add_search(CLI::App& app, Action& action) {
         ->check(CLI::Range(1, 1'000'000));
     command->add_flag("--bypass-l1", options->loads_bypass_l1,
                       "Cache global loads only in L2, as -Xptxas -dlcm=cg does");
+    add_machine_options(*command, options->settings);
     command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

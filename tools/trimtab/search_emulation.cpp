@@ -12,7 +12,6 @@
 #include "core/base/temporary_folder.h"
 #include "core/model/occupancy.h"
 #include "emulation/schedule/estimate.h"
-#include "tools/trimtab/emulated_schedule.h"
 
 namespace trimtab::tools {
 
@@ -82,9 +81,8 @@ std::expected<SearchEmulation::Answer, Error> SearchEmulation::emulate(const Lau
         if (!program) return std::unexpected(program.error());
         code.program = std::move(*program);
     }
-    const auto traced =
-        trace_launch(question, *code.program, candidate.grid, candidate.block, candidate.dynamic_shared_bytes,
-                     resident, {.loads_bypass_l1 = loads_bypass_l1_});
+    const auto traced = trace_launch(question, *code.program, candidate.grid, candidate.block,
+                                     candidate.dynamic_shared_bytes, resident, schedule_);
     if (!traced) return std::unexpected(traced.error());
     ++traces_;
     warp_instructions_ += traced->warp_instructions;

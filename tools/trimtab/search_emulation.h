@@ -12,6 +12,7 @@
 
 #include "emulation/emulator/exec/launch.h"
 #include "emulation/schedule/search.h"
+#include "tools/trimtab/emulated_schedule.h"
 #include "tools/trimtab/launch_options.h"
 #include "tools/trimtab/search_candidates.h"
 
@@ -21,10 +22,10 @@ class SearchEmulation {
   public:
     // `question`: of a file that is no variant, already looked up.
     SearchEmulation(LaunchOptions options, const CandidateSpace& space,
-                    std::optional<LaunchQuestion> question, bool loads_bypass_l1, unsigned threads)
+                    std::optional<LaunchQuestion> question, ScheduleOptions schedule, unsigned threads)
         : options_(std::move(options)),
           space_(space),
-          loads_bypass_l1_(loads_bypass_l1),
+          schedule_(std::move(schedule)),
           threads_(threads),
           variants_(space.variants.size()) {
         if (question) use(0, std::move(*question));
@@ -63,7 +64,7 @@ class SearchEmulation {
 
     LaunchOptions options_;
     const CandidateSpace& space_;
-    bool loads_bypass_l1_;
+    ScheduleOptions schedule_;
     unsigned threads_;
     std::vector<Variant> variants_;
     std::vector<Code> codes_;

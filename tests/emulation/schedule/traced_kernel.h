@@ -27,7 +27,8 @@ struct Traced {
 inline std::expected<Traced, Error> trace(const std::string& body, std::uint32_t count,
                                           trimtab_dim3 grid = {1, 1, 1}, trimtab_dim3 block = {32, 1, 1},
                                           const model::Device& device = *model::find_device("rtx2070super"),
-                                          std::uint32_t resident = 1, bool every_turn = false) {
+                                          std::uint32_t resident = 1, bool every_turn = false,
+                                          const Settings& settings = {}) {
     auto module = ptx::parse(fmt::format(R"(
 .version 7.8
 .target sm_75
@@ -63,6 +64,7 @@ inline std::expected<Traced, Error> trace(const std::string& body, std::uint32_t
                                 .device = &device,
                                 .resident = resident,
                                 .instruction_budget = 10'000'000,
+                                .settings = settings,
                                 .runs_every_turn = every_turn});
     if (!launch) return std::unexpected(launch.error());
     return Traced{.program = *program, .launch = std::move(*launch)};
