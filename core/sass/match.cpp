@@ -140,20 +140,20 @@ class Matcher {
         }
     }
 
-    // Blocks that do turns of one PTX loop together: a SASS loop, or straight code.
+    // Blocks that do iterations of one PTX loop together: a SASS loop, or straight code.
     struct Group {
         std::uint32_t loop = no_index;  // of the SASS
         std::vector<BlockIndex> blocks;
-        double copies = 0;   // turns at once
-        double turns = 0;    // of it, for each entry of the PTX loop
-        double ways_in = 1;  // the share of the PTX loop's entries that come to it
+        double copies = 0;      // iterations at once
+        double iterations = 0;  // of it, for each entry of the PTX loop
+        double ways_in = 1;     // the share of the PTX loop's entries that come to it
     };
 
-    // The block of a PTX loop whose copies say how many turns a group does at once.
+    // The block of a PTX loop whose copies say how many iterations a group does at once.
     struct Marker {
         std::uint32_t block = no_index;
-        bool is_in_every_turn = false;
-        double turns = 0;  // of the PTX loop, in all
+        bool is_in_every_iteration = false;
+        double iterations = 0;  // of the PTX loop, in all
     };
 
     // A loop with one way in is entered through it.
@@ -178,7 +178,7 @@ class Matcher {
     }
 
     void count_loop(std::uint32_t ptx_loop) {
-        // Which block stands for a turn: of those that each turn passes, the one with most anchors.
+        // Which block stands for an iteration: of those that each iteration passes, the one with most anchors.
         std::map<std::uint32_t, double> anchors;
         std::vector<BlockIndex> members;
         for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
@@ -188,21 +188,21 @@ class Matcher {
             members.push_back(b);
         }
         if (members.empty()) return;
-        const double turns = ptx_.blocks[ptx_.loops[ptx_loop].header].executions;
+        const double iterations = ptx_.blocks[ptx_.loops[ptx_loop].header].executions;
         Marker marker;
         for (double most = 0; const auto& [block, weight] : anchors) {
-            const bool every_turn = ptx_.blocks[block].executions >= turns * (1 - 1e-6);
-            const double counts = every_turn ? weight + 1e9 : weight;
+            const bool every_iteration = ptx_.blocks[block].executions >= iterations * (1 - 1e-6);
+            const double counts = every_iteration ? weight + 1e9 : weight;
             if (counts <= most) continue;
             most = counts;
-            // Where no turn must pass an anchor (those of a remainder that may be empty), turns are the header's.
+            // Where no iteration must pass an anchor (those of a remainder that may be empty), iterations are the header's.
             marker = {.block = block,
-                      .is_in_every_turn = every_turn,
-                      .turns = every_turn ? ptx_.blocks[block].executions : turns};
+                      .is_in_every_iteration = every_iteration,
+                      .iterations = every_iteration ? ptx_.blocks[block].executions : iterations};
         }
         std::vector<Group> groups = groups_of(ptx_loop, marker.block, members);
         const double entries = std::max(ptx_.loops[ptx_loop].entries, little);
-        share_turns(groups, marker.turns / entries);
+        share_iterations(groups, marker.iterations / entries);
         for (const Group& group : groups) settle(group, marker, entries);
         settle_rest(groups, marker, members, entries);
     }
@@ -227,14 +227,14 @@ class Matcher {
         return groups;
     }
 
-    // `turns` of the PTX loop for each entry: the largest copies take what they can, straight ones once.
-    static void share_turns(std::vector<Group>& groups, double turns) {
+    // `iterations` of the PTX loop for each entry: the largest copies take what they can, straight ones once.
+    static void share_iterations(std::vector<Group>& groups, double iterations) {
         std::ranges::sort(groups, [](const Group& a, const Group& b) {
             if (a.copies != b.copies) return a.copies > b.copies;
             const bool straight = a.loop == no_index;
             return straight != (b.loop == no_index) ? straight : a.blocks[0] < b.blocks[0];
         });
-        double left = turns;
+        double left = iterations;
         for (std::size_t g = 0; g < groups.size();) {
             const bool straight = groups[g].loop == no_index;
             std::size_t end = g + 1;  // loops alike are the same loop at several places
@@ -245,18 +245,18 @@ class Matcher {
             double taken = std::floor(left / groups[g].copies + little);
             if (straight) taken = std::min(taken, 1.0);
             for (std::size_t i = g; i < end; ++i) {
-                groups[i].turns = taken / places;
+                groups[i].iterations = taken / places;
                 groups[i].ways_in = 1 / places;
             }
             left -= taken * groups[g].copies;
             g = end;
         }
-        if (left <= little * turns || groups.empty()) return;
-        // A mean of turns that is no whole number, or copies of which only some run.
+        if (left <= little * iterations || groups.empty()) return;
+        // A mean of iterations that is no whole number, or copies of which only some run.
         Group* rest = &groups.back();
         for (Group& group : groups)
             if (group.loop != no_index) rest = &group;
-        rest->turns += left / rest->copies;
+        rest->iterations += left / rest->copies;
     }
 
     void set(BlockIndex b, double executions) {
@@ -268,23 +268,23 @@ class Matcher {
     void settle(const Group& group, const Marker& marker, double entries) {
         std::map<std::uint32_t, double> copies;  // by PTX block, in this group
         for (const BlockIndex b : group.blocks) copies[origins_[b].block] += origins_[b].copies;
-        const double share = group.turns * group.copies * entries / std::max(marker.turns, little);
-        if (group.loop != no_index) know_entries(group, std::min(group.turns, group.ways_in) * entries);
+        const double share = group.iterations * group.copies * entries / std::max(marker.iterations, little);
+        if (group.loop != no_index) know_entries(group, std::min(group.iterations, group.ways_in) * entries);
         for (const BlockIndex b : group.blocks) {
             if (!origins_[b].counts()) {
-                // Guards in the place of the branch: each turn passes.
-                if (group.loop == no_index) set(b, group.turns * entries);
+                // Guards in the place of the branch: each iteration passes.
+                if (group.loop == no_index) set(b, group.iterations * entries);
                 continue;
             }
             const std::uint32_t block = origins_[b].block;
-            set(b, block == marker.block && marker.is_in_every_turn
-                       ? group.turns * entries
+            set(b, block == marker.block && marker.is_in_every_iteration
+                       ? group.iterations * entries
                        : share * ptx_.blocks[block].executions / copies[block]);
         }
         if (group.loop == no_index) return;
         const Loop& loop = flow_.loops[group.loop];
         if (!origins_[loop.header].counts())
-            set(loop.header, (group.turns + (is_tested_first(loop) ? group.ways_in : 0)) * entries);
+            set(loop.header, (group.iterations + (is_tested_first(loop) ? group.ways_in : 0)) * entries);
     }
 
     // It is left at its header alone: that runs once more than the rest.
@@ -298,13 +298,13 @@ class Matcher {
                loop.blocks.size() > 1;
     }
 
-    // Straight blocks of a turn that do not mark it.
+    // Straight blocks of an iteration that do not mark it.
     void settle_rest(const std::vector<Group>& groups, const Marker& marker,
                      const std::vector<BlockIndex>& members, double entries) {
         double straight = 0;
         for (const Group& group : groups)
-            if (group.loop == no_index) straight += group.turns * group.copies * entries;
-        const double share = straight / std::max(marker.turns, little);
+            if (group.loop == no_index) straight += group.iterations * group.copies * entries;
+        const double share = straight / std::max(marker.iterations, little);
         std::map<std::uint32_t, double> copies;
         for (const BlockIndex b : members)
             if (!known_[b]) copies[origins_[b].block] += origins_[b].copies;
@@ -460,10 +460,10 @@ class Matcher {
     [[nodiscard]] LoopMatch loop_match(std::uint32_t l) const {
         const Loop& loop = flow_.loops[l];
         LoopMatch out{.loop = l};
-        out.turns = executions_[loop.header];
+        out.iterations = executions_[loop.header];
         for (const BlockIndex before : flow_.blocks[loop.header].predecessors)
-            if (!loop.contains(before)) out.entries += std::min(executions_[before], out.turns);
-        out.entries = std::min(out.entries, out.turns);
+            if (!loop.contains(before)) out.entries += std::min(executions_[before], out.iterations);
+        out.entries = std::min(out.entries, out.iterations);
         if (loop_of_[l] == no_index) return out;
         out.line = ptx_.loops[loop_of_[l]].line;
         std::map<std::uint32_t, double> copies;

@@ -4,7 +4,7 @@
 // ptxas keeps the line of the PTX that an instruction was made of. Instructions that it neither moves out of
 // their block nor makes twice of one (accesses to memory, barriers, plain floating-point arithmetic) say which
 // block of PTX a block of SASS is, and how many copies of it that holds. Copies of one loop's body are an
-// unrolled loop and its remainder: the largest takes all the turns that it can, the next what is left. What
+// unrolled loop and its remainder: the largest takes all the iterations that it can, the next what is left. What
 // holds no such instruction is known from the flow through its neighbours.
 #pragma once
 
@@ -32,8 +32,8 @@ enum class CountedBy : std::uint8_t {
 struct LoopMatch {
     std::uint32_t loop = 0;  // of the SASS
     std::uint32_t line = 0;  // of the PTX: where the PTX loop's first instruction stands; 0: none found
-    double copies = 1;       // turns of the PTX loop in one of the SASS loop
-    double entries = 0, turns = 0;  // of the SASS loop: from outside, in all
+    double copies = 1;       // iterations of the PTX loop in one of the SASS loop
+    double entries = 0, iterations = 0;  // of the SASS loop: from outside, in all
 };
 
 struct Match {

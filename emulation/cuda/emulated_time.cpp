@@ -85,7 +85,7 @@ std::expected<EmulatedTime, std::string> emulated_time(const Device& device, Glo
          .loads_bypass_l1 = false,
          .is_interpreted = false,
          // The clocks' rate is over all instructions that are run.
-         .runs_every_turn = reads_emulated_clock(launch),
+         .runs_every_iteration = reads_emulated_clock(launch),
          .code = nullptr});
     before.restore();
     if (!traced) return std::unexpected(traced.error().message);

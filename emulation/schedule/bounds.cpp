@@ -20,43 +20,44 @@ class Chain {
 
     // All iterations included: a loop's later ones show what one more costs.
     double cycles() {
-        std::vector<double> few, turns, more;
-        for (const Loop& loop : code_.loops) few.push_back(std::max<double>(1, loop.kept_turns / 2.0));
-        double out = of(few, turns);
+        std::vector<double> few, iterations, more;
+        for (const Loop& loop : code_.loops) few.push_back(std::max<double>(1, loop.kept_iterations / 2.0));
+        double out = of(few, iterations);
         std::vector<double> left(code_.loops.size());
         for (std::size_t l = 0; l < left.size(); ++l)
-            left[l] = (l < warp_.turns.size() ? static_cast<double>(warp_.turns[l]) : 0) - turns[l];
+            left[l] =
+                (l < warp_.iterations.size() ? static_cast<double>(warp_.iterations[l]) : 0) - iterations[l];
         const double base = out;
         // Outer loops come first: an iteration of theirs holds iterations of those within.
         for (std::size_t l = 0; l < left.size(); ++l) {
             if (left[l] < 0.5) continue;
             std::vector<double> caps = few;
-            caps[l] = code_.loops[l].kept_turns;
+            caps[l] = code_.loops[l].kept_iterations;
             const double longer = of(caps, more);
-            if (more[l] <= turns[l]) continue;
-            const double factor = left[l] / (more[l] - turns[l]);
+            if (more[l] <= iterations[l]) continue;
+            const double factor = left[l] / (more[l] - iterations[l]);
             out += factor * (longer - base);
-            for (std::size_t m = 0; m < left.size(); ++m) left[m] -= factor * (more[m] - turns[m]);
+            for (std::size_t m = 0; m < left.size(); ++m) left[m] -= factor * (more[m] - iterations[m]);
         }
         return out;
     }
 
   private:
     // With so many iterations of each loop at most, and how many those are.
-    double of(const std::vector<double>& caps, std::vector<double>& turns) {
-        turns.assign(code_.loops.size(), 0);
+    double of(const std::vector<double>& caps, std::vector<double>& iterations) {
+        iterations.assign(code_.loops.size(), 0);
         there_.assign(code_.register_count, 0);
         at_ = ended_ = 0;
         const Step* before = nullptr;
         for (const Step& step : warp_.steps) {
             bool is_kept = true, is_new = false;
             for (std::size_t d = 0; d < loop_depth && step.loops[d] != no_loop; ++d)
-                is_kept = is_kept && step.turn[d] <= caps[step.loops[d]];
+                is_kept = is_kept && step.iteration[d] <= caps[step.loops[d]];
             if (!is_kept) continue;
             for (std::size_t d = 0; d < loop_depth && step.loops[d] != no_loop; ++d) {
                 is_new = is_new || before == nullptr || before->loops[d] != step.loops[d] ||
-                         before->turn[d] != step.turn[d];
-                if (is_new) ++turns[step.loops[d]];
+                         before->iteration[d] != step.iteration[d];
+                if (is_new) ++iterations[step.loops[d]];
             }
             before = &step;
             pass(step);

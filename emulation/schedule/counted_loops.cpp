@@ -111,7 +111,7 @@ class LoopFinder {
         return loop;
     }
 
-    // One region that every turn runs from top to bottom, of nothing that other threads could wait for.
+    // One region that every iteration runs from top to bottom, of nothing that other threads could wait for.
     [[nodiscard]] bool is_plain(const ptx::BasicBlock& block, const ptx::BasicBlock* back) const {
         if (block.last - block.first < 2) return false;
         const ptx::Instruction& last = at(block.last - 1);
@@ -205,14 +205,14 @@ class LoopFinder {
         return false;
     }
 
-    // --- what is wrong after turns that were left out ---
+    // --- what is wrong after iterations that were left out ---
 
     [[nodiscard]] bool steers_nothing(const ptx::BasicBlock& block) {
         wrong_.assign(function_.registers.size(), false);
         is_memory_wrong_ = is_state_wrong_ = false;
         std::vector<bool> is_made(function_.registers.size(), false);
         for (std::uint32_t i = block.first; i < block.last; ++i) {
-            // Right again once the loop's last turn has run: what it makes of what stays, what moves, and what it
+            // Right again once the loop's last iteration has run: what it makes of what stays, what moves, and what it
             // has made before.
             bool is_right = true;
             ptx::visit_reads(at(i), [&](RegisterIndex reg) {

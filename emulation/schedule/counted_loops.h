@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loops whose turns need not be run one by one: it is known how many are left, and that nothing but data hangs on what
-// a turn computes.
+// Loops whose iterations need not be run one by one: it is known how many are left, and that nothing but data hangs on what
+// an iteration computes.
 //
-// Such a loop is one block of code, with at most a bare branch back behind it, that is left where a comparison of integers
-// fails, whose sides change by the same amount in every turn or not at all. Registers of this kind can be moved on by any number of turns at once. What else
-// a turn carries to the next (a sum), and all memory if a turn stores, is wrong after that. So a loop is only taken if
-// nothing wrong reaches a branch, a guard or an address anywhere in the kernel: its warps then go the same way and touch
-// the same places as if every turn had been run.
+// Such a loop is one block of code, with at most a bare branch back behind it, that is left where a comparison of
+// integers fails, whose sides change by the same amount in every iteration or not at all. Registers of this kind
+// can be moved on by any number of iterations at once. What else an iteration carries to the next (a sum), and all
+// memory if an iteration stores, is wrong after that. So a loop is only taken if nothing wrong reaches a branch, a
+// guard or an address anywhere in the kernel: its warps then go the same way and touch the same places as if every
+// iteration had been run.
 #pragma once
 
 #include <cstdint>
@@ -23,24 +24,24 @@ struct LoopOperand {
     emulator::OperandRef at = emulator::no_operand;
     std::uint64_t value = 0;      // where there is no register
     std::uint32_t moving = none;  // which of CountedLoop::moving it is; none: it stays as it is
-    bool moves_first = false;     // before the comparison, in a turn
+    bool moves_first = false;     // before the comparison, in an iteration
 };
 
 struct CountedLoop {
     struct Moving {
         emulator::OperandRef at = emulator::no_operand;
         std::uint32_t bytes = 4;  // 4 or 8
-        LoopOperand by{};         // is added in every turn
+        LoopOperand by{};         // is added in every iteration
         bool is_subtracted = false;
     };
     std::uint32_t slot = 0;          // of its region, in the kernel's numbering
     std::uint32_t back_slot = none;  // of the bare branch back, where there is one
-    std::uint32_t instructions = 0;  // of a turn
+    std::uint32_t instructions = 0;  // of an iteration
     std::vector<Moving> moving;
     LoopOperand left{}, right{};  // what is compared
     ptx::Comparison comparison = ptx::Comparison::none;
     ptx::Type type = ptx::Type::none;  // in which it is
-    bool goes_on_if = true;            // the comparison's result with which there is another turn
+    bool goes_on_if = true;            // the comparison's result with which there is another iteration
 };
 
 // Of a kernel without calls; others have none.

@@ -131,8 +131,8 @@ class Directed {
     [[nodiscard]] std::vector<double> slopes(std::size_t resource) const {
         const std::size_t count = known_.front().shape.size();
         std::vector<double> slope(count, 0);
-        constexpr int turns = 20;
-        for (int turn = 0; turn < turns; ++turn)
+        constexpr int iterations = 20;
+        for (int iteration = 0; iteration < iterations; ++iteration)
             for (std::size_t k = 0; k < count; ++k) {
                 double above = 0, below = doubt * std::log(2) * std::log(2);
                 for (std::size_t a = 1; a < seen_.size(); ++a)

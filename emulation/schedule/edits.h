@@ -10,7 +10,7 @@ enum class EditKind : std::uint8_t {
     removed,           // takes no time and touches nothing: its value is at hand
     cached_near,       // a load that may pass stores and is kept in L1, or the read-only cache
     single_precision,  // what computes doubles computes floats
-    side_by_side,      // the lanes' elements are neighbours; all turns together touch what they touched
+    side_by_side,      // the lanes' elements are neighbours; all iterations together touch what they touched
     without_conflicts  // in shared memory: a pass for every 128 bytes
 };
 

@@ -15,10 +15,10 @@ namespace trimtab::schedule {
 
 namespace {
 
-// Half of the turns that are kept of each loop.
-Caps few_turns(const Code& code) {
+// Half of the iterations that are kept of each loop.
+Caps few_iterations(const Code& code) {
     Caps caps;
-    for (const Loop& loop : code.loops) caps.push_back(std::max<std::uint16_t>(1, loop.kept_turns / 2));
+    for (const Loop& loop : code.loops) caps.push_back(std::max<std::uint16_t>(1, loop.kept_iterations / 2));
     return caps;
 }
 // Waves that are emulated whole, at most; of more so many and the rest, and what each further wave adds is what one in
@@ -28,7 +28,7 @@ Caps few_turns(const Code& code) {
 constexpr std::uint64_t most_whole_waves = 4, small_wave = 250'000;
 constexpr std::uint64_t waves_of_small = 4, waves_of_large = 3;
 
-// What grows with turns and blocks.
+// What grows with iterations and blocks.
 struct Totals {
     double cycles = 0, warp_instructions = 0;
     double wave_cycles = 0;  // that a further wave adds
@@ -82,7 +82,7 @@ class Estimation {
   public:
     Estimation(const TracedLaunch& launch, const Change* change)
         : launch_(launch), change_(change), close_(launch.machine) {
-        const Caps few = few_turns(launch.trace.code);
+        const Caps few = few_iterations(launch.trace.code);
         const double kept = KeptWork(launch.trace, few).share(few);
         close_.block_gap_cycles *= kept;
         close_.block_start_cycles *= kept;
@@ -128,7 +128,7 @@ class Estimation {
     }
 
   private:
-    // Of the turns that are emulated, about.
+    // Of the iterations that are emulated, about.
     [[nodiscard]] std::uint64_t instructions_of_wave() const {
         const KernelTrace& trace = launch_.trace;
         std::uint64_t count = 0;
@@ -164,30 +164,32 @@ class Estimation {
         return outcome;
     }
 
-    // So many blocks, with all turns of their loops.
+    // So many blocks, with all iterations of their loops.
     Totals of_blocks(std::uint32_t blocks) {
         const std::size_t loops = launch_.trace.code.loops.size();
-        Caps caps = few_turns(launch_.trace.code);
+        Caps caps = few_iterations(launch_.trace.code);
         const Outcome base = emulate_with(blocks, caps);
         Totals totals = totals_of(base, launch_.resident);
         std::vector<double> left(loops, 0);
         for (std::uint32_t b = 0; b < blocks; ++b)
             for (const WarpTrace& warp : launch_.trace.blocks[b % launch_.trace.blocks.size()].warps)
-                for (std::size_t l = 0; l < loops; ++l) left[l] += static_cast<double>(warp.turns[l]);
-        for (std::size_t l = 0; l < loops; ++l) left[l] -= static_cast<double>(base.turns[l]);
-        // Outer loops come first: a turn of theirs holds turns of those within.
+                for (std::size_t l = 0; l < loops; ++l) left[l] += static_cast<double>(warp.iterations[l]);
+        for (std::size_t l = 0; l < loops; ++l) left[l] -= static_cast<double>(base.iterations[l]);
+        // Outer loops come first: an iteration of theirs holds iterations of those within.
         for (std::size_t l = 0; l < loops; ++l) {
             if (left[l] < 0.5) continue;
             const std::uint16_t few = caps[l];
-            caps[l] = launch_.trace.code.loops[l].kept_turns;
+            caps[l] = launch_.trace.code.loops[l].kept_iterations;
             const Outcome more = emulate_with(blocks, caps);
             caps[l] = few;
-            const double turns = static_cast<double>(more.turns[l]) - static_cast<double>(base.turns[l]);
-            if (turns <= 0) continue;
-            const double factor = left[l] / turns;
+            const double iterations =
+                static_cast<double>(more.iterations[l]) - static_cast<double>(base.iterations[l]);
+            if (iterations <= 0) continue;
+            const double factor = left[l] / iterations;
             totals.add(factor, totals_of(more, launch_.resident), totals_of(base, launch_.resident));
             for (std::size_t m = 0; m < loops; ++m)
-                left[m] -= factor * (static_cast<double>(more.turns[m]) - static_cast<double>(base.turns[m]));
+                left[m] -= factor * (static_cast<double>(more.iterations[m]) -
+                                     static_cast<double>(base.iterations[m]));
         }
         return totals;
     }
@@ -239,7 +241,7 @@ std::vector<TimelineEntry> timeline(const TracedLaunch& launch, std::size_t coun
         {.trace = &launch.trace,
          .resident = launch.resident,
          .blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.blocks_on_sm, launch.resident)),
-         .caps = few_turns(launch.trace.code),
+         .caps = few_iterations(launch.trace.code),
          .timeline = &entries});
     return entries;
 }

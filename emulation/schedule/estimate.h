@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a traced launch to its time.
 //
-// A few turns of each loop and a few blocks of the SM are emulated, and what a turn or a block more costs is
+// A few iterations of each loop and a few blocks of the SM are emulated, and what an iteration or a block more costs is
 // the difference of two emulations: with steady states that is exact (T of the paper's section 3.2 is linear
-// in the number of phases), and a loop of 10 000 turns costs as much as one of 64.
+// in the number of phases), and a loop of 10 000 iterations costs as much as one of 64.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ struct Estimate {
     std::optional<CrossedBound> crossed{};
     // Share of the cycles that its busiest instance is taken. Never clamped: more than 1 is an error.
     std::array<double, resource_count> utilisation{};
-    double warp_instructions = 0;                  // of that SM, all turns and blocks
+    double warp_instructions = 0;                  // of that SM, all iterations and blocks
     std::uint64_t emulated_warp_instructions = 0;  // by the scheduler
 };
 

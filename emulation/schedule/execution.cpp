@@ -8,8 +8,8 @@ namespace trimtab::schedule {
 
 namespace {
 
-// What code outside a loop has brought, once or once in many of the loop's turns, does not stand for what later turns
-// would find, which the trace leaves out.
+// What code outside a loop has brought, once or once in many of the loop's iterations, does not stand for what
+// later iterations would find, which the trace leaves out.
 struct BroughtOutside {
     const Code& code;
     std::uint16_t loop = no_loop;  // no_loop: nothing is left out

@@ -13,19 +13,19 @@ KeptWork::KeptWork(const KernelTrace& trace, const Caps& few) : trace_(trace) {
     const std::size_t loops = trace.code.loops.size();
     std::vector<double> left(loops, 0);
     for (const WarpTrace& warp : trace.blocks.front().warps)
-        for (std::size_t l = 0; l < loops; ++l) left[l] += static_cast<double>(warp.turns[l]);
-    for (std::size_t l = 0; l < loops; ++l) left[l] -= base.turns[l];
+        for (std::size_t l = 0; l < loops; ++l) left[l] += static_cast<double>(warp.iterations[l]);
+    for (std::size_t l = 0; l < loops; ++l) left[l] -= base.iterations[l];
     Caps caps = few;
     // Outer loops come first: an iteration of theirs holds iterations of those within.
     for (std::size_t l = 0; l < loops; ++l) {
         if (left[l] < 0.5) continue;
-        caps[l] = trace.code.loops[l].kept_turns;
+        caps[l] = trace.code.loops[l].kept_iterations;
         const Count more = count(caps);
         caps[l] = few[l];
-        if (more.turns[l] <= base.turns[l]) continue;
-        const double factor = left[l] / (more.turns[l] - base.turns[l]);
+        if (more.iterations[l] <= base.iterations[l]) continue;
+        const double factor = left[l] / (more.iterations[l] - base.iterations[l]);
         all_ += factor * (more.instructions - base.instructions);
-        for (std::size_t m = 0; m < loops; ++m) left[m] -= factor * (more.turns[m] - base.turns[m]);
+        for (std::size_t m = 0; m < loops; ++m) left[m] -= factor * (more.iterations[m] - base.iterations[m]);
     }
 }
 
@@ -48,7 +48,8 @@ KeptWork::Count KeptWork::count(const Caps& caps) const {
             ++w.step;
         }
     }
-    for (const std::uint64_t turns : steps.turns()) out.turns.push_back(static_cast<double>(turns));
+    for (const std::uint64_t iterations : steps.iterations())
+        out.iterations.push_back(static_cast<double>(iterations));
     return out;
 }
 

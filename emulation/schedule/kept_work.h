@@ -20,7 +20,7 @@ class KeptWork {
   private:
     struct Count {
         double instructions = 0;
-        std::vector<double> turns;  // by loop
+        std::vector<double> iterations;  // by loop
     };
     [[nodiscard]] Count count(const Caps& caps) const;
 

@@ -19,7 +19,7 @@ namespace trimtab::schedule {
 namespace {
 
 constexpr double little = 1e-6;
-constexpr std::uint16_t least_kept_turns = 4;
+constexpr std::uint16_t least_kept_iterations = 4;
 
 // What warps that ran the same instructions equally often do of the code.
 struct Plan {
@@ -54,7 +54,7 @@ class MachineTracer {
                     return std::unexpected(
                         fmt::format("{:.0f} % of what runs was matched, {:.0f} of {:.0f} bytes of a lane",
                                     match.counted_share * 100, match.sass_bytes, match.ptx_bytes));
-                if (plans.empty()) set_kept_turns(match);
+                if (plans.empty()) set_kept_iterations(match);
                 plans.emplace(entered, Plan{.match = std::move(match)});
             }
         for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -145,11 +145,12 @@ class MachineTracer {
         return none;
     }
 
-    // As many turns of the PTX as were recorded.
-    void set_kept_turns(const sass::Match& match) {
+    // As many iterations of the PTX as were recorded.
+    void set_kept_iterations(const sass::Match& match) {
         for (std::size_t l = 0; l < out_.code.loops.size(); ++l)
-            out_.code.loops[l].kept_turns = static_cast<std::uint16_t>(
-                std::clamp(kept_turns / match.loops[l].copies, double{least_kept_turns}, double{kept_turns}));
+            out_.code.loops[l].kept_iterations = static_cast<std::uint16_t>(
+                std::clamp(kept_iterations / match.loops[l].copies, double{least_kept_iterations},
+                           double{kept_iterations}));
     }
 
     // --- how often ---
@@ -194,11 +195,11 @@ class MachineTracer {
         const Plan* plan = nullptr;
         const WarpTrace* ptx = nullptr;
         WarpTrace out;
-        std::vector<double> due_blocks, due_entries, due_turns;  // fractions left over
+        std::vector<double> due_blocks, due_entries, due_iterations;  // fractions left over
         // By access of the PTX: the requests that it made, and how many of them have been taken.
         std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> requests;
         std::unordered_map<std::uint32_t, std::size_t> taken;
-        std::array<std::uint16_t, loop_depth> loops{no_loop, no_loop, no_loop}, turn{};
+        std::array<std::uint16_t, loop_depth> loops{no_loop, no_loop, no_loop}, iteration{};
     };
 
     WarpTrace warp_trace(const Plan& plan, const WarpTrace& ptx) {
@@ -207,9 +208,9 @@ class MachineTracer {
         way.ptx = &ptx;
         way.due_blocks.assign(flow_.blocks.size(), 0);
         way.due_entries.assign(flow_.loops.size(), 0);
-        way.due_turns.assign(flow_.loops.size(), 0);
+        way.due_iterations.assign(flow_.loops.size(), 0);
         for (std::size_t l = 0; l < flow_.loops.size(); ++l)
-            way.out.turns.push_back(
+            way.out.iterations.push_back(
                 static_cast<std::uint64_t>(std::llround(plan.match.executions[flow_.loops[l].header])));
         for (const Step& step : ptx.steps) {
             const Stretch& stretch = ptx_.code.stretches[step.stretch];
@@ -222,46 +223,46 @@ class MachineTracer {
         return std::move(way.out);
     }
 
-    // One turn of a loop that has so many; of no loop, the whole code.
-    void pass(Way& way, std::size_t loop, double turns, std::size_t depth) {
+    // One iteration of a loop that has so many; of no loop, the whole code.
+    void pass(Way& way, std::size_t loop, double iterations, std::size_t depth) {
         for (const Member& member : members_[loop]) {
             if (member.is_loop) {
-                enter(way, member.index, turns, depth);
+                enter(way, member.index, iterations, depth);
                 continue;
             }
             double& due = way.due_blocks[member.index];
-            due += way.plan->match.executions[member.index] / turns;
+            due += way.plan->match.executions[member.index] / iterations;
             if (due < 1 - little) continue;
             due = std::max(0.0, std::min(due - 1, 1.0));
             step(way, member.index);
         }
     }
 
-    void enter(Way& way, std::uint32_t loop, double turns, std::size_t depth) {
+    void enter(Way& way, std::uint32_t loop, double iterations, std::size_t depth) {
         const sass::LoopMatch& match = way.plan->match.loops[loop];
-        if (match.turns < little) return;
+        if (match.iterations < little) return;
         const double entries = std::max(match.entries, little);
         double& due = way.due_entries[loop];
-        due += std::min(1.0, entries / turns);
+        due += std::min(1.0, entries / iterations);
         if (due < 1 - little) return;
         due = std::max(0.0, due - 1);
-        double& left = way.due_turns[loop];
-        left += match.turns / std::max(entries, std::min(1.0, turns));
+        double& left = way.due_iterations[loop];
+        left += match.iterations / std::max(entries, std::min(1.0, iterations));
         const auto own = static_cast<std::uint64_t>(left + little);
         left -= static_cast<double>(own);
         const auto loops = way.loops;
-        const auto turn = way.turn;
+        const auto iteration = way.iteration;
         const bool is_numbered = depth < loop_depth;
         const std::uint64_t kept =
-            is_numbered ? std::min<std::uint64_t>(own, out_.code.loops[loop].kept_turns) : own;
+            is_numbered ? std::min<std::uint64_t>(own, out_.code.loops[loop].kept_iterations) : own;
         if (kept < own) out_.code.loops[loop].is_cut = true;
         if (is_numbered) way.loops[depth] = static_cast<std::uint16_t>(loop);
         for (std::uint64_t t = 1; t <= kept && way.out.steps.size() < most_steps_of_warp; ++t) {
-            if (is_numbered) way.turn[depth] = static_cast<std::uint16_t>(t);
-            pass(way, loop, match.turns, depth + 1);
+            if (is_numbered) way.iteration[depth] = static_cast<std::uint16_t>(t);
+            pass(way, loop, match.iterations, depth + 1);
         }
         way.loops = loops;
-        way.turn = turn;
+        way.iteration = iteration;
     }
 
     void step(Way& way, std::uint32_t block) {
@@ -270,7 +271,7 @@ class MachineTracer {
         step.stretch = block;
         step.first_request = static_cast<std::uint32_t>(way.out.requests.size());
         step.loops = way.loops;
-        step.turn = way.turn;
+        step.iteration = way.iteration;
         for (std::uint32_t i = stretch.first; i < stretch.first + stretch.count; ++i) {
             const Instruction& instruction = out_.code.instructions[i];
             if (!instruction.has_request) continue;

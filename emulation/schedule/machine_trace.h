@@ -2,9 +2,10 @@
 // The trace of a launch's warps through ptxas's machine code, from that through the PTX.
 //
 // Which block of the code a warp runs how often follows from how often it ran each instruction of the PTX
-// (core/sass/match.h); it passes them in the order of the code, loops turn by turn. What an access touched is what the
-// PTX's access of the same line touched: the n-th time there is the n-th time here. When an instruction may issue
-// is not guessed: the code states stall cycles, and which of six counters of the warp it sets and waits for.
+// (core/sass/match.h); it passes them in the order of the code, loops iteration by iteration. What an access
+// touched is what the PTX's access of the same line touched: the n-th time there is the n-th time here. When an
+// instruction may issue is not guessed: the code states stall cycles, and which of six counters of the warp it sets
+// and waits for.
 #pragma once
 
 #include <expected>

@@ -163,11 +163,11 @@ void lay_side_by_side(Lanes& lanes, unsigned bytes) {
             lines[count++] = line;
     }
     const std::uint64_t together = std::max<std::uint64_t>(1, lanes.count * bytes / line_bytes),
-                        turn = lanes.address[0] % line_bytes / bytes;
+                        rotation = lanes.address[0] % line_bytes / bytes;
     for (unsigned i = 0; i < lanes.count; ++i) {
         const std::uint64_t offset = std::uint64_t{i} * bytes;
         lanes.address[i] =
-            (lines[(turn * together + offset / line_bytes) % count] << line_shift) + offset % line_bytes;
+            (lines[(rotation * together + offset / line_bytes) % count] << line_shift) + offset % line_bytes;
     }
 }
 
@@ -197,7 +197,7 @@ void Recorder::block_started(const emulator::Block& block) {
     BlockTrace& trace = blocks_.emplace_back();
     trace.block = block.linear_index();
     trace.warps.resize(warps);
-    for (WarpTrace& warp : trace.warps) warp.turns.assign(code_.code.loops.size(), 0);
+    for (WarpTrace& warp : trace.warps) warp.iterations.assign(code_.code.loops.size(), 0);
     first_.emplace_back(code_.access_count, 0);
     auto& states = warps_.emplace_back(warps);
     for (WarpState& state : states) {
@@ -226,26 +226,26 @@ void Recorder::enters(Warp& w, const emulator::RegionInfo& region) {
            state.open[own + inside].depth == depth && state.open[own + inside].loop == place.loops[inside])
         ++inside;
     state.open.resize(own + inside);
-    const auto begin_turn = [&](OpenLoop& open) {
-        ++open.turn;
-        ++trace.turns[open.loop];
+    const auto begin_iteration = [&](OpenLoop& open) {
+        ++open.iteration;
+        ++trace.iterations[open.loop];
     };
-    if (place.is_header && inside == place.loops.size()) begin_turn(state.open.back());
+    if (place.is_header && inside == place.loops.size()) begin_iteration(state.open.back());
     // Entered: at the header, or past it where a path of the warp comes back to one of its loops.
     for (; inside < place.loops.size(); ++inside) {
-        state.open.push_back({.loop = place.loops[inside], .depth = depth, .turn = 0});
-        begin_turn(state.open.back());
+        state.open.push_back({.loop = place.loops[inside], .depth = depth, .iteration = 0});
+        begin_iteration(state.open.back());
     }
 
     state.last_step[stretch] = none;
     Step step{.stretch = stretch, .first_request = static_cast<std::uint32_t>(trace.requests.size())};
     for (std::size_t d = 0; d < loop_depth && d < state.open.size(); ++d) {
-        if (state.open[d].turn > kept_turns) {
+        if (state.open[d].iteration > kept_iterations) {
             cut_short_[state.open[d].loop] = true;
             return skip(w, region, trace, state);
         }
         step.loops[d] = state.open[d].loop;
-        step.turn[d] = static_cast<std::uint16_t>(state.open[d].turn);
+        step.iteration[d] = static_cast<std::uint16_t>(state.open[d].iteration);
     }
     if (is_cut()) return skip(w, region, trace, state);
     ++steps_;
@@ -254,19 +254,19 @@ void Recorder::enters(Warp& w, const emulator::RegionInfo& region) {
     trace.requests.resize(trace.requests.size() + code_.code.stretches[stretch].requests);
 }
 
-// Of a turn that is not kept, for neither are those that follow it.
+// Of an iteration that is not kept, for neither are those that follow it.
 void Recorder::skip(Warp& w, const emulator::RegionInfo& region, WarpTrace& trace, WarpState& state) {
     const CountedLoop* const loop = counted_.at(region.slot);
     if (loop == nullptr) return;
     std::uint32_t& entered = state.entered[region.slot];
     constexpr std::uint32_t most = 1u << 30;
     if (entered >= most) return;
-    const std::uint64_t turns = skip_turns(w, *loop, most);
-    entered += static_cast<std::uint32_t>(turns);
-    if (loop->back_slot != none) state.entered[loop->back_slot] += static_cast<std::uint32_t>(turns);
-    state.open.back().turn += turns;
-    trace.turns[state.open.back().loop] += turns;
-    skipped_ += turns * loop->instructions;
+    const std::uint64_t iterations = skip_iterations(w, *loop, most);
+    entered += static_cast<std::uint32_t>(iterations);
+    if (loop->back_slot != none) state.entered[loop->back_slot] += static_cast<std::uint32_t>(iterations);
+    state.open.back().iteration += iterations;
+    trace.iterations[state.open.back().loop] += iterations;
+    skipped_ += iterations * loop->instructions;
 }
 
 LaneAddresses::Shape Recorder::accesses(Warp& w, const emulator::Op* op, LaneAddresses::Shape shape) {

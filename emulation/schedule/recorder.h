@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Watches the functional emulation of some blocks and writes down what their warps did.
 //
-// Of each loop the first turns are kept (`kept_turns`), the others counted: a loop's steady state shows in
-// tens of turns. Those of `counted` loops are not even run.
+// Of each loop the first iterations are kept (`kept_iterations`), the others counted: a loop's steady state shows in
+// tens of iterations. Those of `counted` loops are not even run.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "emulation/emulator/exec/observer.h"
 #include "emulation/schedule/code_builder.h"
-#include "emulation/schedule/skip_turns.h"
+#include "emulation/schedule/skip_iterations.h"
 
 namespace trimtab::schedule {
 
@@ -37,13 +37,13 @@ class Recorder : public emulator::LaunchObserver {
     [[nodiscard]] const std::vector<BlockTrace>& traces() const { return blocks_; }
     // By block, then by access: the least address of its first request; 0: it made none.
     [[nodiscard]] const std::vector<std::vector<std::uint64_t>>& first_addresses() const { return first_; }
-    // How often a warp entered each region, by its slot in the kernel's numbering: all turns.
+    // How often a warp entered each region, by its slot in the kernel's numbering: all iterations.
     [[nodiscard]] const std::vector<std::uint32_t>& entered(std::size_t block, std::size_t warp) const {
         return warps_[block][warp].entered;
     }
-    // That turns would have run which were left out.
+    // That iterations would have run which were left out.
     [[nodiscard]] std::uint64_t skipped_instructions() const { return skipped_; }
-    // By loop: some warp had more turns at a time than are kept.
+    // By loop: some warp had more iterations at a time than are kept.
     [[nodiscard]] bool is_cut_short(std::size_t loop) const { return cut_short_[loop]; }
     // Steps were lost: the launch is more than can be kept.
     [[nodiscard]] bool is_cut() const { return steps_ >= most_steps; }
@@ -59,7 +59,7 @@ class Recorder : public emulator::LaunchObserver {
     struct OpenLoop {
         std::uint16_t loop = 0;
         std::uint32_t depth = 0;  // of the frame
-        std::uint64_t turn = 0;
+        std::uint64_t iteration = 0;
     };
     struct WarpState {
         std::vector<OpenLoop> open;

@@ -164,7 +164,7 @@ class Emulation {
         }
         out_.cycles = std::max(out_.cycles, execution_.arrived_cycles());
         out_.admitted_cycles = execution_.admitted_cycles();
-        out_.turns = steps_.turns();
+        out_.iterations = steps_.iterations();
         return std::move(out_);
     }
 
@@ -225,7 +225,7 @@ class Emulation {
                 w.index = i;
                 w.least_cycles = w.ended_cycles = at;
                 w.loops.fill(no_loop);
-                w.turn.fill(0);
+                w.iteration.fill(0);
                 w.registers.assign(code_.register_count, at);
                 w.waits.assign(work_.trace->accesses.size(), 1.0 - 1e-9);  // the first one waits, if any
                 steps_.enter(w);

@@ -16,7 +16,7 @@
 
 namespace trimtab::schedule {
 
-// Turns that are run of each recorded loop; the others are left out.
+// Iterations that are run of each recorded loop; the others are left out.
 using Caps = std::vector<std::uint16_t>;
 
 // A change of one resource's numbers, in all code or in one region.
@@ -36,7 +36,7 @@ struct Work {
     const KernelTrace* trace = nullptr;
     std::uint32_t resident = 1;  // blocks on the SM at once
     std::uint32_t blocks = 1;    // in all; block i does as trace->blocks[i % size] did
-    Caps caps{};                 // by loop; empty: every recorded turn
+    Caps caps{};                 // by loop; empty: every recorded iteration
     const Change* change = nullptr;
     std::vector<TimelineEntry>* timeline = nullptr;  // is filled, up to its capacity
 };
@@ -45,7 +45,7 @@ struct Outcome {
     double cycles = 0;
     std::uint64_t warp_instructions = 0;
     std::array<double, resource_count> admitted_cycles{};  // gaps taken, of the busiest of its instances
-    std::vector<std::uint64_t> turns;                      // by loop, of all warps
+    std::vector<std::uint64_t> iterations;                 // by loop, of all warps
     std::vector<double> block_end_cycles;                  // by block, in order of start
 };
 

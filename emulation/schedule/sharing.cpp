@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t most_sectors = 512, most_of_access = 128, most_moved = 1 << 16;
 
 // What a block touches by accesses that move alike from block to block: some sectors of what was kept of the
-// trace, how many there are in that, and how many in the whole block, if later turns go on as the second half of
+// trace, how many there are in that, and how many in the whole block, if later iterations go on as the second half of
 // the kept ones. One access may find in another block what a neighbour of it found there: rows of a stencil.
 struct TouchedSectors {
     std::array<std::int64_t, 3> strides{};
@@ -26,16 +26,16 @@ struct TouchedSectors {
     double in_block = 0;
 };
 
-// Turns of each loop in the whole run for each that was kept, of all warps.
-std::vector<double> turns_a_kept_one(const BlockTrace& trace, std::size_t loops) {
+// Iterations of each loop in the whole run for each that was kept, of all warps.
+std::vector<double> iterations_a_kept_one(const BlockTrace& trace, std::size_t loops) {
     std::vector<double> all(loops, 0), kept(loops, 0);
     for (const WarpTrace& warp : trace.warps) {
-        for (std::size_t l = 0; l < loops; ++l) all[l] += static_cast<double>(warp.turns[l]);
+        for (std::size_t l = 0; l < loops; ++l) all[l] += static_cast<double>(warp.iterations[l]);
         Step last;
         for (const Step& step : warp.steps) {
             bool is_new = false;
             for (std::size_t d = 0; d < loop_depth; ++d) {
-                is_new = is_new || step.loops[d] != last.loops[d] || step.turn[d] != last.turn[d];
+                is_new = is_new || step.loops[d] != last.loops[d] || step.iteration[d] != last.iteration[d];
                 if (is_new && step.loops[d] != no_loop) kept[step.loops[d]] += 1;
             }
             last = step;
@@ -54,7 +54,7 @@ Grouped touched_by(const BlockTrace& trace, const Code& code, const Neighbours& 
     Grouped out;
     out.group_of.assign(neighbours.addresses.size(), none);
     std::vector<std::size_t> taken(neighbours.addresses.size(), 0);
-    const std::vector<double> scale = turns_a_kept_one(trace, code.loops.size());
+    const std::vector<double> scale = iterations_a_kept_one(trace, code.loops.size());
     const auto group_of = [&](std::uint32_t access) -> TouchedSectors& {
         std::size_t& own = out.group_of[access];
         const auto& strides = neighbours.strides[access];
@@ -71,9 +71,10 @@ Grouped touched_by(const BlockTrace& trace, const Code& code, const Neighbours& 
             const Request* request = warp.requests.data() + step.first_request;
             std::size_t depth = 0;
             while (depth < loop_depth && step.loops[depth] != no_loop) ++depth;
-            // Sectors that are new in the second half stand for those of the turns that were not kept.
-            const double turns = depth == 0 ? 1 : scale[step.loops[depth - 1]];
-            const double stands_for = depth > 0 && step.turn[depth - 1] > kept_turns / 2 ? 2 * turns - 1 : 1;
+            // Sectors that are new in the second half stand for those of the iterations that were not kept.
+            const double iterations = depth == 0 ? 1 : scale[step.loops[depth - 1]];
+            const double stands_for =
+                depth > 0 && step.iteration[depth - 1] > kept_iterations / 2 ? 2 * iterations - 1 : 1;
             for (std::uint32_t i = stretch.first; i < stretch.first + stretch.count; ++i) {
                 const Instruction& instruction = code.instructions[i];
                 if (!instruction.has_request) continue;

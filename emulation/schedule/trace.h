@@ -55,15 +55,15 @@ struct Stretch {
 inline constexpr std::size_t loop_depth = 3;  // deeper loops are never cut short
 inline constexpr std::uint16_t no_loop = 0xffff;
 
-// Turns of a loop that a trace keeps: a multiple of those that walk a sector of bytes, floats or doubles; half of
+// Iterations of a loop that a trace keeps: a multiple of those that walk a sector of bytes, floats or doubles; half of
 // it is, too.
-inline constexpr std::uint16_t kept_turns = 64;
+inline constexpr std::uint16_t kept_iterations = 64;
 
 struct Loop {
     std::uint32_t parent = none;
     std::string name;  // its source lines
-    std::uint16_t kept_turns = schedule::kept_turns;
-    bool is_cut = false;  // some warp had more turns at a time than were kept
+    std::uint16_t kept_iterations = schedule::kept_iterations;
+    bool is_cut = false;  // some warp had more iterations at a time than were kept
 };
 
 struct Region {
@@ -102,14 +102,15 @@ struct Line {
 // A pass through a stretch.
 struct Step {
     std::uint32_t stretch = 0, first_request = 0;
-    // Loops that it lies in, outermost first, and the turn of each, from 1.
-    std::array<std::uint16_t, loop_depth> loops{no_loop, no_loop, no_loop}, turn{};
+    // Loops that it lies in, outermost first, and the iteration of each, from 1.
+    std::array<std::uint16_t, loop_depth> loops{no_loop, no_loop, no_loop}, iteration{};
 };
 
 struct WarpTrace {
     std::vector<Step> steps;
     std::vector<Request> requests;
-    std::vector<std::uint64_t> turns;  // by loop: of the whole run, those included that no step stands for
+    std::vector<std::uint64_t>
+        iterations;  // by loop: of the whole run, those included that no step stands for
 };
 
 struct BlockTrace {

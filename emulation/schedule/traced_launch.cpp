@@ -11,9 +11,9 @@
 #include "emulation/schedule/code_builder.h"
 #include "emulation/schedule/machine_trace.h"
 #include "emulation/schedule/recorder.h"
-#include "emulation/schedule/settled_turns.h"
+#include "emulation/schedule/settled_iterations.h"
 #include "emulation/schedule/sharing.h"
-#include "emulation/schedule/skip_turns.h"
+#include "emulation/schedule/skip_iterations.h"
 
 namespace trimtab::schedule {
 
@@ -46,7 +46,7 @@ class Tracer {
         if (kernel == nullptr || !kernel->info().error.empty())
             return std::unexpected(
                 Error{.message = kernel == nullptr ? "there is no such kernel" : kernel->info().error});
-        if (!request_.runs_every_turn) counted_ = LoopsBySlot(counted_loops(*kernel));
+        if (!request_.runs_every_iteration) counted_ = LoopsBySlot(counted_loops(*kernel));
         skipping_pays_ = !counted_.empty();
         const double active_sms = static_cast<double>(std::min<std::uint64_t>(blocks_, sm_count()));
         out_.machine = machine_of(*request_.device, active_sms);
@@ -83,7 +83,7 @@ class Tracer {
             for (std::size_t l = 0; l < out_.trace.code.loops.size(); ++l)
                 out_.trace.code.loops[l].is_cut = recorder.is_cut_short(l);
         }
-        settle_turns(out_.trace);
+        settle_iterations(out_.trace);
         out_.places = emulator::instruction_places(*request_.program, request_.kernel);
         return std::move(out_);
     }
@@ -159,7 +159,7 @@ class Tracer {
         return result->warp_instructions;
     }
 
-    // The warp instructions of some blocks. Where most turns can be left out the launch is watched, and without it
+    // The warp instructions of some blocks. Where most iterations can be left out the launch is watched, and without it
     // compiled, which is some times faster.
     std::expected<std::uint64_t, Error> count(const std::vector<std::uint64_t>& blocks) {
         constexpr std::uint64_t slower = 8;

@@ -37,7 +37,8 @@ struct TraceRequest {
     Settings settings{};                   // of the SM, in the place of the device's
     std::function<bool()> is_cancelled{};  // as emulator::LaunchRequest's
     bool is_interpreted = false;           // likewise
-    bool runs_every_turn = false;  // of loops too whose course is known (counted_loops.h); times are the same
+    bool runs_every_iteration =
+        false;  // of loops too whose course is known (counted_loops.h); times are the same
     const sass::Assembly* code =
         nullptr;                    // what ptxas makes of the kernel for the device; nullptr: PTX must do
     std::span<const Edit> edits{};  // of the PTX: there is no machine code of what was not compiled
@@ -55,7 +56,7 @@ struct TracedLaunch {
     std::string machine_code;     // the architecture of the code that was traced, "sm_86"; empty: PTX
     std::string no_machine_code;  // why not, where there was some
     std::uint64_t blocks_run = 0, warp_instructions = 0;  // by the functional emulator
-    double block_warp_instructions = 0;  // of a traced block on average, turns that were left out too
+    double block_warp_instructions = 0;  // of a traced block on average, iterations that were left out too
     bool is_cut = false;  // loops beyond what can be kept: the time is of the part kept, scaled
     // By instruction in the kernel's numbering.
     std::vector<emulator::InstructionPlace> places;

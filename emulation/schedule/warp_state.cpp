@@ -4,30 +4,30 @@
 namespace trimtab::schedule {
 
 WarpSteps::WarpSteps(const Work& work)
-    : code_(work.trace->code), caps_(work.caps), turns_(code_.loops.size(), 0) {}
+    : code_(work.trace->code), caps_(work.caps), iterations_(code_.loops.size(), 0) {}
 
 bool WarpSteps::is_kept(const Step& step) const {
     if (caps_.empty()) return true;
     for (std::size_t d = 0; d < loop_depth && step.loops[d] != no_loop; ++d)
-        if (step.turn[d] > caps_[step.loops[d]]) return false;
+        if (step.iteration[d] > caps_[step.loops[d]]) return false;
     return true;
 }
 
-void WarpSteps::count_turns(WarpState& w, const Step& step) {
-    bool is_new = false;  // with a loop's turn, those of the loops in it are
+void WarpSteps::count_iterations(WarpState& w, const Step& step) {
+    bool is_new = false;  // with a loop's iteration, those of the loops in it are
     w.cut_loop = w.late_loop = no_loop;
     for (std::size_t d = 0; d < loop_depth; ++d) {
-        is_new = is_new || step.loops[d] != w.loops[d] || step.turn[d] != w.turn[d];
+        is_new = is_new || step.loops[d] != w.loops[d] || step.iteration[d] != w.iteration[d];
         if (step.loops[d] == no_loop) continue;
-        if (is_new) ++turns_[step.loops[d]];
+        if (is_new) ++iterations_[step.loops[d]];
         const Loop& loop = code_.loops[step.loops[d]];
         if (!loop.is_cut) continue;
         w.cut_loop = step.loops[d];
-        // Already before half of those that are kept, so that what follows differs from it in nothing but its turns.
-        if (step.turn[d] > loop.kept_turns / 4) w.late_loop = step.loops[d];
+        // Already before half of those that are kept, so that what follows differs from it in nothing but its iterations.
+        if (step.iteration[d] > loop.kept_iterations / 4) w.late_loop = step.loops[d];
     }
     w.loops = step.loops;
-    w.turn = step.turn;
+    w.iteration = step.iteration;
 }
 
 void WarpSteps::enter(WarpState& w) {
@@ -35,7 +35,7 @@ void WarpSteps::enter(WarpState& w) {
     for (; w.step < w.trace->steps.size(); ++w.step) {
         const Step& step = w.trace->steps[w.step];
         if (!is_kept(step)) continue;
-        count_turns(w, step);
+        count_iterations(w, step);
         const Stretch& stretch = code_.stretches[step.stretch];
         if (stretch.count == 0) continue;
         w.next = code_.instructions.data() + stretch.first;

@@ -26,15 +26,15 @@ struct WarpState {
     double ready_cycles = never;  // when its next instruction may issue; never: it waits at a barrier
     double least_cycles = 0;      // instructions issue in their order
     double ended_cycles = 0;      // of all that it has issued
-    std::array<std::uint16_t, loop_depth> loops{}, turn{};  // of the last step
-    // Of the step's loops that the trace cuts short: the innermost, and the innermost whose turns have come to stand for
-    // those left out.
+    std::array<std::uint16_t, loop_depth> loops{}, iteration{};  // of the last step
+    // Of the step's loops that the trace cuts short: the innermost, and the innermost whose iterations have come to
+    // stand for those left out.
     std::uint16_t cut_loop = no_loop, late_loop = no_loop;
     std::vector<double> registers;  // when each is there
     std::vector<double> waits;      // by access: what is left of its share of requests that wait for DRAM
 };
 
-// Leads warps from step to step, past the turns that are left out.
+// Leads warps from step to step, past the iterations that are left out.
 class WarpSteps {
   public:
     explicit WarpSteps(const Work& work);
@@ -42,15 +42,15 @@ class WarpSteps {
     // The next step that is kept and has instructions, from `w.step` on; the warp ends where there is none.
     void enter(WarpState& w);
     // By loop, of all warps.
-    [[nodiscard]] const std::vector<std::uint64_t>& turns() const { return turns_; }
+    [[nodiscard]] const std::vector<std::uint64_t>& iterations() const { return iterations_; }
 
   private:
     [[nodiscard]] bool is_kept(const Step& step) const;
-    void count_turns(WarpState& w, const Step& step);
+    void count_iterations(WarpState& w, const Step& step);
 
     const Code& code_;
     const Caps& caps_;
-    std::vector<std::uint64_t> turns_;
+    std::vector<std::uint64_t> iterations_;
 };
 
 }  // namespace trimtab::schedule

@@ -112,7 +112,7 @@ class Counter {
             bool is_new = false;  // with a loop's iteration, those of the loops in it are
             for (std::size_t d = 0; d < loop_depth && step.loops[d] != no_loop; ++d) {
                 is_new = is_new || before == nullptr || before->loops[d] != step.loops[d] ||
-                         before->turn[d] != step.turn[d];
+                         before->iteration[d] != step.iteration[d];
                 if (!is_new) continue;
                 Iterations& of = own[step.loops[d]];
                 ++of.kept;
@@ -121,7 +121,7 @@ class Counter {
             before = &step;
         }
         for (std::size_t l = 0; l < own.size(); ++l)
-            own[l].all = l < warp.turns.size() ? static_cast<double>(warp.turns[l]) : own[l].kept;
+            own[l].all = l < warp.iterations.size() ? static_cast<double>(warp.iterations[l]) : own[l].kept;
     }
 
     [[nodiscard]] WorkCount count_step(const BlockTrace& block, const WarpTrace& warp,

@@ -26,7 +26,7 @@ struct WorkCount {
 
 // Iterations of a loop that show what those beyond what the trace keeps do.
 [[nodiscard]] inline bool is_late(const Code& code, const Step& step, std::size_t depth) {
-    return step.turn[depth] > code.loops[step.loops[depth]].kept_turns / 2;
+    return step.iteration[depth] > code.loops[step.loops[depth]].kept_iterations / 2;
 }
 
 }  // namespace trimtab::schedule

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-// What plain streams get of the peaks, as the models have it: emulation/schedule/architecture.cpp, core/model/trimtab_model.cpp. A
-// description states peaks, so what is measured is brought to them.
+// What plain streams get of the peaks, as the models have it: emulation/schedule/architecture.cpp,
+// core/model/trimtab_model.cpp. A description states peaks, so what is measured is brought to them.
 constexpr double dram_share = 0.85, l2_share = 0.78;
 // What an SM takes of L2 in a cycle, at most: emulation/schedule/architecture.cpp.
 constexpr double port_bytes = 64;
@@ -158,14 +158,14 @@ std::vector<Measurement> bandwidths(Session& session, double sm_clock_hz) {
     const double l2_bytes_a_turn = word_bytes * 8 * all.blocks * all.threads;
     constexpr int few = 16, many = 48;
     std::vector<double> l2;
-    for (const double ns_a_turn : session.differences(
+    for (const double ns_a_iteration : session.differences(
              [&](bool longer) {
                  int turns = longer ? many : few;
                  return session.ns(
                      [&] { session.launch("stream_l2", all, {&out_at, &held_at, &mask, &turns}); });
              },
              many - few))
-        l2.push_back(l2_bytes_a_turn / ns_a_turn * 1e9 / sm_clock_hz);
+        l2.push_back(l2_bytes_a_turn / ns_a_iteration * 1e9 / sm_clock_hz);
     out.push_back(summarized("l2_bytes_read_per_clock", "bytes a cycle", l2, "all SMs read what L2 holds"));
     // Where the SMs take all that they can, L2 might give more.
     const bool is_port = out.back().value > 0.95 * port_bytes * sms;

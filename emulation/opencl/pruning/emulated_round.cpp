@@ -90,11 +90,11 @@ class WarpReader {
         out.operations.push_back({.weight = weight, .component = Component::gc});
     }
 
-    // The turns that a trace lacks are done by the second half of those that it keeps.
+    // The iterations that a trace lacks are done by the second half of those that it keeps.
     void weigh(const schedule::WarpTrace& warp) {
         weights_.assign(warp.steps.size(), 1.0f);
-        for (std::size_t l = 0; l < code_.loops.size() && l < warp.turns.size(); ++l) {
-            const std::uint16_t half = std::max<std::uint16_t>(1, code_.loops[l].kept_turns / 2);
+        for (std::size_t l = 0; l < code_.loops.size() && l < warp.iterations.size(); ++l) {
+            const std::uint16_t half = std::max<std::uint16_t>(1, code_.loops[l].kept_iterations / 2);
             double first = 0, second = 0;
             const auto depth_of = [&](const schedule::Step& step) {
                 return static_cast<std::size_t>(std::ranges::find(step.loops, l) - step.loops.begin());
@@ -107,15 +107,16 @@ class WarpReader {
                 if (!is_new)
                     for (std::size_t d = 0; d <= depth; ++d)
                         is_new = is_new || warp.steps[s - 1].loops[d] != step.loops[d] ||
-                                 warp.steps[s - 1].turn[d] != step.turn[d];
-                if (is_new) (step.turn[depth] > half ? second : first) += weights_[s];
+                                 warp.steps[s - 1].iteration[d] != step.iteration[d];
+                if (is_new) (step.iteration[depth] > half ? second : first) += weights_[s];
             }
-            const double left = static_cast<double>(warp.turns[l]) - first - second;
+            const double left = static_cast<double>(warp.iterations[l]) - first - second;
             if (second <= 0 || left < 0.5) continue;
             const auto factor = static_cast<float>(1 + left / second);
             for (std::size_t s = 0; s < warp.steps.size(); ++s) {
                 const std::size_t depth = depth_of(warp.steps[s]);
-                if (depth != schedule::loop_depth && warp.steps[s].turn[depth] > half) weights_[s] *= factor;
+                if (depth != schedule::loop_depth && warp.steps[s].iteration[depth] > half)
+                    weights_[s] *= factor;
             }
         }
     }

@@ -115,7 +115,8 @@ class Pipeline {
     double end_ = 0;
 };
 
-// Warp cycles of the round's operations: with the kept turns once, with the first half of them, and with all turns.
+// Warp cycles of the round's operations: with the kept iterations once, with the first half of them, and with all
+// iterations.
 struct Work {
     double kept = 0, first_half = 0, all = 0;
 };

@@ -15,9 +15,9 @@
 
 namespace trimtab::pruning {
 
-// How a launch is cut into work-groups, and which of them one multiprocessor has at once: groups go to the multiprocessors in
-// turn, and those in the middle of its own stand for all. Groups at the launch's edges may do less than others: where there
-// are rounds without them, one of those is taken.
+// How a launch is cut into work-groups, and which of them one multiprocessor has at once: groups go to the
+// multiprocessors in iteration, and those in the middle of its own stand for all. Groups at the launch's edges may
+// do less than others: where there are rounds without them, one of those is taken.
 struct GroupPlacement {
     trimtab_dim3 group{1, 1, 1}, groups{1, 1, 1};
     std::uint64_t group_count = 1;
@@ -32,8 +32,8 @@ struct GroupPlacement {
     [[nodiscard]] std::uint64_t group_at(std::uint32_t i, std::uint32_t sm_count) const;
 };
 
-// Accesses in the order in which the warps of a round make them, one of each warp in turn, against L2's share and the constant
-// cache; warps' operations with what was found.
+// Accesses in the order in which the warps of a round make them, one of each warp in turn, against L2's share and
+// the constant cache; warps' operations with what was found.
 class CachedRound {
   public:
     CachedRound(const Latencies& latencies, TracePool& pool)

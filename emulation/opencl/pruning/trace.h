@@ -10,8 +10,8 @@
 
 namespace trimtab::pruning {
 
-// An operation: it holds its component for busy_cycles and the warp for wait_cycles more. Loops of many turns are kept for a
-// few of them: `weight` is how many turns an operation of a kept one stands for.
+// An operation: it holds its component for busy_cycles and the warp for wait_cycles more. Loops of many iterations
+// are kept for a few of them: `weight` is how many iterations an operation of a kept one stands for.
 struct Operation {
     float busy_cycles = 0, wait_cycles = 0, weight = 1;
     Component component = Component::fpu;
@@ -26,12 +26,12 @@ using WarpTrace = std::vector<Operation>;
 
 // What bounds and pruning need of one trace.
 struct TraceSums {
-    std::array<double, component_count> busy_cycles{};  // of one warp, all turns
+    std::array<double, component_count> busy_cycles{};  // of one warp, all iterations
     std::array<double, component_count> accesses{};     // kappa of equation (16)
     // Of the warp's own time: before its first operation of a component, and behind the work of its last one.
     std::array<double, component_count> head_cycles{}, tail_cycles{};
     double serial_cycles = 0;          // alone on the multiprocessor
-    bool is_cut = false;               // some operation stands for more than one turn
+    bool is_cut = false;               // some operation stands for more than one iteration
     std::vector<double> phase_cycles;  // serial_cycles, from barrier to barrier
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Values of a kernel's integers for one warp: what arguments, ids and the turns of loops decide (section 4.2.1).
+// Values of a kernel's integers for one warp: what arguments, ids and the iterations of loops decide (section 4.2.1).
 //
-// A value is a number for each lane. Most are the same sum for all, base + x * tid.x + y * tid.y + z * tid.z, and are kept so:
-// an operation on a warp then costs what it costs on a thread. What is no such sum is kept lane by lane. Of what memory
-// decides nothing is known, but for what all lanes read from one place: how it differs between lanes, which is not at all.
+// A value is a number for each lane. Most are the same sum for all, base + x * tid.x + y * tid.y + z * tid.z, and
+// are kept so: an operation on a warp then costs what it costs on a thread. What is no such sum is kept lane by
+// lane. Of what memory decides nothing is known, but for what all lanes read from one place: how it differs between
+// lanes, which is not at all.
 #pragma once
 
 #include <array>

@@ -63,7 +63,7 @@ void WarpWalk::walk(const WalkPlace& place, const WarpLanes& lanes, WalkedWarp& 
     out.operations.clear(), out.accesses.clear(), out.addresses.clear(), out.lines.clear(),
         out.blocks.clear();
     out_ = &out;
-    turns_ = 0;
+    iterations_ = 0;
     std::ranges::fill(edges_, 0u);
     std::ranges::fill(values_, WarpValue{});
     run_items(code_.items);
@@ -146,10 +146,10 @@ void WarpWalk::join_phis(ptx::BlockIndex b) {
         const ptx::ValueIndex v = block.phis[i];
         values_[v] = joined_[i].first;
         if (values_[v].kind == ValueKind::lanes) lane_numbers_[v] = joined_[i].second;
-        if (loop == no_index || skips_[loop].turns == 0 || !values_[v].is_sum()) continue;
-        values_[v].base += static_cast<std::int64_t>(skips_[loop].turns) * skips_[loop].steps[i].base;
+        if (loop == no_index || skips_[loop].iterations == 0 || !values_[v].is_sum()) continue;
+        values_[v].base += static_cast<std::int64_t>(skips_[loop].iterations) * skips_[loop].steps[i].base;
     }
-    if (loop != no_index) skips_[loop].turns = 0;
+    if (loop != no_index) skips_[loop].iterations = 0;
 }
 
 WarpValue WarpWalk::special(SpecialRegister special, LaneNumbers& lanes_out) const {
@@ -328,7 +328,7 @@ void WarpWalk::pass(ptx::BlockIndex from, std::size_t successor, std::uint32_t m
     const CodeBlock& block = code_.blocks[from];
     std::uint32_t& edge =
         edges_[first_edge_[code_.flow.blocks[from].successors[successor]] + block.slots[successor]];
-    // Lanes leave a loop in several turns.
+    // Lanes leave a loop in several iterations.
     edge = block.leaves[successor] == no_index ? mask : edge | mask;
 }
 

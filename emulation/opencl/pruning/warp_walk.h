@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One warp's way through a kernel, without a run: the trace that algorithms 1 to 3 make.
 //
-// Blocks come in the order in which the search of algorithm 3 lists them, loops turn by turn, and a block is in the trace where a
-// lane of the warp gets to it (the mask array M). Conditions that arguments, ids and induction variables decide are decided
-// (section 4.2.1); where memory decides, both ways are taken. A loop ends when no lane goes on; one that memory alone ends
-// has WalkSettings::unknown_trips turns.
+// Blocks come in the order in which the search of algorithm 3 lists them, loops iteration by iteration, and a block
+// is in the trace where a lane of the warp gets to it (the mask array M). Conditions that arguments, ids and
+// induction variables decide are decided (section 4.2.1); where memory decides, both ways are taken. A loop ends
+// when no lane goes on; one that memory alone ends has WalkSettings::unknown_trips iterations.
 #pragma once
 
 #include <array>
@@ -22,9 +22,9 @@ namespace trimtab::pruning {
 
 struct WalkSettings {
     std::uint32_t unknown_trips = 1;
-    // Turns of a loop that are kept, at least; the turns behind are like the second half of them as long as nothing but time
-    // tells them apart. Inner: a walk over 4-byte elements meets each sector twice.
-    std::uint32_t kept_inner_turns = 16, kept_outer_turns = 4;
+    // Iterations of a loop that are kept, at least; the iterations behind are like the second half of them as long
+    // as nothing but time tells them apart. Inner: a walk over 4-byte elements meets each sector twice.
+    std::uint32_t kept_inner_iterations = 16, kept_outer_iterations = 4;
 };
 
 // What the walk took for want of knowledge, over all warps.
@@ -75,12 +75,12 @@ class WarpWalk {
     [[nodiscard]] const WalkNotes& notes() const { return notes_; }
 
   private:
-    // The turns of a loop that a skip leaves out, and by how much its phis move in each.
+    // The iterations of a loop that a skip leaves out, and by how much its phis move in each.
     struct Skip {
-        std::uint64_t turns = 0;
+        std::uint64_t iterations = 0;
         std::vector<WarpValue> steps;  // by phi of the header
     };
-    struct Turn {  // what a turn began with, and what its branches compared
+    struct Iteration {  // what an iteration began with, and what its branches compared
         std::vector<WarpValue> phis, differences;
     };
 
@@ -100,8 +100,8 @@ class WarpWalk {
     void end_block(ptx::BlockIndex block, std::uint32_t mask);
     void pass(ptx::BlockIndex from, std::size_t successor, std::uint32_t mask);
     void note_exit(ptx::BlockIndex block, std::size_t successor, bool is_known);
-    [[nodiscard]] Turn turn_of(std::uint32_t loop);
-    [[nodiscard]] Skip possible_skip(std::uint32_t loop, std::span<const Turn> last, std::uint32_t mask);
+    [[nodiscard]] Iteration iteration_of(std::uint32_t loop);
+    [[nodiscard]] Skip possible_skip(std::uint32_t loop, std::span<const Iteration> last, std::uint32_t mask);
     [[nodiscard]] const Step* comparison_of(ptx::BlockIndex block) const;
 
     const KernelCode& code_;
@@ -129,7 +129,7 @@ class WarpWalk {
     WarpLanes lanes_;
     WalkPlace place_;
     WalkedWarp* out_ = nullptr;
-    std::uint64_t turns_ = 0;  // of all loops
+    std::uint64_t iterations_ = 0;  // of all loops
 };
 
 }  // namespace trimtab::pruning

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loops of a walk: turns, and which of them need not be walked (section 4.1.2).
+// Loops of a walk: iterations, and which of them need not be walked (section 4.1.2).
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -14,10 +14,11 @@ namespace {
 using ValueKind = WarpValue::Kind;
 using ptx::no_index;
 
-// Turns of all loops that one warp walks; beyond, the loops end.
-constexpr std::uint64_t most_turns = 20'000;
+// Iterations of all loops that one warp walks; beyond, the loops end.
+constexpr std::uint64_t most_iterations = 20'000;
 
-// The first turn from now, at least 1, in which `comparison` of d + k * step with 0 has another answer; nothing: never.
+// The first iteration from now, at least 1, in which `comparison` of d + k * step with 0 has another answer;
+// nothing: never.
 std::optional<std::uint64_t> changes_after(ptx::Comparison comparison, std::int64_t d, std::int64_t step) {
     if (step == 0) return std::nullopt;
     const auto crossing = [&](std::int64_t at) -> std::optional<std::uint64_t> {
@@ -61,10 +62,10 @@ const Step* WarpWalk::comparison_of(ptx::BlockIndex b) const {
     return is_plain ? &step : nullptr;
 }
 
-WarpWalk::Turn WarpWalk::turn_of(std::uint32_t loop) {
-    Turn turn;
+WarpWalk::Iteration WarpWalk::iteration_of(std::uint32_t loop) {
+    Iteration iteration;
     for (const ptx::ValueIndex v : code_.blocks[code_.flow.loops[loop].header].phis)
-        turn.phis.push_back(values_[v]);
+        iteration.phis.push_back(values_[v]);
     for (const ptx::BlockIndex b : branches_[loop]) {
         WarpValue difference;
         if (const Step* const step = comparison_of(b)) {
@@ -77,14 +78,15 @@ WarpWalk::Turn WarpWalk::turn_of(std::uint32_t loop) {
                               .y = left.y - right.y,
                               .z = left.z - right.z};
         }
-        turn.differences.push_back(difference);
+        iteration.differences.push_back(difference);
     }
-    return turn;
+    return iteration;
 }
 
-WarpWalk::Skip WarpWalk::possible_skip(std::uint32_t loop, std::span<const Turn> last, std::uint32_t mask) {
+WarpWalk::Skip WarpWalk::possible_skip(std::uint32_t loop, std::span<const Iteration> last,
+                                       std::uint32_t mask) {
     Skip skip;
-    const Turn &a = last[0], &b = last[1], &c = last[2];
+    const Iteration &a = last[0], &b = last[1], &c = last[2];
     for (std::size_t i = 0; i < c.phis.size(); ++i) {
         const auto before = step_between(a.phis[i], b.phis[i]), now = step_between(b.phis[i], c.phis[i]);
         if (!before || !now || !(*before == *now)) return {};
@@ -98,7 +100,7 @@ WarpWalk::Skip WarpWalk::possible_skip(std::uint32_t loop, std::span<const Turn>
         const auto before = step_between(a.differences[i], b.differences[i]),
                    now = step_between(b.differences[i], c.differences[i]);
         if (!c.differences[i].is_sum() || !before || !now || !(*before == *now)) {
-            // The same answer in all turns: an argument's, or of what does not move.
+            // The same answer in all iterations: an argument's, or of what does not move.
             const bool is_constant =
                 (condition.mask() & lanes_.present) == 0 || (~condition.mask() & lanes_.present) == 0;
             if (is_constant && !c.differences[i].is_sum() && comparison_of(block) == nullptr &&
@@ -110,13 +112,13 @@ WarpWalk::Skip WarpWalk::possible_skip(std::uint32_t loop, std::span<const Turn>
         numbers_of({.value = c.differences[i]}, ptx::Type::s64, lanes_, numbers);
         const Step& step = *comparison_of(block);
         for (std::uint32_t left = mask; left != 0; left &= left - 1)
-            if (const auto turns =
+            if (const auto iterations =
                     changes_after(step.operation.comparison,
                                   numbers[static_cast<unsigned>(std::countr_zero(left))], now->base))
-                least = std::min(least, *turns);
+                least = std::min(least, *iterations);
     }
-    // The turn in which an answer changes is walked.
-    if (least > 1 && least != std::numeric_limits<std::uint64_t>::max()) skip.turns = least - 1;
+    // The iteration in which an answer changes is walked.
+    if (least > 1 && least != std::numeric_limits<std::uint64_t>::max()) skip.iterations = least - 1;
     return skip;
 }
 
@@ -127,53 +129,53 @@ void WarpWalk::run_loop(std::uint32_t loop) {
     for (const std::uint32_t edge : back_edges_[loop]) edges_[edge] = 0;
     if (incoming(header) == 0) return;
     known_exit_[loop] = unknown_exit_[loop] = false;
-    skips_[loop].turns = 0;
+    skips_[loop].iterations = 0;
 
     const auto left_by = [&] {
         std::uint32_t mask = 0;
         for (const ExitEdge& exit : exits_[loop]) mask |= edges_[exit.edge];
         return mask;
     };
-    const std::uint32_t kept =
-        std::max(4u, code_.is_innermost[loop] ? settings_.kept_inner_turns : settings_.kept_outer_turns);
-    std::vector<Turn> last;
-    std::uint32_t turn = 0, since = 0, half_turn = 0, turns_with_exits = 0, left = left_by();
+    const std::uint32_t kept = std::max(
+        4u, code_.is_innermost[loop] ? settings_.kept_inner_iterations : settings_.kept_outer_iterations);
+    std::vector<Iteration> last;
+    std::uint32_t iteration = 0, since = 0, half_iteration = 0, iterations_with_exits = 0, left = left_by();
     std::size_t half = out_->operations.size();
-    for (;; ++turn) {
-        if (turn == since + kept / 2) half = out_->operations.size(), half_turn = turn;
+    for (;; ++iteration) {
+        if (iteration == since + kept / 2) half = out_->operations.size(), half_iteration = iteration;
         known_exit_[loop] = false;
         run_items(code_.loop_items[loop]);
         for (const std::uint32_t edge : entry_edges_[loop]) edges_[edge] = 0;
-        if (const std::uint32_t now = left_by(); now != left) ++turns_with_exits, left = now;
+        if (const std::uint32_t now = left_by(); now != left) ++iterations_with_exits, left = now;
         std::uint32_t on = 0;
         for (const std::uint32_t edge : back_edges_[loop]) on |= edges_[edge];
         if (on == 0) break;
         if (!known_exit_[loop]) {
             notes_.undecided_loops[loop] = true;
-            if (turn + 1 >= settings_.unknown_trips) break;
+            if (iteration + 1 >= settings_.unknown_trips) break;
         }
-        if (++turns_ > most_turns) {
+        if (++iterations_ > most_iterations) {
             notes_.is_cut = true;
             break;
         }
-        if (turn + 3 < since + kept) continue;  // the last three before a skip are compared
+        if (iteration + 3 < since + kept) continue;  // the last three before a skip are compared
         if (last.size() == 3) last.erase(last.begin());
-        last.push_back(turn_of(loop));
-        if (turn + 1 < since + kept || last.size() < 3) continue;
+        last.push_back(iteration_of(loop));
+        if (iteration + 1 < since + kept || last.size() < 3) continue;
         Skip skip = possible_skip(loop, last, on);
-        if (!known_exit_[loop]) skip.turns = 0;
-        if (skip.turns == 0) continue;
+        if (!known_exit_[loop]) skip.iterations = 0;
+        if (skip.iterations == 0) continue;
         // What is left out is like the second half of what was kept.
-        const float factor =
-            1 + static_cast<float>(skip.turns) / static_cast<float>(std::max(1u, turn + 1 - half_turn));
+        const float factor = 1 + static_cast<float>(skip.iterations) /
+                                     static_cast<float>(std::max(1u, iteration + 1 - half_iteration));
         for (std::size_t i = half; i < out_->operations.size(); ++i) out_->operations[i].weight *= factor;
         skips_[loop] = std::move(skip);
-        since = half_turn = turn + 1;
+        since = half_iteration = iteration + 1;
         half = out_->operations.size();
         last.clear();
     }
-    // Lanes that left in different turns have different turns' values.
-    if (turns_with_exits > 1 || unknown_exit_[loop] || notes_.undecided_loops[loop])
+    // Lanes that left in different iterations have different iterations' values.
+    if (iterations_with_exits > 1 || unknown_exit_[loop] || notes_.undecided_loops[loop])
         for (const ptx::ValueIndex v : code_.kept_values[loop]) values_[v] = {};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What ptxas 13.0 and nvdisasm 13.5 make of data/gather.ptx: a loop of unknown length with two dependent loads
-// a turn, which ptxas unrolls four times and whose rest it does in a pair and a single turn.
+// an iteration, which ptxas unrolls four times and whose rest it does in a pair and a single iteration.
 #pragma once
 
 #include <string>

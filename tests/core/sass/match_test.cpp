@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Against what the code does, worked out by hand: gather's loop does four turns at a time while more than three
+// Against what the code does, worked out by hand: gather's loop does four iterations at a time while more than three
 // are left, then two, then one.
 #include "core/sass/match.h"
 
@@ -25,30 +25,30 @@ struct Gather {
         if (parsed) module = std::move(*parsed);
         flow = control_flow(code.functions.at(0));
     }
-    // Warps that each do so many turns of the loop; it begins on line 18 and ends on line 30.
-    [[nodiscard]] Match matched(double warps, double turns) const {
+    // Warps that each do so many iterations of the loop; it begins on line 18 and ends on line 30.
+    [[nodiscard]] Match matched(double warps, double iterations) const {
         const ptx::Function& kernel = *module.function("gather");
         PtxCounts counts{.function = &kernel, .executions = {}};
         for (const ptx::Instruction& i : kernel.body)
-            counts.executions.push_back(i.line >= 18 && i.line <= 30 ? warps * turns : warps);
+            counts.executions.push_back(i.line >= 18 && i.line <= 30 ? warps * iterations : warps);
         return match(code.functions.at(0), flow, std::span(&counts, 1), warps);
     }
 };
 
-TEST(SassMatch, TurnsOfAnUnrolledLoop) {
+TEST(SassMatch, IterationsOfAnUnrolledLoop) {
     const Gather kernel(75);
     constexpr double warps = 6;
-    for (int turns = 1; turns < 40; ++turns) {
-        const Match found = kernel.matched(warps, turns);
-        // Blocks as in control_flow_test: 3 the loop, 5 the pair, 7 the single turn.
-        EXPECT_DOUBLE_EQ(found.executions[3], warps * (turns / 4)) << turns;
-        EXPECT_DOUBLE_EQ(found.executions[5], warps * (turns % 4 / 2)) << turns;
-        EXPECT_DOUBLE_EQ(found.executions[7], warps * (turns % 2)) << turns;
+    for (int iterations = 1; iterations < 40; ++iterations) {
+        const Match found = kernel.matched(warps, iterations);
+        // Blocks as in control_flow_test: 3 the loop, 5 the pair, 7 the single iteration.
+        EXPECT_DOUBLE_EQ(found.executions[3], warps * (iterations / 4)) << iterations;
+        EXPECT_DOUBLE_EQ(found.executions[5], warps * (iterations % 4 / 2)) << iterations;
+        EXPECT_DOUBLE_EQ(found.executions[7], warps * (iterations % 2)) << iterations;
         EXPECT_DOUBLE_EQ(found.executions[0], warps);
         EXPECT_DOUBLE_EQ(found.executions[8], warps);
         EXPECT_DOUBLE_EQ(found.executions[9], 0) << "padding";
-        EXPECT_NEAR(found.sass_bytes, found.ptx_bytes, 1e-6) << turns;
-        EXPECT_DOUBLE_EQ(found.ptx_bytes, 4 * warps * (3 * turns + 1));
+        EXPECT_NEAR(found.sass_bytes, found.ptx_bytes, 1e-6) << iterations;
+        EXPECT_DOUBLE_EQ(found.ptx_bytes, 4 * warps * (3 * iterations + 1));
     }
     const Match found = kernel.matched(warps, 11);
     EXPECT_EQ(found.by[3], CountedBy::lines);
@@ -57,17 +57,17 @@ TEST(SassMatch, TurnsOfAnUnrolledLoop) {
     ASSERT_EQ(found.loops.size(), 1u);
     EXPECT_EQ(found.loops[0].copies, 4);
     EXPECT_EQ(found.loops[0].line, 18u);
-    EXPECT_DOUBLE_EQ(found.loops[0].turns, 2 * warps);
+    EXPECT_DOUBLE_EQ(found.loops[0].iterations, 2 * warps);
     EXPECT_DOUBLE_EQ(found.loops[0].entries, warps);
 }
 
-// A mean of turns: none is lost.
-TEST(SassMatch, TurnsOnTheMean) {
+// A mean of iterations: none is lost.
+TEST(SassMatch, IterationsOnTheMean) {
     const Gather kernel(90);
-    for (const double turns : {0.5, 3.75, 17.3, 1536.0}) {
-        const Match found = kernel.matched(10, turns);
-        EXPECT_NEAR(found.sass_bytes, 40 * (3 * turns + 1), 1e-6) << turns;
-        EXPECT_GT(found.counted_share, turns < 4 ? 0.5 : 0.85);
+    for (const double iterations : {0.5, 3.75, 17.3, 1536.0}) {
+        const Match found = kernel.matched(10, iterations);
+        EXPECT_NEAR(found.sass_bytes, 40 * (3 * iterations + 1), 1e-6) << iterations;
+        EXPECT_GT(found.counted_share, iterations < 4 ? 0.5 : 0.85);
     }
 }
 
@@ -77,10 +77,11 @@ TEST(SassMatch, LoopThatNeverRuns) {
     EXPECT_DOUBLE_EQ(found.executions[8], 4);
 }
 
-// guarded's turns load, compute and store where the thread is one of the first `rest`. ptxas unrolls it four times, and
-// keeps the branch there; in the pair and the single turn behind it the guard is each instruction's. How often a block
-// runs is a matter of turns, also where no warp, or one of several, has a thread that does anything.
-TEST(SassMatch, TurnsWhoseAnchorsAllStandBehindABranch) {
+// guarded's iterations load, compute and store where the thread is one of the first `rest`. ptxas unrolls it four
+// times, and keeps the branch there; in the pair and the single iteration behind it the guard is each
+// instruction's. How often a block runs is a matter of iterations, also where no warp, or one of several, has a
+// thread that does anything.
+TEST(SassMatch, IterationsWhoseAnchorsAllStandBehindABranch) {
     const auto module = ptx::parse(data_text("guarded.ptx"), "guarded.ptx");
     ASSERT_TRUE(module);
     const Disassembly code = disassembly("guarded.sm_75.sass");
@@ -92,23 +93,23 @@ TEST(SassMatch, TurnsWhoseAnchorsAllStandBehindABranch) {
         return BlockIndex{0};
     };
     constexpr double warps = 6;
-    for (const int turns : {4, 11, 40, 43})
+    for (const int iterations : {4, 11, 40, 43})
         for (const double doing : {0.0, 1.0, warps}) {
             PtxCounts counts{.function = module->function("guarded"), .executions = {}};
             for (const ptx::Instruction& i : counts.function->body)
                 counts.executions.push_back(i.line < 18 || i.line > 27     ? warps
-                                            : i.line >= 19 && i.line <= 21 ? doing * turns
-                                                                           : warps * turns);
+                                            : i.line >= 19 && i.line <= 21 ? doing * iterations
+                                                                           : warps * iterations);
             const Match found = match(code.functions.at(0), flow, std::span(&counts, 1), warps);
-            const std::string what = fmt::format("{} turns, {} warps do something", turns, doing);
-            const int fours = turns / 4;
+            const std::string what = fmt::format("{} iterations, {} warps do something", iterations, doing);
+            const int fours = iterations / 4;
             EXPECT_DOUBLE_EQ(found.executions[block_at(0x110)], warps * fours) << what;
             EXPECT_DOUBLE_EQ(found.executions[block_at(0x180)], doing * fours)
-                << what << ", two of four turns";
-            EXPECT_DOUBLE_EQ(found.executions[block_at(0x330)], warps * (turns % 4 / 2))
+                << what << ", two of four iterations";
+            EXPECT_DOUBLE_EQ(found.executions[block_at(0x330)], warps * (iterations % 4 / 2))
                 << what << ", the pair";
-            EXPECT_DOUBLE_EQ(found.executions[block_at(0x4c0)], warps * (turns % 2))
-                << what << ", the single turn";
+            EXPECT_DOUBLE_EQ(found.executions[block_at(0x4c0)], warps * (iterations % 2))
+                << what << ", the single iteration";
         }
 }
 
@@ -138,7 +139,7 @@ TEST(SassExecution, WaitsAndMixOfGather) {
     EXPECT_DOUBLE_EQ(executed.local_loads + executed.local_stores + executed.shared_accesses, 0);
     EXPECT_NEAR(executed.memory_waits, 200, 2);
     EXPECT_NEAR(executed.loads_in_flight(), 6, 0.1);
-    // 39 instructions a turn of the unrolled loop, which issues no more than one a cycle.
+    // 39 instructions an iteration of the unrolled loop, which issues no more than one a cycle.
     EXPECT_NEAR(executed.instructions, 3900, 60);
     EXPECT_GT(executed.issue_cycles, executed.instructions);
     double sum = 0;

@@ -50,8 +50,8 @@ TEST(Bounds, LoopsCountWhole) {
     MadeUpTrace made;
     made.begin_stretch();
     made.add(Resource::fp32, {0}, {0});
-    KernelTrace trace = made.looped(1, 2, kept_turns);
-    for (WarpTrace& warp : trace.blocks[0].warps) warp.turns[0] = 10'000;
+    KernelTrace trace = made.looped(1, 2, kept_iterations);
+    for (WarpTrace& warp : trace.blocks[0].warps) warp.iterations[0] = 10'000;
     Machine machine = simple_machine();
     machine.of(Resource::fp32) = {.latency_cycles = 8, .gap_cycles = 2};
     const TracedLaunch launch = launch_of(trace, machine, 3, 1);
@@ -65,7 +65,7 @@ TEST(Bounds, AnAnswerThatCrossesOneIsTheBoundAndSaysSo) {
     MadeUpTrace made;
     made.begin_stretch();
     made.add(Resource::fp32, {0}, {0});
-    KernelTrace trace = made.looped(1, 8, kept_turns);
+    KernelTrace trace = made.looped(1, 8, kept_iterations);
     Machine machine = simple_machine();
     machine.of(Resource::fp32) = {.latency_cycles = 8, .gap_cycles = 2};
     TracedLaunch launch = launch_of(trace, machine, 1, 1);

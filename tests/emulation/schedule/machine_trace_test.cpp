@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The way of warps through ptxas's code, against what that does, worked out by hand: gather's loop (tests/core/sass/data)
-// does four turns at a time while more than three are left, then two, then one.
+// does four iterations at a time while more than three are left, then two, then one.
 #include "emulation/schedule/machine_trace.h"
 
 #include <gmock/gmock.h>
@@ -21,8 +21,8 @@ struct MachineTraced {
     TracedLaunch launch;
 };
 
-// 64 threads that do so many turns, on a Turing; with the code, or with another text's lines.
-MachineTraced machine_trace(std::uint32_t turns, bool with_code, bool other_lines = false) {
+// 64 threads that do so many iterations, on a Turing; with the code, or with another text's lines.
+MachineTraced machine_trace(std::uint32_t iterations, bool with_code, bool other_lines = false) {
     sass::Assembly assembly{
         .architecture = "sm_75", .resources = {}, .function = sass::gather(75).functions.at(0)};
     auto module =
@@ -37,7 +37,7 @@ MachineTraced machine_trace(std::uint32_t turns, bool with_code, bool other_line
         std::memcpy(parameters.data() + 8 * std::size_t{p}, &address, 8);
         memory.set_fill(p, emulator::SparseMemory::Fill::zero);
     }
-    std::memcpy(parameters.data() + 32, &turns, 4);
+    std::memcpy(parameters.data() + 32, &iterations, 4);
     const auto device = model::find_device("rtx2070super");
     auto launch = trace_launch({.program = program->get(),
                                 .memory = &memory,
@@ -59,9 +59,9 @@ std::map<std::uint32_t, int> passes(const WarpTrace& warp) {
     return out;
 }
 
-TEST(MachineTrace, UnrolledTurnsAndTheirRest) {
-    for (const std::uint32_t turns : {1u, 2u, 7u, 11u, 40u}) {
-        const MachineTraced traced = machine_trace(turns, true);
+TEST(MachineTrace, UnrolledIterationsAndTheirRest) {
+    for (const std::uint32_t iterations : {1u, 2u, 7u, 11u, 40u}) {
+        const MachineTraced traced = machine_trace(iterations, true);
         ASSERT_EQ(traced.launch.machine_code, "sm_75") << traced.launch.no_machine_code;
         ASSERT_EQ(traced.launch.trace.blocks.size(), 1u);
         for (const WarpTrace& warp : traced.launch.trace.blocks[0].warps) {
@@ -69,16 +69,16 @@ TEST(MachineTrace, UnrolledTurnsAndTheirRest) {
             const auto times = [&](std::uint32_t block) {
                 return count.contains(block) ? count.at(block) : 0;
             };
-            EXPECT_EQ(times(3), turns / 4) << turns;
-            EXPECT_EQ(times(5), turns % 4 / 2) << turns;
-            EXPECT_EQ(times(7), turns % 2) << turns;
-            EXPECT_EQ(times(8), 1) << turns;
-            // Three loads a turn and a store, each with what its PTX touched: one sector of weights and places, a
+            EXPECT_EQ(times(3), iterations / 4) << iterations;
+            EXPECT_EQ(times(5), iterations % 4 / 2) << iterations;
+            EXPECT_EQ(times(7), iterations % 2) << iterations;
+            EXPECT_EQ(times(8), 1) << iterations;
+            // Three loads an iteration and a store, each with what its PTX touched: one sector of weights and places, a
             // warp's 128 bytes of the input.
             std::map<int, int> by_sectors;
             for (const Request& request : warp.requests) ++by_sectors[request.sectors];
-            EXPECT_EQ(by_sectors[1], 2 * turns) << turns;
-            EXPECT_EQ(by_sectors[4], turns + 1) << turns;
+            EXPECT_EQ(by_sectors[1], 2 * iterations) << iterations;
+            EXPECT_EQ(by_sectors[4], iterations + 1) << iterations;
         }
     }
 }
@@ -86,15 +86,15 @@ TEST(MachineTrace, UnrolledTurnsAndTheirRest) {
 TEST(MachineTrace, LongLoopsAreCutAndCountedWhole) {
     const MachineTraced traced = machine_trace(4000, true);
     const WarpTrace& warp = traced.launch.trace.blocks[0].warps[0];
-    ASSERT_EQ(warp.turns.size(), 1u);
-    EXPECT_EQ(warp.turns[0], 1000u);  // four at a time
-    EXPECT_EQ(passes(warp).at(3), kept_turns / 4);
-    EXPECT_EQ(traced.launch.trace.code.loops[0].kept_turns, kept_turns / 4);
+    ASSERT_EQ(warp.iterations.size(), 1u);
+    EXPECT_EQ(warp.iterations[0], 1000u);  // four at a time
+    EXPECT_EQ(passes(warp).at(3), kept_iterations / 4);
+    EXPECT_EQ(traced.launch.trace.code.loops[0].kept_iterations, kept_iterations / 4);
     const Estimate longer = estimate(machine_trace(8000, true).launch), shorter = estimate(traced.launch);
     EXPECT_NEAR(longer.cycles / shorter.cycles, 2, 0.05);
 }
 
-// A turn of the PTX waits for two loads, one after the other; four turns of the code share those waits.
+// An iteration of the PTX waits for two loads, one after the other; four iterations of the code share those waits.
 TEST(MachineTrace, LoadsThatPtxasIssuesTogetherWaitTogether) {
     const double by_ptx = estimate(machine_trace(2000, false).launch).cycles,
                  by_code = estimate(machine_trace(2000, true).launch).cycles;

@@ -49,11 +49,11 @@ class MadeUpTrace {
     // Blocks of warps that all go through `steps`.
     KernelTrace& with_blocks(std::size_t blocks, std::size_t warps, const std::vector<Step>& steps,
                              const std::vector<Request>& requests = {}) {
-        WarpTrace warp{.steps = steps, .requests = requests, .turns = {}};
-        warp.turns.assign(trace_.code.loops.size(), 0);
+        WarpTrace warp{.steps = steps, .requests = requests, .iterations = {}};
+        warp.iterations.assign(trace_.code.loops.size(), 0);
         for (const Step& step : steps)
             for (std::size_t d = 0; d < loop_depth; ++d)
-                if (step.turn[d] != 0) ++warp.turns[step.loops[d]];
+                if (step.iteration[d] != 0) ++warp.iterations[step.loops[d]];
         trace_.blocks.assign(blocks, BlockTrace{.block = 0, .warps = {warps, warp}, .lines = {}});
         return trace_;
     }
@@ -62,12 +62,12 @@ class MadeUpTrace {
         for (std::uint32_t s = 0; s < trace_.code.stretches.size(); ++s) steps.push_back({.stretch = s});
         return with_blocks(blocks, warps, steps);
     }
-    // `turns` turns of the first stretch, which is a loop.
-    KernelTrace& looped(std::size_t blocks, std::size_t warps, std::uint16_t turns) {
+    // `iterations` iterations of the first stretch, which is a loop.
+    KernelTrace& looped(std::size_t blocks, std::size_t warps, std::uint16_t iterations) {
         trace_.code.loops.resize(1);
         std::vector<Step> steps;
-        for (std::uint16_t t = 1; t <= turns; ++t)
-            steps.push_back({.loops = {0, no_loop, no_loop}, .turn = {t, 0, 0}});
+        for (std::uint16_t t = 1; t <= iterations; ++t)
+            steps.push_back({.loops = {0, no_loop, no_loop}, .iteration = {t, 0, 0}});
         return with_blocks(blocks, warps, steps);
     }
     [[nodiscard]] KernelTrace& trace() { return trace_; }

@@ -48,7 +48,7 @@ TEST(Scheduler, FollowsThePapersWorkedExample) {
 // Section 3.2: C independent operations, each P times after itself. Latency-limited where L > C G: L P + (C - 1) G;
 // else throughput-limited: L + (C P - 1) G. Concurrency is of warps and, within each, of instructions. They take
 // issue slots for free: where the one slot a cycle is what is short (G = 1), taking the oldest warp first leaves
-// the youngest to finish alone, and turns must be fair.
+// the youngest to finish alone, and iterations must be fair.
 TEST(Scheduler, MeetsThePapersFormulas) {
     for (const Policy policy : {Policy::greedy_then_oldest, Policy::loose_round_robin})
         for (const unsigned warps : {1u, 2u, 5u, 16u})
@@ -116,7 +116,7 @@ TEST(Scheduler, PoliciesDifferInWhoIsNext) {
                 ElementsAre(Pair(0, 0), Pair(0, 1), Pair(0, 2), Pair(1, 3), Pair(1, 4), Pair(1, 5)));
     EXPECT_THAT(warps(Policy::loose_round_robin, false),
                 ElementsAre(Pair(0, 0), Pair(1, 1), Pair(0, 2), Pair(1, 3), Pair(0, 4), Pair(1, 5)));
-    // The second needs the first's result at 10: round robin keeps the turn, so warp 1 comes at 11, not sooner.
+    // The second needs the first's result at 10: round robin keeps the iteration, so warp 1 comes at 11, not sooner.
     EXPECT_THAT(warps(Policy::round_robin, true),
                 ElementsAre(Pair(0, 0), Pair(1, 1), Pair(0, 10), Pair(1, 11), Pair(0, 12), Pair(1, 13)));
     EXPECT_THAT(warps(Policy::greedy_then_oldest, true),
@@ -278,7 +278,7 @@ TEST(Scheduler, AChangeIsOfOneRegion) {
     EXPECT_DOUBLE_EQ(cycles(), 200);
 }
 
-TEST(Scheduler, CapsLeaveOutTurnsAndCountTheRest) {
+TEST(Scheduler, CapsLeaveOutIterationsAndCountTheRest) {
     MadeUpTrace made;
     const std::uint32_t outer = made.begin_stretch(1);
     made.add(Resource::fp32, {0}, {0});
@@ -286,16 +286,16 @@ TEST(Scheduler, CapsLeaveOutTurnsAndCountTheRest) {
     made.add(Resource::fp32, {0}, {0});
     std::vector<Step> steps;
     for (std::uint16_t i = 1; i <= 5; ++i) {
-        steps.push_back({.stretch = outer, .loops = {0, no_loop, no_loop}, .turn = {i, 0, 0}});
+        steps.push_back({.stretch = outer, .loops = {0, no_loop, no_loop}, .iteration = {i, 0, 0}});
         for (std::uint16_t j = 1; j <= 4; ++j)
-            steps.push_back({.stretch = inner, .loops = {0, 1, no_loop}, .turn = {i, j, 0}});
+            steps.push_back({.stretch = inner, .loops = {0, 1, no_loop}, .iteration = {i, j, 0}});
     }
     KernelTrace& trace = made.with_blocks(1, 2, steps);
     const Machine machine = simple_machine();
     const Outcome all = emulate(machine, {.trace = &trace});
-    EXPECT_THAT(all.turns, ElementsAre(2 * 5, 2 * 20));
+    EXPECT_THAT(all.iterations, ElementsAre(2 * 5, 2 * 20));
     const Outcome cut = emulate(machine, {.trace = &trace, .caps = {3, 2}});
-    EXPECT_THAT(cut.turns, ElementsAre(2 * 3, 2 * 6));
+    EXPECT_THAT(cut.iterations, ElementsAre(2 * 3, 2 * 6));
     EXPECT_EQ(cut.warp_instructions, 2 * (3 + 6));
 }
 

@@ -56,13 +56,13 @@ TracedLaunch loop_launch(std::uint16_t recorded, std::uint64_t iterations, std::
     made.add(Resource::dram, {}, {0});
     std::vector<Step> steps{{.stretch = 0}};
     for (std::uint16_t t = 1; t <= recorded; ++t)
-        steps.push_back({.stretch = body, .loops = {0, no_loop, no_loop}, .turn = {t, 0, 0}});
+        steps.push_back({.stretch = body, .loops = {0, no_loop, no_loop}, .iteration = {t, 0, 0}});
     steps.push_back({.stretch = behind});
     TracedLaunch launch;
     launch.trace = made.with_blocks(1, 2, steps);
-    launch.trace.code.loops[0].kept_turns = std::min(recorded, kept_turns);
+    launch.trace.code.loops[0].kept_iterations = std::min(recorded, kept_iterations);
     launch.trace.code.loops[0].is_cut = recorded < iterations;
-    for (WarpTrace& warp : launch.trace.blocks[0].warps) warp.turns[0] = iterations;
+    for (WarpTrace& warp : launch.trace.blocks[0].warps) warp.iterations[0] = iterations;
     launch.machine = simple_machine(Policy::greedy_then_oldest, 4);
     for (Pipe& pipe : launch.machine.pipes) pipe.per_scheduler = true;
     launch.machine.of(Resource::dram) = {.latency_cycles = 200, .gap_cycles = 1};
@@ -88,7 +88,7 @@ TEST(SteadyState, FewIterationsStandForAllOfThem) {
                                                               .resident = whole.resident,
                                                               .blocks = static_cast<std::uint32_t>(blocks)})
                                           .cycles;
-                const Estimate answer = estimate(loop_launch(kept_turns, iterations, blocks, gap));
+                const Estimate answer = estimate(loop_launch(kept_iterations, iterations, blocks, gap));
                 EXPECT_NEAR(answer.cycles, cycles, 0.05 * cycles);
             }
 }

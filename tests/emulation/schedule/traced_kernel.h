@@ -27,7 +27,7 @@ struct Traced {
 inline std::expected<Traced, Error> trace(const std::string& body, std::uint32_t count,
                                           trimtab_dim3 grid = {1, 1, 1}, trimtab_dim3 block = {32, 1, 1},
                                           const model::Device& device = *model::find_device("rtx2070super"),
-                                          std::uint32_t resident = 1, bool every_turn = false,
+                                          std::uint32_t resident = 1, bool every_iteration = false,
                                           const Settings& settings = {}) {
     auto module = ptx::parse(fmt::format(R"(
 .version 7.8
@@ -65,15 +65,15 @@ inline std::expected<Traced, Error> trace(const std::string& body, std::uint32_t
                                 .resident = resident,
                                 .instruction_budget = 10'000'000,
                                 .settings = settings,
-                                .runs_every_turn = every_turn});
+                                .runs_every_iteration = every_iteration});
     if (!launch) return std::unexpected(launch.error());
     return Traced{.program = *program, .launch = std::move(*launch)};
 }
 
 inline std::expected<Traced, Error> trace(const std::string& body, std::uint32_t count, trimtab_dim3 grid,
                                           trimtab_dim3 block, std::string_view device,
-                                          std::uint32_t resident = 1, bool every_turn = false) {
-    return trace(body, count, grid, block, *model::find_device(device), resident, every_turn);
+                                          std::uint32_t resident = 1, bool every_iteration = false) {
+    return trace(body, count, grid, block, *model::find_device(device), resident, every_iteration);
 }
 
 inline const std::string fma_loop = R"(

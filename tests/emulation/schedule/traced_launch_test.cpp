@@ -81,15 +81,16 @@ TEST(TracedLaunch, RequestsAreWhatTheLanesTouched) {
     EXPECT_EQ(std::tuple(atomic.passes, atomic.sectors), std::tuple(32, 1));
 }
 
-// Four multiply-adds of four cycles each, one after the other; what counts the turns has time beside them.
-TEST(Estimate, ALoopOfTenThousandTurnsCostsAsMuchAsSomeTens) {
+// Four multiply-adds of four cycles each, one after the other; what counts the iterations has time beside them.
+TEST(Estimate, ALoopOfTenThousandIterationsCostsAsMuchAsSomeTens) {
     std::map<std::uint32_t, Estimate> estimates;
-    for (const std::uint32_t turns : {100u, 10'000u}) {
-        const auto traced = trace(fma_loop, turns);
+    for (const std::uint32_t iterations : {100u, 10'000u}) {
+        const auto traced = trace(fma_loop, iterations);
         ASSERT_TRUE(traced) << traced.error().text();
-        EXPECT_EQ(traced->launch.trace.blocks.front().warps.front().turns, std::vector<std::uint64_t>{turns});
-        EXPECT_LE(traced->launch.trace.blocks.front().warps.front().steps.size(), kept_turns + 2);
-        estimates[turns] = estimate(traced->launch);
+        EXPECT_EQ(traced->launch.trace.blocks.front().warps.front().iterations,
+                  std::vector<std::uint64_t>{iterations});
+        EXPECT_LE(traced->launch.trace.blocks.front().warps.front().steps.size(), kept_iterations + 2);
+        estimates[iterations] = estimate(traced->launch);
     }
     EXPECT_NEAR(estimates[10'000].cycles - estimates[100].cycles, 9900 * 16, 1e-6);
     EXPECT_EQ(estimates[10'000].emulated_warp_instructions, estimates[100].emulated_warp_instructions);
@@ -109,7 +110,7 @@ $O:
     const auto traced = trace(nested, 200);
     ASSERT_TRUE(traced) << traced.error().text();
     const Estimate out = estimate(traced->launch);
-    // 200 times 200 turns of 16 cycles, and 200 times 4 for the product; little at the loops' ends.
+    // 200 times 200 iterations of 16 cycles, and 200 times 4 for the product; little at the loops' ends.
     EXPECT_NEAR(out.cycles, 200 * (200 * 16 + 4), 0.003 * 200 * 200 * 16);
 }
 
@@ -192,8 +193,9 @@ std::string told_by(const TracedLaunch& launch) {
     std::string out = fmt::format("ratio {} ", launch.work_ratio);
     for (const BlockTrace& block : launch.trace.blocks)
         for (const WarpTrace& warp : block.warps) {
-            for (const std::uint64_t turns : warp.turns) out += fmt::format("turns {} ", turns);
-            for (const Step& step : warp.steps) out += fmt::format("{}:{} ", step.stretch, step.turn[0]);
+            for (const std::uint64_t iterations : warp.iterations)
+                out += fmt::format("iterations {} ", iterations);
+            for (const Step& step : warp.steps) out += fmt::format("{}:{} ", step.stretch, step.iteration[0]);
             for (const Request& one : warp.requests) {
                 out += fmt::format("[{} {} {}", one.lanes, one.sectors, one.passes);
                 for (unsigned n = 0; n < one.lines; ++n)
@@ -206,16 +208,17 @@ std::string told_by(const TracedLaunch& launch) {
     return out + fmt::format("cycles {}", estimate(launch).cycles);
 }
 
-// Against a run of every turn. Blocks of a wave are traced, others counted; lane 5 of block 3 has other bounds than its
-// neighbours wherever %r2 or %r3 comes into them.
-TEST(TracedLaunch, TurnsThatAreLeftOutChangeNothing) {
+// Against a run of every iteration. Blocks of a wave are traced, others counted; lane 5 of block 3 has other bounds
+// than its neighbours wherever %r2 or %r3 comes into them.
+TEST(TracedLaunch, IterationsThatAreLeftOutChangeNothing) {
     struct Case {
         const char* name;
         std::string body;
         bool is_left_out;
     };
-    const auto loop = [](const std::string& before, const std::string& turn, const std::string& behind = "") {
-        return before + "$L:\n" + turn + "    @%p1 bra $L;\n" + behind;
+    const auto loop = [](const std::string& before, const std::string& iteration,
+                         const std::string& behind = "") {
+        return before + "$L:\n" + iteration + "    @%p1 bra $L;\n" + behind;
     };
     const std::string from_0 = "    mov.u32 %r4, 0;\n    mov.u64 %rd4, %rd1;\n    mov.u32 %r6, 0;\n",
                       load = "    ld.global.f32 %f1, [%rd4];\n    add.s64 %rd4, %rd4, 4;\n",
@@ -304,7 +307,7 @@ TEST(TracedLaunch, TurnsThatAreLeftOutChangeNothing) {
          loop(from_0, load + "    st.global.u32 [%rd1], %r4;\n" + up,
               "    ld.global.u32 %r6, [%rd1];\n    and.b32 %r6, %r6, 1023;\n" + use_r6),
          false},
-        {"the value of the turn before is an address",
+        {"the value of the iteration before is an address",
          loop(from_0, load + "    mov.u32 %r6, %r5;\n    xor.b32 %r5, %r6, %r4;\n" + up,
               "    and.b32 %r6, %r6, 1023;\n" + use_r6),
          false},
@@ -313,7 +316,7 @@ TEST(TracedLaunch, TurnsThatAreLeftOutChangeNothing) {
               "    ld.global.u32 %r5, [%rd4];\n    add.s64 %rd4, %rd4, 4;\n    add.u32 %r4, %r4, 1;\n"
               "    and.b32 %r5, %r5, 0;\n    add.u32 %r5, %r5, %r4;\n    setp.lt.u32 %p1, %r5, %r1;\n"),
          false},
-        {"a carry in a turn",
+        {"a carry in an iteration",
          loop(from_0, load + "    add.cc.u32 %r5, %r4, %r4;\n    addc.u32 %r6, %r6, 0;\n" + up), false},
     };
     for (const Case& one : cases) {
@@ -393,9 +396,9 @@ TEST(TracedLaunch, WhatFitsL2IsThereBefore) {
     EXPECT_NEAR(all->dram_sectors, 0, 1e-4);
 }
 
-// Bodies that all threads read in turn, and each thread one before: the first block's first turns find theirs there, of
-// the thousands that follow none would.
-TEST(Estimate, WhatWasReadBeforeALoopDoesNotStandForItsTurns) {
+// Bodies that all threads read in turn, and each thread one before: the first block's first iterations find theirs
+// there, of the thousands that follow none would.
+TEST(Estimate, WhatWasReadBeforeALoopDoesNotStandForItsIterations) {
     const auto cycles = [](const std::string& own) {
         const auto traced = trace("    shl.b32 %r5, %r2, 4;\n" + own + R"(
     cvt.u64.u32 %rd4, %r5;

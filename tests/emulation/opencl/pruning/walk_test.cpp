@@ -130,7 +130,7 @@ END:
     EXPECT_THAT(kernel.blocks(2, 40), ElementsAreArray(paper({0}, {})));
 }
 
-// Loops in loops: the inner one begins anew in each turn of the outer one.
+// Loops in loops: the inner one begins anew in each iteration of the outer one.
 TEST(WarpWalk, GoesRoundNestedLoops) {
     const Kernel kernel(R"(
     mov.u32 %r11, 0;
@@ -158,7 +158,7 @@ INNER:
             << outer << " x " << inner;
 }
 
-// A branch that the induction variable decides, and a loop whose turns hang on the thread's id.
+// A branch that the induction variable decides, and a loop whose iterations hang on the thread's id.
 TEST(WarpWalk, DecidesByInductionVariables) {
     const Kernel kernel(R"(
     mov.u32 %r11, 0;
@@ -282,16 +282,16 @@ LOOP:
         auto program = emulator::load_program(kernel.module);
         ASSERT_TRUE(program) << program.error().text();
         const auto bytes = arguments(300, 90);
-        // The emulator keeps 64 turns of a loop; of the triangle's as many are kept here.
+        // The emulator keeps 64 iterations of a loop; of the triangle's as many are kept here.
         const trimtab_dim3 global{body.contains("setp.le") ? 60u : 300u, 90, 1};
-        const WalkSettings all_turns{.kept_inner_turns = 1000, .kept_outer_turns = 1000};
+        const WalkSettings all_iterations{.kept_inner_iterations = 1000, .kept_outer_iterations = 1000};
         for (const trimtab_dim3 size :
              {trimtab_dim3{32, 1, 1}, trimtab_dim3{64, 2, 1}, trimtab_dim3{7, 9, 1}, trimtab_dim3{1, 33, 1},
               trimtab_dim3{100, 3, 1}, trimtab_dim3{33, 1, 1}}) {
             const GroupPlacement placement = GroupPlacement::of(global, size, 3, 4);
             if (body.contains("setp.le") && placement.groups.x * size.x > 64) continue;
             TracePool pool;
-            StaticTraces traces(kernel.code, bytes, all_turns, kernel.latencies, pool);
+            StaticTraces traces(kernel.code, bytes, all_iterations, kernel.latencies, pool);
             const Totals found = totals_of(traces.round(placement, 3, 1), pool);
             StaticTraces few(kernel.code, bytes, {}, kernel.latencies, pool);
             const Totals kept = totals_of(few.round(placement, 3, 1), pool);
@@ -315,7 +315,7 @@ LOOP:
             EXPECT_NEAR(found.accesses, run.accesses, 1e-3 * run.accesses)
                 << size.x << " x " << size.y << body;
             EXPECT_EQ(found.passes, run.passes) << size.x << " x " << size.y << body;
-            // A few kept turns stand for all.
+            // A few kept iterations stand for all.
             EXPECT_NEAR(kept.sectors, run.sectors, 0.08 * run.sectors) << size.x << " x " << size.y << body;
             EXPECT_EQ(kept.passes, run.passes) << size.x << " x " << size.y << body;
         }
@@ -374,8 +374,8 @@ END:
     }
 }
 
-// Columns are walked again and again: all warps' lines together are put out before they are met again, a few warps' are not.
-// A warp waits as long as it does among all.
+// Columns are walked again and again: all warps' lines together are put out before they are met again, a few warps'
+// are not. A warp waits as long as it does among all.
 TEST(StaticTraces, AreEstimatedWithTheWaitsOfAllWarps) {
     const Kernel kernel(R"(
     mov.u32 %r11, 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulation/schedule/settled_turns.h"
+#include "emulation/schedule/settled_iterations.h"
 
 #include <algorithm>
 #include <array>
@@ -11,31 +11,33 @@ namespace trimtab::schedule {
 
 namespace {
 
-// What warps did in a turn of a loop, the same turn of all its entries taken together.
-struct Turn {
+// What warps did in an iteration of a loop, the same iteration of all its entries taken together.
+struct Iteration {
     double instructions = 0, sectors = 0, new_sectors = 0, passes = 0;
 };
 
-using Turns = std::vector<Turn>;  // from the first
+using Iterations = std::vector<Iteration>;  // from the first
 
-// Are the turns in (half of `kept`, `kept`] twice what those in the quarter before are, in everything?
-bool are_settled(const Turns& turns, std::size_t kept) {
-    if (turns.size() < kept) return false;
-    const auto sum = [&](std::size_t first, std::size_t last, double Turn::* of) {
+// Are the iterations in (half of `kept`, `kept`] twice what those in the quarter before are, in everything?
+bool are_settled(const Iterations& iterations, std::size_t kept) {
+    if (iterations.size() < kept) return false;
+    const auto sum = [&](std::size_t first, std::size_t last, double Iteration::* of) {
         double total = 0;
-        for (std::size_t t = first; t < last; ++t) total += turns[t].*of;
+        for (std::size_t t = first; t < last; ++t) total += iterations[t].*of;
         return total;
     };
     return std::ranges::all_of(
-        std::array{&Turn::instructions, &Turn::sectors, &Turn::new_sectors, &Turn::passes},
-        [&](double Turn::* of) { return 2 * sum(kept / 4, kept / 2, of) == sum(kept / 2, kept, of); });
+        std::array{&Iteration::instructions, &Iteration::sectors, &Iteration::new_sectors,
+                   &Iteration::passes},
+        [&](double Iteration::* of) { return 2 * sum(kept / 4, kept / 2, of) == sum(kept / 2, kept, of); });
 }
 
-void add_turns(const BlockTrace& block, const WarpTrace& warp, const Code& code, std::vector<Turns>& turns) {
+void add_iterations(const BlockTrace& block, const WarpTrace& warp, const Code& code,
+                    std::vector<Iterations>& iterations) {
     std::unordered_map<std::uint64_t, std::uint8_t> seen;  // sectors of a line
     for (const Step& step : warp.steps) {
         const Stretch& stretch = code.stretches[step.stretch];
-        Turn own{.instructions = static_cast<double>(stretch.count)};
+        Iteration own{.instructions = static_cast<double>(stretch.count)};
         for (std::uint32_t i = 0; i < stretch.requests; ++i) {
             const Request& request = warp.requests[step.first_request + i];
             own.sectors += request.sectors + request.store_slots;
@@ -48,9 +50,9 @@ void add_turns(const BlockTrace& block, const WarpTrace& warp, const Code& code,
             }
         }
         for (std::size_t d = 0; d < loop_depth && step.loops[d] != no_loop; ++d) {
-            Turns& of = turns[step.loops[d]];
-            if (step.turn[d] > of.size()) continue;
-            Turn& sum = of[step.turn[d] - 1u];
+            Iterations& of = iterations[step.loops[d]];
+            if (step.iteration[d] > of.size()) continue;
+            Iteration& sum = of[step.iteration[d] - 1u];
             sum.instructions += own.instructions;
             sum.sectors += own.sectors;
             sum.new_sectors += own.new_sectors;
@@ -61,28 +63,28 @@ void add_turns(const BlockTrace& block, const WarpTrace& warp, const Code& code,
 
 }  // namespace
 
-void settle_turns(KernelTrace& trace) {
+void settle_iterations(KernelTrace& trace) {
     Code& code = trace.code;
-    // Fewer turns, or instructions of a warp in half of them, and warps have hardly fallen into step.
+    // Fewer iterations, or instructions of a warp in half of them, and warps have hardly fallen into step.
     constexpr std::uint16_t least = 16;
     constexpr double least_instructions = 100;
     if (trace.blocks.empty() || std::ranges::none_of(code.loops, &Loop::is_cut)) return;
-    std::vector<Turns> turns(code.loops.size());
+    std::vector<Iterations> iterations(code.loops.size());
     for (std::size_t l = 0; l < code.loops.size(); ++l)
-        if (code.loops[l].is_cut) turns[l].resize(code.loops[l].kept_turns);
+        if (code.loops[l].is_cut) iterations[l].resize(code.loops[l].kept_iterations);
     const BlockTrace& block = trace.blocks.front();
     // Others do as the first and the last do.
     const double looked_at = block.warps.size() > 1 ? 2 : 1;
     for (std::size_t w = 0; w < block.warps.size(); w += std::max<std::size_t>(1, block.warps.size() - 1))
-        add_turns(block, block.warps[w], code, turns);
+        add_iterations(block, block.warps[w], code, iterations);
     for (std::size_t l = 0; l < code.loops.size(); ++l) {
         Loop& loop = code.loops[l];
         if (!loop.is_cut) continue;
-        const Turns& of = turns[l];
-        while (loop.kept_turns / 2 >= least && are_settled(of, loop.kept_turns) &&
-               are_settled(of, loop.kept_turns / 2u) &&
-               of.back().instructions / looked_at * loop.kept_turns / 4 >= least_instructions)
-            loop.kept_turns /= 2;
+        const Iterations& of = iterations[l];
+        while (loop.kept_iterations / 2 >= least && are_settled(of, loop.kept_iterations) &&
+               are_settled(of, loop.kept_iterations / 2u) &&
+               of.back().instructions / looked_at * loop.kept_iterations / 4 >= least_instructions)
+            loop.kept_iterations /= 2;
     }
 }
 

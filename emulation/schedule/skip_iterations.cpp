@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulation/schedule/skip_turns.h"
+#include "emulation/schedule/skip_iterations.h"
 
 #include <algorithm>
 #include <bit>
@@ -15,31 +15,32 @@ namespace {
 
 using emulator::Warp;
 
-// What leaving turns out costs, in warp instructions: the launch's limit bounds it, too.
+// What leaving iterations out costs, in warp instructions: the launch's limit bounds it, too.
 constexpr std::uint64_t cost_of_skipping = 16;
 
-// One side of the comparison in one lane: at + turn * by.
+// One side of the comparison in one lane: at + iteration * by.
 template <class T>
 struct Side {
     T at = 0;
     T by = 0;  // in T's bits: of an unsigned type too it may lead down
-    [[nodiscard]] bool reaches(std::uint64_t turn, T& value) const {
+    [[nodiscard]] bool reaches(std::uint64_t iteration, T& value) const {
         using Signed = std::make_signed_t<T>;
         const auto step = static_cast<Signed>(by);
-        if (turn > static_cast<std::uint64_t>(std::numeric_limits<Signed>::max())) return false;
+        if (iteration > static_cast<std::uint64_t>(std::numeric_limits<Signed>::max())) return false;
         Signed way = 0;
-        if (__builtin_mul_overflow(step, static_cast<Signed>(turn), &way)) return false;
+        if (__builtin_mul_overflow(step, static_cast<Signed>(iteration), &way)) return false;
         return !__builtin_add_overflow(at, way, &value);
     }
 };
 
-// Turns from now on at whose end the loop goes on, without a gap; fewer where a side would wrap around.
+// Iterations from now on at whose end the loop goes on, without a gap; fewer where a side would wrap around.
 //
-// Where no side wraps, a and b are linear in the turn, and a < b, its like and a == b hold in one stretch of turns: a
-// search by halves finds its end. a != b holds until the difference is nought, which a step that divides it meets.
+// Where no side wraps, a and b are linear in the iteration, and a < b, its like and a == b hold in one stretch of
+// iterations: a search by halves finds its end. a != b holds until the difference is nought, which a step that
+// divides it meets.
 template <class T>
-std::uint64_t turns_that_go_on(const CountedLoop& loop, const Side<T>& a, const Side<T>& b,
-                               std::uint64_t most) {
+std::uint64_t iterations_that_go_on(const CountedLoop& loop, const Side<T>& a, const Side<T>& b,
+                                    std::uint64_t most) {
     const bool until_equal = (loop.comparison == ptx::Comparison::ne && loop.goes_on_if) ||
                              (loop.comparison == ptx::Comparison::eq && !loop.goes_on_if);
     if (until_equal) {
@@ -52,9 +53,9 @@ std::uint64_t turns_that_go_on(const CountedLoop& loop, const Side<T>& a, const 
         }
         return step == 0 || left % step != 0 ? 0 : std::min<std::uint64_t>(left / step, most);
     }
-    const auto goes_on = [&](std::uint64_t turn) {
+    const auto goes_on = [&](std::uint64_t iteration) {
         T at_left = 0, at_right = 0;
-        return a.reaches(turn, at_left) && b.reaches(turn, at_right) &&
+        return a.reaches(iteration, at_left) && b.reaches(iteration, at_right) &&
                ptx::holds(loop.comparison, at_left, at_right) == loop.goes_on_if;
     };
     if (most == 0 || !goes_on(0)) return 0;
@@ -78,7 +79,7 @@ std::uint64_t value_of(Warp& w, const LoopOperand& operand, std::uint32_t bytes,
     return bytes == 8 ? w.lanes<std::uint64_t>(operand.at)[lane] : w.lanes<std::uint32_t>(operand.at)[lane];
 }
 
-// What a turn adds.
+// What an iteration adds.
 std::uint64_t amount_of(Warp& w, const CountedLoop::Moving& moving, unsigned lane) {
     const std::uint64_t by = value_of(w, moving.by, moving.bytes, lane);
     return moving.is_subtracted ? 0 - by : by;
@@ -96,7 +97,7 @@ Side<T> side_of(Warp& w, const CountedLoop& loop, const LoopOperand& operand, un
 }
 
 template <class T>
-std::uint64_t turns_of_all_lanes(Warp& w, const CountedLoop& loop, std::uint64_t most) {
+std::uint64_t iterations_of_all_lanes(Warp& w, const CountedLoop& loop, std::uint64_t most) {
     Side<T> last_left, last_right;
     bool is_first = true;
     for (std::uint32_t rest = w.path_lanes; rest != 0 && most != 0; rest &= rest - 1) {
@@ -106,7 +107,7 @@ std::uint64_t turns_of_all_lanes(Warp& w, const CountedLoop& loop, std::uint64_t
         const bool is_known = !is_first && left.at == last_left.at && left.by == last_left.by &&
                               right.at == last_right.at && right.by == last_right.by;
         if (is_known) continue;
-        most = turns_that_go_on(loop, left, right, most);
+        most = iterations_that_go_on(loop, left, right, most);
         last_left = left;
         last_right = right;
         is_first = false;
@@ -123,41 +124,41 @@ LoopsBySlot::LoopsBySlot(std::vector<CountedLoop> loops) : loops_(std::move(loop
     }
 }
 
-std::uint64_t skip_turns(Warp& w, const CountedLoop& loop, std::uint64_t most) {
+std::uint64_t skip_iterations(Warp& w, const CountedLoop& loop, std::uint64_t most) {
     w.executed += cost_of_skipping;
-    std::uint64_t turns = 0;
+    std::uint64_t iterations = 0;
     switch (loop.type) {
         case ptx::Type::s32:
-            turns = turns_of_all_lanes<std::int32_t>(w, loop, most);
+            iterations = iterations_of_all_lanes<std::int32_t>(w, loop, most);
             break;
         case ptx::Type::s64:
-            turns = turns_of_all_lanes<std::int64_t>(w, loop, most);
+            iterations = iterations_of_all_lanes<std::int64_t>(w, loop, most);
             break;
         case ptx::Type::u64:
         case ptx::Type::b64:
-            turns = turns_of_all_lanes<std::uint64_t>(w, loop, most);
+            iterations = iterations_of_all_lanes<std::uint64_t>(w, loop, most);
             break;
         default:
-            turns = turns_of_all_lanes<std::uint32_t>(w, loop, most);
+            iterations = iterations_of_all_lanes<std::uint32_t>(w, loop, most);
     }
-    if (turns == 0) return 0;
+    if (iterations == 0) return 0;
     for (const CountedLoop::Moving& moving : loop.moving)
         for (std::uint32_t rest = w.path_lanes; rest != 0; rest &= rest - 1) {
             const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-            const std::uint64_t by = turns * amount_of(w, moving, lane);
+            const std::uint64_t by = iterations * amount_of(w, moving, lane);
             if (moving.bytes == 8)
                 w.lanes<std::uint64_t>(moving.at)[lane] += by;
             else
                 w.lanes<std::uint32_t>(moving.at)[lane] += static_cast<std::uint32_t>(by);
         }
-    return turns;
+    return iterations;
 }
 
 void TurnSkipper::enters(Warp& w, const emulator::RegionInfo& region) {
     const CountedLoop* const loop = is_over_ ? nullptr : loops_.at(region.slot);
     if (loop == nullptr) return;
     constexpr std::uint64_t most = 1u << 30;
-    skipped_ += skip_turns(w, *loop, most) * loop->instructions;
+    skipped_ += skip_iterations(w, *loop, most) * loop->instructions;
 }
 
 }  // namespace trimtab::schedule

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Leaves out turns of counted loops while a warp runs.
+// Leaves out iterations of counted loops while a warp runs.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ class LoopsBySlot {
     std::vector<std::uint32_t> number_;
 };
 
-// At the top of a turn: moves the path's lanes on by as many turns as all of them have before one's last, `most` at
-// most, and returns how many. The last turn of the first lane that leaves is always run.
-[[nodiscard]] std::uint64_t skip_turns(emulator::Warp& w, const CountedLoop& loop, std::uint64_t most);
+// At the top of an iteration: moves the path's lanes on by as many iterations as all of them have before one's
+// last, `most` at most, and returns how many. The last iteration of the first lane that leaves is always run.
+[[nodiscard]] std::uint64_t skip_iterations(emulator::Warp& w, const CountedLoop& loop, std::uint64_t most);
 
-// Counts the warp instructions that turns would have run that it leaves out of a launch: all that can be.
+// Counts the warp instructions that iterations would have run that it leaves out of a launch: all that can be.
 class TurnSkipper : public emulator::LaunchObserver {
   public:
     explicit TurnSkipper(const LoopsBySlot& loops) : loops_(loops) {}
