@@ -125,7 +125,7 @@ def main():
     if options.check:
         found = [line for name, item in ran.items() for line in differences(name, item, results.get(name))]
         with open(PAGE) as file:
-            if file.read() != page(results):
+            if file.read() != page(ordered(results)):
                 found.append("docs/papers.md is not what results.json gives: bench/papers/run.py --document docs/papers.md")
         print("\n".join(found) if found else f"as in results.json: {', '.join(ran) or 'docs/papers.md'}")
         return status or (1 if found else 0)
