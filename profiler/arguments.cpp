@@ -68,6 +68,11 @@ std::uint32_t pointee_bytes(std::string_view pointee) {
     return 4;
 }
 
+std::string_view pointee_at(const KernelParameter& parameter, std::uint32_t offset) {
+    const auto found = std::ranges::find(parameter.members, offset, &analysis::PointerMember::offset);
+    return found == parameter.members.end() ? std::string_view() : found->pointee;
+}
+
 bool overlaps(const KernelDescription& description, const KernelParameter& parameter, std::uint32_t offset,
               std::uint32_t size) {
     return std::ranges::any_of(description.data, [&](const DataParameter& data) {
@@ -107,7 +112,7 @@ Arguments make_arguments(const KernelDescription& description, std::span<const d
                 out.pointers.push_back({.offset = parameter.offset + at,
                                         .region = static_cast<std::uint32_t>(description.parameters.size()) +
                                                   static_cast<std::uint32_t>(out.pointers.size()),
-                                        .fill = Fill::f32});
+                                        .fill = fill_of(pointee_at(parameter, at))});
     }
     for (std::size_t i = 0; i < description.data.size() && i < data.size(); ++i) {
         const DataParameter& parameter = description.data[i];
@@ -129,7 +134,11 @@ Pointee pointee_of(std::string_view text) {
 std::vector<std::uint32_t> element_bytes(const KernelDescription& description) {
     std::vector<std::uint32_t> sizes;
     for (const KernelParameter& parameter : description.parameters)
-        if (parameter.is_pointer) sizes.push_back(pointee_bytes(parameter.pointee));
+        if (parameter.is_pointer)
+            sizes.push_back(pointee_bytes(parameter.pointee));
+        else
+            for (const analysis::PointerMember& member : parameter.members)
+                sizes.push_back(pointee_bytes(member.pointee));
     std::ranges::sort(sizes);
     const auto repeats = std::ranges::unique(sizes);
     sizes.erase(repeats.begin(), repeats.end());

@@ -101,8 +101,11 @@ class Types {
 }  // namespace
 
 void infer_pointees(const SymbolTable& table, const Proof& proof, std::vector<KernelParameter>& parameters) {
-    const bool wanted = std::ranges::any_of(parameters, [](const KernelParameter& parameter) {
-        return parameter.is_pointer && parameter.pointee.empty();
+    const auto is_struct = [](const KernelParameter& parameter) {
+        return !parameter.is_pointer && parameter.ptx_type.starts_with('b');
+    };
+    const bool wanted = std::ranges::any_of(parameters, [&](const KernelParameter& parameter) {
+        return is_struct(parameter) || (parameter.is_pointer && parameter.pointee.empty());
     });
     if (proof.functions.empty() || !wanted) return;
     const FunctionValues& kernel = proof.functions.front();
@@ -112,11 +115,15 @@ void infer_pointees(const SymbolTable& table, const Proof& proof, std::vector<Ke
         const MemoryRoots roots = memory_roots(table, kernel, i);
         if (roots.bases.size() != 1) continue;
         const Atom& base = table.atom(*roots.bases.begin());
-        if (base.kind != Atom::Kind::parameter || base.offset != 0 || base.parameter >= parameters.size())
-            continue;
+        if (base.kind != Atom::Kind::parameter || base.parameter >= parameters.size()) continue;
         KernelParameter& parameter = parameters[base.parameter];
-        if (parameter.is_pointer && parameter.pointee.empty())
+        if (parameter.is_pointer && base.offset == 0 && parameter.pointee.empty())
             parameter.pointee = c_type(Types(kernel).accessed(i));
+        if (!is_struct(parameter) || std::ranges::find(parameter.members, base.offset,
+                                                       &PointerMember::offset) != parameter.members.end())
+            continue;
+        if (const std::string_view type = c_type(Types(kernel).accessed(i)); !type.empty())
+            parameter.members.push_back({.offset = base.offset, .pointee = std::string(type)});
     }
 }
 

@@ -9,8 +9,8 @@
 
 namespace trimtab::analysis {
 
-// Fills in empty pointees from the types of loads, stores and atomics through the pointer, and from what
-// becomes of the values loaded where the access itself is untyped.
+// Fills in empty pointees, and the pointers in structs, from the types of loads, stores and atomics through the pointer, and
+// from what becomes of the values loaded where the access itself is untyped.
 void infer_pointees(const SymbolTable& table, const Proof& proof, std::vector<KernelParameter>& parameters);
 
 }  // namespace trimtab::analysis

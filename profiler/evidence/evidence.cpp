@@ -70,8 +70,13 @@ class Trials {
         const Arguments arguments = make_arguments(description, std::vector<double>(description.data.size()));
         for (const PointerSlot& slot : arguments.pointers)
             memory_.set_region(slot.region, Pointee{.is_guess = true});
-        for (const analysis::KernelParameter& parameter : description.parameters)
+        for (const analysis::KernelParameter& parameter : description.parameters) {
             if (parameter.is_pointer) memory_.set_region(parameter.index, pointee_of(parameter.pointee));
+            for (const analysis::PointerMember& member : parameter.members)
+                for (const PointerSlot& slot : arguments.pointers)
+                    if (slot.offset == parameter.offset + member.offset)
+                        memory_.set_region(slot.region, pointee_of(member.pointee));
+        }
     }
 
     Evidence run();

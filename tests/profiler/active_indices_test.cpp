@@ -101,6 +101,7 @@ TEST(Arguments, HoldDataAndRegions) {
                                    .build();
     kernel.parameters.push_back(
         {.index = 4, .name = "s", .offset = 24, .size = 24, .type = "S", .ptx_type = "b8", .pointee = {}});
+    kernel.parameters.back().members = {{.offset = 16, .pointee = "short"}};
     kernel.data.push_back({.name = "s+8", .parameter = 4, .offset = 8, .type = "s64", .bounds = {}});
     const Arguments arguments = make_arguments(kernel, std::vector<double>{77, 1.5, 1, 256, -3});
     ASSERT_EQ(arguments.bytes.size(), 48u);
@@ -118,7 +119,9 @@ TEST(Arguments, HoldDataAndRegions) {
     EXPECT_EQ(arguments.pointers[1].offset, 24u);
     EXPECT_EQ(arguments.pointers[2].offset, 40u);
     EXPECT_NE(arguments.pointers[1].region, arguments.pointers[2].region);
-    EXPECT_EQ(element_bytes(kernel), std::vector<std::uint32_t>{8});
+    EXPECT_EQ(arguments.pointers[1].fill, Fill::f32);  // nothing tells
+    EXPECT_EQ(arguments.pointers[2].fill, Fill::integer);
+    EXPECT_EQ(element_bytes(kernel), (std::vector<std::uint32_t>{2, 8}));
 }
 
 }  // namespace

@@ -28,6 +28,14 @@ struct KernelImage {
     std::uint32_t max_threads = 0;
 };
 
+// An address inside a struct parameter.
+struct PointerMember {
+    std::uint32_t offset = 0;  // in the parameter
+    std::string pointee;       // as of a KernelParameter
+
+    friend bool operator==(const PointerMember&, const PointerMember&) = default;
+};
+
 struct KernelParameter {
     std::uint32_t index = 0;
     std::string name;  // the source's where known, else "param_<index>"
@@ -36,6 +44,8 @@ struct KernelParameter {
     std::string ptx_type;  // "u32"; "b8" for an aggregate
     bool is_pointer = false;
     std::string pointee;  // of a pointer, where known: "float", "int", "double", "float4"; may be empty
+    std::vector<PointerMember>
+        members{};  // of a struct: those through which the kernel goes and whose type it tells
 };
 
 // One member of D. Either a scalar (a parameter, or bytes inside a struct parameter), or the launch's thread

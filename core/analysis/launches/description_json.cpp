@@ -55,6 +55,8 @@ json to_json(const KernelParameter& parameter) {
                 {"size", parameter.size},         {"type", parameter.type}, {"ptx_type", parameter.ptx_type},
                 {"pointer", parameter.is_pointer}};
     if (parameter.is_pointer) object["pointee"] = parameter.pointee;
+    for (const PointerMember& member : parameter.members)
+        object["members"].push_back({{"offset", member.offset}, {"pointee", member.pointee}});
     return object;
 }
 
@@ -121,6 +123,10 @@ KernelParameter parameter_from(const JsonValue& value) {
                               .is_pointer = value["pointer"].boolean(),
                               .pointee = ""};
     if (parameter.is_pointer) parameter.pointee = value["pointee"].text();
+    if (const auto members = value.find("members"))
+        for (const JsonValue& member : members->list())
+            parameter.members.push_back(
+                {.offset = member["offset"].count(), .pointee = member["pointee"].text()});
     return parameter;
 }
 

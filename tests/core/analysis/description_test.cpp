@@ -433,6 +433,28 @@ TEST(Pointees, AreInferredWhereNoNameSaysThem) {
     EXPECT_FALSE(kernels[0].parameters[6].is_pointer);
 }
 
+TEST(Pointees, OfPointersInStructsAreInferredToo) {
+    const auto kernels = describe_ptx(compile_cuda(R"(
+        struct Rows { double* sum; int count; const int* first; const float* never; };
+        extern "C" __global__ void k(Rows rows, const float* a) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i >= rows.count) return;
+            double sum = 0;
+            for (int e = rows.first[i]; e < rows.first[i + 1]; e++) sum += a[e];
+            rows.sum[i] += sum;
+        })",
+                                                   "-O3"));
+    ASSERT_EQ(kernels.size(), 1u);
+    auto members = kernels[0].parameters[0].members;
+    std::ranges::sort(members, {}, &PointerMember::offset);
+    EXPECT_EQ(members, (std::vector<PointerMember>{{.offset = 0, .pointee = "double"},
+                                                   {.offset = 16, .pointee = "int"}}));
+    EXPECT_TRUE(kernels[0].parameters[1].members.empty());
+    const auto read = description_from_json(to_json(kernels[0]), "test");
+    ASSERT_TRUE(read.has_value()) << read.error().text();
+    EXPECT_EQ(read->parameters[0].members, kernels[0].parameters[0].members);
+}
+
 // --- long code ---
 
 TEST(LongCode, IsDescribedInLinearTime) {
