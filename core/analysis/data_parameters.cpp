@@ -52,6 +52,8 @@ class Finder {
 
     std::map<Scalar, Use> run() {
         find_guards();
+        // The loops that fill tables were left out of the function: they run as often as there are elements.
+        if (proof_.dynamic_bytes) find_counts(*proof_.dynamic_bytes);
         const auto& body = kernel_.function().body;
         for (std::uint32_t i = 0; i < body.size(); i++) {
             if (!kernel_.is_reachable(i)) continue;
@@ -91,6 +93,12 @@ class Finder {
         }
         for (const ExitCondition& condition : proof_.conditions)
             guard_branches_.insert(condition.instruction);
+    }
+    void find_counts(const Expression& expression) {
+        if (expression.kind == Expression::Kind::parameter)
+            uses_[{expression.parameter, expression.offset, ptx::size_bytes(expression.type) * 8}].roles |=
+                trip_count;
+        for (const Expression& argument : expression.arguments) find_counts(argument);
     }
     bool depends_on_index(const Symbolic& value) const {
         bool found = false;

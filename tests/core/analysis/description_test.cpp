@@ -182,6 +182,26 @@ TEST(DataParameters, AreReadFromTheLaunch) {
     EXPECT_TRUE(escape.parameters[0].is_pointer);
 }
 
+TEST(DataParameters, ElementsOfTablesAreCounted) {
+    const auto kernels = describe_ptx(compile_cuda(R"(
+        extern "C" __global__ void k(int* sizes, const int* level, int n, int levels) {
+            extern __shared__ int own[];
+            for (int k = threadIdx.x; k < levels; k += blockDim.x) own[k] = 0;
+            __syncthreads();
+            int v = blockIdx.x * blockDim.x + threadIdx.x;
+            if (v < n && level[v] >= 0)
+                __nvvm_atom_add_gen_i(&own[level[v] < levels ? level[v] : levels - 1], 1);
+            __syncthreads();
+            for (int k = threadIdx.x; k < levels; k += blockDim.x) __nvvm_atom_add_gen_i(&sizes[k], own[k]);
+        })",
+                                                   "-O3"));
+    ASSERT_EQ(kernels.size(), 1u);
+    EXPECT_EQ(kernels[0].verdict, Verdict::covering);
+    const auto levels = kernels[0].data_index("param_3");
+    ASSERT_TRUE(levels.has_value());
+    EXPECT_TRUE(kernels[0].data[*levels].in_memo);  // else it would be taken for an offset, 0 in the profile
+}
+
 TEST(DataParameters, TakeNamesAndLinesFromTheSource) {
     const std::string path = testing::TempDir() + "/kernels-" + std::to_string(getpid()) + ".json";
     std::ofstream(path) << R"json({"kernels": {"_Z4stepPfPKfii": {
