@@ -13,7 +13,7 @@ string(SUBSTRING "${KIND}" 1 -1 rest)
 string(TOUPPER "${first}" first)
 set(type "Builtin${first}${rest}")
 file(WRITE "${OUTPUT}" "// Written by embed_devices.cmake from core/model/${KIND}s.
-#include \"model/builtin_${KIND}s.h\"
+#include \"core/model/builtin_${KIND}s.h\"
 
 namespace trimtab::model {
 
