@@ -3,8 +3,8 @@
 """coverage.py BUILD DIR...: of all CUDA programs below the folders, what Trimtab does with their kernels and launches.
 
 Programs are sources (*.cu with a main), which BUILD/bin/trimtab++ builds (flags as their second line says, "// Flags: ..."),
-and executables that `trimtab inspect` reads. Each is run twice on the emulator: as written and as chosen. Arguments of a
-run are those that a programs.txt in one of the folders names. README.md tells what the numbers are.
+and executables that `trimtab inspect` reads. Each is run twice on every emulated device: as written and as chosen.
+Arguments of a run are those that a programs.txt in one of the folders names. README.md tells what the numbers are.
 """
 import argparse
 import collections
@@ -54,7 +54,13 @@ class Program:
 
     def __init__(self, path, arguments):
         self.path, self.arguments = path, arguments
-        self.problem, self.kernels, self.launches = "", [], []
+        self.problem, self.kernels = "", []
+        self.launches_on = {}  # by device
+
+    @property
+    def launches(self):
+        """Those on the first device."""
+        return next(iter(self.launches_on.values()), [])
 
     def study(self, options):
         with tempfile.TemporaryDirectory(prefix="trimtab-coverage-") as folder:
@@ -68,17 +74,24 @@ class Program:
                 self.problem = "has no kernels"
                 return self
             self.kernels = self.kernels_of(json.loads(out)["kernels"])
-            written = self.launch_all(options, binary, folder, "off")
-            chosen = self.launch_all(options, binary, folder, "on")
-            if written is None or chosen is None:
-                return self
-            for line in chosen[0]:
-                # Both are in the order of a kernel's launches; one into a graph has no time of its own.
-                self.launches.append({
-                    "kernel": line["kernel"], "decided": line["by"] != "unchanged",
-                    "changed": line["chosen"] != line["written"], "written_ns": self.next_of(written[1], line),
-                    "chosen_ns": self.next_of(chosen[1], line), "reason": line.get("reason") or ""})
+            for device in options.devices:
+                if not self.run_on(device, options, binary, folder):
+                    self.launches_on = {}
+                    break
         return self
+
+    def run_on(self, device, options, binary, folder):
+        written = self.launch_all(options, binary, folder, "off", device)
+        chosen = self.launch_all(options, binary, folder, "on", device)
+        if written is None or chosen is None:
+            return False
+        self.launches_on[device] = [{
+            "kernel": line["kernel"], "decided": line["by"] != "unchanged", "changed": line["chosen"] != line["written"],
+            # Both are in the order of a kernel's launches; one into a graph has no time of its own.
+            "written_ns": self.next_of(written[1], line), "chosen_ns": self.next_of(chosen[1], line),
+            "written_block": line["written"]["block"], "chosen_block": line["chosen"]["block"],
+            "reason": line.get("reason") or ""} for line in chosen[0]]
+        return True
 
     @staticmethod
     def next_of(times, line):
@@ -119,10 +132,10 @@ class Program:
                 "verdict": description["verdict"],
                 "reason": f"rule {reasons[0]['rule']}: {general(reasons[0]['text'])}" if reasons else ""}
 
-    def launch_all(self, options, binary, folder, mode):
+    def launch_all(self, options, binary, folder, mode, device):
         """The report's lines, and the times of each kernel's launches; None: it does not run."""
-        report, times = (os.path.join(folder, f"{mode}.{what}") for what in ("report", "times"))
-        status, _, errors = run([binary, *self.arguments], options.timeout, TRIMTAB=mode, TRIMTAB_DEVICE=options.device,
+        report, times = (os.path.join(folder, f"{device}.{mode}.{what}") for what in ("report", "times"))
+        status, _, errors = run([binary, *self.arguments], options.timeout, TRIMTAB=mode, TRIMTAB_DEVICE=device,
                                 TRIMTAB_REPORT=report, COVERAGE_TIMES=times, LD_PRELOAD=options.times)
         if status != 0:
             self.problem = f"ends with {status} under TRIMTAB={mode}: " + (errors.strip().splitlines() or ["?"])[-1]
@@ -133,13 +146,13 @@ class Program:
         return json_lines(report), times_of
 
 
-def programs_below(folders):
+def programs_below(folders, own_sizes):
     arguments = {}
     found = []
     for folder in folders:
         for root, names, files in os.walk(folder):
             names[:] = sorted(name for name in names if not name.startswith((".", "build")))
-            if "programs.txt" in files:
+            if "programs.txt" in files and not own_sizes:
                 with open(os.path.join(root, "programs.txt"), encoding="utf-8") as listed:
                     for line in listed:
                         if line.strip() and not line.startswith("#"):
@@ -213,45 +226,74 @@ def print_table(result, programs, by_kernel):
         for line in result["kept"]:
             print(f"| {line['reason']} | {line['launches']} |")
     if by_kernel:
-        print("\n| kernel | verdict | tuned | modelled time saved | reason |\n| --- | --- | --- | --- | --- |")
-        for program in programs:
-            for kernel in program.kernels:
-                own = [l for l in program.launches if l["kernel"] == kernel["name"]]
-                written, chosen = (sum(l[key] for l in own) for key in ("written_ns", "chosen_ns"))
-                tuned = "not launched" if not own else "yes" if any(l["decided"] for l in own) else "no"
-                saved = f"{100 * (1 - chosen / written):.1f} %" if written else ""
-                why = kernel["reason"] or next((l["reason"] for l in own if not l["decided"]), "")
-                name = kernel["demangled"].split("(")[0].removeprefix("void ") or kernel["name"]
-                if len(name) > 60:
-                    name = name.split("<")[0].split("::")[-1]
-                print(f"| {name} | {kernel['verdict']} | {tuned} | {saved} | {why} |")
+        print_kernels(programs)
     for path, problem in result["skipped"].items():
         print(f"skipped: {path}: {problem}")
+
+
+def short(block):
+    return "x".join(map(str, block)).removesuffix("x1").removesuffix("x1")
+
+
+def usual(blocks):
+    return collections.Counter(map(short, blocks)).most_common(1)[0][0]
+
+
+def on_device(launches):
+    """The block that most launches get, and what all save."""
+    written, chosen = (sum(launch[key] for launch in launches) for key in ("written_ns", "chosen_ns"))
+    if not any(launch["decided"] for launch in launches):
+        return "" if launches else "not launched"
+    saved = f"{100 * (1 - chosen / written):.1f} %" if written else ""
+    return f"{usual(launch['chosen_block'] for launch in launches)}: {saved}"
+
+
+def print_kernels(programs):
+    devices = next((list(program.launches_on) for program in programs if program.launches_on), [])
+    print("\n| program | kernel | verdict | launches | block |", *(f"{device} |" for device in devices), "why not |")
+    print("| --- | --- | --- | --- | --- |", "--- | " * len(devices) + "--- |")
+    for program in programs:
+        for kernel in program.kernels:
+            name = kernel["demangled"].split("(")[0].removeprefix("void ") or kernel["name"]
+            if len(name) > 60:
+                name = name.split("<")[0].split("::")[-1]
+            own = {device: [launch for launch in launches if launch["kernel"] == kernel["name"]]
+                   for device, launches in program.launches_on.items()}
+            first = next(iter(own.values()), [])
+            kept = [launch["reason"] for launches in own.values() for launch in launches if not launch["decided"]]
+            why = kernel["reason"] if kernel["verdict"] == "fixed" else general(kept[0]) if kept else ""
+            block = usual(launch["written_block"] for launch in first) if first else ""
+            cells = [os.path.splitext(os.path.basename(program.path))[0], name, kernel["verdict"], len(first), block,
+                     *(on_device(launches) for launches in own.values()), why]
+            print("|", " | ".join(map(str, cells)), "|")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", help="a build folder of Trimtab")
     parser.add_argument("folders", nargs="+", help="searched for *.cu and for executables")
-    parser.add_argument("--device", default="rtx2070super")
+    parser.add_argument("--device", default="rtx2070super", help="several with commas between; counts are of the first")
     parser.add_argument("--json", action="store_true", help="everything, launches too")
     parser.add_argument("--kernels", action="store_true", help="a line for each kernel")
+    parser.add_argument("--own-sizes", action="store_true", help="without the arguments of programs.txt")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="only the first of each K programs")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--timeout", type=int, default=300, help="seconds, of a build and of a run")
     options = parser.parse_args()
+    options.devices = options.device.split(",")
     options.build = os.path.abspath(options.build)
     options.compiler, options.trimtab = (os.path.join(options.build, "bin", name) for name in ("trimtab++", "trimtab"))
     options.times = os.path.join(options.build, "bench", "libtrimtab_launch_times.so")
     for needed in (options.compiler, options.trimtab, options.times):
         if not os.path.exists(needed):
             parser.error(f"{needed} is not built")
-    programs = programs_below(options.folders)[::options.every]
+    programs = programs_below(options.folders, options.own_sizes)[::options.every]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         programs = list(pool.map(lambda program: program.study(options), programs))
     result = summary(programs)
     if options.json:
-        result["per_program"] = [{"path": p.path, "problem": p.problem, "kernels": p.kernels, "launches": p.launches}
+        result["per_program"] = [{"path": p.path, "problem": p.problem, "kernels": p.kernels, "launches": p.launches,
+                                  "launches_on": p.launches_on}
                                  for p in programs]
         json.dump(result, sys.stdout, indent=1)
         print()

@@ -32,9 +32,10 @@ for program in found["per_program"]:
 time = found["modelled_ns"]
 assert 0 < time["chosen"] < time["written"] and 0 < time["tuned_share"] < 1, time
 CHECK
-"$sources/bench/coverage/coverage.py" "$build" "$work/programs" --kernels >"$work/table.txt"
+"$sources/bench/coverage/coverage.py" "$build" "$work/programs" --kernels --device rtx2070super,h100 >"$work/table.txt"
 grep -qF '| covering | 10 of 10 (100 %) |' "$work/table.txt"
 grep -qF '| kernels tuned | 8 of 10 (80 %) |' "$work/table.txt"
-grep -qE '^\| shift \| covering \| no \| 0.0 % \| with these arguments, its loops over threadIdx' "$work/table.txt"
+grep -qE '^\| row_loops \| shift \| covering \| 1 \| [0-9x]+ \|  \|  \| with these arguments, its loops over threadIdx' "$work/table.txt"
+(($(grep -cE '^\| built \| [a-z_]+ \| covering \| 1 \| [0-9x]+ \| [0-9x]+: [-0-9.]+ % \| [0-9x]+: [-0-9.]+ % \|' "$work/table.txt") == 4))
 grep -qE '^skipped: .*broken.cu: does not build' "$work/table.txt"
 ! "$sources/bench/coverage/coverage.py" "$build" "$work/cache" >"$work/none.txt" || exit 1

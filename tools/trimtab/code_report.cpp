@@ -94,7 +94,7 @@ std::string loops_text(const sass::Function& function, const sass::ControlFlow& 
                                    : fmt::format("; {:.0f} iteration{} of the PTX's at once", found.copies,
                                                  found.copies == 1 ? "" : "s");
             if (found.entries > 0)
-                out += fmt::format(", {:.4g} iterations per entry", found.turns / found.entries);
+                out += fmt::format(", {:.4g} iterations per entry", found.iterations / found.entries);
         }
         out += "\n";
     }
@@ -118,7 +118,7 @@ Json loops_json(const sass::Function& function, const sass::ControlFlow& flow, c
             loop["matched"] = found.line != 0;
             loop["copies"] = found.copies;
             loop["entries"] = found.entries;
-            loop["turns"] = found.turns;
+            loop["iterations"] = found.iterations;
         }
         out.push_back(std::move(loop));
     }
