@@ -443,8 +443,11 @@ std::expected<GridStrides, Fault> grid_strides(SymbolTable& table, const ptx::Mo
             return static_cast<std::size_t>(strided.dimension) == d;
         });
         if (reads_total[d] && !strides)
-            return std::unexpected(Fault{3, first_read_of_total(kernel, d),
-                                         "has no loop that begins at the index and goes on by the total"});
+            return std::unexpected(
+                Fault{3, first_read_of_total(kernel, d),
+                      kernel.warps_are_units()
+                          ? "exchanges values within warps, and loops of warps keep the number of threads"
+                          : "has no loop that begins at the index and goes on by the total"});
     }
     const ptx::ControlDependence control(kernel.function(), kernel.flow());
     const Kernel all{table, module, kernel, reads_total, orders_nothing, may_reassociate, beside};

@@ -57,6 +57,17 @@ std::optional<Proof> attempt(SymbolTable& table, const Code& code, bool of_warps
     return first;
 }
 
+// Several tries may have met the same obstacle.
+void leave_out_repeats(std::vector<Reason>& reasons) {
+    std::vector<Reason> once;
+    for (Reason& reason : reasons)
+        if (std::ranges::none_of(once, [&](const Reason& said) {
+                return said.source == reason.source && said.text == reason.text;
+            }))
+            once.push_back(std::move(reason));
+    reasons = std::move(once);
+}
+
 Proof prove_exactly(SymbolTable& table, const Code& code) {
     Proof proof = *attempt(table, code, false, Sharing::nothing);
     const auto stands = [](const std::optional<Proof>& tried) {
@@ -93,6 +104,7 @@ Proof prove_exactly(SymbolTable& table, const Code& code) {
     }
     if (stands(sums)) return std::move(*sums);
     if (shared_miss) proof.reasons.push_back(std::move(*shared_miss));
+    leave_out_repeats(proof.reasons);
     return proof;
 }
 

@@ -197,6 +197,10 @@ class Prover {
             const auto& body = values.function().body;
             for (std::uint32_t i = 0; i < body.size(); i++) {
                 if (!values.is_reachable(i)) continue;
+                // clang puts a fence before atomicCAS, of which the source says nothing: the atomic comes first.
+                if (i + 1 < body.size() && body[i].opcode == ptx::Opcode::fence)
+                    if (auto text = refusal(values, module_, i + 1))
+                        refuse(values, {2, i + 1, std::move(*text)});
                 if (auto text = refusal(values, module_, i))
                     refuse(values, {2, i, std::move(*text)}, is_warp_exchange(body[i]));
                 proof_.uses_float_atomics |= is_float_reduction(body[i]);

@@ -114,7 +114,9 @@ class Accesses {
     Fault unknown(const Found& at) const {
         const StridedAccess& access = at.access;
         const bool is_load = !access.writes;
-        const bool could_be_constant = !at.is_shared && (is_load || !access.reduction.empty());
+        // Of a load that is declared so, no more can be asked.
+        const bool could_be_constant = !at.is_shared && (is_load || !access.reduction.empty()) &&
+                                       !reads_constant_memory(kernel_, at.instruction);
         return {3, at.instruction,
                 fmt::format(
                     "{} memory in the loop at addresses that are not known beforehand, which other "

@@ -436,6 +436,19 @@ TEST(DescribeFatBinary, LinksThePartsOfRelocatableCode) {
     EXPECT_EQ(linked->kernels.front().verdict, Verdict::covering);
 }
 
+TEST(Reasons, NameTheAtomicBeforeTheFenceThatComesWithIt) {
+    const auto kernels = describe_ptx(compile_cuda(R"(
+        extern "C" __global__ void k(int* level, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n && __nvvm_atom_cas_gen_i(&level[i / 2], -1, 1) == -1) level[n + i] = 1;
+        })",
+                                                   "-O3"));
+    ASSERT_EQ(kernels.size(), 1u);
+    ASSERT_FALSE(kernels[0].reasons.empty());
+    EXPECT_THAT(kernels[0].reasons.front().text,
+                HasSubstr("cas.b32, whose outcome depends on the order of threads"));
+}
+
 TEST(Pointees, AreInferredWhereNoNameSaysThem) {
     const auto kernels = describe_ptx(compile_cuda(R"(
         extern "C" __global__ void k(float* a, const int* b, double* c, unsigned char* d, long long* f, short* g,

@@ -25,7 +25,7 @@ __global__ void tree_that_stops_early(int* o, const int* __restrict__ a, int n) 
     }
     if (threadIdx.x == 0) atomicAdd(o, s[0]);
 }
-//= dividing 3 "gridDim.x"
+//= dividing 3 "loops of warps keep the number of threads"
 __global__ void every_lane_adds(int* o, const int* __restrict__ a, int n) {
     int sum = 0;
     TURNS sum += a[i];
