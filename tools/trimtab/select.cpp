@@ -10,6 +10,7 @@
 
 #include "choosing/settings.h"
 #include "core/analysis/annotations/annotated_launch.h"
+#include "core/analysis/launches/built_in_blocks.h"
 #include "core/analysis/launches/legal_blocks.h"
 #include "core/model/performance_model.h"
 #include "tools/trimtab/asked_extent.h"
@@ -121,11 +122,15 @@ int answer_for_launch(const SelectOptions& options, const LaunchQuestion& questi
     if (options.launch.json) {
         const std::vector<double> data =
             analysis::data_values(kernel, question.arguments.bytes, kernel.counted_extent(grid, block));
+        const Json written = block_json(grid, block);
+        Json chosen = block_json(decision.launch.grid, decision.launch.block);
+        // As the runtime's report names the body that takes other blocks than the kernel's own.
+        if (analysis::built_in_block(kernel) && chosen != written) chosen["kernel"] = kernel.name;
         fmt::print("{}\n", Json{{"kernel", kernel.demangled},
                                 {"device", question.device.slug},
                                 {"data", data_json(kernel, data)},
-                                {"written", block_json(grid, block)},
-                                {"chosen", block_json(decision.launch.grid, decision.launch.block)},
+                                {"written", written},
+                                {"chosen", std::move(chosen)},
                                 {"predicted_ns",
                                  {{"written", time_or_null(decision.written_ns)},
                                   {"chosen", time_or_null(decision.chosen_ns)}}},
