@@ -137,7 +137,7 @@ class DimensionProof {
 
     void check_exit(std::uint32_t l, BlockIndex block, bool out_if_taken, Checked& checked) {
         constexpr const char* no_bound =
-            "leaves the loop otherwise than where its index reaches a bound that arguments set";
+            "leaves the loop before its index reaches a bound that follows from the arguments";
         const std::uint32_t last = last_of(block);
         Symbolic out = kernel_.guard(last);
         if (out.width != 1 || !table_.is_small(out)) return refuse(last, no_bound);

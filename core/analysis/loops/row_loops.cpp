@@ -22,8 +22,9 @@ class RowLoops {
         for (const LoopIndices::Strided& rows : indices_.rows()) {
             auto loop = bounds(rows);
             if (!loop)
-                return std::unexpected(Fault{3, flow_.blocks[flow_.loops[rows.loop].header].first,
-                                             "loops over rows up to a bound that arguments do not set"});
+                return std::unexpected(
+                    Fault{3, flow_.blocks[flow_.loops[rows.loop].header].first,
+                          "loops over rows up to a bound that does not follow from the arguments"});
             result.push_back(std::move(*loop));
         }
         return result;

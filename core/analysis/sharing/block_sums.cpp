@@ -54,13 +54,12 @@ class SumFinder {
         for (const Flush& flush : flushes_) held.push_back(flow_.block_of[flush.instruction]);
         auto piece = piece_around(flow_, held);
         if (!piece)
-            return std::unexpected(
-                Fault{2, first, "adds a sum that is not brought together in one piece of code"});
+            return std::unexpected(Fault{2, first, "adds a sum that is not formed in one piece of code"});
         piece_ = std::move(*piece);
         // Once by each thread.
         if (flow_.innermost_loop[piece_.from] != no_index || !control_.deciding(piece_.from).empty())
-            return std::unexpected(
-                Fault{2, first, "adds a sum that its threads bring together in a loop, or not all of them"});
+            return std::unexpected(Fault{
+                2, first, "adds a sum that its threads form in a loop, or that only some of them form"});
         if (auto fault = does_something_else()) return std::unexpected(std::move(*fault));
         std::optional<Shown> best;
         for (const BlockWidth block : {BlockWidth::warps, BlockWidth::powers})
@@ -69,12 +68,12 @@ class SumFinder {
         if (!best)
             return std::unexpected(
                 Fault{2, first,
-                      "adds a sum in which blocks of several sizes do not have each of their "
-                      "threads' values once, and nothing else"});
+                      "adds a sum that does not hold each thread's value exactly once in blocks of "
+                      "several sizes"});
         auto result = rewritten(*best);
         if (!result)
             return std::unexpected(
-                Fault{2, first, "uses a sum of its threads otherwise than to add it by an atomic"});
+                Fault{2, first, "uses a sum of its threads for something other than an atomic addition"});
         return std::move(*result);
     }
 
@@ -151,8 +150,8 @@ class SumFinder {
             if (!sum && ptx::is_float(made.type) && !may_reassociate_)
                 return Fault{
                     2, i,
-                    fmt::format("adds a sum of its threads by {}, which rounds otherwise in other blocks; "
-                                "allow that by TRIMTAB_REASSOCIATE=1",
+                    fmt::format("adds a sum of its threads by {}, which rounds differently in other blocks; "
+                                "TRIMTAB_REASSOCIATE=1 allows that",
                                 made.mnemonic)};
             if (!sum || made.modifiers.space != ptx::Space::global || made.guard != no_index ||
                 refusal(values_, module_, i) || made.operands.size() != made.destination_count + 2u ||
@@ -160,7 +159,8 @@ class SumFinder {
                 return Fault{2, i,
                              fmt::format("has {} after its threads have exchanged values", made.mnemonic)};
             if (!is_set_by_arguments(table_, values_.address(i)))
-                return Fault{2, i, "adds a sum of its threads to a place that arguments do not set"};
+                return Fault{
+                    2, i, "adds a sum of its threads to an address that does not follow from the arguments"};
             flushes_.push_back({i, *sum});
         }
         return flushes_.empty() ? std::optional(Fault{}) : std::nullopt;
@@ -176,7 +176,7 @@ class SumFinder {
             if (values_.is_reachable(i) && piece_.blocks[block] && !operations_.contains(i) && !is_flush(i) &&
                 has_effect(values_, i) && !is_done_by_all(block))
                 return Fault{2, i,
-                             fmt::format("has {} under a condition where its threads bring a sum together",
+                             fmt::format("has {} under a condition while its threads form a sum",
                                          function_.body[i].mnemonic)};
         }
         return std::nullopt;

@@ -63,11 +63,11 @@ class TableFinder {
     std::expected<BlockTables, Fault> run() {
         if (!find_accesses() || variables_.empty()) return std::unexpected(std::move(fault_));
         if (SharedAddresses(values_, module_).escape([&](std::uint32_t i) { return accesses_.contains(i); }))
-            return std::unexpected(Fault{2, *accesses_.begin(), "passes an address in shared memory on"});
+            return std::unexpected(Fault{2, *accesses_.begin(), "hands on an address in shared memory"});
         for (const std::uint32_t barrier : phases_.barriers())
             if (!control_.deciding(values_.flow().block_of[barrier]).empty())
-                return std::unexpected(
-                    Fault{2, barrier, "has a barrier under a condition, so that what it shares is no table"});
+                return std::unexpected(Fault{
+                    2, barrier, "has a barrier under a condition, so that its shared memory is no table"});
         BlockTables result;
         result.function = function_;
         for (const auto& [variable, accesses] : variables_)
@@ -78,8 +78,8 @@ class TableFinder {
         if (!left_.is_clean(gone_, filled_from_))
             return std::unexpected(
                 Fault{2, *accesses_.begin(),
-                      "does something else where it fills or flushes shared memory, or uses "
-                      "there what it makes"});
+                      "does something else while it fills or flushes shared memory, or uses "
+                      "there the values that it makes"});
         std::set<std::uint32_t> looked_at = gone_;
         looked_at.insert(accesses_.begin(), accesses_.end());
         result.orders_others = left_.has_order(phases_, looked_at);
@@ -269,12 +269,13 @@ class TableFinder {
     // --- tables ---
 
     static std::string fills_otherwise(const std::string& name) {
-        return "fills '" + name +
-               "' otherwise than each element once: write for (k = threadIdx.x; k < n; k += blockDim.x), "
+        return "does not fill each element of '" + name +
+               "' exactly once: write for (k = threadIdx.x; k < n; k += blockDim.x), "
                "if (threadIdx.x < 64), or if (threadIdx.x == 0)";
     }
     static std::string fills_dynamic(const std::string& name) {
-        return "fills '" + name + "' in dynamic shared memory up to where arguments do not tell";
+        return "fills '" + name +
+               "' in dynamic shared memory up to an end that does not follow from the arguments";
     }
     // What a store fills: [first, end), the same a stride on, and so on up to `last`.
     struct Slot {
@@ -294,7 +295,7 @@ class TableFinder {
         if (!are_parted(accesses.stores, accesses.loads))
             return fail(accesses.loads.empty() ? accesses.stores.front().instruction
                                                : accesses.loads.front().instruction,
-                        "reads '" + name + "' before a barrier that stands behind all that fills it");
+                        "reads '" + name + "' without a barrier after everything that fills it");
         std::vector<Slot> slots;
         for (const SharedAccess& store : accesses.stores) {
             const auto sweep = sweeps_.of(store.instruction, never);
@@ -314,7 +315,7 @@ class TableFinder {
                     (function_.body[store.instruction].operands[use.operand].kind != Operand::Kind::address &&
                      !is_made_of_constants(use.value, filling, result)))
                     return fail(store.instruction,
-                                "fills '" + name + "' with what is not shown to be the same in every block");
+                                "fills '" + name + "' with values that are not proved equal in every block");
             needs(*sweep, result);
             skip(*sweep);
             gone_.insert(store.instruction);
@@ -359,11 +360,12 @@ class TableFinder {
         const std::string name = source_name(variable);
         const std::uint32_t counts = accesses.atomics.front().instruction;
         if (!sum)
-            return fail(counts, fmt::format("counts in '{}' by {}{}", name, first.mnemonic,
-                                            ptx::is_float(first.type)
-                                                ? ", which rounds otherwise in other blocks; allow that by "
-                                                  "TRIMTAB_REASSOCIATE=1"
-                                                : ", whose outcome depends on the order of threads"));
+            return fail(counts,
+                        fmt::format("counts in '{}' by {}{}", name, first.mnemonic,
+                                    ptx::is_float(first.type)
+                                        ? ", which rounds differently in other blocks; TRIMTAB_REASSOCIATE=1 "
+                                          "allows that"
+                                        : ", whose outcome depends on the order of threads"));
         if (accesses.stores.size() != 1 || accesses.loads.size() != 1)
             return fail(counts, "sets or reads '" + name + "' in more than one place, or nowhere");
         for (const SharedAccess& atomic : accesses.atomics)
@@ -380,15 +382,16 @@ class TableFinder {
         };
         if (!filled || !whole(fill, *filled)) return fail(fill.instruction, fills_otherwise(name));
         if (!is_identity(*sum, fill.instruction))
-            return fail(fill.instruction, fmt::format("fills '{}' with other than what {} leaves as it is",
-                                                      name, first.mnemonic));
+            return fail(fill.instruction,
+                        fmt::format("does not fill '{}' with the value that {} leaves unchanged", name,
+                                    first.mnemonic));
         const ptx::ValueIndex loaded = values_.ssa().definition(load.instruction);
         const auto flush = loaded == no_index ? std::nullopt : flush_of(loaded, first);
         if (!flush || !read || !whole(load, *read))
             return fail(load.instruction,
                         "reads '" + name +
-                            "' otherwise than to add each element once to global memory, by an "
-                            "atomic of the same kind");
+                            "' for something other than adding each element once to global memory, by "
+                            "an atomic of the same kind");
         // Nothing is added where what was found adds nothing.
         const auto skips_nothing = [&](BlockIndex branch, std::uint8_t ways) {
             Symbolic goes = values_.guard(values_.flow().blocks[branch].last - 1);
@@ -411,7 +414,8 @@ class TableFinder {
             read->bound.value_or(UINT32_MAX), most_bytes(variable) / ptx::size_bytes(first.type));
         auto added = range(*flush, bound);
         if (!added)
-            return fail(*flush, "adds '" + name + "' to a place that arguments and its index do not set");
+            return fail(*flush, "adds '" + name +
+                                    "' to an address that does not follow from the arguments and its index");
         if (!note_dynamic(variable, *filled, ptx::size_bytes(first.type), result))
             return fail(fill.instruction, fills_dynamic(name));
         added->writes = true;

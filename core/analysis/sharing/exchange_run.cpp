@@ -140,7 +140,7 @@ class Run {
                 continue;
             }
             const auto taken = values_.condition(i, t);
-            if (!taken) return fail("decides by what is not known");
+            if (!taken) return fail("decides by an unknown value");
             const auto& successors = flow_.blocks[block].successors;
             go(t, block, *taken ? successors.front() : successors.back());
         }
@@ -175,7 +175,7 @@ class Run {
         for (const unsigned t : group) {
             const auto taken = values_.condition(i, t);
             if (!taken && (touches || exchanges || i == c_.watched))
-                return fail("decides by what is not known");
+                return fail("decides by an unknown value");
             if (taken && *taken)
                 active.push_back(t);
             else
@@ -269,13 +269,13 @@ class Run {
                 return fail("exchanges values between some threads of a warp");
         if (made.opcode == Opcode::redux) return reduce(i, active);
         if (made.operands.size() != made.destination_count + 4u || made.destination_count > 2)
-            return fail("exchanges values in a way that is not followed");
+            return fail("exchanges values in a way that the proof does not follow");
         const std::size_t first = made.destination_count;
         std::map<unsigned, std::pair<Token, bool>> received;
         for (const unsigned t : active) {
             const auto by = tokens_.as_number(values_.operand(i, first + 1, 32, t)),
                        bound = tokens_.as_number(values_.operand(i, first + 2, 32, t));
-            if (!by || !bound) return fail("exchanges values in a way that is not followed");
+            if (!by || !bound) return fail("exchanges values in a way that the proof does not follow");
             const auto [lane, is_in_range] =
                 ptx::shuffle_source(made.modifiers.shuffle, t % warp_size, static_cast<std::uint32_t>(*by),
                                     static_cast<std::uint32_t>(*bound));

@@ -256,12 +256,12 @@ void FunctionValues::fault(std::uint32_t instruction, const Symbolic& value) {
         if (!faults_.empty()) return;
         names = "the position in the block";
     }
-    std::string text = fmt::format("uses {} otherwise than through blockIdx * blockDim + threadIdx", names);
+    std::string text = fmt::format("uses {} outside blockIdx * blockDim + threadIdx", names);
     if (built_in)
         text +=
             fmt::format("; a block of {} threads seems to be hard-coded: write blockDim instead", *built_in);
     else
-        text += "; index by the global thread index alone";
+        text += "; index only by the global thread index";
     faults_.push_back({1, instruction, std::move(text)});
 }
 

@@ -242,13 +242,13 @@ __global__ void scaled_by_what_turns_write(int* o, const int* at, int d) {
     const int scale = o[blockIdx.x];
     FOR_THREADS(k, d) o[at[k]] = k * scale;
 }
-//= fixed 1 "blockDim.x otherwise"
+//= fixed 1 "blockDim.x outside"
 __global__ void block_in_128_bits(uint64_t* o, uint64_t high, uint64_t low, int d) {
     unsigned __int128 sum = (unsigned __int128)high << 64 | low;
     sum += blockDim.x + ((unsigned __int128)high << 64);
     FOR_THREADS(k, d) o[blockIdx.x * d + k] = sum >> 64;
 }
-//= fixed 1 "threadIdx.x otherwise"
+//= fixed 1 "threadIdx.x outside"
 __global__ void thread_in_128_bits(uint64_t* o, uint64_t high, uint64_t low, int d) {
     unsigned __int128 rest = (unsigned __int128)high << 64 | low;
     rest -= (unsigned __int128)high << 65 | threadIdx.x;

@@ -317,7 +317,7 @@ LARGEST(idle_lanes_of_a_denormal_number, 0, 1e-44f)
 //= fixed 2 "shared memory"
 __global__ void idle_lanes_below_an_unknown_start(float* o, const float* __restrict__ a, int n);
 LARGEST(idle_lanes_below_an_unknown_start, a[0], -INFINITY)
-//= fixed 1 "otherwise than through"
+//= fixed 1 "outside blockIdx"
 __global__ void rows_of_overlapping_blocks(int* o, int rows, int n) {
     for (int row = threadIdx.x; row < rows; row += blockDim.x)
         for (int k = threadIdx.x; k < n; k += blockDim.x) o[row * n + k] = row;

@@ -16,7 +16,7 @@
     s[threadIdx.x] = sum;   \
     __syncthreads();
 
-//= fixed 2 "do not have each of their threads' values once"; -O0 fixed
+//= fixed 2 "does not hold each thread's value exactly once"; -O0 fixed
 __global__ void tree_that_stops_early(int* o, const int* __restrict__ a, int n) {
     SUM_AND_SLOT
     for (int h = blockDim.x / 2; h > 1; h /= 2) {
@@ -66,7 +66,7 @@ __global__ void sum_of_a_block(int* o, const int* __restrict__ a, int n) {
     TREE(a_ + b_)
     if (threadIdx.x == 0) o[blockIdx.x] = s[0];
 }
-//= fixed 2 "to a place that arguments do not set"; -O0 fixed
+//= fixed 2 "to an address that does not follow from the arguments"; -O0 fixed
 __global__ void place_of_a_block(int* o, const int* __restrict__ a, int n) {
     SUM_AND_SLOT
     TREE(a_ + b_)
@@ -78,7 +78,7 @@ __global__ void first_block_only(int* o, const int* __restrict__ a, int n) {
     TREE(a_ + b_)
     if (threadIdx.x == 0 && blockIdx.x == 0) atomicAdd(o, s[0]);
 }
-//= fixed 2 "under a condition where its threads bring a sum together"; -O0 fixed
+//= fixed 2 "under a condition while its threads form a sum"; -O0 fixed
 __global__ void kept_as_well(int* o, int* p, const int* __restrict__ a, int n) {
     SUM_AND_SLOT
     TREE(a_ + b_)
@@ -87,7 +87,7 @@ __global__ void kept_as_well(int* o, int* p, const int* __restrict__ a, int n) {
         *p = s[0];
     }
 }
-//= fixed 2 "under a condition where its threads bring a sum together"; -O0 fixed
+//= fixed 2 "under a condition while its threads form a sum"; -O0 fixed
 __global__ void stored_by_the_one_that_adds(int* o, int* p, const int* __restrict__ a, int n) {
     SUM_AND_SLOT
     TREE(a_ + b_)
@@ -157,7 +157,7 @@ __global__ void head_start(int* o, const int* __restrict__ a, int n) {
     TREE(a_ + b_)
     if (threadIdx.x == 0) atomicAdd(o, s[0]);
 }
-//= fixed 2 "to a place that arguments do not set"; -O0 fixed
+//= fixed 2 "to an address that does not follow from the arguments"; -O0 fixed
 __global__ void row_by_row(int* o, const int* __restrict__ a, int rows, int n) {
     __shared__ int s[1024];
     for (int r = 0; r < rows; r++) {
@@ -170,7 +170,7 @@ __global__ void row_by_row(int* o, const int* __restrict__ a, int rows, int n) {
         __syncthreads();
     }
 }
-//= fixed 2 "allow that by TRIMTAB_REASSOCIATE=1"; -O0 fixed
+//= fixed 2 "TRIMTAB_REASSOCIATE=1 allows that"; -O0 fixed
 __global__ void float_sum_of_a_launch(float* o, const float* __restrict__ a, int n) {
     __shared__ float s[1024];
     float sum = 0;
@@ -183,7 +183,7 @@ __global__ void float_sum_of_a_launch(float* o, const float* __restrict__ a, int
     }
     if (threadIdx.x == 0) atomicAdd(o, s[0]);
 }
-//= fixed 2 "uses a sum of its threads otherwise than to add it by an atomic"; -O0 fixed
+//= fixed 2 "uses a sum of its threads for something other than an atomic addition"; -O0 fixed
 __global__ void sum_that_is_read(int* o, const int* __restrict__ a, int n) {
     SUM_AND_SLOT
     TREE(a_ + b_)

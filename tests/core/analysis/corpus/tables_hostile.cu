@@ -399,7 +399,7 @@ __global__ void scatters_from_a_table(int* o, const int* a, const int* table, in
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[a[i]] = s[i & 15];
 }
-//= fixed 2 "fills 't' otherwise than each element once"; -O0 fixed
+//= fixed 2 "does not fill each element of 't' exactly once"; -O0 fixed
 __global__ void table_by_another_thread(int* o, const int* __restrict__ a, int n) {
     __shared__ int t[4];
     if (threadIdx.x == 5) {
@@ -428,7 +428,7 @@ __global__ void table_by_all_but_the_first(int* o, const int* __restrict__ a, in
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[i] = t[1 + i % 15];
 }
-//= fixed 2 "fills 't' with what is not shown to be the same in every block"; -O0 fixed
+//= fixed 2 "fills 't' with values that are not proved equal in every block"; -O0 fixed
 __global__ void table_of_the_block(int* o, const int* __restrict__ a, int n) {
     __shared__ int t[4];
     if (threadIdx.x == 0) {
@@ -467,7 +467,7 @@ __global__ void table_whose_bound_may_reach_an_entry(int* o, const int* __restri
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[i] = t[i % 16];
 }
-//= fixed 2 "fills 's' with other than what"; -O0 fixed
+//= fixed 2 "does not fill 's' with the value that"; -O0 fixed
 __global__ void sum_of_a_grid_with_a_start(int* o, const int* __restrict__ a, int n) {
     __shared__ int s;
     if (threadIdx.x == 0) s = 1;
@@ -497,7 +497,7 @@ __global__ void sum_that_another_thread_adds(int* o, const int* __restrict__ a, 
     __syncthreads();
     if (threadIdx.x == 64) atomicAdd(o, s);
 }
-//= fixed 2 "reads 's' otherwise than to add each element once"; -O0 fixed
+//= fixed 2 "reads 's' for something other than adding each element once"; -O0 fixed
 __global__ void sum_of_a_block_is_stored(int* o, const int* __restrict__ a, int n) {
     __shared__ int s;
     if (threadIdx.x == 0) s = 0;
@@ -540,7 +540,7 @@ __global__ void bins_of_two_types(int* o, const int* __restrict__ a, int n) {
     __syncthreads();
     for (int k = threadIdx.x; k < 16; k += blockDim.x) atomicAdd(&o[k], s[k]);
 }
-//= fixed 2 "allow that by TRIMTAB_REASSOCIATE=1"; -O0 fixed
+//= fixed 2 "TRIMTAB_REASSOCIATE=1 allows that"; -O0 fixed
 __global__ void float_bins_without_leave(float* o, const int* __restrict__ a, int n) {
     __shared__ float s[16];
     for (int k = threadIdx.x; k < 16; k += blockDim.x) s[k] = 0;
@@ -561,7 +561,7 @@ __global__ void bins_up_to_the_block(unsigned* o, const unsigned* __restrict__ a
     __syncthreads();
     for (int k = threadIdx.x; k < blockDim.x; k += blockDim.x) atomicAdd(&o[k], own_bins[k]);
 }
-//= fixed 2 "fills 'read_bins' otherwise"; -O0 fixed
+//= fixed 2 "does not fill each element of 'read_bins' exactly once"; -O0 fixed
 __global__ void bins_up_to_what_memory_says(unsigned* o, const unsigned* __restrict__ a, int n) {
     extern __shared__ unsigned read_bins[];
     const int m = a[0];

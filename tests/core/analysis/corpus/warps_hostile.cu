@@ -3,7 +3,7 @@
 #define G (blockIdx.x * blockDim.x + threadIdx.x)
 #define ALL 0xffffffffu
 
-//= fixed 1 "otherwise than through"
+//= fixed 1 "outside blockIdx"
 __global__ void number_in_the_block(int* o, int rows) {
     const int row = G / 32;
     if (row < rows) o[G] = threadIdx.x / 32;
