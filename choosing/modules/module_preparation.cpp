@@ -20,7 +20,7 @@ bool is_for_tools(std::string_view variable) {
 
 std::string start_preparation(const std::string& source, const std::string& annotations, bool is_waited_for) {
     const std::string program = find_own_program("trimtab");
-    if (program.empty()) return "trimtab is not installed beside libtrimtab.so, nor on PATH";
+    if (program.empty()) return "trimtab is neither next to libtrimtab.so nor on PATH";
     std::vector<std::string> words{program, "prepare", is_waited_for ? "--waited-for" : "--background",
                                    "--quiet"};
     if (!annotations.empty()) words.push_back("--annotations=" + annotations);

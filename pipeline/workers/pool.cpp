@@ -49,7 +49,8 @@ std::expected<std::vector<std::string>, Error> read_workers(std::string_view tex
     if (is_number) {
         const auto own = base::find_own_program("trimtab");
         if (!own)
-            return std::unexpected(Error{"there is no trimtab beside this program, whose workers it is"});
+            return std::unexpected(Error{
+                "trimtab is missing next to this program, and workers need it: install all of Trimtab"});
         const unsigned threads =
             std::max(1U, std::thread::hardware_concurrency() / static_cast<unsigned>(count));
         command = fmt::format("exec {} worker --threads={}", base::shell_word(*own), threads);

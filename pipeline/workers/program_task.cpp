@@ -53,7 +53,8 @@ std::expected<ProgramResult, Error> run_share(const ProgramRun& run, std::size_t
     if (running != nullptr) *running = 0;
     result.lines = base::read_text(file).value_or("");
     if (!result.lines.starts_with(run.earlier))
-        return std::unexpected(Error{.message = "was written anew by the program", .file = file});
+        return std::unexpected(
+            Error{.message = "the program overwrote the file of its results", .file = file});
     result.lines.erase(0, run.earlier.size());
     return result;
 }

@@ -31,7 +31,7 @@ TEST(ReportPage, HasARowForEveryDifferentLaunch) {
     const std::string page =
         report_page(std::string(gemm) + "\n" + gemm + "\n" + other + "\n", {"./a", "--n", "5"});
     EXPECT_THAT(page, HasSubstr("<code>./a --n 5</code>"));
-    EXPECT_THAT(page, HasSubstr("3 launches, 2 different ones."));
+    EXPECT_THAT(page, HasSubstr("3 launches, 2 different."));
     EXPECT_THAT(page,
                 HasSubstr("<td>gemm&lt;float&gt;</td><td>h100</td><td>NI = 512, NJ = 256</td>"
                           "<td>16 × 8 × 1 blocks of 32 × 32 × 1</td><td>8 × 64 × 1 blocks of 64 × 4 × 1</td>"
@@ -46,6 +46,11 @@ TEST(ReportPage, HasARowForEveryDifferentLaunch) {
     EXPECT_THAT(page, HasSubstr("<h1>a on h100</h1>\n<p class=\"lead\">Trimtab changed the block of 2 of 3 "
                                 "launches: 4 &micro;s instead of 6 &micro;s, 1.50&times; as fast; "
                                 "modelled, not measured.</p>"));
+    AdviceParts as_written;
+    as_written.ran_as_written = true;
+    const std::string observed =
+        report_page(std::string(gemm) + "\n" + gemm + "\n" + other, {"./a"}, as_written);
+    EXPECT_THAT(observed, HasSubstr("Trimtab would change the block of 2 of 3 launches: 4 &micro;s"));
     // Every column is explained.
     for (std::size_t at = page.find("<th"); at != std::string::npos; at = page.find("<th", at + 1))
         EXPECT_EQ(page.substr(at, 11), "<th title=\"") << page.substr(at, 60);
@@ -65,7 +70,7 @@ TEST(ReportPage, SumsUpByKernelAndDrawsPredictedTimes) {
                          R"(,"blocks":[[32,1,1,3000],[64,1,1,1500],[96,1,1,null],[128,1,1,6000]])") +
                         line(2, "remembered", "true", "") + line(3, "remembered", "true", ""),
                     {"./a"});
-    EXPECT_THAT(page, HasSubstr("3 launches, 1 different ones."));
+    EXPECT_THAT(page, HasSubstr("3 launches, 1 different."));
     // By kernel: launches, with another block, and the sums.
     EXPECT_THAT(
         page,
@@ -153,7 +158,7 @@ TEST(SourceText, IsTheLineWithoutItsIndentation) {
 TEST(ReportPage, OutlivesLinesThatAreDamaged) {
     const std::string page =
         report_page(std::string(gemm) + "\n{\"kernel\":\n[1]\n{}\n{\"data\":5,\"written\":7}", {});
-    EXPECT_THAT(page, HasSubstr("3 launches, 3 different ones; 2 lines could not be read."));
+    EXPECT_THAT(page, HasSubstr("3 launches, 3 different; 2 lines could not be read."));
     EXPECT_THAT(report_page("", {"./a"}), HasSubstr("0 launches"));
 }
 
@@ -195,7 +200,7 @@ TEST(ReportPage, HasAdviceThatNeedsNothingBesideIt) {
     EXPECT_THAT(page, HasSubstr("<li><a href=\"#rule-uncoalesced-load\"><b>uncoalesced loads</b></a>"));
     EXPECT_THAT(page, HasSubstr("<dt id=\"rule-uncoalesced-load\">"));
     EXPECT_THAT(page, HasSubstr("<details class=\"name\"><summary>reduce&lt;xx"));
-    EXPECT_THAT(page, HasSubstr("<code>a&lt;b&gt;.cu:7</code> this load moves 32 sectors a request"));
+    EXPECT_THAT(page, HasSubstr("<code>a&lt;b&gt;.cu:7</code> this load moves 32 sectors per request"));
     // Every chart has its data.
     const Json roofline = data_of(page, "roofline");
     ASSERT_EQ(roofline["points"].size(), 2);

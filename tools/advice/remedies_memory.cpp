@@ -79,8 +79,9 @@ std::optional<WhatIf> coalesce(const Subject& subject, InstructionClass kind, bo
             out.changed[Metric::store_partial_sectors] -= real(instruction.count.partial_sectors) / warps;
         out.edits.push_back({instruction.index, EditKind::side_by_side});
         gather(out.evidence, instruction,
-               fmt::format("this {} moves {:.3g} sectors a request; {:.3g} would hold what its lanes ask for",
-                           loads ? "load" : "store", sectors / requests, ideal.sectors / requests),
+               fmt::format(
+                   "this {} moves {:.3g} sectors per request; {:.3g} would hold all that its lanes ask for",
+                   loads ? "load" : "store", sectors / requests, ideal.sectors / requests),
                sectors - ideal.sectors);
     }
     if (out.evidence.empty()) return std::nullopt;
@@ -151,13 +152,13 @@ std::optional<WhatIf> keep_in_registers(const Subject& subject) {
     for (const auto& [source, made] : accesses)
         out.evidence.push_back(
             {.source = source,
-             .text = fmt::format("goes to local memory, which is memory: {:.3g} requests a warp",
+             .text = fmt::format("goes to local memory, which is memory: {:.3g} requests per warp",
                                  made.count / warps),
              .weight = made.weight});
     if (out.evidence.empty())
         out.evidence.push_back(
             {.source = {},
-             .text = fmt::format("{:.0f} bytes of registers a thread are spilled to local memory", bytes),
+             .text = fmt::format("{:.0f} bytes of registers per thread are spilled to local memory", bytes),
              .weight = bytes});
     return out;
 }

@@ -40,8 +40,7 @@ constexpr std::array own_options = {
     OwnOption{"--trimtab-keep=", "DIR",
               "Write there what is made on the way: descriptions, driver programs in C, PTX"},
     OwnOption{"--trimtab-annotations=", "FILE",
-              "Annotations of kernels beside their source, as trimtab suggest writes them; the source's own "
-              "come first"},
+              "Read annotations from this file, as trimtab suggest writes them; the source's own come first"},
     OwnOption{"--trimtab-variants=", "MACRO=V,V...",
               "Compile the device code for these values of a macro too: a launch of a kernel that depends on "
               "it may "
@@ -191,11 +190,11 @@ std::expected<void, Error> write_documentation(const std::string& folder) {
              "each of "
              "its kernels is described, profiled and fitted, and the driver programs that choose its blocks "
              "are "
-             "joined to the object. The link takes Trimtab's runtime in the place of CUDA's. A command line "
+             "joined to the object. The link takes Trimtab's runtime instead of CUDA's. A command line "
              "without CUDA is clang++'s own.",
          .entries = {}});
     manual::Section own{.title = "OPTIONS",
-                        .text = "Beside those of clang++(1) and nvcc, Trimtab has its own:",
+                        .text = "In addition to those of clang++(1) and nvcc, Trimtab has its own:",
                         .entries = {}};
     for (const OwnOption& option : own_options)
         own.entries.push_back({.term = std::string(option.name) +

@@ -54,7 +54,8 @@ std::expected<std::string, Error> built(const std::string& source, const AdviseO
     const auto compiler = base::find_own_program("trimtab++");
     if (!compiler)
         return std::unexpected(Error{
-            .message = "trimtab++ is not installed beside trimtab: a CUDA source needs it", .file = source});
+            .message = "trimtab++ is missing next to trimtab; a CUDA source needs it: install all of Trimtab",
+            .file = source});
     std::error_code error;
     if (!fs::exists(source, error)) return std::unexpected(Error{.message = "no such file", .file = source});
     std::string program = folder.file("program");
@@ -72,7 +73,8 @@ std::expected<void, Error> write_page(const AdviseOptions& options, const Advise
     return write_report(options.report, report_page(lines, options.words,
                                                     {.style = advice_style(),
                                                      .body = advice_sections(run.advice, run.device),
-                                                     .device = run.device.name}));
+                                                     .device = run.device.name,
+                                                     .ran_as_written = true}));
 }
 
 std::expected<AdvisedRun, Error> of_launch(const AdviseOptions& options) {

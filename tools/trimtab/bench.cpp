@@ -179,7 +179,7 @@ void add_bench(CLI::App& app, Action& action) {
         ->check(CLI::Range(0.0, 1e9));
     command->add_option("-o,--output", options->output, "Write times and tables to this folder")
         ->capture_default_str();
-    command->add_flag("--again", options->again, "Start again, whatever the folder holds");
+    command->add_flag("--again", options->again, "Start again, and ignore results in the folder");
     command->add_flag("--quiet", options->quiet, "Print no progress");
     command->add_flag("--json", options->json, "Print JSON; the program's own output goes to stderr");
     add_capture_option(*command, options->capture);

@@ -81,7 +81,7 @@ std::string text_of(const Calibration& found, const MeasuredDevice& device) {
                            number(one.found), one.shipped == 0 ? 0.0 : 100 * (one.found / one.shipped - 1),
                            number(one.first_quartile), number(one.third_quartile));
     }
-    out += "and beside what descriptions hold:\n";
+    out += "measured, but no field of a description:\n";
     for (const Measurement& one : found.measurements) {
         const auto is_field = [&](const calibrate::FieldDifference& field) {
             return field.field == one.name;

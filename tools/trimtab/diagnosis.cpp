@@ -225,7 +225,7 @@ std::vector<Finding> diagnose_devices() {
 std::vector<Finding> diagnose_surroundings() {
     std::vector<Finding> findings = {diagnose_folder("cache",
                                                      fs::path(base::cache_path("")).parent_path().string(),
-                                                     "profiles and compiled code are made anew each time")};
+                                                     "profiles and compiled code are made again each time")};
     if (const auto folder = base::TemporaryFolder::make())
         findings.push_back(
             {"temporary files", Health::good, fs::path(folder->path()).parent_path().string()});

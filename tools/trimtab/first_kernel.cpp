@@ -55,7 +55,9 @@ Finding try_first_kernel() {
     const auto folder = base::TemporaryFolder::make();
     if (!compiler || !folder)
         return {subject, Health::missing,
-                compiler ? folder.error().text() : "no trimtab++ beside this program", ""};
+                compiler ? folder.error().text()
+                         : "trimtab++ is missing next to this program: install all of Trimtab",
+                ""};
     std::ofstream(folder->file("first.cu")) << program_source;
     const std::string program = folder->file("first"), messages = folder->file("messages");
     const auto built = base::run(

@@ -154,7 +154,9 @@ std::expected<KernelFile, Error> load_binary(const std::string& path) {
 
 std::expected<KernelFile, Error> load_source(const std::string& path, const std::vector<std::string>& flags) {
     const auto compiler = base::find_own_program("trimtab++");
-    if (!compiler) return bad("trimtab++ is not installed beside trimtab: a CUDA source needs it", path);
+    if (!compiler)
+        return bad("trimtab++ is missing next to trimtab; a CUDA source needs it: install all of Trimtab",
+                   path);
     const auto folder = base::TemporaryFolder::make();
     if (!folder) return std::unexpected(folder.error());
     const std::string object = folder->file("kernels.o");

@@ -107,8 +107,10 @@ int run_checked(const std::vector<std::string>& command, const CheckOptions& opt
         fmt::print("{}", json);
     } else {
         for (const Report& report : *reports) fmt::print(stderr, "{}", emulator::check::text_of(report));
-        fmt::print(stderr, "trimtab: {} of {} found\n",
-                   reports->empty() ? std::string("nothing") : fmt::format("{} defects", reports->size()),
+        fmt::print(stderr, "trimtab: {} found by --check={}\n",
+                   reports->empty()       ? std::string("no defect")
+                   : reports->size() == 1 ? std::string("1 defect")
+                                          : fmt::format("{} defects", reports->size()),
                    emulator::check::text_of(*checks));
     }
     return reports->empty() ? outcome->exit_code : code(ExitCode::no);

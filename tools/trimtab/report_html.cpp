@@ -203,7 +203,7 @@ std::string maps(const std::vector<const Row*>& rows) {
 }
 
 // What all launches take as written and as chosen, where both are predicted.
-std::string first_sentence(const std::vector<const Row*>& rows, std::size_t all) {
+std::string first_sentence(const std::vector<const Row*>& rows, std::size_t all, bool ran_as_written) {
     double written = 0, chosen = 0;
     std::size_t launches = 0, changed = 0;
     for (const Row* row : rows) {
@@ -216,9 +216,10 @@ std::string first_sentence(const std::vector<const Row*>& rows, std::size_t all)
     }
     if (launches == 0) return fmt::format("Trimtab predicted none of {} launches.", all);
     return fmt::format(
-        "Trimtab changed the block of {} of {} launches: {:.4g} &micro;s instead of {:.4g} "
+        "Trimtab {} the block of {} of {} launch{}: {:.4g} &micro;s instead of {:.4g} "
         "&micro;s, {:.2f}&times; as fast; modelled, not measured.",
-        changed, all, chosen / 1e3, written / 1e3, written / chosen);
+        ran_as_written ? "would change" : "changed", changed, all, all == 1 ? "" : "es", chosen / 1e3,
+        written / 1e3, written / chosen);
 }
 
 // "syrk on gtx1080ti"
@@ -268,12 +269,13 @@ std::string report_page(std::string_view json_lines, const std::vector<std::stri
         "<p class=\"lead\">" +
         (launches == 0 && !advice.body.empty()
              ? std::string("What limits the kernels, and what a fix would gain; modelled, not measured.")
-             : first_sentence(order, launches)) +
+             : first_sentence(order, launches, advice.ran_as_written)) +
         "</p>\n";
     page += fmt::format(
-        "<p><code>{}</code></p>\n<p class=\"note\">By Trimtab {}: {} launches, {} different ones{}. Point at "
+        "<p><code>{}</code></p>\n<p class=\"note\">By Trimtab {}: {} launch{}, {} different{}. Point at "
         "a column's heading or at a mark to read what it means.</p>\n",
-        escaped_html(fmt::format("{}", fmt::join(command, " "))), TRIMTAB_VERSION, launches, order.size(),
+        escaped_html(fmt::format("{}", fmt::join(command, " "))), TRIMTAB_VERSION, launches,
+        launches == 1 ? "" : "es", order.size(),
         unreadable == 0 ? "" : fmt::format("; {} lines could not be read", unreadable));
     page += advice.body;
     page += kernel_table(order);
@@ -282,7 +284,7 @@ std::string report_page(std::string_view json_lines, const std::vector<std::stri
             column("device", "The GPU, or the one that the emulator stands in for") +
             column("data", "The arguments and sizes that the prediction depends on") +
             column("as written", "The grid and the block of the program") +
-            column("chosen", "The grid and the block that were launched") + written_column() +
+            column("chosen", "The grid and the block that Trimtab chose") + written_column() +
             chosen_column() + ratio_column() +
             column("launches", "How many launches were equal to this one") +
             column("remembered", "How many of them took a choice that was made before") +

@@ -11,7 +11,8 @@ namespace trimtab::tools {
 // The page's part on advice (report_advice.h); empty where none was given.
 struct AdviceParts {
     std::string style, body;
-    std::string device;  // its name, for pages without launches
+    std::string device;           // its name, for pages without launches
+    bool ran_as_written = false;  // the run left its launches alone: choices are proposals
 };
 
 // Equal launches are one row with a count. Lines that are no JSON objects are left out and counted.

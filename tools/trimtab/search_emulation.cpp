@@ -19,9 +19,9 @@ std::expected<LaunchQuestion, Error> SearchEmulation::compile(std::size_t varian
     const std::vector<std::string>& flags = space_.variants[variant];
     const auto compiler = base::find_own_program("trimtab++");
     if (!compiler)
-        return std::unexpected(
-            Error{.message = "trimtab++ is not installed beside trimtab: a CUDA source needs it",
-                  .file = options_.file});
+        return std::unexpected(Error{
+            .message = "trimtab++ is missing next to trimtab; a CUDA source needs it: install all of Trimtab",
+            .file = options_.file});
     const auto folder = base::TemporaryFolder::make();
     if (!folder) return std::unexpected(folder.error());
     LaunchOptions options = options_;
