@@ -320,7 +320,7 @@ Reference on_host(Grid g, Fluid f, const std::vector<float>& dye, int steps) {
 }
 
 int main(int argc, char** argv) {
-    const sample::Options options = sample::parse_options(argc, argv, {256, 8192, 20, 100000});
+    const sample::Options options = sample::parse_options(argc, argv, {512, 8192, 10, 100000});
     const int n = std::max(options.n, 8);
     const Grid g{n, n, (n + 2 + 31) / 32 * 32, 1.0f / n};
     const Fluid f{0.01f, 1.0f};

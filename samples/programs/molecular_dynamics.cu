@@ -368,7 +368,7 @@ void check_forces(sample::Verifier& verifier, const char* name, const std::vecto
 }
 
 int main(int argc, char** argv) {
-    const sample::Options options = sample::parse_options(argc, argv, {16, 200, 50, 100000});
+    const sample::Options options = sample::parse_options(argc, argv, {32, 200, 20, 100000});
     const int edge = std::max(options.n, 8), n = edge * edge * edge;
     const float spacing = 1.1f;
     Box box{edge * spacing, 0};

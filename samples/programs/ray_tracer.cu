@@ -101,32 +101,36 @@ __host__ __device__ inline bool meets(const Node& node, Vec o, Vec inverse, floa
     return far >= fmaxf(near, 0.0f) && near < most;
 }
 
-__host__ __device__ inline void meet(const Triangle& t, Vec o, Vec d, Hit& hit) {
+// Is it nearer than `most`? That becomes its distance then.
+__host__ __device__ inline bool meets(const Triangle& t, Vec o, Vec d, float& most) {
     const Vec p = cross(d, t.ac);
     const float det = dot(t.ab, p);
-    if (fabsf(det) < 1e-9f) return;
+    if (fabsf(det) < 1e-9f) return false;
     const Vec s = o - t.a;
     const float u = dot(s, p) / det;
+    if (u < 0.0f || u > 1.0f) return false;
     const Vec q = cross(s, t.ab);
     const float v = dot(d, q) / det, distance = dot(t.ac, q) / det;
-    if (u < 0.0f || v < 0.0f || u + v > 1.0f || distance < 1e-3f || distance >= hit.distance) return;
-    const Vec normal = normalized(cross(t.ab, t.ac));
-    hit = {distance, dot(normal, d) < 0.0f ? normal : normal * -1.0f, t.material};
+    if (v < 0.0f || u + v > 1.0f || distance < 1e-3f || distance >= most) return false;
+    most = distance;
+    return true;
 }
 
-__host__ __device__ inline void meet(const Sphere& s, Vec o, Vec d, Hit& hit) {
+__host__ __device__ inline bool meets(const Sphere& s, Vec o, Vec d, float& most) {
     const Vec to = o - s.centre;
     const float b = dot(to, d), c = dot(to, to) - s.radius * s.radius, root = b * b - c;
-    if (root < 0.0f) return;
+    if (root < 0.0f) return false;
     const float near = -b - sqrtf(root), distance = near > 1e-3f ? near : -b + sqrtf(root);
-    if (distance < 1e-3f || distance >= hit.distance) return;
-    const Vec normal = (o + d * distance - s.centre) * (1.0f / s.radius);
-    hit = {distance, dot(normal, d) < 0.0f ? normal : normal * -1.0f, s.material};
+    if (distance < 1e-3f || distance >= most) return false;
+    most = distance;
+    return true;
 }
 
 __host__ __device__ inline Hit nearest(const Scene& scene, const Fixed& fixed, Vec o, Vec d) {
     Hit hit;
-    for (int s = 0; s < spheres; ++s) meet(fixed.sphere[s], o, d, hit);
+    int triangle = -1, sphere = -1;
+    for (int s = 0; s < spheres; ++s)
+        if (meets(fixed.sphere[s], o, d, hit.distance)) sphere = s;
     const Vec inverse{1.0f / d.x, 1.0f / d.y, 1.0f / d.z};
     int stack[deepest], waiting = 0;
     stack[waiting++] = 0;
@@ -135,12 +139,22 @@ __host__ __device__ inline Hit nearest(const Scene& scene, const Fixed& fixed, V
         const Node& node = scene.nodes[at];
         if (!meets(node, o, inverse, hit.distance)) continue;
         if (node.count > 0) {
-            for (int t = node.first; t < node.first + node.count; ++t) meet(scene.triangles[t], o, d, hit);
+            for (int t = node.first; t < node.first + node.count; ++t)
+                if (meets(scene.triangles[t], o, d, hit.distance)) triangle = t;
         } else {
             stack[waiting++] = node.right;
             stack[waiting++] = at + 1;
         }
     }
+    if (triangle >= 0) {
+        hit.normal = normalized(cross(scene.triangles[triangle].ab, scene.triangles[triangle].ac));
+        hit.material = scene.triangles[triangle].material;
+    } else if (sphere >= 0) {
+        hit.normal =
+            (o + d * hit.distance - fixed.sphere[sphere].centre) * (1.0f / fixed.sphere[sphere].radius);
+        hit.material = fixed.sphere[sphere].material;
+    }
+    if (dot(hit.normal, d) > 0.0f) hit.normal = hit.normal * -1.0f;
     return hit;
 }
 
@@ -233,6 +247,7 @@ __global__ void places(int* place, int* block_counts, const int* alive, int coun
 }
 
 __global__ void block_places(int* block_counts, int* total, int blocks) {
+    if (threadIdx.x != 0) return;
     int sum = 0;
     for (int b = 0; b < blocks; ++b) {
         const int own = block_counts[b];
@@ -410,7 +425,7 @@ Results on_device(const HostScene& host, const Camera& camera, int samples) {
                 places<<<blocks, 256>>>(place.data(), block_counts.data(), alive.data(), count);
             });
             timers.time("block_places",
-                        [&] { block_places<<<1, 1>>>(block_counts.data(), total.data(), blocks); });
+                        [&] { block_places<<<1, 32>>>(block_counts.data(), total.data(), blocks); });
             timers.time("compact", [&] {
                 compact<<<blocks, 256>>>(next, rays, place.data(), block_counts.data(), alive.data(), count);
             });
@@ -456,7 +471,7 @@ Vec on_host(const HostScene& host, const Camera& camera, int samples, int pixel)
 }
 
 int main(int argc, char** argv) {
-    const sample::Options options = sample::parse_options(argc, argv, {320, 4096, 2, 1024});
+    const sample::Options options = sample::parse_options(argc, argv, {512, 4096, 2, 1024});
     const int width = std::max(options.n, 4), height = (width * 3 + 3) / 4, samples = options.steps;
     const Camera camera{{0, -7, 2.5f}, normalized({0, 1, -0.25f}), {1.2f, 0, 0}, {0, 0.2f, 0.9f}, width,
                         height};

@@ -344,7 +344,7 @@ void compare(sample::Verifier& verifier, const char* name, const std::vector<T>&
 }
 
 int main(int argc, char** argv) {
-    const sample::Options options = sample::parse_options(argc, argv, {4000, 1 << 20, 100, 10000});
+    const sample::Options options = sample::parse_options(argc, argv, {20000, 1 << 20, 50, 10000});
     sample::Outputs outputs(options.dump_path);
     const Network network(options.n);
     const Results got = on_device(network, options.steps);

@@ -239,7 +239,7 @@ class Model {
 };
 
 int main(int argc, char** argv) {
-    const sample::Options options = sample::parse_options(argc, argv, {64, 1024, 10, 10000});
+    const sample::Options options = sample::parse_options(argc, argv, {128, 1024, 3, 10000});
     const int tokens = options.n, rows = batch * tokens;
     const Layout layout(tokens);
     std::vector<float> parameters = sample::uniform_array(layout.total, 1);

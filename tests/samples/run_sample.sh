@@ -9,7 +9,15 @@ source "$(dirname "${BASH_SOURCE[0]}")/../built_program.sh" "$1" "$2"
 shift 2
 
 build_program
-if grep -q 'warning' build.log; then fail "warns while it builds: $(cat build.log)"; fi
+# Kernels that made-up numbers give nothing to measure: a walk along parents that never ends, and a hash that stays above a
+# made-up bound. Of these, and of no others, there is a warning.
+case $name in
+    graph_analytics) unmeasured='jump(int*, int const*, int)' ;;
+    spiking_network) unmeasured='poisson_input(int*, int, int, unsigned int, Constants)' ;;
+    *) unmeasured= ;;
+esac
+[[ -z $unmeasured ]] || grep -qF "$unmeasured keeps its block: " build.log || fail "does not warn of $unmeasured"
+if grep 'warning' build.log | grep -qvF "${unmeasured:-?} keeps its block: "; then fail "warns while it builds: $(cat build.log)"; fi
 
 TRIMTAB=off ./"$name" "$@" --dump off.bin >off.txt
 grep -qx PASS off.txt || fail "fails as written"
