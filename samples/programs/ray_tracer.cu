@@ -1,6 +1,7 @@
-// A path tracer of triangles and spheres by waves of rays: rays of all pixels begin, each wave is intersected through a
-// hierarchy of boxes, shaded, and compacted for the next one; then exposure, tone curve and a blur of what is bright. N
-// is the width of the image, STEPS the number of samples of a pixel.
+// A path tracer of triangles and spheres by waves of rays; N is the width of the image, STEPS the samples of a pixel.
+// Flags: -O3 -maxrregcount=56
+// The rays of all pixels begin; each wave is intersected through a hierarchy of boxes, shaded, and compacted for the next
+// one. Then come exposure, a tone curve and a blur of what is bright.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -204,7 +205,7 @@ __global__ void begin_rays(Rays rays, Camera camera, unsigned sample) {
     rays.random[i] = random;
 }
 
-__global__ void __launch_bounds__(128) intersect(Hits hits, Rays rays, Scene scene, int count) {
+__global__ void intersect(Hits hits, Rays rays, Scene scene, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     const Hit hit = nearest(scene, fixed_on_device, rays.origin[i], rays.direction[i]);
