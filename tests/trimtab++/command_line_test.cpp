@@ -201,6 +201,9 @@ TEST(Nvcc, OptionsBecomeClangs) {
     EXPECT_THAT(words({"-Xlinker", "-rpath,/lib"}), ElementsAre("-Xlinker", "-rpath", "-Xlinker", "/lib"));
     EXPECT_THAT(words({"-Xlinker", "--defsym=a,b"}), ElementsAre("-Xlinker", "--defsym=a,b"));
     EXPECT_THAT(words({"-maxrregcount=32"}), ElementsAre("-Xcuda-ptxas", "-maxrregcount=32"));
+    // What clang hands on is not read as nvcc's.
+    EXPECT_THAT(words({"-Xcuda-ptxas", "--maxrregcount=32"}),
+                ElementsAre("-Xcuda-ptxas", "--maxrregcount=32"));
     EXPECT_THAT(words({"-dc", "a.cu"}), ElementsAre("-c", "-fgpu-rdc", "a.cu"));
     EXPECT_THAT(words({"-rdc=true", "-x", "cu", "a.cpp"}), ElementsAre("-fgpu-rdc", "-x", "cuda", "a.cpp"));
     EXPECT_THAT(words({"--relocatable-device-code", "false"}), ElementsAre("-fno-gpu-rdc"));

@@ -44,6 +44,13 @@ Words split_list(std::string_view text, bool at_spaces) {
     return words;
 }
 
+// Of clang's alone: what follows is for another tool, whatever nvcc would take it for.
+bool takes_the_next_word(std::string_view word) {
+    static constexpr std::array<std::string_view, 6> names = {
+        "-Xcuda-ptxas", "-Xcuda-fatbinary", "-Xclang", "-mllvm", "-Xarch_host", "-Xarch_device"};
+    return contains(names, word);
+}
+
 bool is_true(std::string_view value) {
     return value == "true" || value == "1" || value == "yes" || value == "on";
 }
@@ -115,6 +122,11 @@ class Translator {
             ++at_;
             out_.is_nvcc_style = true;
             emit({"-x", "cuda"});
+            return {};
+        }
+        if (takes_the_next_word(word) && at_ + 1 < words_.size()) {
+            emit(word);
+            emit(words_[++at_]);
             return {};
         }
         const std::size_t dashes = word[1] == '-' ? 2 : 1;
