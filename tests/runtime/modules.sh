@@ -130,7 +130,7 @@ launches 3 'its module cannot be prepared'
 mkdir -p alone
 cp "$build"/lib/libtrimtab*.so alone/
 run data LD_LIBRARY_PATH="$work/alone" XDG_CACHE_HOME="$work/empty" PATH=/nonexistent LD_PRELOAD="$work/alone/libtrimtab.so" TRIMTAB_MODULES=wait
-launches 3 'trimtab is not installed'
+launches 3 'trimtab is neither next to libtrimtab.so nor on PATH'
 [[ $(wc -l <log.txt) == 1 ]] || fail "without trimtab: not one warning"
 
 # What fails is remembered, and not tried again.
