@@ -20,7 +20,7 @@ void add_machine_options(CLI::App& command, schedule::Settings& settings) {
                     settings.numbers.push_back(*number);
                 }
             },
-            "Set a resource's cycles: RESOURCE.latency=V or RESOURCE.gap=V; may be repeated")
+            "Set cycles: RESOURCE.latency=V or RESOURCE.gap=V; may be repeated")
         ->allow_extra_args(false)
         ->take_all();
     CLI::Option* no_caches =
