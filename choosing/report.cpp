@@ -12,6 +12,7 @@
 
 #include "choosing/choices/argument_key.h"
 #include "core/analysis/launches/demangle.h"
+#include "core/model/time_text.h"
 
 namespace trimtab::choosing {
 namespace {
@@ -41,7 +42,7 @@ std::string to_text(const trimtab_dim3& size) {
 }
 
 std::string time_text(double time_ns) {
-    return std::isfinite(time_ns) ? fmt::format("{:.3f} us", time_ns / 1e3) : std::string("unknown");
+    return model::time_text(time_ns, model::closed_form_error);
 }
 
 // What a cross-check found, at the launch at which it takes effect.

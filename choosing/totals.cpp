@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "core/model/time_text.h"
+
 namespace trimtab::choosing {
 
 void Totals::add(const std::string& kernel, const Decision& decision, bool is_changed) {
@@ -27,8 +29,12 @@ std::string Totals::text() const {
         fmt::format("{} launch{} of {} kernel{}, {} changed", launches_, launches_ == 1 ? "" : "es",
                     kernels_.size(), kernels_.size() == 1 ? "" : "s", changed_);
     if (predicted_ == 0) return line + "; none has a prediction";
-    line += fmt::format("; predicted {:.3f} ms instead of {:.3f} ms", launched_ns_ / 1e6, written_ns_ / 1e6);
-    if (written_ns_ > 0) line += fmt::format(", {:.1f} % less", 100 * (1 - launched_ns_ / written_ns_));
+    line +=
+        fmt::format("; predicted {} instead of {}", model::time_text(launched_ns_, model::closed_form_error),
+                    model::time_text(written_ns_, model::closed_form_error));
+    if (written_ns_ > 0)
+        line += fmt::format(", {:.0f} % less",
+                            std::round(100 * (1 - launched_ns_ / written_ns_)) + 0.0);  // no "-0"
     if (predicted_ < launches_) line += fmt::format(" (of {} launches that have a prediction)", predicted_);
     return line;
 }

@@ -321,8 +321,8 @@ TEST_F(Command, TotalsAreSaidAtTheEnd) {
     EXPECT_EQ(outcome.code, 0);
     EXPECT_THAT(
         outcome.err,
-        MatchesRegex("trimtab: 2 launches of 2 kernels, [01] changed; predicted [0-9.]+ ms instead of "
-                     "[0-9.]+ ms, -?[0-9.]+ % less \\(of 1 launches that have a prediction\\)\n"));
+        MatchesRegex("trimtab: 2 launches of 2 kernels, [01] changed; predicted [0-9.]+ us instead of "
+                     "[0-9.]+ us, -?[0-9]+ % less \\(of 1 launches that have a prediction\\)\n"));
     EXPECT_THAT(shell("TRIMTAB_LOG=summary TRIMTAB_DEVICE=h100 TRIMTAB=off ./program").err,
                 HasSubstr("2 launches of 2 kernels, 0 changed; none has a prediction\n"));
 }

@@ -35,7 +35,7 @@ TEST(ReportPage, HasARowForEveryDifferentLaunch) {
     EXPECT_THAT(page,
                 HasSubstr("<td>gemm&lt;float&gt;</td><td>h100</td><td>NI = 512, NJ = 256</td>"
                           "<td>16 × 8 × 1 blocks of 32 × 32 × 1</td><td>8 × 64 × 1 blocks of 64 × 4 × 1</td>"
-                          "<td class=\"number\">3</td><td class=\"number\">2</td>"
+                          "<td class=\"number\">3.0</td><td class=\"number\">2.0</td>"
                           "<td class=\"number\">1.50</td><td class=\"number\">2</td>"
                           "<td class=\"number\">0</td><td>driver</td>"));
     EXPECT_THAT(page, HasSubstr("reads shared memory &amp; &lt;barriers&gt;"));
@@ -44,7 +44,7 @@ TEST(ReportPage, HasARowForEveryDifferentLaunch) {
     EXPECT_THAT(page, Not(HasSubstr("<script")));     // nor what draws charts, without any
     EXPECT_THAT(page, HasSubstr("<title>a on h100</title>"));
     EXPECT_THAT(page, HasSubstr("<h1>a on h100</h1>\n<p class=\"lead\">Trimtab changed the block of 2 of 3 "
-                                "launches: 4 &micro;s instead of 6 &micro;s, 1.50&times; as fast; "
+                                "launches: 4.0 &micro;s instead of 6.0 &micro;s, 1.50&times; as fast; "
                                 "modelled, not measured.</p>"));
     AdviceParts as_written;
     as_written.ran_as_written = true;
@@ -75,14 +75,14 @@ TEST(ReportPage, SumsUpByKernelAndDrawsPredictedTimes) {
     EXPECT_THAT(
         page,
         HasSubstr("<td>gemm(float*, int)</td><td class=\"number\">3</td><td class=\"number\">3</td>"
-                  "<td class=\"number\">9</td><td class=\"number\">4.5</td><td class=\"number\">2.00</td>"));
+                  "<td class=\"number\">9.0</td><td class=\"number\">4.5</td><td class=\"number\">2.00</td>"));
     EXPECT_THAT(page, HasSubstr("<td class=\"number\">3</td><td class=\"number\">2</td><td>driver</td>"));
     EXPECT_THAT(page, HasSubstr("<h3>gemm(float*, int) on h100: n = 64</h3>"));
     EXPECT_THAT(page, HasSubstr("<figure data-chart=\"threads\""));
     EXPECT_THAT(
         page,
-        HasSubstr("Least: 64 × 1 × 1: 1.5 &micro;s; most: 128 × 1 × 1: 6 &micro;s; as written: 32 × 1 × "
-                  "1: 3 &micro;s; chosen: 64 × 1 × 1: 1.5 &micro;s."));
+        HasSubstr("Least: 64 × 1 × 1: 1.5 &micro;s; most: 128 × 1 × 1: 6.0 &micro;s; as written: 32 × 1 × "
+                  "1: 3.0 &micro;s; chosen: 64 × 1 × 1: 1.5 &micro;s."));
     for (const std::string_view part : {page::vega, page::vega_lite, page::draw, page::chart_specs})
         EXPECT_TRUE(page.contains(part));
 }

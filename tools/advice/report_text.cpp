@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/model/time_text.h"
 #include "tools/advice/report.h"
 
 namespace trimtab::advice {
@@ -12,9 +13,9 @@ std::string gain_text(const Finding& finding) {
     return fmt::format("{:.2f}x ({:.2f} to {:.2f})", finding.gain, finding.least, finding.most);
 }
 
+// In closed form, unless it says otherwise.
 std::string time_text(double ns) {
-    if (ns < 1e6) return fmt::format("{:.4g} us", ns / 1e3);
-    return fmt::format("{:.4g} ms", ns / 1e6);
+    return model::time_text(ns, model::closed_form_error);
 }
 
 std::string size_text(const trimtab_dim3& size) {
@@ -57,9 +58,10 @@ std::string to_text(const Advice& advice) {
         out += fmt::format("  launch      {} blocks of {}{}, {}\n", size_text(kernel.grid),
                            size_text(kernel.block),
                            kernel.shapes > 1 ? fmt::format(" (the longest of {} shapes)", kernel.shapes) : "",
-                           time_text(kernel.time_ns));
+                           model::time_with_bounds(kernel.time_ns, model::closed_form_error));
         if (kernel.emulated_ns)
-            out += fmt::format("  emulated    {} by abstract emulation\n", time_text(*kernel.emulated_ns));
+            out += fmt::format("  emulated    {} by abstract emulation\n",
+                               model::time_with_bounds(*kernel.emulated_ns, model::emulation_error));
         else if (!kernel.not_emulated.empty())
             out += fmt::format("  emulated    no: {}\n", kernel.not_emulated);
         out += fmt::format("  bottleneck  {}\n", kernel.bottleneck);

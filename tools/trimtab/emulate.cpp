@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/model/occupancy.h"
+#include "core/model/time_text.h"
 #include "emulation/schedule/estimate.h"
 #include "tools/trimtab/captured_launch.h"
 #include "tools/trimtab/command.h"
@@ -110,9 +111,9 @@ Json to_json(const Answer& answer) {
 
 void print_text(const Answer& answer) {
     const Answer& a = answer;
-    fmt::print("{} on {}, {} x {} x {} blocks of {} x {} x {}: {:.4g} us\n",
-               a.question.description().demangled, a.question.device.slug, a.grid.x, a.grid.y, a.grid.z,
-               a.block.x, a.block.y, a.block.z, a.estimate.time_ns / 1e3);
+    fmt::print("{} on {}, {} x {} x {} blocks of {} x {} x {}: {}\n", a.question.description().demangled,
+               a.question.device.slug, a.grid.x, a.grid.y, a.grid.z, a.block.x, a.block.y, a.block.z,
+               model::time_with_bounds(a.estimate.time_ns, model::emulation_error));
     fmt::print("  by abstract emulation of {}: {} blocks traced, {} warp instructions scheduled{}\n",
                traced_code(a), a.launch.trace.blocks.size(), a.estimate.emulated_warp_instructions,
                a.launch.is_cut ? "; the launch is too large to keep whole, so this time is too short" : "");

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tools/trimtab/figure.h"
+#include "tools/trimtab/html_text.h"
 
 namespace trimtab::tools {
 namespace {
@@ -87,7 +88,8 @@ std::string heat_map(const std::vector<MappedBlock>& blocks, const BlockSize& wr
         if (mapped.block == chosen && chosen != written) marks.push_back(mark_of(mapped, "chosen", along));
     }
     const auto said = [&](const char* which, const MappedBlock& mapped) {
-        return fmt::format("{} {}: {:.4g} &micro;s", which, block_title(mapped.block), mapped.ns / 1e3);
+        return fmt::format("{} {}: {} &micro;s", which, block_title(mapped.block),
+                           microseconds_text(mapped.ns));
     };
     const auto [least, most] = std::ranges::minmax(blocks, {}, &MappedBlock::ns);
     std::string out = fmt::format("<p>{}; {}", said("Least:", least), said("most:", most));

@@ -5,7 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "core/model/time_text.h"
+
 namespace trimtab::tools {
+
+// Of a time that was predicted in closed form.
+[[nodiscard]] inline std::string microseconds_text(double ns) {
+    return model::number_text(ns / 1e3, model::closed_form_error.time);
+}
 
 [[nodiscard]] inline std::string escaped_html(std::string_view text) {
     std::string out;

@@ -10,7 +10,7 @@
 #include "core/analysis/annotations/annotated_launch.h"
 #include "core/model/occupancy.h"
 #include "core/model/performance_model.h"
-#include "core/model/prediction_error.h"
+#include "core/model/time_text.h"
 #include "tools/trimtab/captured_launch.h"
 #include "tools/trimtab/code_report.h"
 #include "tools/trimtab/command.h"
@@ -182,8 +182,9 @@ void print_prediction(const PredictOptions& options, const LaunchQuestion& quest
                                .dump(2));
         return;
     }
-    fmt::print("{} on {}, {} x {} x {} blocks of {} x {} x {}: {:.4g} us\n", question.description().demangled,
-               question.device.slug, grid.x, grid.y, grid.z, block.x, block.y, block.z, prediction.ns / 1e3);
+    fmt::print("{} on {}, {} x {} x {} blocks of {} x {} x {}: {}\n", question.description().demangled,
+               question.device.slug, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+               model::time_with_bounds(prediction.ns, model::closed_form_error));
     fmt::print("  {} registers ({}), by {}; occupancy {:.0f} %, {} blocks on an SM, limited by {}\n",
                question.image.registers_per_thread, question.registers_from,
                prediction.by == "driver" ? "the kernel's driver program"

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "core/model/time_text.h"
 #include "pipeline/progress.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/help_groups.h"
@@ -110,18 +111,19 @@ void print_size(const pruning::SizeResult& one) {
                one.size.x, one.size.y, one.size.z, pruning::name(one.fate), one.groups_at_once,
                one.warps_at_once, one.rounds);
     if (one.ns > 0)
-        fmt::print("  {:>12.4g} us", one.ns / 1e3);
+        fmt::print("  {:>12}", model::time_text(one.ns, model::closed_form_error));
     else if (one.best_ns > 0)
-        fmt::print("  at least {:.4g} us", one.best_ns / 1e3);
+        fmt::print("  at least {}", model::time_text(one.best_ns, model::closed_form_error));
     fmt::print("\n");
 }
 
 void print_pruned(const PruneReport& report) {
     const pruning::PruneResult& result = report.pruned.result;
     const pruning::SizeResult& best = result.sizes[result.best];
-    fmt::print("{} on {}, {} x {} x {} items: work-groups of {} x {} x {}, {:.4g} us\n",
+    fmt::print("{} on {}, {} x {} x {} items: work-groups of {} x {} x {}, {}\n",
                report.question.description().demangled, report.question.device.slug, report.global.x,
-               report.global.y, report.global.z, best.size.x, best.size.y, best.size.z, best.ns / 1e3);
+               report.global.y, report.global.z, best.size.x, best.size.y, best.size.z,
+               model::time_text(best.ns, model::closed_form_error));
     fmt::print(
         "  {} sizes can be launched: {} traced, {} different, {} simulated, {:.1f} % pruned; {:.0f} ms for "
         "traces, {:.0f} ms "

@@ -35,10 +35,10 @@ std::string kernel_rows(const advice::Advice& advice) {
                 : fmt::format("{}, {:.2f}&times;", escaped_html(kernel.findings.front().title),
                               kernel.findings.front().gain);
         out += fmt::format(
-            "<tr><td>{}</td><td class=\"number\">{:.0f} %</td><td class=\"number\">{:.4g}</td><td "
+            "<tr><td>{}</td><td class=\"number\">{:.0f} %</td><td class=\"number\">{}</td><td "
             "class=\"number\">{}</td><td class=\"why\">{}</td><td><a href=\"#kernel{}\">{}</a></td></tr>\n",
-            folded(kernel.facts.demangled), 100 * kernel.share, kernel.total_ns / 1e3, kernel.launches,
-            escaped_html(kernel.bottleneck), i, first);
+            folded(kernel.facts.demangled), 100 * kernel.share, microseconds_text(kernel.total_ns),
+            kernel.launches, escaped_html(kernel.bottleneck), i, first);
     }
     return out;
 }
@@ -52,12 +52,12 @@ std::string findings_list(const std::vector<advice::Finding>& findings) {
     std::string out = "<ol class=\"findings\">\n";
     for (const advice::Finding& finding : findings) {
         out += fmt::format(
-            "<li><a href=\"#rule-{}\"><b>{}</b></a>{}: {:.2f}&times; as fast ({:.2f} to {:.2f}{}), {:.4g} "
+            "<li><a href=\"#rule-{}\"><b>{}</b></a>{}: {:.2f}&times; as fast ({:.2f} to {:.2f}{}), {} "
             "&micro;s less. {}.{}",
             escaped_html(finding.rule), escaped_html(finding.title),
             finding.change.empty() ? "" : " (" + escaped_html(finding.change) + ")", finding.gain,
             finding.least, finding.most, advice::by_emulation(finding, "; ", "&times;"),
-            finding.saves_ns / 1e3, escaped_html(capital(finding.remedy)),
+            microseconds_text(finding.saves_ns), escaped_html(capital(finding.remedy)),
             finding.by == "trimtab" ? " A program built by trimtab++ launches such blocks by itself." : "");
         for (const advice::Evidence& evidence : finding.evidence)
             out += fmt::format("<br><code>{}</code> {}", escaped_html(evidence.place()),
@@ -144,8 +144,9 @@ std::string section(const advice::KernelAdvice& kernel, SourceText& sources) {
         escaped_html(kernel.bottleneck), kernel.grid.x, kernel.grid.y, kernel.grid.z, kernel.block.x,
         kernel.block.y, kernel.block.z);
     if (kernel.emulated_ns)
-        out += fmt::format("<p>{:.4g} &micro;s by the model, {:.4g} &micro;s by abstract emulation.</p>\n",
-                           kernel.time_ns / 1e3, *kernel.emulated_ns / 1e3);
+        out += fmt::format("<p>{} &micro;s by the model, {} &micro;s by abstract emulation.</p>\n",
+                           microseconds_text(kernel.time_ns),
+                           model::number_text(*kernel.emulated_ns / 1e3, model::emulation_error.time));
     else if (!kernel.not_emulated.empty())
         out += fmt::format("<p class=\"note\">Not emulated: {}.</p>\n", escaped_html(kernel.not_emulated));
     if (!kernel.findings.empty())
@@ -182,12 +183,13 @@ std::string advice_style() {
 
 std::string advice_sections(const advice::Advice& advice, const model::Device& device) {
     std::string out = fmt::format(
-        "<h2>What limits the kernels</h2>\n<p>On {}, as modelled; {:.4g} &micro;s in kernels in "
+        "<h2>What limits the kernels</h2>\n<p>On {}, as modelled; {} &micro;s in kernels in "
         "all.</p>\n",
-        escaped_html(device.name), advice.total_ns / 1e3);
+        escaped_html(device.name), microseconds_text(advice.total_ns));
     if (const double copies_ns = advice.run.to_device.ns + advice.run.to_host.ns; copies_ns > 0)
-        out += fmt::format("<p>{} copies to the device and {} to the host take {:.4g} &micro;s.</p>\n",
-                           advice.run.to_device.count, advice.run.to_host.count, copies_ns / 1e3);
+        out +=
+            fmt::format("<p>{} copies to the device and {} to the host take {} &micro;s.</p>\n",
+                        advice.run.to_device.count, advice.run.to_host.count, microseconds_text(copies_ns));
     for (const std::string& note : advice.notes)
         out += fmt::format("<p class=\"note\">{}</p>\n", escaped_html(capital(note)));
     if (!advice.program_findings.empty()) out += findings_list(advice.program_findings);

@@ -106,7 +106,7 @@ bool was_remembered(const Json& launch) {
 
 std::string row_html(const Row& row) {
     const double written = predicted(row.launch, "written"), chosen = predicted(row.launch, "chosen");
-    const auto microseconds = [](double ns) { return ns > 0 ? fmt::format("{:.4g}", ns / 1e3) : ""; };
+    const auto microseconds = [](double ns) { return ns > 0 ? microseconds_text(ns) : std::string(); };
     const std::string gain =
         written > 0 && chosen > 0 ? fmt::format("{:.2f}", written / chosen) : std::string();
     std::string out = "<tr>";
@@ -161,15 +161,14 @@ std::string kernel_table(const std::vector<const Row*>& rows) {
                       written_column() + chosen_column() + ratio_column() + "</tr>\n";
     for (const Sum& sum : sums) {
         const bool known = sum.written_ns > 0 && sum.chosen_ns > 0;
-        const auto number = [known](const char* format, double value) {
-            return known ? fmt::format(fmt::runtime(format), value) : std::string();
-        };
         out += fmt::format(
             "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
             "class=\"number\">{}</td>"
             "<td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
-            escaped_html(sum.name), sum.launches, sum.changed, number("{:.4g}", sum.written_ns / 1e3),
-            number("{:.4g}", sum.chosen_ns / 1e3), number("{:.2f}", sum.written_ns / sum.chosen_ns));
+            escaped_html(sum.name), sum.launches, sum.changed,
+            known ? microseconds_text(sum.written_ns) : std::string(),
+            known ? microseconds_text(sum.chosen_ns) : std::string(),
+            known ? fmt::format("{:.2f}", sum.written_ns / sum.chosen_ns) : std::string());
     }
     return out + "</table></div>\n";
 }
@@ -216,10 +215,10 @@ std::string first_sentence(const std::vector<const Row*>& rows, std::size_t all,
     }
     if (launches == 0) return fmt::format("Trimtab predicted none of {} launches.", all);
     return fmt::format(
-        "Trimtab {} the block of {} of {} launch{}: {:.4g} &micro;s instead of {:.4g} "
+        "Trimtab {} the block of {} of {} launch{}: {} &micro;s instead of {} "
         "&micro;s, {:.2f}&times; as fast; modelled, not measured.",
-        ran_as_written ? "would change" : "changed", changed, all, all == 1 ? "" : "es", chosen / 1e3,
-        written / 1e3, written / chosen);
+        ran_as_written ? "would change" : "changed", changed, all, all == 1 ? "" : "es",
+        microseconds_text(chosen), microseconds_text(written), written / chosen);
 }
 
 // "syrk on gtx1080ti"

@@ -14,6 +14,7 @@
 #include <numeric>
 #include <thread>
 
+#include "core/model/time_text.h"
 #include "tools/trimtab/asked_extent.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/help_groups.h"
@@ -230,9 +231,10 @@ void print_json(const SearchReport& report) {
 
 void print_text(const SearchReport& report) {
     const schedule::SearchStep& best = report.result.steps[*report.result.best];
-    fmt::print(
-        "{} on {}: {}, {:.4g} us\n", report.question.description().demangled, report.question.device.slug,
-        launch_text(report.space, report.space.candidates[best.candidate]), best.emulated.time_ns / 1e3);
+    fmt::print("{} on {}: {}, {}, by abstract emulation\n", report.question.description().demangled,
+               report.question.device.slug,
+               launch_text(report.space, report.space.candidates[best.candidate]),
+               model::time_with_bounds(best.emulated.time_ns, model::emulation_error));
     fmt::print("  {} search: {} of {} launches emulated", report.options.method, report.result.steps.size(),
                report.space.candidates.size());
     if (!report.result.refused.empty())
@@ -248,17 +250,18 @@ void print_text(const SearchReport& report) {
     if (report.options.method == "directed") {
         for (std::size_t i = 0; i < report.result.steps.size(); ++i) {
             const schedule::SearchStep& step = report.result.steps[i];
-            fmt::print("  {:>2}. {:<32} {:>12.4g} us{}  {}\n", i + 1,
+            fmt::print("  {:>2}. {:<32} {:>12}{}  {}\n", i + 1,
                        launch_text(report.space, report.space.candidates[step.candidate]),
-                       step.emulated.time_ns / 1e3, i == *report.result.best ? "*" : " ", step.why);
+                       model::time_text(step.emulated.time_ns, model::emulation_error),
+                       i == *report.result.best ? "*" : " ", step.why);
         }
         return;
     }
     for (std::size_t i = 0; i < report.ranking.size() && i < shown; ++i) {
         const schedule::SearchStep& step = report.result.steps[report.ranking[i]];
-        fmt::print("  {:>2}. {:<32} {:>12.4g} us\n", i + 1,
+        fmt::print("  {:>2}. {:<32} {:>12}\n", i + 1,
                    launch_text(report.space, report.space.candidates[step.candidate]),
-                   step.emulated.time_ns / 1e3);
+                   model::time_text(step.emulated.time_ns, model::emulation_error));
     }
 }
 

@@ -13,6 +13,7 @@
 #include "core/analysis/launches/built_in_blocks.h"
 #include "core/analysis/launches/legal_blocks.h"
 #include "core/model/performance_model.h"
+#include "core/model/time_text.h"
 #include "tools/trimtab/asked_extent.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/driver_choice.h"
@@ -60,17 +61,17 @@ int refuse(const SelectOptions& options, const LaunchQuestion& question, std::sp
 void print_text(const RankedLaunch& launch, const std::vector<RankedBlock>& ranking,
                 const analysis::KernelDescription& kernel, bool uncertain) {
     const trimtab_dim3 best = ranking.front().block;
-    fmt::print("{} on {}: block ({}, {}, {}), {:.4g} us{}\n", kernel.demangled, launch.device->slug, best.x,
-               best.y, best.z, ranking.front().ns / 1e3,
+    fmt::print("{} on {}: block ({}, {}, {}), {}, in closed form{}\n", kernel.demangled, launch.device->slug,
+               best.x, best.y, best.z, model::time_with_bounds(ranking.front().ns, model::closed_form_error),
                uncertain ? "; uncertain: outside what was profiled" : "");
     constexpr std::size_t shown = 10;
     for (std::size_t i = 0; i < ranking.size() && i < shown; ++i)
-        fmt::print("  {:>2}. {:>4} x {:>4} x {:>2}  {:>12.4g} us\n", i + 1, ranking[i].block.x,
-                   ranking[i].block.y, ranking[i].block.z, ranking[i].ns / 1e3);
+        fmt::print("  {:>2}. {:>4} x {:>4} x {:>2}  {:>12}\n", i + 1, ranking[i].block.x, ranking[i].block.y,
+                   ranking[i].block.z, model::time_text(ranking[i].ns, model::closed_form_error));
     if (ranking.size() > shown)
-        fmt::print("  of {} legal blocks; the last, ({}, {}, {}), takes {:.4g} us\n", ranking.size(),
+        fmt::print("  of {} legal blocks; the last, ({}, {}, {}), takes {}\n", ranking.size(),
                    ranking.back().block.x, ranking.back().block.y, ranking.back().block.z,
-                   ranking.back().ns / 1e3);
+                   model::time_text(ranking.back().ns, model::closed_form_error));
 }
 
 void print_json(const RankedLaunch& launch, const std::vector<RankedBlock>& ranking,
@@ -142,9 +143,7 @@ int answer_for_launch(const SelectOptions& options, const LaunchQuestion& questi
     const auto text = [](const trimtab_dim3& size) {
         return fmt::format("{} x {} x {}", size.x, size.y, size.z);
     };
-    const auto time = [](double ns) {
-        return std::isfinite(ns) ? fmt::format("{:.4g} us", ns / 1e3) : std::string("unknown");
-    };
+    const auto time = [](double ns) { return model::time_text(ns, model::closed_form_error); };
     fmt::print("{} on {}\n  written {} blocks of {}, {}\n  chosen  {} blocks of {}, {}: {}\n",
                kernel.demangled, question.device.slug, text(grid), text(block), time(decision.written_ns),
                text(decision.launch.grid), text(decision.launch.block), time(decision.chosen_ns),

@@ -12,6 +12,7 @@
 
 #include "core/analysis/annotations/annotation_file.h"
 #include "core/analysis/launches/demangle.h"
+#include "core/model/time_text.h"
 
 namespace trimtab::tools {
 namespace {
@@ -222,9 +223,7 @@ std::string sizes_text(const std::vector<Block>& blocks) {
 }
 
 std::string time_text(double ns) {
-    return ns < 1e4   ? fmt::format("{:.0f} ns", ns)
-           : ns < 1e7 ? fmt::format("{:.1f} us", ns / 1e3)
-                      : fmt::format("{:.1f} ms", ns / 1e6);
+    return model::time_text(ns, model::closed_form_error);
 }
 
 std::string counted(std::uint64_t count, const char* one, const char* many) {
