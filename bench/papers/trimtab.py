@@ -93,4 +93,4 @@ class Trimtab:
 
 
 def device_file(name):
-    return os.path.join(ROOT, "model", "devices", name + ".json")
+    return os.path.join(ROOT, "core", "model", "devices", name + ".json")

@@ -40,7 +40,7 @@ TEST(CodeReport, CountedCode) {
     EXPECT_THAT(text, HasSubstr("544 of the PTX's 544 bytes accessed"));  // 4 (3 * 11 + 1) of 4 bytes
     const auto json = code_json(gather.code, gather.module);
     EXPECT_EQ(json["loops"][0]["copies"], 4);
-    EXPECT_EQ(json["loops"][0]["turns"], 8);
+    EXPECT_EQ(json["loops"][0]["iterations"], 8);
     EXPECT_EQ(json["blocks"][3]["executions"], 8);
     EXPECT_EQ(json["blocks"][3]["by"], "lines");
     EXPECT_EQ(json["warp"]["by_pipe"]["fp32"], 11);

@@ -50,7 +50,7 @@ TEST(ReportPage, HasARowForEveryDifferentLaunch) {
     as_written.ran_as_written = true;
     const std::string observed =
         report_page(std::string(gemm) + "\n" + gemm + "\n" + other, {"./a"}, as_written);
-    EXPECT_THAT(observed, HasSubstr("Trimtab would change the block of 2 of 3 launches: 4 &micro;s"));
+    EXPECT_THAT(observed, HasSubstr("Trimtab would change the block of 2 of 3 launches: 4.0 &micro;s"));
     // Every column is explained.
     for (std::size_t at = page.find("<th"); at != std::string::npos; at = page.find("<th", at + 1))
         EXPECT_EQ(page.substr(at, 11), "<th title=\"") << page.substr(at, 60);
