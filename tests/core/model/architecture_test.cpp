@@ -28,7 +28,7 @@ std::string text_of(const fs::path& path) {
 }
 
 Json file_of(std::string_view name) {
-    return Json::parse(text_of(fmt::format("{}/model/architectures/{}.json", TRIMTAB_SOURCE_DIR, name)));
+    return Json::parse(text_of(fmt::format("{}/core/model/architectures/{}.json", TRIMTAB_SOURCE_DIR, name)));
 }
 
 std::string error_of(const Json& json) {
