@@ -9,6 +9,7 @@
 #include "core/base/json_value.h"
 #include "core/model/architecture_fields.h"
 #include "core/model/builtin_architectures.h"
+#include "core/model/builtin_devices.h"
 #include "core/model/device.h"
 
 namespace trimtab::model {
@@ -16,10 +17,6 @@ namespace trimtab::model {
 namespace {
 
 using base::JsonValue;
-
-std::string builtin_origin(std::string_view name) {
-    return fmt::format("{}.json (built in)", name);
-}
 
 // What an architecture inherits comes from another description, whose errors are that one's.
 struct ParentError {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace trimtab::model {
@@ -12,5 +13,10 @@ struct BuiltinDevice {
 };
 // In order of slug.
 [[nodiscard]] std::span<const BuiltinDevice> builtin_devices();
+
+// What messages name in the place of a file.
+[[nodiscard]] inline std::string builtin_origin(std::string_view name) {
+    return std::string(name) + ".json (built in)";
+}
 
 }  // namespace trimtab::model

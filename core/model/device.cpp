@@ -90,10 +90,6 @@ std::expected<Device, Error> read_file(const std::string& path) {
     return parse_device(*text, path);
 }
 
-std::string builtin_origin(std::string_view slug) {
-    return fmt::format("{}.json (built in)", slug);
-}
-
 }  // namespace
 
 std::expected<Device, Error> parse_device(std::string_view text, const std::string& origin) {

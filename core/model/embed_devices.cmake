@@ -18,11 +18,11 @@ file(WRITE "${OUTPUT}" "// Written by embed_devices.cmake from core/model/${KIND
 namespace trimtab::model {
 
 namespace {
-constexpr ${type} table[] = {
+constexpr ${type} ${KIND}_table[] = {
 ${rows}};
 }  // namespace
 
-std::span<const ${type}> builtin_${KIND}s() { return table; }
+std::span<const ${type}> builtin_${KIND}s() { return ${KIND}_table; }
 
 }  // namespace trimtab::model
 ")

@@ -34,7 +34,7 @@ struct TouchedLine {
 using TouchedLines = std::unordered_map<std::uint64_t, TouchedLine>;
 
 // A loop's iterations, of the warps of a block.
-struct Iterations {
+struct LoopIterations {
     double kept = 0, late = 0, all = 0;
     [[nodiscard]] double growth() const { return late > 0 ? std::max(0.0, all - kept) / late : 0; }
 };
@@ -67,10 +67,10 @@ class Counter {
     WorkCount of_block(const BlockTrace& block) {
         WorkCount out;
         TouchedLines lines;
-        std::vector<Iterations> of_block(code_.loops.size());
+        std::vector<LoopIterations> of_block(code_.loops.size());
         iterations_.resize(code_.loops.size());
         for (const WarpTrace& warp : block.warps) {
-            std::vector<Iterations> own(code_.loops.size());
+            std::vector<LoopIterations> own(code_.loops.size());
             std::vector<WorkCount> late(code_.loops.size()), kept(code_.loops.size());
             count_iterations(warp, own);
             for (const Step& step : warp.steps) {
@@ -87,7 +87,7 @@ class Counter {
                     out.add(late[l], left / own[l].late);
                 else if (own[l].kept > 0)
                     out.add(kept[l], left / own[l].kept);
-                for (Iterations* const sum : {&of_block[l], &iterations_[l]}) {
+                for (LoopIterations* const sum : {&of_block[l], &iterations_[l]}) {
                     sum->kept += own[l].kept;
                     sum->late += own[l].late;
                     sum->all += own[l].all;
@@ -106,7 +106,7 @@ class Counter {
         return out;
     }
 
-    void count_iterations(const WarpTrace& warp, std::vector<Iterations>& own) const {
+    void count_iterations(const WarpTrace& warp, std::vector<LoopIterations>& own) const {
         const Step* before = nullptr;
         for (const Step& step : warp.steps) {
             bool is_new = false;  // with a loop's iteration, those of the loops in it are
@@ -114,7 +114,7 @@ class Counter {
                 is_new = is_new || before == nullptr || before->loops[d] != step.loops[d] ||
                          before->iteration[d] != step.iteration[d];
                 if (!is_new) continue;
-                Iterations& of = own[step.loops[d]];
+                LoopIterations& of = own[step.loops[d]];
                 ++of.kept;
                 if (is_late(code_, step, d)) ++of.late;
             }
@@ -246,8 +246,8 @@ class Counter {
 
     // Sectors (or segments of two) that are touched, all iterations included: read, unless they are written, too, for
     // then they may have been written first.
-    [[nodiscard]] double first_touches(const TouchedLines& touched, const std::vector<Iterations>& iterations,
-                                       bool by_segment) const {
+    [[nodiscard]] double first_touches(const TouchedLines& touched,
+                                       const std::vector<LoopIterations>& iterations, bool by_segment) const {
         double out = 0;
         for (const auto& [number, line] : touched) {
             const auto amount = [&](std::uint8_t sectors) {
@@ -269,8 +269,8 @@ class Counter {
     const KernelTrace& trace_;
     const Code& code_;
     const Machine& machine_;
-    TouchedLines cached_;                 // by L1, of all blocks
-    std::vector<Iterations> iterations_;  // likewise
+    TouchedLines cached_;                     // by L1, of all blocks
+    std::vector<LoopIterations> iterations_;  // likewise
 };
 
 }  // namespace

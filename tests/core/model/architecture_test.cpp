@@ -6,11 +6,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/base/read_text.h"
 #include "core/model/architecture_fields.h"
 #include "core/model/device.h"
 
@@ -22,16 +21,12 @@ using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string text_of(const fs::path& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 Json file_of(std::string_view name) {
-    return Json::parse(text_of(fmt::format("{}/core/model/architectures/{}.json", TRIMTAB_SOURCE_DIR, name)));
+    return Json::parse(
+        *base::read_text(fmt::format("{}/core/model/architectures/{}.json", TRIMTAB_SOURCE_DIR, name)));
 }
 
-std::string error_of(const Json& json) {
+std::string what_is_wrong_with(const Json& json) {
     const auto one = parse_architecture(json.dump(), "mine.json");
     return one ? "" : one.error().text();
 }
@@ -45,7 +40,7 @@ TEST(BuiltinArchitectures, AreEveryFileOfTheFolder) {
     for (const auto& entry : fs::directory_iterator(TRIMTAB_SOURCE_DIR "/core/model/architectures")) {
         if (entry.path().extension() != ".json") continue;
         ++files;
-        const auto one = parse_architecture(text_of(entry.path()), entry.path().string());
+        const auto one = parse_architecture(*base::read_text(entry.path().string()), entry.path().string());
         ASSERT_TRUE(one) << one.error().text();
         EXPECT_EQ(one->name, entry.path().stem());
         const auto same = std::ranges::find(architectures(), one->name, &Architecture::name);
@@ -94,17 +89,18 @@ TEST(ParseArchitecture, NamesWhatIsMissingOrMisspelt) {
     for (const ArchitectureField& field : architecture_fields()) {
         Json json = file_of("fermi");
         json["values"].erase(std::string(field.name));
-        EXPECT_EQ(error_of(json),
+        EXPECT_EQ(what_is_wrong_with(json),
                   fmt::format("mine.json: architecture.values has no member \"{}\"", field.name));
     }
     Json json = file_of("hopper");
     json["values"]["gap_tensor_cylces"] = json["values"]["gap_tensor_cycles"];
-    EXPECT_EQ(error_of(json),
+    EXPECT_EQ(what_is_wrong_with(json),
               "mine.json: architecture.values has an unknown member \"gap_tensor_cylces\"; did you mean "
               "\"gap_tensor_cycles\"?");
     json = file_of("hopper");
     json["inherits"] = "amper";
-    EXPECT_THAT(error_of(json), HasSubstr("architecture.inherits names an architecture that is not known"));
+    EXPECT_THAT(what_is_wrong_with(json),
+                HasSubstr("architecture.inherits names an architecture that is not known"));
     const auto broken = parse_architecture("{\n  \"schema\": 1,\n  oops\n}", "mine.json");
     ASSERT_FALSE(broken);
     EXPECT_EQ(broken.error().file, "mine.json");
@@ -118,7 +114,7 @@ TEST(ParseArchitecture, RefusesValuesOfNoUse) {
     const auto with = [](const char* field, Json value) {
         Json json = file_of("fermi");
         json["values"][field]["value"] = std::move(value);
-        return error_of(json);
+        return what_is_wrong_with(json);
     };
     EXPECT_THAT(with("latency_atomic_cycles", -1), HasSubstr("latency_atomic_cycles.value is below 0"));
     EXPECT_THAT(with("gap_l1_cycles", 0), HasSubstr("gap_l1_cycles.value is below 0.001"));
@@ -128,7 +124,7 @@ TEST(ParseArchitecture, RefusesValuesOfNoUse) {
     EXPECT_EQ(with("latency_tensor_cycles", 0), "");
     Json json = file_of("fermi");
     json["values"]["gap_l1_cycles"]["source"] = "";
-    EXPECT_THAT(error_of(json), HasSubstr("gap_l1_cycles.source is empty"));
+    EXPECT_THAT(what_is_wrong_with(json), HasSubstr("gap_l1_cycles.source is empty"));
 }
 
 TEST(ParseArchitecture, AnErrorOfWhatItInheritsIsThatFiles) {
@@ -147,7 +143,7 @@ TEST(ParseArchitecture, AnErrorOfWhatItInheritsIsThatFiles) {
 }
 
 TEST(DeviceArchitecture, IsTheOneThatTheDeviceNamesWithItsOwnValues) {
-    Json json = Json::parse(text_of(TRIMTAB_SOURCE_DIR "/core/model/devices/rtx2070super.json"));
+    Json json = Json::parse(*base::read_text(TRIMTAB_SOURCE_DIR "/core/model/devices/rtx2070super.json"));
     json["architecture"] = "hopper";
     json["values"]["latency_integer_cycles"] = {{"value", 7}, {"source", "estimated: a thought"}};
     const auto device = parse_device(json.dump(), "mine.json");
