@@ -74,8 +74,9 @@ TEST(ReportPage, SumsUpByKernelAndDrawsPredictedTimes) {
     // By kernel: launches, with another block, and the sums.
     EXPECT_THAT(
         page,
-        HasSubstr("<td>gemm(float*, int)</td><td class=\"number\">3</td><td class=\"number\">3</td>"
-                  "<td class=\"number\">9.0</td><td class=\"number\">4.5</td><td class=\"number\">2.00</td>"));
+        HasSubstr(
+            "<td>gemm(float*, int)</td><td class=\"number\">3</td><td class=\"number\">3</td>"
+            "<td class=\"number\">9.0</td><td class=\"number\">4.5</td><td class=\"number\">2.00</td>"));
     EXPECT_THAT(page, HasSubstr("<td class=\"number\">3</td><td class=\"number\">2</td><td>driver</td>"));
     EXPECT_THAT(page, HasSubstr("<h3>gemm(float*, int) on h100: n = 64</h3>"));
     EXPECT_THAT(page, HasSubstr("<figure data-chart=\"threads\""));
