@@ -3,42 +3,20 @@
 
 #define OVERLOAD __attribute__((overloadable))
 
-#define PER_ELEMENT(F)                           \
-    float2 OVERLOAD F(float2 x) {                \
-        return (float2)(F(x.x), F(x.y));         \
-    }                                            \
-    float3 OVERLOAD F(float3 x) {                \
-        return (float3)(F(x.x), F(x.y), F(x.z)); \
-    }                                            \
-    float4 OVERLOAD F(float4 x) {                \
-        return (float4)(F(x.lo), F(x.hi));       \
-    }                                            \
-    float8 OVERLOAD F(float8 x) {                \
-        return (float8)(F(x.lo), F(x.hi));       \
-    }                                            \
-    float16 OVERLOAD F(float16 x) {              \
-        return (float16)(F(x.lo), F(x.hi));      \
-    }
+#define PER_ELEMENT(F)                                                         \
+    float2 OVERLOAD F(float2 x) { return (float2)(F(x.x), F(x.y)); }           \
+    float3 OVERLOAD F(float3 x) { return (float3)(F(x.x), F(x.y), F(x.z)); }   \
+    float4 OVERLOAD F(float4 x) { return (float4)(F(x.lo), F(x.hi)); }         \
+    float8 OVERLOAD F(float8 x) { return (float8)(F(x.lo), F(x.hi)); }         \
+    float16 OVERLOAD F(float16 x) { return (float16)(F(x.lo), F(x.hi)); }
 
 // libclc's end in calls of exp2() and log2(), for which the back end knows no function.
-float OVERLOAD native_exp2(float x) {
-    return __nvvm_ex2_approx_f(x);
-}
-float OVERLOAD native_exp(float x) {
-    return __nvvm_ex2_approx_f(x * M_LOG2E_F);
-}
-float OVERLOAD native_exp10(float x) {
-    return __nvvm_ex2_approx_f(x * 0x1.a934f0p+1f);
-}
-float OVERLOAD native_log2(float x) {
-    return __nvvm_lg2_approx_f(x);
-}
-float OVERLOAD native_log(float x) {
-    return __nvvm_lg2_approx_f(x) * M_LN2_F;
-}
-float OVERLOAD native_log10(float x) {
-    return __nvvm_lg2_approx_f(x) * 0x1.344136p-2f;
-}
+float OVERLOAD native_exp2(float x) { return __nvvm_ex2_approx_f(x); }
+float OVERLOAD native_exp(float x) { return __nvvm_ex2_approx_f(x * M_LOG2E_F); }
+float OVERLOAD native_exp10(float x) { return __nvvm_ex2_approx_f(x * 0x1.a934f0p+1f); }
+float OVERLOAD native_log2(float x) { return __nvvm_lg2_approx_f(x); }
+float OVERLOAD native_log(float x) { return __nvvm_lg2_approx_f(x) * M_LN2_F; }
+float OVERLOAD native_log10(float x) { return __nvvm_lg2_approx_f(x) * 0x1.344136p-2f; }
 PER_ELEMENT(native_exp2)
 PER_ELEMENT(native_exp)
 PER_ELEMENT(native_exp10)
@@ -47,65 +25,40 @@ PER_ELEMENT(native_log)
 PER_ELEMENT(native_log10)
 
 // libclc's read beside their tables where they are given a NaN, or are farther off than OpenCL allows; libdevice's are not.
-#define OF_LIBDEVICE(F, NARROW, WIDE)             \
-    float NARROW(float x);                        \
-    double WIDE(double x);                        \
-    float OVERLOAD F(float x) {                   \
-        return NARROW(x);                         \
-    }                                             \
-    double OVERLOAD F(double x) {                 \
-        return WIDE(x);                           \
-    }                                             \
-    PER_ELEMENT(F)                                \
-    double2 OVERLOAD F(double2 x) {               \
-        return (double2)(F(x.x), F(x.y));         \
-    }                                             \
-    double3 OVERLOAD F(double3 x) {               \
-        return (double3)(F(x.x), F(x.y), F(x.z)); \
-    }                                             \
-    double4 OVERLOAD F(double4 x) {               \
-        return (double4)(F(x.lo), F(x.hi));       \
-    }                                             \
-    double8 OVERLOAD F(double8 x) {               \
-        return (double8)(F(x.lo), F(x.hi));       \
-    }                                             \
-    double16 OVERLOAD F(double16 x) {             \
-        return (double16)(F(x.lo), F(x.hi));      \
-    }
+#define OF_LIBDEVICE(F, NARROW, WIDE)                                                \
+    float NARROW(float x);                                                           \
+    double WIDE(double x);                                                           \
+    float OVERLOAD F(float x) { return NARROW(x); }                                  \
+    double OVERLOAD F(double x) { return WIDE(x); }                                  \
+    PER_ELEMENT(F)                                                                   \
+    double2 OVERLOAD F(double2 x) { return (double2)(F(x.x), F(x.y)); }              \
+    double3 OVERLOAD F(double3 x) { return (double3)(F(x.x), F(x.y), F(x.z)); }      \
+    double4 OVERLOAD F(double4 x) { return (double4)(F(x.lo), F(x.hi)); }            \
+    double8 OVERLOAD F(double8 x) { return (double8)(F(x.lo), F(x.hi)); }            \
+    double16 OVERLOAD F(double16 x) { return (double16)(F(x.lo), F(x.hi)); }
 OF_LIBDEVICE(cosh, __nv_coshf, __nv_cosh)
 OF_LIBDEVICE(sinh, __nv_sinhf, __nv_sinh)
 OF_LIBDEVICE(lgamma, __nv_lgammaf, __nv_lgamma)
 OF_LIBDEVICE(tgamma, __nv_tgammaf, __nv_tgamma)
 
-uint OVERLOAD get_work_dim(void) {
-    return WORK_DIMENSIONS;
-}
+uint OVERLOAD get_work_dim(void) { return WORK_DIMENSIONS; }
 #ifdef GLOBAL_OFFSET
 size_t trimtab_offset_of(uint dimension);  // device.c
-size_t OVERLOAD get_global_offset(uint dimension) {
-    return trimtab_offset_of(dimension);
-}
+size_t OVERLOAD get_global_offset(uint dimension) { return trimtab_offset_of(dimension); }
 static size_t without_offset(uint dimension) {
     return get_group_id(dimension) * get_local_size(dimension) + get_local_id(dimension);
 }
-size_t OVERLOAD get_global_id(uint dimension) {
-    return without_offset(dimension) + get_global_offset(dimension);
-}
+size_t OVERLOAD get_global_id(uint dimension) { return without_offset(dimension) + get_global_offset(dimension); }
 #else
 size_t OVERLOAD get_global_offset(uint dimension) {
     (void)dimension;
     return 0;
 }
-static size_t without_offset(uint dimension) {
-    return get_global_id(dimension);
-}
+static size_t without_offset(uint dimension) { return get_global_id(dimension); }
 #endif
-size_t OVERLOAD get_enqueued_local_size(uint dimension) {
-    return get_local_size(dimension);
-}
+size_t OVERLOAD get_enqueued_local_size(uint dimension) { return get_local_size(dimension); }
 size_t OVERLOAD get_global_linear_id(void) {
-    return (without_offset(2) * get_global_size(1) + without_offset(1)) * get_global_size(0) +
-           without_offset(0);
+    return (without_offset(2) * get_global_size(1) + without_offset(1)) * get_global_size(0) + without_offset(0);
 }
 size_t OVERLOAD get_local_linear_id(void) {
     return (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);
@@ -114,27 +67,13 @@ size_t OVERLOAD get_local_linear_id(void) {
 // A sub-group is a warp, whose last one may be cut short.
 #define WARP 32u
 
-static uint work_items(void) {
-    return (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
-}
-uint OVERLOAD get_max_sub_group_size(void) {
-    return WARP;
-}
-uint OVERLOAD get_num_sub_groups(void) {
-    return (work_items() + WARP - 1) / WARP;
-}
-uint OVERLOAD get_enqueued_num_sub_groups(void) {
-    return get_num_sub_groups();
-}
-uint OVERLOAD get_sub_group_id(void) {
-    return (uint)get_local_linear_id() / WARP;
-}
-uint OVERLOAD get_sub_group_local_id(void) {
-    return (uint)get_local_linear_id() % WARP;
-}
-uint OVERLOAD get_sub_group_size(void) {
-    return min(WARP, work_items() - get_sub_group_id() * WARP);
-}
+static uint work_items(void) { return (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)); }
+uint OVERLOAD get_max_sub_group_size(void) { return WARP; }
+uint OVERLOAD get_num_sub_groups(void) { return (work_items() + WARP - 1) / WARP; }
+uint OVERLOAD get_enqueued_num_sub_groups(void) { return get_num_sub_groups(); }
+uint OVERLOAD get_sub_group_id(void) { return (uint)get_local_linear_id() / WARP; }
+uint OVERLOAD get_sub_group_local_id(void) { return (uint)get_local_linear_id() % WARP; }
+uint OVERLOAD get_sub_group_size(void) { return min(WARP, work_items() - get_sub_group_id() * WARP); }
 
 static uint members(void) {
     const uint size = get_sub_group_size();
@@ -149,54 +88,48 @@ void OVERLOAD sub_group_barrier(cl_mem_fence_flags flags, memory_scope scope) {
     (void)scope;
     sub_group_barrier(flags);
 }
-int OVERLOAD sub_group_all(int predicate) {
-    return __nvvm_vote_all_sync(members(), predicate != 0);
-}
-int OVERLOAD sub_group_any(int predicate) {
-    return __nvvm_vote_any_sync(members(), predicate != 0);
-}
+int OVERLOAD sub_group_all(int predicate) { return __nvvm_vote_all_sync(members(), predicate != 0); }
+int OVERLOAD sub_group_any(int predicate) { return __nvvm_vote_any_sync(members(), predicate != 0); }
 
-#define SHUFFLES_OF_32_BITS(T)                                                             \
-    static T OVERLOAD from_below(T x, uint lanes) {                                        \
-        return as_##T(__nvvm_shfl_sync_up_i32((int)members(), as_int(x), (int)lanes, 0));  \
-    }                                                                                      \
-    static T OVERLOAD from_lane(T x, uint lane) {                                          \
-        return as_##T(__nvvm_shfl_sync_idx_i32((int)members(), as_int(x), (int)lane, 31)); \
+#define SHUFFLES_OF_32_BITS(T)                                                                                 \
+    static T OVERLOAD from_below(T x, uint lanes) {                                                            \
+        return as_##T(__nvvm_shfl_sync_up_i32((int)members(), as_int(x), (int)lanes, 0));                      \
+    }                                                                                                          \
+    static T OVERLOAD from_lane(T x, uint lane) {                                                              \
+        return as_##T(__nvvm_shfl_sync_idx_i32((int)members(), as_int(x), (int)lane, 31));                     \
     }
-#define SHUFFLES_OF_64_BITS(T)                                                                        \
-    static T OVERLOAD from_below(T x, uint lanes) {                                                   \
-        const int2 words = as_int2(x);                                                                \
-        const int low = __nvvm_shfl_sync_up_i32((int)members(), words.x, (int)lanes, 0);              \
-        return as_##T((int2)(low, __nvvm_shfl_sync_up_i32((int)members(), words.y, (int)lanes, 0)));  \
-    }                                                                                                 \
-    static T OVERLOAD from_lane(T x, uint lane) {                                                     \
-        const int2 words = as_int2(x);                                                                \
-        const int low = __nvvm_shfl_sync_idx_i32((int)members(), words.x, (int)lane, 31);             \
-        return as_##T((int2)(low, __nvvm_shfl_sync_idx_i32((int)members(), words.y, (int)lane, 31))); \
+#define SHUFFLES_OF_64_BITS(T)                                                                                 \
+    static T OVERLOAD from_below(T x, uint lanes) {                                                            \
+        const int2 words = as_int2(x);                                                                         \
+        const int low = __nvvm_shfl_sync_up_i32((int)members(), words.x, (int)lanes, 0);                       \
+        return as_##T((int2)(low, __nvvm_shfl_sync_up_i32((int)members(), words.y, (int)lanes, 0)));           \
+    }                                                                                                          \
+    static T OVERLOAD from_lane(T x, uint lane) {                                                              \
+        const int2 words = as_int2(x);                                                                         \
+        const int low = __nvvm_shfl_sync_idx_i32((int)members(), words.x, (int)lane, 31);                      \
+        return as_##T((int2)(low, __nvvm_shfl_sync_idx_i32((int)members(), words.y, (int)lane, 31)));          \
     }
 
 // The scan that all reductions end in: after the step of d, a lane holds the sum of 2 d lanes up to its own.
-#define REDUCTION(T, NAME, COMBINED, NEUTRAL)                                           \
-    T OVERLOAD sub_group_scan_inclusive_##NAME(T x) {                                   \
-        for (uint lanes = 1; lanes < WARP; lanes *= 2) {                                \
-            const T y = from_below(x, lanes);                                           \
-            if (get_sub_group_local_id() >= lanes) x = COMBINED;                        \
-        }                                                                               \
-        return x;                                                                       \
-    }                                                                                   \
-    T OVERLOAD sub_group_scan_exclusive_##NAME(T x) {                                   \
-        const T below = from_below(sub_group_scan_inclusive_##NAME(x), 1);              \
-        return get_sub_group_local_id() == 0 ? (T)(NEUTRAL) : below;                    \
-    }                                                                                   \
-    T OVERLOAD sub_group_reduce_##NAME(T x) {                                           \
-        return from_lane(sub_group_scan_inclusive_##NAME(x), get_sub_group_size() - 1); \
+#define REDUCTION(T, NAME, COMBINED, NEUTRAL)                                                                  \
+    T OVERLOAD sub_group_scan_inclusive_##NAME(T x) {                                                          \
+        for (uint lanes = 1; lanes < WARP; lanes *= 2) {                                                       \
+            const T y = from_below(x, lanes);                                                                  \
+            if (get_sub_group_local_id() >= lanes) x = COMBINED;                                               \
+        }                                                                                                      \
+        return x;                                                                                              \
+    }                                                                                                          \
+    T OVERLOAD sub_group_scan_exclusive_##NAME(T x) {                                                          \
+        const T below = from_below(sub_group_scan_inclusive_##NAME(x), 1);                                     \
+        return get_sub_group_local_id() == 0 ? (T)(NEUTRAL) : below;                                           \
+    }                                                                                                          \
+    T OVERLOAD sub_group_reduce_##NAME(T x) {                                                                  \
+        return from_lane(sub_group_scan_inclusive_##NAME(x), get_sub_group_size() - 1);                        \
     }
-#define SUB_GROUP_TYPE(T, LEAST, GREATEST)           \
-    T OVERLOAD sub_group_broadcast(T x, uint lane) { \
-        return from_lane(x, lane);                   \
-    }                                                \
-    REDUCTION(T, add, y + x, 0)                      \
-    REDUCTION(T, min, min(y, x), GREATEST)           \
+#define SUB_GROUP_TYPE(T, LEAST, GREATEST)                                                                     \
+    T OVERLOAD sub_group_broadcast(T x, uint lane) { return from_lane(x, lane); }                              \
+    REDUCTION(T, add, y + x, 0)                                                                                \
+    REDUCTION(T, min, min(y, x), GREATEST)                                                                     \
     REDUCTION(T, max, max(y, x), LEAST)
 
 SHUFFLES_OF_32_BITS(int)
@@ -215,57 +148,55 @@ SUB_GROUP_TYPE(double, -INFINITY, INFINITY)
 // Over a work-group: over its sub-groups, then over what these came to, in their order.
 local ulong* work_group_parts(void);
 
-#define WORK_GROUP_REDUCTION(T, NAME, COMBINED)                                                          \
-    static T OVERLOAD with_groups_below_##NAME(T x, T whole) {                                           \
-        local T* parts = (local T*)work_group_parts();                                                   \
-        if (get_sub_group_local_id() == 0) parts[get_sub_group_id()] = whole;                            \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                                    \
-        for (uint group = get_sub_group_id(); group-- > 0;) {                                            \
-            const T y = parts[group];                                                                    \
-            x = COMBINED;                                                                                \
-        }                                                                                                \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                                    \
-        return x;                                                                                        \
-    }                                                                                                    \
-    T OVERLOAD work_group_scan_inclusive_##NAME(T x) {                                                   \
-        return with_groups_below_##NAME(sub_group_scan_inclusive_##NAME(x), sub_group_reduce_##NAME(x)); \
-    }                                                                                                    \
-    T OVERLOAD work_group_scan_exclusive_##NAME(T x) {                                                   \
-        return with_groups_below_##NAME(sub_group_scan_exclusive_##NAME(x), sub_group_reduce_##NAME(x)); \
-    }                                                                                                    \
-    T OVERLOAD work_group_reduce_##NAME(T x) {                                                           \
-        local T* parts = (local T*)work_group_parts();                                                   \
-        const T whole = sub_group_reduce_##NAME(x);                                                      \
-        if (get_sub_group_local_id() == 0) parts[get_sub_group_id()] = whole;                            \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                                    \
-        x = parts[0];                                                                                    \
-        for (uint group = 1; group < get_num_sub_groups(); ++group) {                                    \
-            const T y = parts[group];                                                                    \
-            x = COMBINED;                                                                                \
-        }                                                                                                \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                                    \
-        return x;                                                                                        \
+#define WORK_GROUP_REDUCTION(T, NAME, COMBINED)                                                                \
+    static T OVERLOAD with_groups_below_##NAME(T x, T whole) {                                                 \
+        local T* parts = (local T*)work_group_parts();                                                         \
+        if (get_sub_group_local_id() == 0) parts[get_sub_group_id()] = whole;                                  \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+        for (uint group = get_sub_group_id(); group-- > 0;) {                                                  \
+            const T y = parts[group];                                                                          \
+            x = COMBINED;                                                                                      \
+        }                                                                                                      \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+        return x;                                                                                              \
+    }                                                                                                          \
+    T OVERLOAD work_group_scan_inclusive_##NAME(T x) {                                                         \
+        return with_groups_below_##NAME(sub_group_scan_inclusive_##NAME(x), sub_group_reduce_##NAME(x));       \
+    }                                                                                                          \
+    T OVERLOAD work_group_scan_exclusive_##NAME(T x) {                                                         \
+        return with_groups_below_##NAME(sub_group_scan_exclusive_##NAME(x), sub_group_reduce_##NAME(x));       \
+    }                                                                                                          \
+    T OVERLOAD work_group_reduce_##NAME(T x) {                                                                 \
+        local T* parts = (local T*)work_group_parts();                                                         \
+        const T whole = sub_group_reduce_##NAME(x);                                                            \
+        if (get_sub_group_local_id() == 0) parts[get_sub_group_id()] = whole;                                  \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+        x = parts[0];                                                                                          \
+        for (uint group = 1; group < get_num_sub_groups(); ++group) {                                          \
+            const T y = parts[group];                                                                          \
+            x = COMBINED;                                                                                      \
+        }                                                                                                      \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+        return x;                                                                                              \
     }
-#define WORK_GROUP_TYPE(T)                                                                              \
-    static T OVERLOAD from_work_item(T x, bool is_source) {                                             \
-        local T* parts = (local T*)work_group_parts();                                                  \
-        if (is_source) parts[0] = x;                                                                    \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                                   \
-        x = parts[0];                                                                                   \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                                   \
-        return x;                                                                                       \
-    }                                                                                                   \
-    T OVERLOAD work_group_broadcast(T x, size_t i) {                                                    \
-        return from_work_item(x, get_local_id(0) == i);                                                 \
-    }                                                                                                   \
-    T OVERLOAD work_group_broadcast(T x, size_t i, size_t j) {                                          \
-        return from_work_item(x, get_local_id(0) == i && get_local_id(1) == j);                         \
-    }                                                                                                   \
-    T OVERLOAD work_group_broadcast(T x, size_t i, size_t j, size_t k) {                                \
-        return from_work_item(x, get_local_id(0) == i && get_local_id(1) == j && get_local_id(2) == k); \
-    }                                                                                                   \
-    WORK_GROUP_REDUCTION(T, add, x + y)                                                                 \
-    WORK_GROUP_REDUCTION(T, min, min(x, y))                                                             \
+#define WORK_GROUP_TYPE(T)                                                                                     \
+    static T OVERLOAD from_work_item(T x, bool is_source) {                                                    \
+        local T* parts = (local T*)work_group_parts();                                                         \
+        if (is_source) parts[0] = x;                                                                           \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+        x = parts[0];                                                                                          \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                          \
+        return x;                                                                                              \
+    }                                                                                                          \
+    T OVERLOAD work_group_broadcast(T x, size_t i) { return from_work_item(x, get_local_id(0) == i); }         \
+    T OVERLOAD work_group_broadcast(T x, size_t i, size_t j) {                                                 \
+        return from_work_item(x, get_local_id(0) == i && get_local_id(1) == j);                                \
+    }                                                                                                          \
+    T OVERLOAD work_group_broadcast(T x, size_t i, size_t j, size_t k) {                                       \
+        return from_work_item(x, get_local_id(0) == i && get_local_id(1) == j && get_local_id(2) == k);        \
+    }                                                                                                          \
+    WORK_GROUP_REDUCTION(T, add, x + y)                                                                        \
+    WORK_GROUP_REDUCTION(T, min, min(x, y))                                                                    \
     WORK_GROUP_REDUCTION(T, max, max(x, y))
 
 WORK_GROUP_TYPE(int)
@@ -274,90 +205,83 @@ WORK_GROUP_TYPE(long)
 WORK_GROUP_TYPE(ulong)
 WORK_GROUP_TYPE(float)
 WORK_GROUP_TYPE(double)
-int OVERLOAD work_group_all(int predicate) {
-    return work_group_reduce_min((int)(predicate != 0));
-}
-int OVERLOAD work_group_any(int predicate) {
-    return work_group_reduce_max((int)(predicate != 0));
-}
+int OVERLOAD work_group_all(int predicate) { return work_group_reduce_min((int)(predicate != 0)); }
+int OVERLOAD work_group_any(int predicate) { return work_group_reduce_max((int)(predicate != 0)); }
 
 // OpenCL C 2.0's atomics. Inlined always, so that orders and scopes are the constants that they mostly are.
 #define INLINED OVERLOAD __attribute__((always_inline))
-#define ATOMIC_FORMS(SPACE, T, NAME)                                                                 \
-    T INLINED atomic_##NAME##_explicit(volatile SPACE atomic_##T* object, T x, memory_order order,   \
-                                       memory_scope scope) {                                         \
-        return __opencl_atomic_##NAME(object, x, order, scope);                                      \
-    }                                                                                                \
-    T INLINED atomic_##NAME##_explicit(volatile SPACE atomic_##T* object, T x, memory_order order) { \
-        return __opencl_atomic_##NAME(object, x, order, memory_scope_device);                        \
-    }                                                                                                \
-    T INLINED atomic_##NAME(volatile SPACE atomic_##T* object, T x) {                                \
-        return __opencl_atomic_##NAME(object, x, memory_order_seq_cst, memory_scope_device);         \
+#define ATOMIC_FORMS(SPACE, T, NAME)                                                                           \
+    T INLINED atomic_##NAME##_explicit(volatile SPACE atomic_##T* object, T x, memory_order order,             \
+                                       memory_scope scope) {                                                   \
+        return __opencl_atomic_##NAME(object, x, order, scope);                                                \
+    }                                                                                                          \
+    T INLINED atomic_##NAME##_explicit(volatile SPACE atomic_##T* object, T x, memory_order order) {           \
+        return __opencl_atomic_##NAME(object, x, order, memory_scope_device);                                  \
+    }                                                                                                          \
+    T INLINED atomic_##NAME(volatile SPACE atomic_##T* object, T x) {                                          \
+        return __opencl_atomic_##NAME(object, x, memory_order_seq_cst, memory_scope_device);                   \
     }
-#define ATOMIC_ACCESSES(SPACE, T)                                                                    \
-    ATOMIC_FORMS(SPACE, T, exchange)                                                                 \
-    T INLINED atomic_load_explicit(volatile SPACE atomic_##T* object, memory_order order,            \
-                                   memory_scope scope) {                                             \
-        return __opencl_atomic_load(object, order, scope);                                           \
-    }                                                                                                \
-    T INLINED atomic_load_explicit(volatile SPACE atomic_##T* object, memory_order order) {          \
-        return __opencl_atomic_load(object, order, memory_scope_device);                             \
-    }                                                                                                \
-    T INLINED atomic_load(volatile SPACE atomic_##T* object) {                                       \
-        return __opencl_atomic_load(object, memory_order_seq_cst, memory_scope_device);              \
-    }                                                                                                \
-    void INLINED atomic_store_explicit(volatile SPACE atomic_##T* object, T x, memory_order order,   \
-                                       memory_scope scope) {                                         \
-        __opencl_atomic_store(object, x, order, scope);                                              \
-    }                                                                                                \
-    void INLINED atomic_store_explicit(volatile SPACE atomic_##T* object, T x, memory_order order) { \
-        __opencl_atomic_store(object, x, order, memory_scope_device);                                \
-    }                                                                                                \
-    void INLINED atomic_store(volatile SPACE atomic_##T* object, T x) {                              \
-        __opencl_atomic_store(object, x, memory_order_seq_cst, memory_scope_device);                 \
-    }                                                                                                \
-    void INLINED atomic_init(volatile SPACE atomic_##T* object, T x) {                               \
-        __opencl_atomic_init(object, x);                                                             \
-    }
-#define ATOMIC_TYPE(SPACE, T)         \
-    ATOMIC_ACCESSES(SPACE, T)         \
-    ATOMIC_FORMS(SPACE, T, fetch_add) \
-    ATOMIC_FORMS(SPACE, T, fetch_sub) \
-    ATOMIC_FORMS(SPACE, T, fetch_or)  \
-    ATOMIC_FORMS(SPACE, T, fetch_xor) \
-    ATOMIC_FORMS(SPACE, T, fetch_and) \
-    ATOMIC_FORMS(SPACE, T, fetch_min) \
+#define ATOMIC_ACCESSES(SPACE, T)                                                                              \
+    ATOMIC_FORMS(SPACE, T, exchange)                                                                           \
+    T INLINED atomic_load_explicit(volatile SPACE atomic_##T* object, memory_order order, memory_scope scope) { \
+        return __opencl_atomic_load(object, order, scope);                                                     \
+    }                                                                                                          \
+    T INLINED atomic_load_explicit(volatile SPACE atomic_##T* object, memory_order order) {                    \
+        return __opencl_atomic_load(object, order, memory_scope_device);                                       \
+    }                                                                                                          \
+    T INLINED atomic_load(volatile SPACE atomic_##T* object) {                                                 \
+        return __opencl_atomic_load(object, memory_order_seq_cst, memory_scope_device);                        \
+    }                                                                                                          \
+    void INLINED atomic_store_explicit(volatile SPACE atomic_##T* object, T x, memory_order order,             \
+                                       memory_scope scope) {                                                   \
+        __opencl_atomic_store(object, x, order, scope);                                                        \
+    }                                                                                                          \
+    void INLINED atomic_store_explicit(volatile SPACE atomic_##T* object, T x, memory_order order) {           \
+        __opencl_atomic_store(object, x, order, memory_scope_device);                                          \
+    }                                                                                                          \
+    void INLINED atomic_store(volatile SPACE atomic_##T* object, T x) {                                        \
+        __opencl_atomic_store(object, x, memory_order_seq_cst, memory_scope_device);                           \
+    }                                                                                                          \
+    void INLINED atomic_init(volatile SPACE atomic_##T* object, T x) { __opencl_atomic_init(object, x); }
+#define ATOMIC_TYPE(SPACE, T)                                                                                  \
+    ATOMIC_ACCESSES(SPACE, T)                                                                                  \
+    ATOMIC_FORMS(SPACE, T, fetch_add)                                                                          \
+    ATOMIC_FORMS(SPACE, T, fetch_sub)                                                                          \
+    ATOMIC_FORMS(SPACE, T, fetch_or)                                                                           \
+    ATOMIC_FORMS(SPACE, T, fetch_xor)                                                                          \
+    ATOMIC_FORMS(SPACE, T, fetch_and)                                                                          \
+    ATOMIC_FORMS(SPACE, T, fetch_min)                                                                          \
     ATOMIC_FORMS(SPACE, T, fetch_max)
-#define ATOMIC_TYPES(SPACE)       \
-    ATOMIC_TYPE(SPACE, int)       \
-    ATOMIC_TYPE(SPACE, uint)      \
-    ATOMIC_TYPE(SPACE, long)      \
-    ATOMIC_TYPE(SPACE, ulong)     \
-    ATOMIC_ACCESSES(SPACE, float) \
+#define ATOMIC_TYPES(SPACE)                                                                                    \
+    ATOMIC_TYPE(SPACE, int)                                                                                    \
+    ATOMIC_TYPE(SPACE, uint)                                                                                   \
+    ATOMIC_TYPE(SPACE, long)                                                                                   \
+    ATOMIC_TYPE(SPACE, ulong)                                                                                  \
+    ATOMIC_ACCESSES(SPACE, float)                                                                              \
     ATOMIC_ACCESSES(SPACE, double)
 ATOMIC_TYPES(generic)
 ATOMIC_TYPES(global)
 ATOMIC_TYPES(local)
-#define COMPARE_EXCHANGE(T, STRENGTH)                                                                        \
-    bool INLINED atomic_compare_exchange_##STRENGTH##_explicit(                                              \
-        volatile generic atomic_##T* object, generic T* expected, T desired, memory_order success,           \
-        memory_order failure, memory_scope scope) {                                                          \
-        return __opencl_atomic_compare_exchange_##STRENGTH(object, expected, desired, success, failure,      \
-                                                           scope);                                           \
-    }                                                                                                        \
-    bool INLINED atomic_compare_exchange_##STRENGTH##_explicit(volatile generic atomic_##T* object,          \
-                                                               generic T* expected, T desired,               \
-                                                               memory_order success, memory_order failure) { \
-        return __opencl_atomic_compare_exchange_##STRENGTH(object, expected, desired, success, failure,      \
-                                                           memory_scope_device);                             \
-    }                                                                                                        \
-    bool INLINED atomic_compare_exchange_##STRENGTH(volatile generic atomic_##T* object,                     \
-                                                    generic T* expected, T desired) {                        \
-        return __opencl_atomic_compare_exchange_##STRENGTH(object, expected, desired, memory_order_seq_cst,  \
-                                                           memory_order_seq_cst, memory_scope_device);       \
+#define COMPARE_EXCHANGE(T, STRENGTH)                                                                          \
+    bool INLINED atomic_compare_exchange_##STRENGTH##_explicit(volatile generic atomic_##T* object,            \
+                                                               generic T* expected, T desired,                 \
+                                                               memory_order success, memory_order failure,     \
+                                                               memory_scope scope) {                           \
+        return __opencl_atomic_compare_exchange_##STRENGTH(object, expected, desired, success, failure, scope); \
+    }                                                                                                          \
+    bool INLINED atomic_compare_exchange_##STRENGTH##_explicit(volatile generic atomic_##T* object,            \
+                                                               generic T* expected, T desired,                 \
+                                                               memory_order success, memory_order failure) {   \
+        return __opencl_atomic_compare_exchange_##STRENGTH(object, expected, desired, success, failure,        \
+                                                           memory_scope_device);                               \
+    }                                                                                                          \
+    bool INLINED atomic_compare_exchange_##STRENGTH(volatile generic atomic_##T* object, generic T* expected,  \
+                                                    T desired) {                                               \
+        return __opencl_atomic_compare_exchange_##STRENGTH(object, expected, desired, memory_order_seq_cst,    \
+                                                           memory_order_seq_cst, memory_scope_device);         \
     }
-#define COMPARE_EXCHANGES(T)    \
-    COMPARE_EXCHANGE(T, strong) \
+#define COMPARE_EXCHANGES(T)     \
+    COMPARE_EXCHANGE(T, strong)  \
     COMPARE_EXCHANGE(T, weak)
 COMPARE_EXCHANGES(int)
 COMPARE_EXCHANGES(uint)

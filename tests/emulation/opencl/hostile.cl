@@ -90,8 +90,7 @@ kernel void spins(global int* x, int n) {
     const int i = get_global_id(0);
     if (i < n) {
         atomic_inc(x + n);
-        while (*(volatile global int*)(x + n) < n) {
-        }
+        while (*(volatile global int*)(x + n) < n) {}
         x[i] = 1;
     }
 }

@@ -1,7 +1,6 @@
 // The kinds of kernels that PolyBench has, as OpenCL programmers write them: the global size is rounded up to whole
 // work-groups, and a guard turns the rest away.
-kernel void gemm(global const float* a, global const float* b, global float* c, float alpha, float beta,
-                 int n) {
+kernel void gemm(global const float* a, global const float* b, global float* c, float alpha, float beta, int n) {
     int j = get_global_id(0), i = get_global_id(1);
     if (i < n && j < n) {
         c[i * n + j] *= beta;
@@ -25,8 +24,8 @@ kernel void mvt_columns(global const float* a, global float* x, global const flo
     if (i < n)
         for (int j = 0; j < n; j++) x[i] += a[j * n + i] * y[j];
 }
-kernel void gesummv(global const float* a, global const float* b, global const float* x, global float* y,
-                    float alpha, float beta, int n) {
+kernel void gesummv(global const float* a, global const float* b, global const float* x, global float* y, float alpha,
+                    float beta, int n) {
     int i = get_global_id(0);
     if (i < n) {
         float s = 0, t = 0;
@@ -47,15 +46,13 @@ kernel void syrk(global const float* a, global float* c, float alpha, float beta
 kernel void convolution(global const float* in, global float* out, int n) {
     int j = get_global_id(0), i = get_global_id(1);
     if (i > 0 && j > 0 && i < n - 1 && j < n - 1)
-        out[i * n + j] = 0.2f * in[(i - 1) * n + j - 1] - 0.3f * in[i * n + j] +
-                         0.4f * in[(i + 1) * n + j + 1] + 0.5f * in[(i - 1) * n + j] -
-                         0.6f * in[i * n + j + 1];
+        out[i * n + j] = 0.2f * in[(i - 1) * n + j - 1] - 0.3f * in[i * n + j] + 0.4f * in[(i + 1) * n + j + 1] +
+                         0.5f * in[(i - 1) * n + j] - 0.6f * in[i * n + j + 1];
 }
 kernel void jacobi(global const float* a, global float* b, int n) {
     int i = get_global_id(1), j = get_global_id(0);
     if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1)
-        b[i * n + j] = 0.2f * (a[i * n + j] + a[i * n + j - 1] + a[i * n + j + 1] + a[(i + 1) * n + j] +
-                               a[(i - 1) * n + j]);
+        b[i * n + j] = 0.2f * (a[i * n + j] + a[i * n + j - 1] + a[i * n + j + 1] + a[(i + 1) * n + j] + a[(i - 1) * n + j]);
 }
 kernel void fdtd_ey(global const float* source, global float* ey, global const float* hz, int t, int n) {
     int j = get_global_id(0), i = get_global_id(1);
@@ -88,9 +85,7 @@ kernel void project(global float* a, global const float* q, global float* r, int
 }
 
 // What the rules let go otherwise.
-kernel void unguarded(global float* x) {
-    x[get_global_id(0)] *= 2;
-}
+kernel void unguarded(global float* x) { x[get_global_id(0)] *= 2; }
 kernel void reads_the_total(global float* x, int n) {
     int i = get_global_id(0);
     if (i < n) x[i] += get_global_size(0);

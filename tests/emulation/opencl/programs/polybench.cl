@@ -2,8 +2,7 @@
 // rounded up to whole work-groups, and a guard turns the rest away.
 #define AT(m, i, j) m[(i) * n + (j)]
 
-kernel void multiply(global const float* a, global const float* b, global float* c, float alpha, float beta,
-                     int n) {
+kernel void multiply(global const float* a, global const float* b, global float* c, float alpha, float beta, int n) {
     const int j = get_global_id(0), i = get_global_id(1);
     if (i >= n || j >= n) return;
     float sum = AT(c, i, j) * beta;
@@ -18,8 +17,8 @@ kernel void rank_update(global const float* a, global float* c, float alpha, flo
         AT(c, i, j) = sum;
     }
 }
-kernel void rank_update_of_two(global const float* a, global const float* b, global float* c, float alpha,
-                               float beta, int n) {
+kernel void rank_update_of_two(global const float* a, global const float* b, global float* c, float alpha, float beta,
+                               int n) {
     const int j = get_global_id(0), i = get_global_id(1);
     if (i < n && j < n) {
         float sum = AT(c, i, j) * beta;
@@ -40,8 +39,8 @@ kernel void convolve_volume(global const float* in, global float* out, int i, in
     if (j < 1 || k < 1 || j >= n - 1 || k >= n - 1) return;
     global const float *above = in + (i - 1) * n * n, *here = in + i * n * n, *below = in + (i + 1) * n * n;
     AT((out + i * n * n), j, k) = 0.2f * AT(above, j - 1, k - 1) + 0.5f * AT(below, j - 1, k - 1) -
-                                  0.3f * AT(here, j, k) + 0.4f * AT(below, j + 1, k + 1) -
-                                  0.6f * AT(above, j + 1, k) + 0.1f * AT(here, j, k + 1);
+                                  0.3f * AT(here, j, k) + 0.4f * AT(below, j + 1, k + 1) - 0.6f * AT(above, j + 1, k) +
+                                  0.1f * AT(here, j, k + 1);
 }
 kernel void rows_times(global const float* a, global const float* x, global float* y, float factor, int n) {
     const int i = get_global_id(0);
@@ -51,8 +50,7 @@ kernel void rows_times(global const float* a, global const float* x, global floa
         y[i] = sum;
     }
 }
-kernel void columns_times(global const float* a, global const float* x, global float* y, float factor,
-                          int n) {
+kernel void columns_times(global const float* a, global const float* x, global float* y, float factor, int n) {
     const int j = get_global_id(0);
     if (j < n) {
         float sum = y[j];
@@ -60,8 +58,8 @@ kernel void columns_times(global const float* a, global const float* x, global f
         y[j] = sum;
     }
 }
-kernel void sum_of_products(global const float* a, global const float* b, global const float* x,
-                            global float* y, float alpha, float beta, int n) {
+kernel void sum_of_products(global const float* a, global const float* b, global const float* x, global float* y,
+                            float alpha, float beta, int n) {
     const int i = get_global_id(0);
     if (i >= n) return;
     float s = 0, t = 0;
@@ -130,8 +128,7 @@ kernel void put_back(global float* a, global const float* sum, int r, int n) {
 }
 kernel void fdtd_y(global float* ey, global const float* hz, float source, int n) {
     const int j = get_global_id(0), i = get_global_id(1);
-    if (i < n && j < n)
-        AT(ey, i, j) = i == 0 ? source : AT(ey, i, j) - 0.5f * (AT(hz, i, j) - AT(hz, i - 1, j));
+    if (i < n && j < n) AT(ey, i, j) = i == 0 ? source : AT(ey, i, j) - 0.5f * (AT(hz, i, j) - AT(hz, i - 1, j));
 }
 kernel void fdtd_x(global float* ex, global const float* hz, int n) {
     const int j = get_global_id(0), i = get_global_id(1);
@@ -173,8 +170,7 @@ kernel void copy_line(global float* a, global const float* b, int n) {
 kernel void smooth_plane(global const float* a, global float* b, int n) {
     const int j = get_global_id(0), i = get_global_id(1);
     if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1)
-        AT(b, i, j) =
-            0.2f * (AT(a, i, j) + AT(a, i, j - 1) + AT(a, i, j + 1) + AT(a, i + 1, j) + AT(a, i - 1, j));
+        AT(b, i, j) = 0.2f * (AT(a, i, j) + AT(a, i, j - 1) + AT(a, i, j + 1) + AT(a, i + 1, j) + AT(a, i - 1, j));
 }
 kernel void copy_plane(global float* a, global const float* b, int n) {
     const int j = get_global_id(0), i = get_global_id(1);
