@@ -41,7 +41,7 @@ Form product(const Form& a, const Form& b) {
     return result;
 }
 
-Form with_width(Form form, unsigned width) {
+Form with_width(const Form& form, unsigned width) {
     Form result{width, {}};
     for (const auto& [atoms, coefficient] : form.terms) add(result, atoms, coefficient);
     return result;

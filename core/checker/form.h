@@ -54,7 +54,7 @@ using ptx::semantics::truncate_bits;
 // a + factor * b
 [[nodiscard]] Form sum(const Form& a, const Form& b, std::uint64_t factor = 1);
 [[nodiscard]] Form product(const Form& a, const Form& b);
-[[nodiscard]] Form with_width(Form form, unsigned width);
+[[nodiscard]] Form with_width(const Form& form, unsigned width);
 [[nodiscard]] Form with(const Form& form, Atom from, const Form& to);
 
 }  // namespace trimtab::checker

@@ -125,15 +125,15 @@ Form Reading::launch(ptx::SpecialRegister first, std::size_t d, unsigned width) 
 Form Reading::start(std::size_t l, unsigned width) const {
     const std::size_t d = loop(l).dimension;
     if (is_of_rows(l)) return launch(ptx::SpecialRegister::ctaid_x, d, width);
-    const Form thread = launch(ptx::SpecialRegister::tid_x, d, width);
+    Form thread = launch(ptx::SpecialRegister::tid_x, d, width);
     if (certificate_->dimensions[d].scheme == Scheme::in_block) return thread;
     return sum(thread, product(launch(ptx::SpecialRegister::ctaid_x, d, width),
                                launch(ptx::SpecialRegister::ntid_x, d, width)));
 }
 Form Reading::total(std::size_t l, unsigned width) const {
     const std::size_t d = loop(l).dimension;
-    const Form grid = launch(ptx::SpecialRegister::nctaid_x, d, width),
-               block = launch(ptx::SpecialRegister::ntid_x, d, width);
+    Form grid = launch(ptx::SpecialRegister::nctaid_x, d, width),
+         block = launch(ptx::SpecialRegister::ntid_x, d, width);
     if (is_of_rows(l)) return grid;
     return certificate_->dimensions[d].scheme == Scheme::in_block ? block : product(block, grid);
 }
@@ -228,7 +228,7 @@ Form Reading::form_of(ValueIndex index) {
         return first == nullptr ? own(index) : are_equal ? *first : merged(index, *first);
     }
     const ptx::Instruction& made = function().body[value.instruction];
-    const Form itself = own(index);
+    Form itself = own(index);
     const std::optional<bool> is_run = runs(value.instruction);
     if (is_run == false && value.previous != no_index && forms_[value.previous].width == itself.width)
         return forms_[value.previous];

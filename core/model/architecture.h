@@ -22,23 +22,25 @@ struct Sourced {
     std::string source;
 };
 
-// A member for each field; what they mean: core/model/architectures/README.md. Latencies and gaps are in cycles.
+// A member for each field; what they mean: core/model/architectures/README.md.
 struct Architecture {
     std::string name;  // "turing"
     unsigned first_capability =
         0;  // 75: compute capability 7.5, and newer ones up to the next architecture's
 
-    Sourced latency_integer, latency_fp64, latency_conversion, latency_special_function, latency_tensor,
-        latency_branch, latency_barrier, latency_collective, latency_constant, latency_texture,
-        latency_atomic, latency_special_register, latency_block_start;
-    Sourced gap_tensor, gap_branch, gap_barrier, gap_constant, gap_texture, gap_l1, gap_l2_port, gap_atomic,
-        gap_issue, gap_block_start;
-    Sourced issues_per_cycle, memory_queue, l1_has_banks, l2_share, dram_share;
-    Sourced integer_multiply_slots, integer_multiplications;
-    Sourced store_whole_sector, store_partial_sector, store_fragment;
-    // What sequences take beyond one instruction's latency where PTX has one instruction.
-    Sourced added_divide_i32, added_divide_i64, added_divide_f32, added_divide_f64, added_root_f32,
-        added_root_f64, added_reciprocal_f32, added_approximation;
+    Sourced latency_integer_cycles, latency_fp64_cycles, latency_conversion_cycles,
+        latency_special_function_cycles, latency_tensor_cycles, latency_branch_cycles, latency_barrier_cycles,
+        latency_collective_cycles, latency_constant_cycles, latency_texture_cycles, latency_atomic_cycles,
+        latency_special_register_cycles, latency_block_start_cycles;
+    Sourced gap_tensor_cycles, gap_branch_cycles, gap_barrier_cycles, gap_constant_cycles, gap_texture_cycles,
+        gap_l1_cycles, gap_l2_port_cycles, gap_atomic_cycles, gap_issue_cycles, gap_block_start_cycles;
+    Sourced issues_per_cycle, memory_queue_instructions, l1_has_banks, l2_share, dram_share;
+    Sourced integer_multiply_slots, integer_multiplications_per_clock;
+    Sourced store_whole_sector_slots, store_partial_sector_slots, store_fragment_slots;
+    // What sequences take beyond one instruction, where PTX has one.
+    Sourced added_divide_i32_cycles, added_divide_i64_cycles, added_divide_f32_cycles,
+        added_divide_f64_cycles, added_root_f32_cycles, added_root_f64_cycles, added_reciprocal_f32_cycles,
+        added_approximation_cycles;
 };
 
 // Every built-in architecture, the oldest first, with what each inherits.

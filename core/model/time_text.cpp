@@ -42,7 +42,8 @@ const Unit& unit_of(double ns) {
 int significant_digits(double error) {
     constexpr int least = 2, most = 6;
     int digits = least;
-    for (double share = std::expm1(std::abs(error)); share <= 0.1 && digits < most; share *= 10) ++digits;
+    double share = std::expm1(std::abs(error));
+    for (; share <= 0.1 && digits < most; ++digits) share *= 10;
     return digits;
 }
 

@@ -17,14 +17,15 @@ using ptx::Type;
 // one instruction's latency is the architecture's.
 struct Sequence {
     float slots = 1, special = 0;
-    model::Sourced model::Architecture::* added_latency = &model::Architecture::added_approximation;
+    model::Sourced model::Architecture::* added_latency = &model::Architecture::added_approximation_cycles;
 };
 using A = model::Architecture;
-constexpr Sequence divide_i32{18, 1, &A::added_divide_i32}, divide_i64{80, 2, &A::added_divide_i64},
-    divide_f32{8, 1, &A::added_divide_f32}, divide_f64{9, 1, &A::added_divide_f64},
-    root_f32{7, 1, &A::added_root_f32}, root_f64{9, 1, &A::added_root_f64},
-    reciprocal_f32{4, 1, &A::added_reciprocal_f32}, approximation{1, 1, &A::added_approximation},
-    approximate_root{1, 2, &A::added_approximation};
+constexpr Sequence divide_i32{18, 1, &A::added_divide_i32_cycles},
+    divide_i64{80, 2, &A::added_divide_i64_cycles}, divide_f32{8, 1, &A::added_divide_f32_cycles},
+    divide_f64{9, 1, &A::added_divide_f64_cycles}, root_f32{7, 1, &A::added_root_f32_cycles},
+    root_f64{9, 1, &A::added_root_f64_cycles}, reciprocal_f32{4, 1, &A::added_reciprocal_f32_cycles},
+    approximation{1, 1, &A::added_approximation_cycles},
+    approximate_root{1, 2, &A::added_approximation_cycles};
 
 void take(Instruction& out, Resource resource, const Sequence& sequence, const CostSettings& settings) {
     out.resource = resource;

@@ -59,9 +59,9 @@ void compute(Instruction& out, const sass::Instruction& i, const CodeDevice& dev
             return;
         case sass::Pipe::multiply_add:  // a part of the FP32 pipe
             out.resource = Resource::fp32;
-            out.slots =
-                static_cast<float>(std::max(1.0, device.device.values.fp32_lanes_per_sm /
-                                                     device.architecture.integer_multiplications.value));
+            out.slots = static_cast<float>(
+                std::max(1.0, device.device.values.fp32_lanes_per_sm /
+                                  device.architecture.integer_multiplications_per_clock.value));
             return;
         case sass::Pipe::special_function:
             out.resource = i.base() == "MUFU" ? Resource::special_function : Resource::conversion;
@@ -82,7 +82,7 @@ void compute(Instruction& out, const sass::Instruction& i, const CodeDevice& dev
             out.resource = Resource::branch;
             if (i.base() == "S2R")
                 out.extra_latency_cycles =
-                    static_cast<float>(device.architecture.latency_special_register.value);
+                    static_cast<float>(device.architecture.latency_special_register_cycles.value);
             return;
         default:
             out.resource = Resource::integer;

@@ -61,7 +61,10 @@ MeasuredDevice measured_device(const Calibration& calibration, const std::option
     model::Device& device = out.device;
     device.name = told.name;
     if (!shipped) device.aliases.clear();
-    device.slug = slug.empty() ? (shipped ? base.slug : slug_of(told.name)) : std::move(slug);
+    if (!slug.empty())
+        device.slug = std::move(slug);
+    else if (!shipped)
+        device.slug = slug_of(told.name);
     device.compute_major = told.compute_major;
     device.compute_minor = told.compute_minor;
     device.values.compute_capability = capability;

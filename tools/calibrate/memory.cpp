@@ -23,7 +23,7 @@ void make_ring(Session& session, const Buffer& memory, std::uint64_t stride_byte
                unsigned step) {
     char* base = memory.data();
     session.launch("make_chain", {.blocks = (count + 255) / 256, .threads = 256},
-                   {&base, &stride_bytes, &count, &step});
+                   {static_cast<void*>(&base), &stride_bytes, &count, &step});
     check(cudaDeviceSynchronize(), "make_chain");
 }
 
@@ -37,7 +37,8 @@ class Chase {
                   std::uint64_t apart = 0, std::uint64_t size = 1) {
         char* out = out_.data();
         return session_.cycles(fmt::format("{}_{}", kernel_, is_longer ? longer : shorter),
-                               {.blocks = blocks, .threads = 1}, {&out, &first, &apart, &size, &turns});
+                               {.blocks = blocks, .threads = 1},
+                               {static_cast<void*>(&out), &first, &apart, &size, &turns});
     }
 
   private:
@@ -155,17 +156,20 @@ std::vector<Measurement> bandwidths(Session& session, double sm_clock_hz) {
     const Buffer held(region * all.blocks);
     char* held_at = held.data();
     auto mask = static_cast<unsigned>(region / static_cast<std::size_t>(word_bytes) - 1);
-    const double l2_bytes_a_turn = word_bytes * 8 * all.blocks * all.threads;
+    const double l2_bytes_per_iteration = word_bytes * 8 * all.blocks * all.threads;
     constexpr int few = 16, many = 48;
     std::vector<double> l2;
-    for (const double ns_a_iteration : session.differences(
+    for (const double ns_per_iteration : session.differences(
              [&](bool longer) {
                  int turns = longer ? many : few;
-                 return session.ns(
-                     [&] { session.launch("stream_l2", all, {&out_at, &held_at, &mask, &turns}); });
+                 return session.ns([&] {
+                     session.launch(
+                         "stream_l2", all,
+                         {static_cast<void*>(&out_at), static_cast<void*>(&held_at), &mask, &turns});
+                 });
              },
              many - few))
-        l2.push_back(l2_bytes_a_turn / ns_a_iteration * 1e9 / sm_clock_hz);
+        l2.push_back(l2_bytes_per_iteration / ns_per_iteration * 1e9 / sm_clock_hz);
     out.push_back(summarized("l2_bytes_read_per_clock", "bytes a cycle", l2, "all SMs read what L2 holds"));
     // Where the SMs take all that they can, L2 might give more.
     const bool is_port = out.back().value > 0.95 * port_bytes * sms;
@@ -184,16 +188,20 @@ std::vector<Measurement> bandwidths(Session& session, double sm_clock_hz) {
         std::size_t{all.blocks} * threads * 4 * static_cast<std::size_t>(word_bytes);
     const int groups =
         static_cast<int>(std::max<std::size_t>(8, std::min(wanted, free_bytes / 2) / group_bytes) / 2 * 2);
+    const int half = groups / 2;
     const Buffer large(group_bytes * static_cast<std::size_t>(groups));
     char* large_at = large.data();
     std::vector<double> dram;
     for (const double ns_a_group : session.differences(
              [&](bool longer) {
-                 int own = longer ? groups : groups / 2;
+                 int own = longer ? groups : half;
                  session.flush_l2();
-                 return session.ns([&] { session.launch("stream_dram", all, {&out_at, &large_at, &own}); });
+                 return session.ns([&] {
+                     session.launch("stream_dram", all,
+                                    {static_cast<void*>(&out_at), static_cast<void*>(&large_at), &own});
+                 });
              },
-             groups - groups / 2))
+             groups - half))
         dram.push_back(static_cast<double>(group_bytes) / ns_a_group * 1e9);
     out.push_back(
         summarized("dram_bytes_read_per_s", "bytes a second", dram, "a stream of reads, each byte once"));

@@ -28,7 +28,9 @@ std::vector<double> of_arithmetic(Session& session, const Pair& pair, const Shap
     const Buffer out(shape.threads * sizeof(double));
     char* at = out.data();
     return session.differences(
-        [&](bool longer) { return session.cycles(pair.kernel(longer), shape, {&at, &a, &b, &turns}); },
+        [&](bool longer) {
+            return session.cycles(pair.kernel(longer), shape, {static_cast<void*>(&at), &a, &b, &turns});
+        },
         pair.difference() * turns);
 }
 
@@ -36,7 +38,9 @@ std::vector<double> of_shared(Session& session, const Pair& pair, const Shape& s
     const Buffer out(shape.threads * sizeof(unsigned));
     char* at = out.data();
     return session.differences(
-        [&](bool longer) { return session.cycles(pair.kernel(longer), shape, {&at, &turns}); },
+        [&](bool longer) {
+            return session.cycles(pair.kernel(longer), shape, {static_cast<void*>(&at), &turns});
+        },
         pair.difference() * turns);
 }
 
@@ -64,8 +68,10 @@ std::vector<Measurement> clocks(Session& session) {
     for (unsigned i = 0; i < session.repetitions(); ++i) {
         double cycles[2] = {}, ns[2] = {};
         for (const bool longer : {false, true})
-            ns[longer] = session.ns(
-                [&] { cycles[longer] = session.cycles(pair.kernel(longer), {}, {&at, &a, &b, &turns}); });
+            ns[longer] = session.ns([&] {
+                cycles[longer] =
+                    session.cycles(pair.kernel(longer), {}, {static_cast<void*>(&at), &a, &b, &turns});
+            });
         samples.push_back((cycles[1] - cycles[0]) / (ns[1] - ns[0]) * 1e9);
     }
     return {summarized("sm_clock_hz", "Hz", std::move(samples), "clock64 over events, one warp at work")};
@@ -97,7 +103,7 @@ std::vector<Measurement> latencies(Session& session) {
         session.differences(
             [&](bool longer) {
                 return session.cycles(atomics.kernel(longer), {.blocks = 1, .threads = 1},
-                                      {&answers, &at, &some});
+                                      {static_cast<void*>(&answers), static_cast<void*>(&at), &some});
             },
             atomics.difference() * turns),
         "a chain of atom.exch of one lane");
@@ -153,7 +159,8 @@ std::vector<Measurement> request_rates(Session& session) {
     for (int stride : {4, 8, 16, 32, 64, 128}) {
         std::vector<double> cycles = session.differences(
             [&](bool longer) {
-                return session.cycles(pair.kernel(longer), block, {&to, &from, &stride, &turns});
+                return session.cycles(pair.kernel(longer), block,
+                                      {static_cast<void*>(&to), static_cast<void*>(&from), &stride, &turns});
             },
             pair.difference() * turns * (block.threads / warp_lanes));
         if (stride == 4) coalesced = cycles;
@@ -174,7 +181,8 @@ std::vector<Measurement> request_rates(Session& session) {
             name, "cycles a warp's atomic",
             session.differences(
                 [&](bool longer) {
-                    return session.cycles(atomics.kernel(longer), block, {&from, &lanes, &turns});
+                    return session.cycles(atomics.kernel(longer), block,
+                                          {static_cast<void*>(&from), &lanes, &turns});
                 },
                 atomics.difference() * turns * (block.threads / warp_lanes)),
             stride == 0 ? "red.add of all lanes on one address" : "red.add, each lane on its own"));

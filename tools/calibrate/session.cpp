@@ -77,7 +77,7 @@ void Session::launch(const std::string& kernel, const Shape& shape, std::vector<
 
 double Session::cycles(const std::string& kernel, const Shape& shape, std::vector<void*> arguments) {
     void* clocks = clocks_.data();
-    arguments.insert(arguments.begin(), &clocks);
+    arguments.insert(arguments.begin(), static_cast<void*>(&clocks));
     launch(kernel, shape, std::move(arguments));
     std::vector<Clocks> read(std::max(1u, shape.threads / 32));
     check(cudaMemcpy(read.data(), clocks, read.size() * sizeof(Clocks), cudaMemcpyDeviceToHost),

@@ -78,11 +78,11 @@ TEST(BuiltinArchitectures, InheritWhatTheyDoNotState) {
         }
     }
     // A grandparent's, by way of Turing, which has another.
-    EXPECT_EQ(named("fermi").gap_atomic.value, 9);
-    EXPECT_EQ(named("turing").latency_fp64.value, 40);
-    EXPECT_EQ(named("ampere").latency_fp64.value, 8);
-    EXPECT_EQ(named("hopper").memory_queue.value, 5);
-    EXPECT_EQ(named("hopper").added_divide_i64.value, 300);
+    EXPECT_EQ(named("fermi").gap_atomic_cycles.value, 9);
+    EXPECT_EQ(named("turing").latency_fp64_cycles.value, 40);
+    EXPECT_EQ(named("ampere").latency_fp64_cycles.value, 8);
+    EXPECT_EQ(named("hopper").memory_queue_instructions.value, 5);
+    EXPECT_EQ(named("hopper").added_divide_i64_cycles.value, 300);
 }
 
 TEST(ParseArchitecture, NamesWhatIsMissingOrMisspelt) {
@@ -150,9 +150,9 @@ TEST(DeviceArchitecture, IsTheOneThatTheDeviceNamesWithItsOwnValues) {
     ASSERT_TRUE(device) << device.error().text();
     const Architecture own = architecture_of(*device);
     EXPECT_EQ(own.name, "hopper");
-    EXPECT_EQ(own.latency_integer.value, 7);
-    EXPECT_EQ(own.latency_integer.source, "estimated: a thought");
-    EXPECT_EQ(own.gap_tensor.value, named("hopper").gap_tensor.value);
+    EXPECT_EQ(own.latency_integer_cycles.value, 7);
+    EXPECT_EQ(own.latency_integer_cycles.source, "estimated: a thought");
+    EXPECT_EQ(own.gap_tensor_cycles.value, named("hopper").gap_tensor_cycles.value);
 
     json["values"]["latency_integer_cycles"]["value"] = -7;
     EXPECT_EQ(parse_device(json.dump(), "mine.json").error().text(),
