@@ -45,8 +45,8 @@ bool is_device_code(std::span<const std::byte> image) {
 
 // What the parts must be for a launch.
 std::string_view defect_of(const Capture& capture) {
-    if (capture.kernel.empty()) return "there is no kernel's name";
-    if (capture.images.empty()) return "there is no device code";
+    if (capture.kernel.empty()) return "the kernel's name is missing";
+    if (capture.images.empty()) return "the device code is missing";
     if (!std::ranges::all_of(capture.images, is_device_code))
         return "its device code is neither a whole fat binary nor a text of PTX";
     for (const auto* sizes : {&capture.grid, &capture.block, &capture.cluster})
@@ -60,7 +60,7 @@ std::string_view defect_of(const Capture& capture) {
         end = region.address + region.bytes.size();
     }
     for (const Variable& variable : capture.variables)
-        if (!fits(variable.region) || variable.name.empty()) return "a variable has no name or no place";
+        if (!fits(variable.region) || variable.name.empty()) return "a variable has no name or no address";
     return defect_of_objects(capture);
 }
 
@@ -85,27 +85,27 @@ void read_contents(Reader& reader, std::uint32_t version, Capture& out) {
         out.variables.push_back({.name = std::move(name), .region = reader.region()});
     }
     if (version > 1) read_objects(reader, out);
-    if (!reader.at_end()) reader.fail("more follows than a capture has");
+    if (!reader.at_end()) reader.fail("bytes follow the end of the capture");
 }
 
 std::expected<ReadCapture, Error> contents_of(std::span<const std::byte> bytes, const std::string& file) {
     const auto fail = [&file](std::string message) {
         return std::unexpected(Error{.message = std::move(message), .file = file});
     };
-    if (bytes.size() < header_bytes) return fail(fmt::format("it ends at byte {}: no capture", bytes.size()));
+    if (bytes.size() < header_bytes)
+        return fail(fmt::format("it ends at byte {}, too short for a capture", bytes.size()));
     if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
-        return fail("byte 0: it does not begin as a capture does");
+        return fail("byte 0: not a capture (its first bytes are others)");
     const auto version = number_at<std::uint32_t>(bytes.subspan(8));
     if (version == 0 || version > format_version)
-        return fail(
-            fmt::format("byte 8: it is of version {} of the format, and this trimtab reads {} and before",
-                        version, format_version));
-    if (number_at<std::uint32_t>(bytes.subspan(12)) != 0) return fail("byte 12: it is not 0");
+        return fail(fmt::format("byte 8: format version {}; this trimtab reads versions up to {}", version,
+                                format_version));
+    if (number_at<std::uint32_t>(bytes.subspan(12)) != 0) return fail("byte 12: must be 0");
     const auto plain_bytes = number_at<std::uint64_t>(bytes.subspan(16));
     const auto frame = bytes.subspan(header_bytes);
     if (plain_bytes / most_ratio > frame.size() ||
         plain_bytes != ZSTD_getFrameContentSize(frame.data(), frame.size()))
-        return fail("byte 16: its contents are not as large as it says");
+        return fail("byte 16: the size given is not the size of the contents");
     ReadCapture out;
     out.storage.resize(plain_bytes);
     const std::size_t got =
@@ -167,7 +167,7 @@ std::expected<std::vector<std::byte>, Error> to_bytes(const Capture& capture) {
     std::vector<std::byte> out = header.take();
     out.resize(header_bytes + ZSTD_compressBound(plain.size()));
     ZSTD_CCtx* const context = ZSTD_createCCtx();
-    if (context == nullptr) return std::unexpected(Error{.message = "no memory to compress it in"});
+    if (context == nullptr) return std::unexpected(Error{.message = "out of memory while compressing"});
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, compression_level);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
     const std::size_t size = ZSTD_compress2(context, out.data() + header_bytes, out.size() - header_bytes,
@@ -184,7 +184,7 @@ std::expected<ReadCapture, Error> from_bytes(std::span<const std::byte> bytes, c
     try {
         return contents_of(bytes, file);
     } catch (const std::bad_alloc&) {
-        return std::unexpected(Error{.message = "its contents do not fit into memory", .file = file});
+        return std::unexpected(Error{.message = "out of memory: its contents are too large", .file = file});
     }
 }
 

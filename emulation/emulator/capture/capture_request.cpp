@@ -15,7 +15,7 @@ std::expected<Request, Error> parse_request(std::string_view text) {
             std::from_chars(number.data(), number.data() + number.size(), request.launch);
         if (error != std::errc() || end != number.data() + number.size() || request.launch == 0)
             return std::unexpected(
-                Error{.message = "the launch's number is not one from 1 (KERNEL:n is the n-th launch)"});
+                Error{.message = "the number of the launch must be 1 or more (KERNEL:n is the n-th launch)"});
         request.kernel = text.substr(0, colon);
     }
     if (request.kernel.empty()) return std::unexpected(Error{.message = "it names no kernel"});

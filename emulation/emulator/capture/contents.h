@@ -77,7 +77,7 @@ class Reader {
     // Of entries of at least so many bytes: more cannot follow.
     std::uint64_t count(std::uint64_t least_bytes) {
         const auto count = number<std::uint64_t>();
-        if (count > (bytes_.size() - at_) / least_bytes) fail("a count is larger than what follows");
+        if (count > (bytes_.size() - at_) / least_bytes) fail("a count is larger than the bytes that follow");
         return failed_ ? 0 : count;
     }
     void fail(std::string_view why) {
@@ -88,7 +88,7 @@ class Reader {
 
   private:
     std::span<const std::byte> take(std::uint64_t size) {
-        if (size > bytes_.size() - at_) fail("something is longer than what follows");
+        if (size > bytes_.size() - at_) fail("a length is larger than the bytes that follow");
         if (failed_) return {};
         at_ += size;
         return bytes_.subspan(at_ - size, size);

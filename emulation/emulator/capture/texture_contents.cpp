@@ -155,15 +155,15 @@ std::string_view defect_of_objects(const Capture& capture) {
         if (!handles.insert(object.handle).second) return "two texture or surface objects have one handle";
         if (std::ranges::any_of(texture.address,
                                 [](Texture::Address mode) { return mode > Texture::Address::border; }))
-            return "a texture has no way to address what lies outside";
+            return "a texture's address mode is unknown";
         if (texture.levels.empty() ||
             !std::ranges::all_of(texture.levels, [&](const Image& level) { return is_held(capture, level); }))
-            return "a texture's texels are none, or lie in no memory of the capture";
+            return "a texture has no texels, or the capture does not hold their memory";
     }
     for (const SurfaceObject& object : capture.surfaces) {
         if (!handles.insert(object.handle).second) return "two texture or surface objects have one handle";
         if (!is_held(capture, object.surface.image))
-            return "a surface's texels are none, or lie in no memory of the capture";
+            return "a surface has no texels, or the capture does not hold their memory";
     }
     return {};
 }

@@ -169,14 +169,14 @@ void Checker::meets_barrier(const Warp& w, const Op* op, unsigned number, std::u
     if (is_apart && needs_whole_warps(instruction_of(w, op))) {
         if (Report* report = found(w, op->index, lane, "sync", "divergent barrier", meeting.instruction)) {
             report->text =
-                fmt::format("{} of the warp's lanes meet barrier {} apart from {} others of theirs",
+                fmt::format("{} of the warp's lanes reach barrier {} separately from {} others of the warp",
                             std::popcount(w.path_lanes), number, std::popcount(meeting.arrived[w.index]));
             if (meeting.warp == w.index) report->other.push_back(first_of_all());
         }
     } else if (meeting.instruction != op->index && threads == 0) {
         if (Report* report = found(w, op->index, lane, "sync", "divergent barrier", meeting.instruction)) {
             report->text = fmt::format(
-                "barrier {} is met here by some threads of the block and elsewhere by others", number);
+                "some threads of the block reach barrier {} here, others at another instruction", number);
             report->other.push_back(first_of_all());
         }
     }
@@ -219,7 +219,7 @@ void Checker::check_absent(const Block& block, const Meeting& meeting, unsigned 
         const auto first = static_cast<unsigned>(std::countr_zero(meeting.arrived[warp]));
         if (Report* report = found(*w, meeting.met_by[warp], first, "sync", "divergent barrier"))
             report->text =
-                fmt::format("{} of the warp's lanes end without meeting barrier {}, at which {} others wait",
+                fmt::format("{} of the warp's lanes end without reaching barrier {}, where {} others wait",
                             std::popcount(missing), number, std::popcount(meeting.arrived[warp]));
     }
 }
@@ -249,16 +249,18 @@ void Checker::warp_synchronizes(Warp& w, const Op* op, OperandRef members, std::
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         if (((masks[lane] >> lane) & 1u) == 0) {
             if (Report* report = found(w, op->index, lane, "sync", "lane outside its mask"))
-                report->text =
-                    fmt::format("lane {} is not in the mask 0x{:08x} that it gives", lane, masks[lane]);
-        } else if (!agrees(masks, lanes, lane)) {
-            if (Report* report = found(w, op->index, lane, "sync", "masks that differ"))
-                report->text = fmt::format("lane {} gives the mask 0x{:08x}, and a lane in it gives another",
+                report->text = fmt::format("lane {} passes the mask 0x{:08x}, which leaves out that lane",
                                            lane, masks[lane]);
+        } else if (!agrees(masks, lanes, lane)) {
+            if (Report* report = found(w, op->index, lane, "sync", "different masks in one warp"))
+                report->text = fmt::format(
+                    "lane {} passes the mask 0x{:08x}, but a lane in that mask passes another one", lane,
+                    masks[lane]);
         } else if (const std::uint32_t missing = masks[lane] & w.live & ~lanes; missing != 0) {
             if (Report* report = found(w, op->index, lane, "sync", "lanes missing"))
-                report->text = fmt::format("the mask 0x{:08x} names lanes that do not come: 0x{:08x}",
-                                           masks[lane], missing);
+                report->text =
+                    fmt::format("the mask 0x{:08x} names lanes that never reach this instruction: 0x{:08x}",
+                                masks[lane], missing);
         }
     }
 }

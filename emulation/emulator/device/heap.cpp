@@ -366,7 +366,7 @@ std::string Heap::explain(std::uint64_t address) const {
     constexpr std::uint64_t near_bytes = std::uint64_t{1} << 30;
     if (std::min(past, ahead) > near_bytes) {
         return address < system_page_bytes ? "a null pointer"
-                                           : "not memory that the device can access: a pointer of the host?";
+                                           : "not memory that the device can access (a host pointer?)";
     }
     if (past <= ahead)
         return fmt::format("{} bytes past the end of an allocation of {} bytes at {:#x}", past,

@@ -10,8 +10,7 @@ OutsideAccesses::OutsideAccesses(const char* setting, Say say) : say_(std::move(
     const std::string_view text = setting == nullptr ? std::string_view() : std::string_view(setting);
     are_errors_ = text == "error";
     if (!text.empty() && text != "warn" && text != "error")
-        say_("TRIMTAB_OUT_OF_BOUNDS=" + std::string(text) +
-             " is not understood: it takes warn or error; taken as warn");
+        say_("TRIMTAB_OUT_OF_BOUNDS=" + std::string(text) + ": expected warn or error; using warn");
 }
 
 OutsideAccesses::Say OutsideAccesses::of(const std::string& kernel) {

@@ -116,10 +116,11 @@ void Block::deadlock() {
             (void)worker_.fault(
                 *warp, path.pc - 1, Fault::Kind::illegal_instruction,
                 static_cast<unsigned>(std::countr_zero(path.lanes)),
-                fmt::format("deadlock: {} waits for {} threads, {} have come and no other can; waited for",
-                            path.barrier == cluster_barrier ? "the cluster's barrier, of this block,"
-                                                            : fmt::format("barrier {}", path.barrier),
-                            expected, barrier.waiting));
+                fmt::format(
+                    "deadlock: {} waits for {} threads; {} arrived, and no other thread can; waited for",
+                    path.barrier == cluster_barrier ? "the cluster's barrier, in this block,"
+                                                    : fmt::format("barrier {}", path.barrier),
+                    expected, barrier.waiting));
             return;
         }
     }
@@ -139,7 +140,7 @@ const Op* meet(Warp& w, const Op* op, bool waits) {
     }
     if (op->b != no_operand && (threads == 0 || threads % warp_lanes != 0)) {
         return w.worker->fault(w, op, Fault::Kind::illegal_instruction, first,
-                               fmt::format("a barrier of {} threads, not of whole warps,", threads));
+                               fmt::format("a barrier of {} threads, which is no multiple of 32,", threads));
     }
     if (op->c != no_operand) w.block->contribute(number, w.predicate(op->c) & w.path_lanes, w.path_lanes);
     if (w.worker->counts().enabled) {

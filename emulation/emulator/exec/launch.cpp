@@ -106,7 +106,7 @@ std::expected<LaunchResult, Fault> run_grid(Program& program, GlobalMemory& memo
     if (layer == 0 || grid.z == 0 || layer > std::numeric_limits<std::uint64_t>::max() / grid.z)
         return invalid(request, fmt::format("a grid of {}x{}x{} blocks", grid.x, grid.y, grid.z));
     if (request.parameters.size() < info.parameter_bytes) {
-        return invalid(request, fmt::format("{} bytes of parameters are given, {} are needed",
+        return invalid(request, fmt::format("{} bytes of parameters were passed; the kernel needs {}",
                                             request.parameters.size(), info.parameter_bytes));
     }
     const std::uint64_t shared = std::uint64_t{info.static_shared_bytes} + request.dynamic_shared_bytes;

@@ -41,7 +41,7 @@ class Lookup {
 
 const Op* no_object(Warp& w, const Op* op, unsigned lane, const char* kind, u64 handle) {
     return w.worker->fault(w, op, Fault::Kind::illegal_address, lane,
-                           fmt::format("there is no {} object 0x{:x},", kind, handle));
+                           fmt::format("no {} object has the handle 0x{:x},", kind, handle));
 }
 
 float real(Warp& w, OperandRef ref, unsigned lane) {
@@ -180,7 +180,7 @@ const Op* access_surface(Warp& w, const Op* op) {
         if (illegal) {
             return w.worker->fault(
                 w, op, Fault::Kind::illegal_address, lane,
-                fmt::format("a place outside a surface of {} x {} x {} texels,", surface->image.width,
+                fmt::format("an access outside a surface of {} x {} x {} texels,", surface->image.width,
                             surface->image.height, surface->image.depth));
         }
         transfer(w, info, host, lane);

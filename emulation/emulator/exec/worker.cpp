@@ -286,7 +286,7 @@ const Op* Worker::check_limits(Warp& w, const Op* op, const Op* next) {
     }
     if (launch_.request.is_cancelled && launch_.request.is_cancelled()) {
         const auto lane = static_cast<unsigned>(std::countr_zero(w.path_lanes));
-        return fault(w, op, Fault::Kind::limit, lane, "the launch is called off");
+        return fault(w, op, Fault::Kind::limit, lane, "the launch was cancelled");
     }
     const std::uint64_t state = state_of(w, op);
     const bool polls = state == std::exchange(w.last_state, state);
@@ -317,7 +317,7 @@ Frame* Worker::take_frame(Warp& w, const Op* op, const FunctionCode& function) {
     const std::uint32_t local_end = local_base + std::max(function.local_bytes, min_frame_bytes);
     if (local_end > max_local_bytes || !grow_local(w, local_end)) {
         (void)fault(w, op, Fault::Kind::stack, static_cast<unsigned>(std::countr_zero(w.path_lanes)),
-                    fmt::format("the stack of {} KiB a thread overflows after {} calls",
+                    fmt::format("stack overflow: {} KiB per thread are used up after {} nested calls",
                                 max_local_bytes >> 10, depth));
         return nullptr;
     }
@@ -349,7 +349,7 @@ bool Worker::extend_frame(Warp& w, const Op* op, std::uint64_t first, std::uint6
     const bool fits = first <= max_local_bytes && bytes <= max_local_bytes - first;
     if (!fits || !grow_local(w, static_cast<std::uint32_t>(first + bytes))) {
         (void)fault(w, op, Fault::Kind::stack, static_cast<unsigned>(std::countr_zero(w.path_lanes)),
-                    fmt::format("the stack of {} KiB a thread overflows by {} bytes more",
+                    fmt::format("stack overflow: {} KiB per thread cannot hold {} more bytes",
                                 max_local_bytes >> 10, bytes));
         return false;
     }

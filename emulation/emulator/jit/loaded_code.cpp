@@ -53,13 +53,13 @@ class Reader {
 std::expected<std::unique_ptr<LoadedCode>, Error> LoadedCode::load(std::span<const std::byte> object) {
 #if !defined(__x86_64__)
     (void)object;
-    return bad("this processor is no x86-64");
+    return bad("this processor is not x86-64");
 #else
     const Reader reader(object);
     Elf64_Ehdr header;
     if (!reader.read(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_machine != EM_X86_64 || header.e_type != ET_REL) {
-        return bad("no object of this processor");
+        return bad("not an object file for this processor");
     }
     std::vector<Elf64_Shdr> sections(header.e_shnum);
     const Reader headers(reader.part(header.e_shoff, sections.size() * sizeof(Elf64_Shdr)));
@@ -142,7 +142,7 @@ std::expected<std::unique_ptr<LoadedCode>, Error> LoadedCode::load(std::span<con
             if (is_distance) {
                 value -= reinterpret_cast<std::uint64_t>(where);
                 if (static_cast<std::uint64_t>(static_cast<std::int32_t>(value)) != value)
-                    return bad("a relocation that reaches too far");
+                    return bad("a relocation out of range");
             }
             std::memcpy(where, &value, bytes);
         }

@@ -267,7 +267,7 @@ TEST_P(Control, EndlessRecursionIsAFault) {
     const auto result = try_run(*program_, memory_, "overflow", block(32), Parameters(memory_.add(out)));
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().kind, Fault::Kind::stack);
-    EXPECT_THAT(result.error().message, testing::HasSubstr("kernel overflow: the stack"));
+    EXPECT_THAT(result.error().message, testing::HasSubstr("kernel overflow: stack overflow"));
 }
 
 TEST_P(Control, IndirectCalls) {
@@ -330,7 +330,7 @@ TEST_P(Control, DeadlockIsAFault) {
     const auto result = try_run(*program_, memory_, "lost_barrier", block(128), Parameters(64));
     ASSERT_FALSE(result);
     EXPECT_THAT(result.error().message,
-                testing::HasSubstr("deadlock: barrier 1 waits for 96 threads, 64 have come"));
+                testing::HasSubstr("deadlock: barrier 1 waits for 96 threads; 64 arrived"));
 }
 
 TEST_P(Control, Shuffles) {

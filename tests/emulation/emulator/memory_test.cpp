@@ -441,7 +441,7 @@ TEST_P(Memory, ImpossibleLaunches) {
     EXPECT_THAT(message("trapped", {{0, 1, 1}, {32, 1, 1}}, Parameters(0)),
                 HasSubstr("a grid of 0x1x1 blocks"));
     EXPECT_THAT(message("trapped", block(32), Parameters()),
-                HasSubstr("0 bytes of parameters are given, 4 are needed"));
+                HasSubstr("0 bytes of parameters were passed; the kernel needs 4"));
     EXPECT_THAT(message("no_such", block(32), Parameters()), HasSubstr("no such kernel"));
 }
 

@@ -149,11 +149,11 @@ TEST_F(CaptureFile, ObjectsWithoutTheirTexelsAreTold) {
         EXPECT_THAT(error_of(capture), HasSubstr(why));
     };
     using C = Capture&;
-    for (const std::string kind : {"a texture's", "a surface's"}) {
+    for (const std::string kind : {"a texture", "a surface"}) {
         const auto expect_image = [&](const auto& change) {
-            expect(kind + " texels are none, or lie in no memory", [&](C capture) {
-                change(kind == "a surface's" ? capture.surfaces[0].surface.image
-                                             : capture.textures[0].texture.levels[0]);
+            expect(kind + " has no texels, or the capture does not hold", [&](C capture) {
+                change(kind == "a surface" ? capture.surfaces[0].surface.image
+                                           : capture.textures[0].texture.levels[0]);
             });
         };
         expect_image([](Image& image) { image.width = 0; });
@@ -168,9 +168,9 @@ TEST_F(CaptureFile, ObjectsWithoutTheirTexelsAreTold) {
         expect_image([](Image& image) { image.format.channel_bytes = 8; });
         expect_image([](Image& image) { image.format.kind = static_cast<TexelFormat::Kind>(3); });
     }
-    expect("a texture's texels", [](C capture) { capture.textures[0].texture.levels.clear(); });
-    expect("a texture's texels", [](C capture) { capture.textures[0].texture.levels[1].width = 3; });
-    expect("no way to address",
+    expect("a texture has no texels", [](C capture) { capture.textures[0].texture.levels.clear(); });
+    expect("a texture has no texels", [](C capture) { capture.textures[0].texture.levels[1].width = 3; });
+    expect("address mode is unknown",
            [](C capture) { capture.textures[0].texture.address[2] = static_cast<Texture::Address>(4); });
     expect("have one handle", [](C capture) { capture.surfaces[0].handle = 3; });
 }
@@ -227,7 +227,7 @@ TEST_F(CaptureFile, ContentsThatDoNotHoldTogetherAreTold) {
     EXPECT_THAT(error_of(capture), HasSubstr("a dimension is 0"));
     capture = made();
     capture.images.clear();
-    EXPECT_THAT(error_of(capture), HasSubstr("no device code"));
+    EXPECT_THAT(error_of(capture), HasSubstr("the device code is missing"));
     // Longer than it is; a text without an end; and what only this process could have made, with pointers in it.
     for (const std::size_t at : {0u, 9u}) {
         auto image = image_;
@@ -247,14 +247,14 @@ TEST_F(CaptureFile, ContentsThatDoNotHoldTogetherAreTold) {
     EXPECT_THAT(error_of(capture), HasSubstr("its device code is neither"));
     capture = made();
     capture.kernel.clear();
-    EXPECT_THAT(error_of(capture), HasSubstr("no kernel"));
+    EXPECT_THAT(error_of(capture), HasSubstr("the kernel's name is missing"));
 }
 
 TEST_F(CaptureFile, AnotherVersionIsNamed) {
     auto bytes = to_bytes(made()).value();
     bytes[8] = std::byte{9};
     EXPECT_EQ(from_bytes(bytes, "x.capture").error().text(),
-              "x.capture: byte 8: it is of version 9 of the format, and this trimtab reads 2 and before");
+              "x.capture: byte 8: format version 9; this trimtab reads versions up to 2");
 }
 
 // It would be 2^60 bytes: told before it is believed.

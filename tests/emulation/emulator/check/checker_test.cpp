@@ -228,7 +228,7 @@ TEST_F(Checked, ABarrierForSomeLanesOfAWarp) {
     launch("goes_on", {{1, 1, 1}, {64, 1, 1}}, given);
     EXPECT_THAT(found(), ElementsAre("sync: divergent barrier at 4"));
     EXPECT_EQ(only_report().text,
-              "16 of the warp's lanes end without meeting barrier 0, at which 16 others wait");
+              "16 of the warp's lanes end without reaching barrier 0, where 16 others wait");
     EXPECT_EQ(only_report().access.thread, (Triple{1, 0, 0}));
     EXPECT_EQ(only_report().count, 2u) << "in both warps";
     launch("ends", {{1, 1, 1}, {64, 1, 1}}, given);
@@ -271,7 +271,8 @@ TEST_F(Checked, MasksThatDiffer) {
     launch("k", {}, given, 8u);
     EXPECT_THAT(found(), ElementsAre("sync: lane outside its mask at 6"));
     launch("k", {}, given, 4u);
-    EXPECT_THAT(found(), ElementsAre("sync: lane outside its mask at 6", "sync: masks that differ at 7"));
+    EXPECT_THAT(found(),
+                ElementsAre("sync: different masks in one warp at 7", "sync: lane outside its mask at 6"));
 }
 
 TEST_F(Checked, AnIndexBelowZeroIsOutsideUnlessTheArrayBeginsLater) {

@@ -37,9 +37,7 @@ TEST(OutsideAccesses, AreErrorsWhereTheVariableOrACheckSaysSo) {
     EXPECT_FALSE(checked.of("f"));
     EXPECT_THAT(said.lines, ElementsAre());
     EXPECT_TRUE(OutsideAccesses("wran", said.say).of("f"));
-    EXPECT_THAT(
-        said.lines,
-        ElementsAre(HasSubstr("TRIMTAB_OUT_OF_BOUNDS=wran is not understood: it takes warn or error")));
+    EXPECT_THAT(said.lines, ElementsAre(HasSubstr("TRIMTAB_OUT_OF_BOUNDS=wran: expected warn or error")));
 }
 
 }  // namespace
