@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // bench/pruning: the cases of Wang et al. 2020, Table 4: how much of the space is pruned, what the search costs beside one
-// that simulates everything, whether the best survives, and what abstract emulation says of the chosen sizes.
+// that simulates everything, and how far the chosen sizes are from the best of a sample.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -16,10 +16,7 @@
 #include "bench/pruning/null_size.h"
 #include "core/analysis/launches/legal_blocks.h"
 #include "core/model/performance_model.h"
-#include "emulation/opencl/pruning/active_groups.h"
-#include "emulation/schedule/estimate.h"
 #include "tools/trimtab/asked_extent.h"
-#include "tools/trimtab/emulated_schedule.h"
 #include "tools/trimtab/fitted_kernel.h"
 #include "tools/trimtab/pruned_launch.h"
 #include "tools/trimtab/ranking.h"
@@ -40,8 +37,8 @@ struct Options {
     std::string cases = TRIMTAB_BENCH_PRUNING "/cases.json", output;
     std::vector<std::string> devices{"k600", "gtx645", "k620", "940m"}, only;
     unsigned repeats = 3;
-    std::size_t sample = 0;
-    bool closed_form = false, emulated = false, scales_latency = false, brief = false;
+    std::size_t sample = 48;
+    bool closed_form = false, static_pruning = false;
 };
 
 // Of this thread: on a machine that others use, nothing else says anything.
@@ -92,7 +89,6 @@ class Study {
         asked_.global = one.global;
         asked_.local_bytes_per_item = one.local_bytes_per_item;
         asked_.walk.unknown_trips = one.unknown_trips;
-        asked_.settings.scales_latency = options.scales_latency;
         asked_.sizes = pruning::design_space(one.dimensions, 1024);
         if (one.only_dividing)
             std::erase_if(asked_.sizes, [&](trimtab_dim3 size) {
@@ -101,59 +97,26 @@ class Study {
     }
 
     std::expected<Json, Error> run() {
-        const auto screened = timed(Method::screened, pruning::BoundKind::proved, options_.repeats);
+        const auto screened = timed(Method::screened, options_.repeats);
         if (!screened) return std::unexpected(screened.error());
-        const auto exhaustive = timed(Method::exhaustive, pruning::BoundKind::proved, 1);
-        if (!exhaustive) return std::unexpected(exhaustive.error());
-        const pruning::PruneResult& all = exhaustive->result;
-        if (all.best == all.sizes.size()) return std::unexpected(Error{.message = "no size can be launched"});
-        best_ns_ = all.sizes[all.best].ns;
+        const pruning::PruneResult& found = screened->result;
+        if (found.best == found.sizes.size())
+            return std::unexpected(Error{.message = "no size can be launched"});
         Json out{{"case", case_.name},
                  {"device", question_.device.slug},
                  {"registers", question_.image.registers_per_thread},
                  {"registers_from", question_.registers_from},
-                 {"launchable", all.launchable},
-                 {"best", text(all.sizes[all.best].size)},
-                 {"best_ns", best_ns_},
-                 {"exhaustive_ms", exhaustive->ms}};
-        const auto add = [&](const char* method, const Timed& one) {
-            out[method] = {{"simulated", one.result.simulated},
-                           {"traced", one.result.traced},
-                           {"pruned", one.result.pruned_share()},
-                           {"ms", one.ms},
-                           {"trace_ms", one.result.trace_seconds * 1e3},
-                           {"part_of_exhaustive", one.ms / exhaustive->ms},
-                           {"chosen", text(one.result.sizes[one.result.best].size)},
-                           {"lost", one.result.sizes[one.result.best].ns / best_ns_ - 1}};
-        };
-        add("screened", *screened);
-        rules_["screened"] = screened->result.sizes[screened->result.best].size;
-        if (!options_.brief) {
-            const auto ordered = timed(Method::ordered, pruning::BoundKind::proved, 1);
-            const auto paper = timed(Method::algorithm_4, pruning::BoundKind::paper, 1);
-            const auto proved = timed(Method::algorithm_4, pruning::BoundKind::proved, 1);
-            if (!ordered || !paper || !proved) return std::unexpected(Error{.message = "cannot be pruned"});
-            out["batches"] = ordered->result.batches;
-            add("ordered", *ordered);
-            add("algorithm-4, paper's bounds", *paper);
-            add("algorithm-4, proved bounds", *proved);
-            rules_["paper"] = paper->result.sizes[paper->result.best].size;
+                 {"launchable", found.launchable}};
+        std::vector<std::pair<const char*, Timed>> methods{{"screened", *screened}};
+        if (options_.static_pruning) {
+            auto paper = timed(Method::algorithm_4, 1);
+            if (!paper) return std::unexpected(paper.error());
+            methods.emplace_back("algorithm-4", std::move(*paper));
         }
-        if (options_.emulated) {
-            asked_.metrics = tools::TraceMetrics::emulated;
-            const auto by_runs = timed(Method::ordered, pruning::BoundKind::proved, 1);
-            asked_.metrics = tools::TraceMetrics::by_static_analysis;
-            if (by_runs && by_runs->result.best != by_runs->result.sizes.size()) {
-                rules_["emulated metrics"] = by_runs->result.sizes[by_runs->result.best].size;
-                out["emulated metrics"] = {{"pruned", by_runs->result.pruned_share()},
-                                           {"ms", by_runs->ms},
-                                           {"chosen", text(rules_["emulated metrics"])}};
-            }
-        }
-        add_plain_rules(all);
-        if (options_.closed_form) add_closed_form(all);
-        judge(all, out);
-        return out;
+        for (const auto& [method, one] : methods) rules_[method] = one.result.sizes[one.result.best].size;
+        add_plain_rules(found);
+        if (options_.closed_form) add_closed_form(found);
+        return judge(methods, out);
     }
 
   private:
@@ -161,9 +124,8 @@ class Study {
         pruning::PruneResult result;
         double ms = std::numeric_limits<double>::infinity();
     };
-    std::expected<Timed, Error> timed(Method method, pruning::BoundKind bounds, unsigned repeats) {
+    std::expected<Timed, Error> timed(Method method, unsigned repeats) {
         asked_.settings.method = method;
-        asked_.settings.bounds = bounds;
         Timed out;
         for (unsigned i = 0; i < std::max(1u, repeats); ++i) {
             const double start = processor_ms();
@@ -228,82 +190,61 @@ class Study {
         if (!ranking.empty()) rules_["closed form"] = ranking.front().block;
     }
 
-    std::optional<double> emulated_ns(trimtab_dim3 size) {
-        if (program_ == nullptr) {
-            auto program = tools::load_program_of(question_);
-            if (!program) return std::nullopt;
-            program_ = std::move(*program);
-        }
-        const auto items = size.x * size.y * size.z;
-        const double local = case_.local_bytes_per_item * items;
-        const auto active = pruning::active_groups(question_.device.values, question_.image, items, local);
-        if (active.groups == 0) return std::nullopt;
-        const auto placement = pruning::GroupPlacement::of(case_.global, size, 1, active.groups);
-        const auto traced =
-            tools::trace_launch(question_, *program_, placement.groups, size,
-                                static_cast<std::uint32_t>(local), active.groups, {.from_ptx = true});
-        if (!traced) return std::nullopt;
-        return schedule::estimate(*traced).time_ns;
-    }
-
-    // Each rule's size by the simulation and, where a sample is asked for, by abstract emulation, whose best of the sample and
-    // the rules' own is what they are held against.
-    void judge(const pruning::PruneResult& all, Json& out) {
-        std::vector<trimtab_dim3> sample;
-        std::vector<std::size_t> launchable;
-        for (std::size_t i = 0; i < all.sizes.size(); ++i)
-            if (all.sizes[i].fate != pruning::Fate::refused) launchable.push_back(i);
-        // Half by chance, half whole warps, which are where the best is as a rule.
+    // Some of the launchable sizes: half of them whole warps, which are where the best is as a rule; and those that the rules
+    // choose.
+    [[nodiscard]] std::vector<trimtab_dim3> sample_of(const pruning::PruneResult& found) const {
+        std::vector<trimtab_dim3> out;
+        const auto add = [&](trimtab_dim3 size) {
+            if (std::ranges::none_of(out, [&](trimtab_dim3 known) { return are_equal(known, size); }))
+                out.push_back(size);
+        };
+        for (const auto& [rule, size] : rules_) add(size);
+        std::vector<trimtab_dim3> launchable;
+        for (const pruning::SizeResult& one : found.sizes)
+            if (one.fate != pruning::Fate::refused) launchable.push_back(one.size);
         std::mt19937_64 random(1);
         std::ranges::shuffle(launchable, random);
-        for (const bool whole : {true, false}) {
-            const std::size_t most = whole ? (options_.sample + 1) / 2 : options_.sample;
-            for (const std::size_t i : launchable)
-                if (const trimtab_dim3& size = all.sizes[i].size;
-                    sample.size() < most && (!whole || size.x * size.y * size.z % 32 == 0))
-                    if (std::ranges::none_of(sample,
-                                             [&](trimtab_dim3 known) { return are_equal(known, size); }))
-                        sample.push_back(size);
-        }
-        std::map<std::string, double> emulated;
-        std::optional<std::pair<double, trimtab_dim3>> best;
-        const auto emulate = [&](trimtab_dim3 size) {
-            if (options_.sample == 0) return;
-            auto& known = emulated[text(size)];
-            if (known == 0) known = emulated_ns(size).value_or(std::numeric_limits<double>::infinity());
-            if (!best || known < best->first) best = {known, size};
+        const std::size_t rules = out.size();
+        for (const bool whole : {true, false})
+            for (const trimtab_dim3& size : launchable)
+                if (out.size() < rules + (whole ? (options_.sample + 1) / 2 : options_.sample) &&
+                    (!whole || size.x * size.y * size.z % 32 == 0))
+                    add(size);
+        return out;
+    }
+
+    // Each rule's size beside the best of the sample, all simulated.
+    std::expected<Json, Error> judge(const std::vector<std::pair<const char*, Timed>>& methods, Json& out) {
+        asked_.sizes = sample_of(methods.front().second.result);
+        const auto all = timed(Method::exhaustive, 1);
+        if (!all) return std::unexpected(all.error());
+        const auto ns_of = [&](trimtab_dim3 size) {
+            return std::ranges::find_if(
+                       all->result.sizes,
+                       [&](const pruning::SizeResult& one) { return are_equal(one.size, size); })
+                ->ns;
         };
-        for (const trimtab_dim3& size : sample) emulate(size);
-        for (const auto& [rule, size] : rules_) emulate(size);
-        if (best) rules_["abstract emulation"] = best->second;
+        const pruning::SizeResult& best = all->result.sizes[all->result.best];
+        const double each_ms = all->ms / static_cast<double>(std::max<std::size_t>(1, all->result.simulated));
+        out.update({{"sampled", all->result.simulated},
+                    {"best", text(best.size)},
+                    {"best_ns", best.ns},
+                    {"ms_per_estimate", each_ms},
+                    {"exhaustive_ms", each_ms * out["launchable"].get<double>()}});
+        for (const auto& [method, one] : methods)
+            out[method] = {{"simulated", one.result.simulated},
+                           {"traced", one.result.traced},
+                           {"batches", one.result.batches},
+                           {"pruned", one.result.pruned_share()},
+                           {"ms", one.ms},
+                           {"part_of_exhaustive", one.ms / out["exhaustive_ms"].get<double>()},
+                           {"chosen", text(rules_.at(method))},
+                           {"lost", ns_of(rules_.at(method)) / best.ns - 1}};
         Json rules = Json::object();
-        for (const auto& [rule, size] : rules_) {
-            const auto found = std::ranges::find_if(
-                all.sizes, [&](const pruning::SizeResult& one) { return are_equal(one.size, size); });
-            Json entry{{"size", text(size)}, {"simulated_over_best", found->ns / best_ns_}};
-            if (best) entry["emulated_over_best"] = emulated[text(size)] / best->first;
-            rules[rule] = std::move(entry);
-        }
+        for (const auto& [rule, size] : rules_)
+            rules[rule] = {{"size", text(size)}, {"over_best", ns_of(size) / best.ns}};
         out["rules"] = std::move(rules);
-        if (best) {
-            // In which order do simulation and emulation put the sample?
-            std::vector<std::pair<double, double>> pairs;
-            for (const trimtab_dim3& size : sample) {
-                const auto found = std::ranges::find_if(
-                    all.sizes, [&](const pruning::SizeResult& one) { return are_equal(one.size, size); });
-                if (std::isfinite(emulated[text(size)])) pairs.emplace_back(found->ns, emulated[text(size)]);
-            }
-            double agree = 0, count = 0;
-            for (std::size_t i = 0; i < pairs.size(); ++i)
-                for (std::size_t j = 0; j < i; ++j) {
-                    const double a = pairs[i].first - pairs[j].first, b = pairs[i].second - pairs[j].second;
-                    if (a == 0 || b == 0) continue;
-                    agree += (a > 0) == (b > 0) ? 1 : -1;
-                    ++count;
-                }
-            out["kendall"] = count == 0 ? 1 : agree / count;
-            out["emulated_sizes"] = emulated.size();
-        }
+        return out;
     }
 
     const Options& options_;
@@ -311,8 +252,6 @@ class Study {
     tools::LaunchQuestion question_;
     tools::PruneOptions asked_;
     std::map<std::string, trimtab_dim3> rules_;
-    std::shared_ptr<emulator::Program> program_;
-    double best_ns_ = 0;
 };
 
 double mean(const std::vector<double>& values) {
@@ -322,8 +261,7 @@ double mean(const std::vector<double>& values) {
 }
 
 void print_summary(const Json& results) {
-    for (const char* const method :
-         {"screened", "ordered", "algorithm-4, paper's bounds", "algorithm-4, proved bounds"}) {
+    for (const char* const method : {"screened", "algorithm-4"}) {
         std::vector<double> pruned, part, ms;
         double lost = 0, kept = 0;
         for (const Json& one : results) {
@@ -336,23 +274,18 @@ void print_summary(const Json& results) {
         }
         if (pruned.empty()) continue;
         fmt::print(
-            "{}: pruned {:.2f} %, time {:.2f} % of exhaustive, {:.1f} ms a case (most {:.1f}), best kept in "
+            "{}: pruned {:.2f} %, time {:.2f} % of exhaustive, {:.1f} ms a case (most {:.1f}), best found in "
             "{} of {} (most lost {:.2f} %)\n",
             method, mean(pruned) * 100, mean(part) * 100, mean(ms), *std::ranges::max_element(ms), kept,
             results.size(), lost * 100);
     }
-    std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> rules;
+    std::map<std::string, std::vector<double>> rules;
     for (const Json& one : results)
-        for (const auto& [rule, entry] : one["rules"].items()) {
-            rules[rule].first.push_back(std::log(entry["simulated_over_best"].get<double>()));
-            if (entry.contains("emulated_over_best") && entry["emulated_over_best"].is_number())
-                rules[rule].second.push_back(std::log(entry["emulated_over_best"].get<double>()));
-        }
-    fmt::print("{:<20} {:>6} {:>22} {:>22}\n", "rule", "cases", "over best, simulated",
-               "over best, emulated");
+        for (const auto& [rule, entry] : one["rules"].items())
+            rules[rule].push_back(std::log(entry["over_best"].get<double>()));
+    fmt::print("{:<20} {:>6} {:>10}\n", "rule", "cases", "over best");
     for (const auto& [rule, ratios] : rules)
-        fmt::print("{:<20} {:>6} {:>22.3f} {:>22}\n", rule, ratios.first.size(), std::exp(mean(ratios.first)),
-                   ratios.second.empty() ? "-" : fmt::format("{:.3f}", std::exp(mean(ratios.second))));
+        fmt::print("{:<20} {:>6} {:>10.3f}\n", rule, ratios.size(), std::exp(mean(ratios)));
 }
 
 int run(const Options& options) {
@@ -409,11 +342,11 @@ int main(int argc, char** argv) {
     app.add_option("--case", options.only, "Only these cases");
     app.add_option("--repeats", options.repeats, "Of the timed search: the least time counts")
         ->capture_default_str();
-    app.add_option("--sample", options.sample, "Sizes of each case that abstract emulation is asked about");
+    app.add_option("--sample", options.sample, "Sizes of each case that the chosen ones are held against")
+        ->capture_default_str();
     app.add_flag("--closed-form", options.closed_form, "Ask the closed form, too (profiles each kernel)");
-    app.add_flag("--emulated", options.emulated, "Prune by the emulator's counts, too (minutes)");
-    app.add_flag("--brief", options.brief, "Only the search as trimtab prune has it, and the exhaustive one");
-    app.add_flag("--scale-latency", options.scales_latency, "As the paper scales memory latencies");
+    app.add_flag("--static-pruning", options.static_pruning,
+                 "Prune by algorithm 4, too: traces of all sizes (minutes)");
     app.add_option("--output", options.output, "Write every result as JSON");
     CLI11_PARSE(app, argc, argv);
     return trimtab::bench::run(options);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/model/device.h"
-#include "emulation/schedule/recorder.h"
+#include "emulation/schedule/lane_access.h"
 #include "emulation/schedule/resources.h"
 
 namespace trimtab::schedule {

@@ -126,7 +126,8 @@ class Chain {
     double at_ = 0, ended_ = 0;
 };
 
-// Of each traced block's longest warp, the least.
+}  // namespace
+
 double chain_cycles(const TracedLaunch& launch) {
     double least = std::numeric_limits<double>::infinity();
     for (const BlockTrace& block : launch.trace.blocks) {
@@ -137,8 +138,6 @@ double chain_cycles(const TracedLaunch& launch) {
     }
     return std::isfinite(least) ? least : 0;
 }
-
-}  // namespace
 
 Bounds bounds(const TracedLaunch& launch) {
     const auto blocks = static_cast<double>(launch.blocks_on_sm);

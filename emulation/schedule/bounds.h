@@ -19,6 +19,10 @@ struct Bounds {
     double most_cycles = 0;  // every instruction of every warp by itself, one after the other
 };
 
+// The longest chain of dependent instructions of a warp, if every access hits the nearest cache: of each traced block's
+// longest warp, the least.
+[[nodiscard]] double chain_cycles(const TracedLaunch& launch);
+
 // In cycles of the busiest SM, of the launch as it was traced.
 [[nodiscard]] Bounds bounds(const TracedLaunch& launch);
 

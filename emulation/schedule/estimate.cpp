@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "emulation/schedule/kept_work.h"
-#include "emulation/schedule/recorder.h"
 
 namespace trimtab::schedule {
 

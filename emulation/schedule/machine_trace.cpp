@@ -29,12 +29,12 @@ struct Plan {
 class MachineTracer {
   public:
     MachineTracer(const sass::Assembly& assembly, const emulator::CompiledKernel& kernel,
-                  const BuiltCode& ptx, const Recorder& recorder, const CodeDevice& device)
+                  const BuiltCode& ptx, const RecordedBlocks& recorded, const CodeDevice& device)
         : function_(assembly.function),
           flow_(sass::control_flow(assembly.function)),
           kernel_(kernel),
           ptx_(ptx),
-          recorder_(recorder),
+          recorded_(recorded),
           device_(device) {}
 
     std::expected<KernelTrace, std::string> run() {
@@ -42,11 +42,11 @@ class MachineTracer {
         find_lines();
         find_children();
         build_code();
-        const auto& blocks = recorder_.traces();
+        const auto& blocks = recorded_.blocks;
         std::map<std::vector<std::uint32_t>, Plan> plans;
         for (std::size_t b = 0; b < blocks.size(); ++b)
             for (std::size_t w = 0; w < blocks[b].warps.size(); ++w) {
-                const auto& entered = recorder_.entered(b, w);
+                const auto& entered = recorded_.entered[b][w];
                 if (plans.contains(entered)) continue;
                 if (plans.size() == most_plans) return std::unexpected("its warps go too many ways");
                 sass::Match match = sass::match(function_, flow_, counts_of(entered), 1);
@@ -64,7 +64,7 @@ class MachineTracer {
             for (std::size_t w = 0; w < blocks[b].warps.size(); ++w) {
                 own_memory_ = (std::uint64_t{1} << 56) + ((std::uint64_t{b} * 64 + w) << 20);
                 own_lines_.clear();
-                made.warps.push_back(warp_trace(plans.at(recorder_.entered(b, w)), blocks[b].warps[w]));
+                made.warps.push_back(warp_trace(plans.at(recorded_.entered[b][w]), blocks[b].warps[w]));
             }
         }
         return std::move(out_);
@@ -312,7 +312,7 @@ class MachineTracer {
     const sass::ControlFlow flow_;
     const emulator::CompiledKernel& kernel_;
     const BuiltCode& ptx_;
-    const Recorder& recorder_;
+    const RecordedBlocks& recorded_;
     const CodeDevice& device_;
     std::unordered_map<std::uint32_t, std::uint32_t> line_;
     std::vector<const Instruction*> of_ptx_;  // by place in the kernel's numbering
@@ -327,9 +327,9 @@ class MachineTracer {
 
 std::expected<KernelTrace, std::string> machine_trace(const sass::Assembly& assembly,
                                                       const emulator::CompiledKernel& kernel,
-                                                      const BuiltCode& ptx, const Recorder& recorder,
+                                                      const BuiltCode& ptx, const RecordedBlocks& recorded,
                                                       const CodeDevice& device) {
-    return MachineTracer(assembly, kernel, ptx, recorder, device).run();
+    return MachineTracer(assembly, kernel, ptx, recorded, device).run();
 }
 
 }  // namespace trimtab::schedule

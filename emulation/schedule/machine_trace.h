@@ -13,9 +13,9 @@
 
 #include "core/sass/assemble.h"
 #include "emulation/schedule/code_builder.h"
-#include "emulation/schedule/recorder.h"
 #include "emulation/schedule/sass_costs.h"
 #include "emulation/schedule/trace.h"
+#include "emulation/schedule/trace_writer.h"
 
 namespace trimtab::schedule {
 
@@ -23,7 +23,7 @@ namespace trimtab::schedule {
 [[nodiscard]] std::expected<KernelTrace, std::string> machine_trace(const sass::Assembly& assembly,
                                                                     const emulator::CompiledKernel& kernel,
                                                                     const BuiltCode& ptx,
-                                                                    const Recorder& recorder,
+                                                                    const RecordedBlocks& recorded,
                                                                     const CodeDevice& device);
 
 }  // namespace trimtab::schedule

@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "emulation/emulator/exec/program.h"
 #include "emulation/schedule/architecture.h"
 #include "emulation/schedule/code_builder.h"
+#include "emulation/schedule/emulated_blocks.h"
 #include "emulation/schedule/machine_trace.h"
-#include "emulation/schedule/recorder.h"
 #include "emulation/schedule/settled_iterations.h"
 #include "emulation/schedule/sharing.h"
-#include "emulation/schedule/skip_iterations.h"
 
 namespace trimtab::schedule {
 
@@ -22,22 +22,10 @@ namespace {
 constexpr std::uint32_t most_traced_blocks = 16;
 // Blocks whose work is counted, so that those traced may stand for all.
 constexpr std::uint64_t counted_blocks = 6;
-// Warp instructions that a neighbour runs, at most: its first access of each kind is wanted.
-constexpr std::uint64_t probe_instructions = 40'000;
 
 class Tracer {
   public:
-    explicit Tracer(const TraceRequest& request) : request_(request) {
-        launch_.kernel = request.kernel;
-        launch_.grid = request.grid;
-        launch_.block = request.block;
-        launch_.dynamic_shared_bytes = request.dynamic_shared_bytes;
-        launch_.parameters = request.parameters;
-        launch_.sm_count = sm_count();
-        launch_.threads = 1;
-        launch_.print = [](std::string_view) {};
-        launch_.is_cancelled = request.is_cancelled;
-        launch_.is_interpreted = request.is_interpreted;
+    Tracer(const TraceRequest& request, BlockSource& source) : request_(request), source_(source) {
         blocks_ = std::uint64_t{request.grid.x} * request.grid.y * request.grid.z;
     }
 
@@ -46,12 +34,9 @@ class Tracer {
         if (kernel == nullptr || !kernel->info().error.empty())
             return std::unexpected(
                 Error{.message = kernel == nullptr ? "there is no such kernel" : kernel->info().error});
-        if (!request_.runs_every_iteration) counted_ = LoopsBySlot(counted_loops(*kernel));
-        skipping_pays_ = !counted_.empty();
         const double active_sms = static_cast<double>(std::min<std::uint64_t>(blocks_, sm_count()));
         out_.machine = machine_of(*request_.device, active_sms);
         const model::Architecture architecture = model::architecture_of(*request_.device);
-        stores_ = store_rules(architecture);
         out_.machine.policy = request_.policy;
         apply(request_.settings, out_.machine);
         out_.resident = std::max(1u, request_.resident);
@@ -68,20 +53,19 @@ class Tracer {
         BuiltCode code =
             build_code(request_.program->module(), *kernel, out_.machine, settings, request_.edits);
         const std::vector<std::uint64_t> traced = choose_blocks();
-        Recorder recorder(code, stores_, *request_.program, counted_);
-        auto ran = launch(traced, &recorder, request_.instruction_budget);
-        if (!ran) return std::unexpected(ran.error());
-        *ran += recorder.skipped_instructions();
-        out_.block_warp_instructions = static_cast<double>(*ran) / static_cast<double>(traced.size());
-        out_.is_cut = recorder.is_cut();
+        auto recorded = source_.record(code, store_rules(architecture), traced);
+        if (!recorded) return std::unexpected(recorded.error());
+        out_.block_warp_instructions =
+            static_cast<double>(recorded->warp_instructions) / static_cast<double>(traced.size());
+        out_.is_cut = recorded->is_cut;
         if (const auto measured = measure_ratio(out_.block_warp_instructions); !measured)
             return std::unexpected(measured.error());
-        share(code, recorder);
-        if (!take_machine_code(*kernel, code, recorder, architecture)) {
-            out_.trace.blocks = std::move(recorder.blocks());
+        share(code, *recorded);
+        if (!take_machine_code(*kernel, code, *recorded, architecture)) {
+            out_.trace.blocks = std::move(recorded->blocks);
             out_.trace.code = std::move(code.code);
             for (std::size_t l = 0; l < out_.trace.code.loops.size(); ++l)
-                out_.trace.code.loops[l].is_cut = recorder.is_cut_short(l);
+                out_.trace.code.loops[l].is_cut = recorded->cut_short[l];
         }
         settle_iterations(out_.trace);
         out_.places = emulator::instruction_places(*request_.program, request_.kernel);
@@ -96,9 +80,9 @@ class Tracer {
     }
 
     bool take_machine_code(const emulator::CompiledKernel& kernel, const BuiltCode& code,
-                           const Recorder& recorder, const model::Architecture& architecture) {
+                           const RecordedBlocks& recorded, const model::Architecture& architecture) {
         if (request_.code == nullptr) return false;
-        auto made = machine_trace(*request_.code, kernel, code, recorder,
+        auto made = machine_trace(*request_.code, kernel, code, recorded,
                                   {.device = *request_.device, .architecture = architecture});
         if (!made) {
             out_.no_machine_code = made.error();
@@ -138,37 +122,12 @@ class Tracer {
         for (const std::uint64_t sm : {last / 2, std::uint64_t{0}, last}) {
             std::vector<std::uint64_t> own;
             for (std::uint64_t i = 0; i < at_once && sm + i * sms < blocks_; ++i) own.push_back(sm + i * sms);
-            const auto ran = count(own);
+            const auto ran = source_.count(own);
             if (!ran || *ran <= most) continue;
             most = *ran;
             busiest = std::move(own);
         }
         return busiest;
-    }
-
-    std::expected<std::uint64_t, Error> launch(const std::vector<std::uint64_t>& blocks,
-                                               emulator::LaunchObserver* observer, std::uint64_t limit) {
-        launch_.blocks = blocks;
-        launch_.observer = observer;
-        launch_.instruction_limit = limit;
-        launch_.counting = {.count = true, .footprints = false, .groups = {}};
-        auto result = emulator::launch(*request_.program, *request_.memory, launch_);
-        if (!result) return std::unexpected(Error{.message = result.error().message});
-        out_.blocks_run += blocks.size();
-        out_.warp_instructions += result->warp_instructions;
-        return result->warp_instructions;
-    }
-
-    // The warp instructions of some blocks. Where most iterations can be left out the launch is watched, and without it
-    // compiled, which is some times faster.
-    std::expected<std::uint64_t, Error> count(const std::vector<std::uint64_t>& blocks) {
-        constexpr std::uint64_t slower = 8;
-        if (!skipping_pays_) return launch(blocks, nullptr, request_.instruction_budget);
-        TurnSkipper skipper(counted_);
-        const auto ran = launch(blocks, &skipper, request_.instruction_budget);
-        if (!ran) return std::unexpected(ran.error());
-        skipping_pays_ = skipper.skipped_instructions() >= slower * *ran;
-        return *ran + skipper.skipped_instructions();
     }
 
     // Borders, tails and triangles: other blocks may do more or less than those in the middle. The last of each
@@ -191,7 +150,8 @@ class Tracer {
             if (sizes[d] < 2) continue;
             auto last = inside(insides / 2);
             last[d] = sizes[d] - 1;
-            const auto ran = count({index_of(last)});
+            const std::uint64_t index = index_of(last);
+            const auto ran = source_.count({&index, 1});
             if (!ran) return std::unexpected(ran.error());
             const double share = 1 / static_cast<double>(sizes[d]);
             work += share * static_cast<double>(*ran);
@@ -204,12 +164,13 @@ class Tracer {
         spread.erase(std::unique(spread.begin(), spread.end()), spread.end());
         // Where the first and the last of them do on average just what those traced do, in the middle, so do
         // those between.
-        const auto ends = count(spread.size() > 2 ? std::vector{spread.front(), spread.back()} : spread);
+        const auto ends =
+            source_.count(spread.size() > 2 ? std::vector{spread.front(), spread.back()} : spread);
         if (!ends) return std::unexpected(ends.error());
         double inside_work =
             static_cast<double>(*ends) / static_cast<double>(std::min<std::size_t>(spread.size(), 2));
         if (spread.size() > 2 && inside_work != of_traced) {
-            const auto between = count({spread.begin() + 1, spread.end() - 1});
+            const auto between = source_.count(std::span(spread).subspan(1, spread.size() - 2));
             if (!between) return std::unexpected(between.error());
             inside_work = static_cast<double>(*ends + *between) / static_cast<double>(spread.size());
         }
@@ -218,29 +179,35 @@ class Tracer {
         return {};
     }
 
-    void share(const BuiltCode& code, const Recorder& recorder) {
+    void share(const BuiltCode& code, const RecordedBlocks& recorded) {
         Neighbours neighbours;
-        neighbours.block = recorder.traces().front().block;
-        neighbours.addresses = recorder.first_addresses().front();
+        neighbours.block = recorded.blocks.front().block;
+        neighbours.addresses = recorded.first_addresses.front();
         neighbours.strides.assign(code.access_count, {0, 0, 0});
         const std::uint64_t sizes[3] = {request_.grid.x, request_.grid.y, request_.grid.z};
         std::uint64_t step = 1;
         for (std::size_t d = 0; d < 3; step *= sizes[d], ++d) {
             if (sizes[d] < 2) continue;
-            const bool is_last = neighbours.block / step % sizes[d] == sizes[d] - 1;
-            Recorder probe(code, stores_, *request_.program, counted_);
-            // It may be stopped: what it has done by then is enough.
-            [[maybe_unused]] const auto stopped = launch(
-                {is_last ? neighbours.block - step : neighbours.block + step}, &probe, probe_instructions);
-            for (std::size_t a = 0; a < code.access_count; ++a) {
-                const std::uint64_t there =
-                    probe.first_addresses().empty() ? 0 : probe.first_addresses().front()[a];
-                if (there == 0 || neighbours.addresses[a] == 0) continue;
-                const auto stride = static_cast<std::int64_t>(there - neighbours.addresses[a]);
-                neighbours.strides[a][d] = is_last ? -stride : stride;
+            const std::uint64_t at = neighbours.block / step % sizes[d];
+            // The block behind is asked, and the one before it of the accesses that there are none of: at a launch's edge
+            // blocks may do nothing.
+            std::vector<bool> is_known(code.access_count, false);
+            for (const bool ahead : {true, false}) {
+                if ((ahead ? at + 1 == sizes[d] : at == 0) || std::ranges::all_of(is_known, std::identity{}))
+                    continue;
+                const std::vector<std::uint64_t> there =
+                    source_.first_addresses(code, ahead ? neighbours.block + step : neighbours.block - step);
+                if (there.empty()) continue;
+                for (std::size_t a = 0; a < code.access_count; ++a) {
+                    if (is_known[a]) continue;
+                    is_known[a] = there[a] != 0 || neighbours.addresses[a] == 0;
+                    if (there[a] == 0 || neighbours.addresses[a] == 0) continue;
+                    const auto stride = static_cast<std::int64_t>(there[a] - neighbours.addresses[a]);
+                    neighbours.strides[a][d] = ahead ? stride : -stride;
+                }
             }
         }
-        const Sharing shared = sharing(recorder.traces().front(), code.code, neighbours,
+        const Sharing shared = sharing(recorded.blocks.front(), code.code, neighbours,
                                        {.size = request_.grid,
                                         .wave_blocks = std::uint64_t{out_.resident} * sm_count(),
                                         .l2_bytes = request_.device->values.l2_bytes,
@@ -252,18 +219,24 @@ class Tracer {
     }
 
     const TraceRequest& request_;
-    emulator::LaunchRequest launch_;
-    StoreRules stores_;
+    BlockSource& source_;
     std::uint64_t blocks_ = 1;
-    LoopsBySlot counted_{{}};
-    bool skipping_pays_ = false;
     TracedLaunch out_;
 };
 
 }  // namespace
 
+std::expected<TracedLaunch, Error> trace_launch(const TraceRequest& request, BlockSource& source) {
+    return Tracer(request, source).run();
+}
+
 std::expected<TracedLaunch, Error> trace_launch(const TraceRequest& request) {
-    return Tracer(request).run();
+    EmulatedBlocks source(request);
+    auto out = trace_launch(request, source);
+    if (!out) return out;
+    out->blocks_run = source.blocks_run();
+    out->warp_instructions = source.warp_instructions();
+    return out;
 }
 
 }  // namespace trimtab::schedule

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A launch, traced: some of its blocks are run on the emulator, those of one SM, and what they did is ready to
-// be scheduled.
+// A launch, traced: what some of its blocks do, those of one SM, ready to be scheduled.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +61,12 @@ struct TracedLaunch {
     std::vector<emulator::InstructionPlace> places;
 };
 
+// By blocks that the functional emulator runs.
 [[nodiscard]] std::expected<TracedLaunch, Error> trace_launch(const TraceRequest& request);
+
+// By blocks of which `source` knows what they do: nothing is run, and the request's memory is not looked at.
+class BlockSource;
+[[nodiscard]] std::expected<TracedLaunch, Error> trace_launch(const TraceRequest& request,
+                                                              BlockSource& source);
 
 }  // namespace trimtab::schedule

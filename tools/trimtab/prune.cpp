@@ -22,10 +22,10 @@ using Json = nlohmann::ordered_json;
 
 struct PruneQuestion {
     LaunchOptions launch;
-    std::string global, sizes{"legal"}, metrics{"static"}, method{"screened"}, bounds{"proved"};
+    std::string global, sizes{"legal"}, metrics{"static"}, method{"screened"};
     double local_bytes_per_item = 0, least_gain = 0.01;
     std::uint32_t unknown_trips = 1;
-    bool scales_latency = false, lists_all = false, quiet = false;
+    bool loads_bypass_l1 = false, lists_all = false, quiet = false;
 };
 
 bool divides(trimtab_dim3 global, trimtab_dim3 size) {
@@ -90,7 +90,6 @@ void print_pruned_json(const PruneReport& report) {
              {"batches", result.batches},
              {"simulated", result.simulated},
              {"pruned", result.pruned_share()},
-             {"traces", result.traces},
              {"seconds", {{"traces", result.trace_seconds}, {"search", result.search_seconds}}},
              {"assumed",
               {{"branches", report.pruned.assumed.branches},
@@ -111,9 +110,9 @@ void print_size(const pruning::SizeResult& one) {
                one.size.x, one.size.y, one.size.z, pruning::name(one.fate), one.groups_at_once,
                one.warps_at_once, one.rounds);
     if (one.ns > 0)
-        fmt::print("  {:>12}", model::time_text(one.ns, model::closed_form_error));
+        fmt::print("  {:>12}", model::time_text(one.ns, model::emulation_error));
     else if (one.best_ns > 0)
-        fmt::print("  at least {}", model::time_text(one.best_ns, model::closed_form_error));
+        fmt::print("  at least {}", model::time_text(one.best_ns, model::emulation_error));
     fmt::print("\n");
 }
 
@@ -123,12 +122,12 @@ void print_pruned(const PruneReport& report) {
     fmt::print("{} on {}, {} x {} x {} items: work-groups of {} x {} x {}, {}\n",
                report.question.description().demangled, report.question.device.slug, report.global.x,
                report.global.y, report.global.z, best.size.x, best.size.y, best.size.z,
-               model::time_text(best.ns, model::closed_form_error));
+               model::time_text(best.ns, model::emulation_error));
     fmt::print(
-        "  {} sizes can be launched: {} traced, {} different, {} simulated, {:.1f} % pruned; {:.0f} ms for "
+        "  {} sizes can be launched: {} traced, {} simulated, {:.1f} % pruned; {:.0f} ms for "
         "traces, {:.0f} ms "
         "for the search\n",
-        result.launchable, result.traced, result.batches, result.simulated, result.pruned_share() * 100,
+        result.launchable, result.traced, result.simulated, result.pruned_share() * 100,
         result.trace_seconds * 1e3, result.search_seconds * 1e3);
     fmt::print("  {} registers ({})\n", report.question.image.registers_per_thread,
                report.question.registers_from);
@@ -181,11 +180,9 @@ int run(const PruneQuestion& options) {
                                : options.method == "ordered"    ? pruning::Method::ordered
                                : options.method == "exhaustive" ? pruning::Method::exhaustive
                                                                 : pruning::Method::algorithm_4,
-                     .bounds =
-                         options.bounds == "paper" ? pruning::BoundKind::paper : pruning::BoundKind::proved,
-                     .least_gain = options.least_gain,
-                     .scales_latency = options.scales_latency},
+                     .least_gain = options.least_gain},
         .walk = {.unknown_trips = options.unknown_trips},
+        .loads_bypass_l1 = options.loads_bypass_l1,
         .progress = [&](std::size_t done, std::size_t of) {
             progress.point(question->description().demangled, done, of);
         }};
@@ -232,9 +229,6 @@ void add_prune(CLI::App& app, Action& action) {
                      "Simulate likely sizes; all by lower bound; algorithm 4's; or all")
         ->check(CLI::IsMember({"screened", "ordered", "algorithm-4", "exhaustive"}))
         ->capture_default_str();
-    command->add_option("--bounds", options->bounds, "Bound algorithm-4 as proved, or as the paper prints it")
-        ->check(CLI::IsMember({"proved", "paper"}))
-        ->capture_default_str();
     command
         ->add_option("--least-gain", options->least_gain,
                      "Leave out sizes that cannot save this share of the time")
@@ -249,8 +243,8 @@ void add_prune(CLI::App& app, Action& action) {
         ->add_option("--local-per-item", options->local_bytes_per_item,
                      "Use so many bytes of local memory per work item")
         ->check(CLI::NonNegativeNumber);
-    command->add_flag("--scale-latency", options->scales_latency,
-                      "Scale memory latency with active warps, as the paper does");
+    command->add_flag("--bypass-l1", options->loads_bypass_l1,
+                      "Cache global loads only in L2, as -Xptxas -dlcm=cg does");
     command->add_flag("--all", options->lists_all, "List every size, and what became of it");
     command->add_flag("--quiet", options->quiet, "Print no progress");
     command->callback([options, &action] { action = [options] { return run(*options); }; });

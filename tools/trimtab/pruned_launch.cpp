@@ -5,8 +5,9 @@
 
 #include <algorithm>
 
-#include "emulation/opencl/pruning/emulated_round.h"
 #include "emulation/opencl/pruning/kernel_code.h"
+#include "emulation/opencl/pruning/launch_estimate.h"
+#include "emulation/opencl/pruning/walked_blocks.h"
 #include "tools/trimtab/emulated_schedule.h"
 
 namespace trimtab::tools {
@@ -59,59 +60,57 @@ std::expected<PrunedLaunch, Error> prune_launch(const LaunchQuestion& question, 
         return fault(fmt::format("holds no PTX of {}, so no trace of it can be made", description.demangled));
     const ptx::Function* const function = kernel.module->function(description.name);
     if (function == nullptr) return fault(fmt::format("its PTX has no kernel {}", description.name));
-    const auto sm_count = std::max(1u, static_cast<std::uint32_t>(question.device.values.sm_count));
-    const pruning::Latencies latencies = pruning::latencies_of(question.device, sm_count);
-    const model::Architecture architecture = model::architecture_of(question.device);
-    const auto code = pruning::KernelCode::make(*kernel.module, *function, latencies, architecture);
+    const auto code = pruning::KernelCode::make(*kernel.module, *function);
     if (!code) return fault(fmt::format("{}: {}", description.demangled, code.error().message));
 
-    pruning::TracePool pool;
-    pruning::StaticTraces traces(*code, question.arguments.bytes, options.walk, latencies, pool);
-    pruning::CachedRound cached(latencies, pool);
-    std::shared_ptr<emulator::Program> program;
+    pruning::WarpWalk walk(*code, question.arguments.bytes, options.walk);
     std::optional<Error> failed;
-    if (options.metrics == TraceMetrics::emulated) {
-        auto loaded = load_program_of(question);
-        if (!loaded) return std::unexpected(loaded.error());
-        program = std::move(*loaded);
-    }
-    const auto emulated = [&](const pruning::GroupPlacement& placement, std::uint32_t local_bytes,
-                              double factor) -> std::optional<pruning::Round> {
-        const auto launch =
-            trace_launch(question, *program, placement.groups, placement.group, local_bytes,
-                         placement.at_once, {.from_ptx = true, .first_block = placement.first});
-        if (!launch) {
-            if (!failed) failed = launch.error();
-            return std::nullopt;
-        }
-        return pruning::emulated_round(*launch, placement.at_once, latencies, factor, cached);
+    const auto request_of = [&](const pruning::GroupPlacement& placed) {
+        return schedule::TraceRequest{
+            .program = code->program.get(),
+            .kernel = code->name,
+            .grid = placed.groups,
+            .block = placed.group,
+            .dynamic_shared_bytes = placed.local_bytes,
+            .parameters = question.arguments.bytes,
+            .device = &question.device,
+            .resident = placed.at_once,
+            .shared_bytes_of_block = question.image.static_shared_bytes + placed.local_bytes,
+            .loads_bypass_l1 = options.loads_bypass_l1};
+    };
+    const auto traced = [&](const pruning::GroupPlacement& placed) {
+        if (options.metrics == TraceMetrics::emulated)
+            return trace_launch(question, *code->program, placed.groups, placed.group, placed.local_bytes,
+                                placed.at_once,
+                                {.loads_bypass_l1 = options.loads_bypass_l1, .from_ptx = true});
+        pruning::WalkedBlocks blocks(walk, placed.groups, placed.group);
+        return schedule::trace_launch(request_of(placed), blocks);
     };
     PrunedLaunch out;
-    pruning::PruneRequest request{
-        .device = &question.device.values,
-        .image = question.image,
-        .dynamic_local_bytes = options.dynamic_local_bytes,
-        .local_bytes_per_item = options.local_bytes_per_item,
-        .global = options.global,
-        .sizes = options.sizes,
-        .settings = options.settings,
-        .traces = [&](const pruning::GroupPlacement& placement, std::uint32_t local_bytes,
-                      double factor) -> std::optional<pruning::Round> {
-            if (options.metrics == TraceMetrics::emulated) return emulated(placement, local_bytes, factor);
-            return traces.round(placement, sm_count, factor);
-        },
-        .estimate = {},
-        .pool = &pool,
-        .latencies = &latencies,
-        .progress = options.progress};
-    if (options.metrics == TraceMetrics::by_static_analysis)
-        request.estimate = [&](const pruning::GroupPlacement& placement, double factor) {
-            return traces.estimate(placement, sm_count, factor);
-        };
+    pruning::PruneRequest request{.device = &question.device.values,
+                                  .image = question.image,
+                                  .dynamic_local_bytes = options.dynamic_local_bytes,
+                                  .local_bytes_per_item = options.local_bytes_per_item,
+                                  .global = options.global,
+                                  .sizes = options.sizes,
+                                  .settings = options.settings,
+                                  .trace =
+                                      [&](const pruning::GroupPlacement& placed) {
+                                          auto launch = traced(placed);
+                                          if (!launch && !failed) failed = launch.error();
+                                          return launch;
+                                      },
+                                  .code = &*code,
+                                  .progress = options.progress};
+    std::optional<pruning::LaunchEstimate> estimate;
+    if (options.metrics == TraceMetrics::by_static_analysis) {
+        estimate.emplace(*code, walk, question.device, options.loads_bypass_l1);
+        request.estimate = [&](const pruning::GroupPlacement& placed) { return (*estimate)(placed); };
+    }
     out.result = pruning::prune(request);
     if (failed && out.result.launchable == 0) return std::unexpected(*failed);
     if (options.metrics == TraceMetrics::by_static_analysis)
-        out.assumed = assumptions_of(*kernel.module, *code, traces.notes());
+        out.assumed = assumptions_of(*kernel.module, *code, walk.notes());
     return out;
 }
 

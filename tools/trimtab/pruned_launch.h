@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emulation/opencl/pruning/prune.h"
+#include "emulation/opencl/pruning/warp_walk.h"
 #include "tools/trimtab/launch_options.h"
 #include "trimtab/error.h"
 
@@ -24,6 +25,7 @@ struct PruneOptions {
     TraceMetrics metrics = TraceMetrics::by_static_analysis;
     pruning::PruneSettings settings{};
     pruning::WalkSettings walk{};
+    bool loads_bypass_l1 = false;
     std::function<void(std::size_t done, std::size_t of)> progress{};
 };
 

@@ -8,13 +8,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "emulation/opencl/pruning/components.h"
-
 namespace trimtab::pruning {
 
 EstimateQueue::EstimateQueue(std::span<const SizeToEstimate> sizes, std::function<double(std::size_t)> round)
     : round_(std::move(round)) {
-    constexpr std::uint32_t together = sector_bytes / sizeof(float);
+    constexpr std::uint32_t together = 8;  // elements of 4 bytes in a sector
     std::map<std::array<std::uint32_t, 5>, std::vector<SizeToEstimate>> alike;
     for (const SizeToEstimate& one : sizes) {
         if (known_.size() <= one.index) known_.resize(one.index + 1);
@@ -55,25 +53,6 @@ std::optional<std::size_t> EstimateQueue::first_between(double from, double to) 
         make(index);
         waiting_.insert(waiting_of(index));
     }
-}
-
-std::vector<std::size_t> EstimateQueue::take_spread(std::size_t count, double most) {
-    std::vector<std::size_t> out;
-    const auto end = std::ranges::upper_bound(waiting_, most, {}, &Waiting::estimate);
-    const std::vector<Waiting> among(waiting_.begin(), end);
-    // The last of each part: the farther from the first ones, the less is known.
-    const std::size_t parts = std::min(count, among.size());
-    for (std::size_t part = 1; part <= parts; ++part) {
-        const Waiting& one = among[among.size() * part / parts - 1];
-        waiting_.erase(one);
-        if (!known_[one.index].is_made) make(one.index);
-        if (known_[one.index].estimate <= most)
-            out.push_back(one.index);
-        else
-            waiting_.insert(waiting_of(one.index));
-    }
-    std::ranges::sort(out, {}, [&](std::size_t i) { return known_[i].estimate; });
-    return out;
 }
 
 }  // namespace trimtab::pruning

@@ -33,8 +33,6 @@ class EstimateQueue {
     // Of those left the one of the least estimate in [from, to]; nullopt: there is none.
     [[nodiscard]] std::optional<std::size_t> first_between(double from, double to);
     void take(std::size_t index) { waiting_.erase(waiting_of(index)); }
-    // Takes up to `count` whose estimates are at most `most`, spread evenly over those, in the order of estimates.
-    [[nodiscard]] std::vector<std::size_t> take_spread(std::size_t count, double most);
     // Of any size: the last that was made of it, or what is taken for it.
     [[nodiscard]] double estimate(std::size_t index) const { return known_[index].estimate; }
 

@@ -9,7 +9,7 @@
 #include "core/analysis/values/integer_operations.h"
 #include "core/ptx/opcodes.h"
 #include "core/ptx/special_registers.h"
-#include "emulation/schedule/ptx_costs.h"
+#include "emulation/emulator/exec/program.h"
 
 namespace trimtab::pruning {
 
@@ -47,16 +47,11 @@ class SymbolAddresses {
 
 class Decoder {
   public:
-    Decoder(const ptx::Module& module, KernelCode& code, const Latencies& latencies,
-            const model::Architecture& architecture)
-        : code_(code),
-          latencies_(latencies),
-          symbols_(module, code.function),
-          settings_{.architecture = architecture, .l1_caches_loads = false} {}
+    Decoder(const ptx::Module& module, KernelCode& code, const emulator::FunctionCode& lowered)
+        : code_(code), lowered_(lowered), symbols_(module, code.function) {}
 
     void run() {
         find_needed();
-        find_address_arithmetic();
         code_.blocks.resize(code_.flow.blocks.size());
         for (ptx::BlockIndex b = 0; b < code_.blocks.size(); ++b) decode(b);
         for (ValueIndex v = 0; v < code_.ssa.values.size(); ++v)
@@ -124,51 +119,6 @@ class Decoder {
             need(code_.ssa.guard(value.instruction));
             if (!is_evaluated(instruction(value.instruction))) continue;
             for (const ptx::Ssa::Use& use : code_.ssa.uses[value.instruction]) need(use.value);
-        }
-    }
-
-    // Section 4.1.1's getelementptr. All are taken for it that might be, then those are not that something else reads.
-    void find_address_arithmetic() {
-        const std::size_t count = code_.ssa.values.size();
-        is_address_.assign(count, false);
-        for (ValueIndex v = 0; v < count; ++v) {
-            const ptx::Value& value = code_.ssa.values[v];
-            if (value.kind == ptx::Value::Kind::phi) {
-                is_address_[v] = true;
-            } else if (value.kind == ptx::Value::Kind::instruction) {
-                const ptx::Instruction& one = instruction(value.instruction);
-                is_address_[v] = ptx::is_pure(one.opcode) && !one.operands.empty() && value.reg != no_index &&
-                                 value.reg < code_.function.registers.size() &&
-                                 ptx::size_bytes(code_.function.registers[value.reg].type) == 8 &&
-                                 !ptx::is_float(code_.function.registers[value.reg].type);
-            }
-        }
-        for (bool changed = true; changed;) {
-            changed = false;
-            const auto refuse = [&](ValueIndex v) {
-                if (v == no_index || !is_address_[v]) return;
-                is_address_[v] = false;
-                changed = true;
-            };
-            for (std::uint32_t i = 0; i < code_.function.body.size(); ++i) {
-                const ptx::Instruction& one = instruction(i);
-                const ValueIndex own = code_.ssa.definition(i);
-                const bool ends_in_addresses = own != no_index && is_address_[own];
-                for (const ptx::Ssa::Use& use : code_.ssa.uses[i]) {
-                    const bool as_address = use.operand < one.operands.size() &&
-                                            one.operands[use.operand].kind == ptx::Operand::Kind::address;
-                    if (!as_address && !ends_in_addresses) refuse(use.value);
-                }
-            }
-            for (ValueIndex v = 0; v < count; ++v) {
-                const ptx::Value& value = code_.ssa.values[v];
-                if (value.kind != ptx::Value::Kind::phi) continue;
-                for (const ValueIndex in : value.incoming) {
-                    if (!is_address_[v]) refuse(in);
-                    // A phi of what is no address is none either.
-                    if (in != no_index && !is_address_[in]) refuse(v);
-                }
-            }
         }
     }
 
@@ -244,20 +194,14 @@ class Decoder {
         const ptx::Instruction& one = instruction(i);
         MemoryAccess access;
         const ptx::Operand* const address = address_of(one);
-        access.has_address = address != nullptr &&
-                             ptx::info(one.opcode).opcode_class != OpcodeClass::texture &&
-                             ptx::info(one.opcode).opcode_class != OpcodeClass::copy;
-        switch (one.modifiers.space) {
-            case ptx::Space::shared:
-            case ptx::Space::shared_cluster:
-                access.space = Space::local;
-                break;
-            case ptx::Space::constant:
-                access.space = Space::constant;
-                break;
-            default:
-                break;
-        }
+        const OpcodeClass kind = ptx::info(one.opcode).opcode_class;
+        // Abstract emulation asks for no addresses of other spaces and ways.
+        const auto space = one.modifiers.space;
+        access.has_address =
+            address != nullptr && space != ptx::Space::constant && space != ptx::Space::local &&
+            (kind == OpcodeClass::load || kind == OpcodeClass::store || kind == OpcodeClass::atomic);
+        access.instruction = lowered_.instruction_base + i;
+        access.is_atomic = kind == OpcodeClass::atomic;
         access.bytes =
             std::max(1u, ptx::size_bytes(one.type)) * std::max<unsigned>(1, one.modifiers.vector_width);
         access.location = one.location;
@@ -279,60 +223,28 @@ class Decoder {
         block.steps.push_back(step);
     }
 
-    void add_arithmetic(CodeBlock& block, double fpu, double sfu) {
-        // What a unit does without a pause is one operation.
-        if (!block.steps.empty() && block.steps.back().kind == Step::Kind::arithmetic) {
-            block.steps.back().fpu_cycles += static_cast<float>(fpu);
-            block.steps.back().sfu_cycles += static_cast<float>(sfu);
-            return;
-        }
-        Step step;
-        step.kind = Step::Kind::arithmetic;
-        step.fpu_cycles = static_cast<float>(fpu);
-        step.sfu_cycles = static_cast<float>(sfu);
-        block.steps.push_back(step);
-    }
-
     void decode(ptx::BlockIndex b) {
         CodeBlock& block = code_.blocks[b];
         const ptx::BasicBlock& written = code_.flow.blocks[b];
         block.loop = code_.flow.innermost_loop[b];
-        std::vector<Step> values;
-        double fpu = 0, sfu = 0;
-        // Arithmetic waits for nothing but its unit: between two accesses it is one operation, before the second.
-        const auto flush = [&] {
-            if (fpu > 0 || sfu > 0) add_arithmetic(block, fpu, sfu);
-            fpu = sfu = 0;
-        };
         for (std::uint32_t i = written.first; i < written.last; ++i) {
             const ptx::Instruction& one = instruction(i);
-            const bool jumps = ptx::ends_block(one.opcode) && i + 1 == written.last;
-            if (jumps) break;
-            const schedule::Instruction cost = schedule::cost_of(one, settings_);
-            if (is_memory(one) && cost.kind != schedule::Kind::local && cost.kind != schedule::Kind::free) {
-                flush();
+            if (lowered_.counted_at[i] == lowered_.instruction_base + i) {
+                Step step;
+                step.kind = Step::Kind::region;
+                step.slot = lowered_.counted_at[i];
+                // A jump's own guard says where it goes, and all lanes come to it.
+                if (!ptx::ends_block(one.opcode)) set_guard(step, i);
+                block.steps.push_back(step);
+            }
+            if (ptx::ends_block(one.opcode) && i + 1 == written.last) break;
+            if (is_memory(one)) {
                 decode_access(block, i);
                 continue;
             }
             for (const ValueIndex v : defined_[i])
                 if (needed_[v]) decode_value(block, i, v);
-            if (cost.kind == schedule::Kind::barrier) {
-                flush();
-                Step step;
-                step.kind = Step::Kind::barrier;
-                block.steps.push_back(step);
-                continue;
-            }
-            if (cost.kind == schedule::Kind::free || cost.resource == schedule::Resource::branch) continue;
-            // Private memory counts as arithmetic (section 5.1.2).
-            const ValueIndex own = code_.ssa.definition(i);
-            const bool converts =
-                one.opcode == Opcode::cvt && !ptx::is_float(one.type) && !ptx::is_float(one.source_type);
-            if (converts || (own != no_index && is_address_[own])) continue;
-            fpu += latencies_.fpu_cycles(cost);
-            sfu += latencies_.sfu_cycles(cost);
         }
-        flush();
         decode_end(block, b);
     }
 
@@ -434,27 +346,38 @@ class Decoder {
 
   private:
     KernelCode& code_;
-    const Latencies& latencies_;
+    const emulator::FunctionCode& lowered_;
     SymbolAddresses symbols_;
-    schedule::CostSettings settings_;
-    std::vector<bool> needed_, is_address_;
+    std::vector<bool> needed_;
     std::vector<std::vector<ValueIndex>> defined_;  // by instruction
 };
 
 }  // namespace
 
-std::expected<KernelCode, Error> KernelCode::make(const ptx::Module& module, const ptx::Function& kernel,
-                                                  const Latencies& latencies,
-                                                  const model::Architecture& architecture) {
+std::expected<KernelCode, Error> KernelCode::make(const ptx::Module& module, const ptx::Function& kernel) {
     KernelCode code;
-    code.function = analysis::with_inlined_calls(module, kernel).function;
-    auto flow = ptx::control_flow(code.function);
+    ptx::Module inlined = module;
+    const auto own = std::ranges::find_if(inlined.functions, [&](const ptx::Function& one) {
+        return one.name == kernel.name && one.is_entry == kernel.is_entry;
+    });
+    if (own == inlined.functions.end()) return std::unexpected(Error{.message = "is no kernel of its PTX"});
+    *own = analysis::with_inlined_calls(module, kernel).function;
+    auto flow = ptx::control_flow(*own);
     if (!flow) return std::unexpected(flow.error());
     if (!flow->reducible)
         return std::unexpected(Error{.message = "has a loop with two entries, of which no trace is made"});
+    code.function = *own;
+    code.name = kernel.name;
+    auto program = emulator::load_program(std::move(inlined));
+    if (!program) return std::unexpected(program.error());
+    code.program = std::move(*program);
+    const emulator::CompiledKernel* const compiled = code.program->kernel(code.name);
+    if (compiled == nullptr || !compiled->info().error.empty())
+        return std::unexpected(
+            Error{.message = compiled == nullptr ? "is no kernel of its PTX" : compiled->info().error});
     code.flow = std::move(*flow);
     code.ssa = ptx::build_ssa(code.function, code.flow);
-    Decoder decoder(module, code, latencies, architecture);
+    Decoder decoder(module, code, *compiled->code(true, true).functions.front());
     decoder.index_definitions();
     decoder.run();
     return code;

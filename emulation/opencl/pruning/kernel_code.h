@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A kernel as the walk over it wants it: its blocks in the order in which a trace lists them, and of each what its branches
-// and addresses hang on, its arithmetic, and its accesses (sections 4.1.1 to 4.1.3).
+// A kernel as the walk over it wants it: its blocks in the order in which a trace lists them, and of each the regions that
+// abstract emulation counts, what its branches and addresses hang on, and its accesses (sections 4.1.1 to 4.1.3).
 //
 // The IR is PTX in single static assignment, the code that the rest of Trimtab reads: it is there for OpenCL C, CUDA C++ and
-// binaries alike, and its loops are those that run. What the paper leaves out of traces is left out: copies, conversions of
-// integers, reads of arguments, jumps, and getelementptr, which in PTX is the arithmetic on 64-bit integers that ends in
-// addresses alone.
+// binaries alike, and its loops are those that run.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,7 +17,7 @@
 #include "core/ptx/control_flow.h"
 #include "core/ptx/module.h"
 #include "core/ptx/ssa.h"
-#include "emulation/opencl/pruning/components.h"
+#include "emulation/emulator/exec/launch.h"
 #include "trimtab/error.h"
 
 namespace trimtab::pruning {
@@ -28,10 +27,9 @@ struct ValueOperand {
     std::uint64_t bits = 0;
 };
 
-enum class Space : std::uint8_t { global, constant, local };
-
 struct MemoryAccess {
-    Space space = Space::global;
+    std::uint32_t instruction = 0;  // in the kernel's numbering
+    bool is_atomic = false;
     ValueOperand base;
     std::int64_t offset = 0;
     bool has_address = true;               // else nothing is known of it: textures, asynchronous copies
@@ -42,14 +40,13 @@ struct MemoryAccess {
 
 struct Step {
     enum class Kind : std::uint8_t {
-        copy,        // of operands[0]
-        special,     // the register `special`
-        argument,    // `argument_bytes` at `argument_offset` of the parameter buffer
-        operation,   // `operation`
-        unknown,     // nothing is known of the result
-        access,      // accesses[`access`]
-        arithmetic,  // fpu_cycles, sfu_cycles
-        barrier
+        copy,       // of operands[0]
+        special,    // the register `special`
+        argument,   // `argument_bytes` at `argument_offset` of the parameter buffer
+        operation,  // `operation`
+        unknown,    // nothing is known of the result
+        access,     // accesses[`access`]
+        region      // a region of code begins, whose slot is `slot`
     };
     Kind kind = Kind::unknown;
     bool guard_negated = false;
@@ -62,8 +59,7 @@ struct Step {
     ptx::SpecialRegister special = ptx::SpecialRegister::other;
     std::uint32_t argument_offset = 0, argument_bytes = 0;
     bool argument_signed = false;
-    std::uint32_t access = 0;
-    float fpu_cycles = 0, sfu_cycles = 0;
+    std::uint32_t access = 0, slot = 0;
 };
 
 struct CodeBlock {
@@ -87,6 +83,9 @@ struct CodeItem {
 };
 
 struct KernelCode {
+    // With what the kernel calls written out in its place; nothing of it is run.
+    std::shared_ptr<emulator::Program> program;
+    std::string name;
     ptx::Function function;
     ptx::ControlFlow flow;
     ptx::Ssa ssa;
@@ -99,9 +98,7 @@ struct KernelCode {
 
     // Irreducible control flow and unknown jumps are errors.
     [[nodiscard]] static std::expected<KernelCode, Error> make(const ptx::Module& module,
-                                                               const ptx::Function& kernel,
-                                                               const Latencies& latencies,
-                                                               const model::Architecture& architecture);
+                                                               const ptx::Function& kernel);
 };
 
 }  // namespace trimtab::pruning

@@ -2,19 +2,16 @@
 #include "emulation/opencl/pruning/prune.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <cmath>
 #include <limits>
-#include <numeric>
+#include <map>
 #include <optional>
-#include <unordered_map>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "emulation/opencl/pruning/active_groups.h"
 #include "emulation/opencl/pruning/estimate_queue.h"
-#include "emulation/opencl/pruning/pipeline.h"
+#include "emulation/opencl/pruning/paper_round.h"
+#include "emulation/schedule/estimate.h"
 
 namespace trimtab::pruning {
 
@@ -33,32 +30,15 @@ std::uint64_t items(trimtab_dim3 size) {
 class Pruner {
   public:
     explicit Pruner(const PruneRequest& request)
-        : request_(request),
-          sm_count_(std::max(1u, static_cast<std::uint32_t>(request.device->sm_count))),
-          rounds_(request.sizes.size()) {}
+        : request_(request), sm_count_(std::max(1u, static_cast<std::uint32_t>(request.device->sm_count))) {}
 
     PruneResult run() {
         const auto start = Clock::now();
         place();
-        // Traces of few sizes cost little.
-        constexpr std::size_t few = 512;
-        const bool screens =
-            request_.settings.method == Method::screened && request_.estimate && out_.launchable > few;
-        if (!screens) {
-            for (std::size_t i = 0; i < out_.sizes.size(); ++i) {
-                if (out_.sizes[i].fate != Fate::refused) make_trace(i);
-                if (request_.progress) request_.progress(i + 1, request_.sizes.size());
-            }
-            for (std::size_t i = 0; i < out_.sizes.size(); ++i)
-                if (out_.sizes[i].fate != Fate::refused) join_batch(i);
-        }
         switch (request_.settings.method) {
             case Method::screened:
-                if (screens) {
-                    screen();
-                    break;
-                }
-                [[fallthrough]];
+                screen();
+                break;
             case Method::ordered:
                 search_in_order();
                 break;
@@ -66,11 +46,10 @@ class Pruner {
                 eliminate();
                 break;
             case Method::exhaustive:
-                for (const std::size_t i : representatives()) bound(i), simulate(i);
+                for (const std::size_t i : launchable()) simulate(i);
                 break;
         }
         settle();
-        out_.traces = request_.pool->size();
         out_.search_seconds = seconds_since(start) - out_.trace_seconds;
         return std::move(out_);
     }
@@ -79,52 +58,117 @@ class Pruner {
     // What the device takes, and in how many rounds (equation (10)).
     void place() {
         const trimtab_device& device = *request_.device;
-        const double most_warps =
-            std::min(device.max_warps_per_sm, std::floor(device.max_threads_per_sm / device.warp_size));
+        const auto cover = [](std::uint32_t extent, std::uint32_t size) {
+            return static_cast<std::uint32_t>((std::uint64_t{extent} + size - 1) / size);
+        };
         for (std::size_t i = 0; i < request_.sizes.size(); ++i) {
             SizeResult result{.size = request_.sizes[i], .representative = i};
-            const trimtab_dim3& size = result.size;
-            const bool fits = items(size) <= device.max_threads_per_block && size.x <= device.max_block_x &&
-                              size.y <= device.max_block_y && size.z <= device.max_block_z;
+            const trimtab_dim3 &size = result.size, &global = request_.global;
+            GroupPlacement placed{
+                .group = size,
+                .groups = {cover(global.x, size.x), cover(global.y, size.y), cover(global.z, size.z)}};
             const double local_bytes = request_.dynamic_local_bytes +
                                        request_.local_bytes_per_item * static_cast<double>(items(size));
+            placed.local_bytes = static_cast<std::uint32_t>(local_bytes);
+            const bool fits = items(size) <= device.max_threads_per_block && size.x <= device.max_block_x &&
+                              size.y <= device.max_block_y && size.z <= device.max_block_z &&
+                              placed.groups.x <= device.max_grid_x && placed.groups.y <= device.max_grid_y &&
+                              placed.groups.z <= device.max_grid_z;
             const ActiveGroups active =
                 fits ? active_groups(device, request_.image, static_cast<std::uint32_t>(items(size)),
                                      local_bytes)
                      : ActiveGroups{};
-            Placed placed;
-            placed.local_bytes = static_cast<std::uint32_t>(local_bytes);
             if (active.groups != 0) {
-                const auto placement = GroupPlacement::of(request_.global, size, sm_count_, active.groups);
-                result.groups_at_once = placement.at_once;
-                result.warps_at_once = placement.at_once * active.warps_per_group;
-                result.rounds = static_cast<double>(placement.groups_on_sm) / placement.at_once;
-                if (request_.settings.scales_latency)
-                    placed.latency_factor = std::max(1.0, most_warps / result.warps_at_once);
-                if (placement.groups.x <= device.max_grid_x && placement.groups.y <= device.max_grid_y &&
-                    placement.groups.z <= device.max_grid_z) {
-                    result.fate = Fate::unlikely;  // until more is known
-                    ++out_.launchable;
-                }
-                placed.placement = placement;
+                const std::uint64_t on_sm = (items(placed.groups) + sm_count_ - 1) / sm_count_;
+                placed.at_once = static_cast<std::uint32_t>(std::min<std::uint64_t>(active.groups, on_sm));
+                result.groups_at_once = placed.at_once;
+                result.warps_at_once = placed.at_once * active.warps_per_group;
+                result.rounds = static_cast<double>(on_sm) / placed.at_once;
+                result.fate = Fate::unlikely;  // until more is known
+                ++out_.launchable;
             }
             placed_.push_back(placed);
             out_.sizes.push_back(result);
         }
     }
+    [[nodiscard]] std::vector<std::size_t> launchable() const {
+        std::vector<std::size_t> out;
+        for (std::size_t i = 0; i < out_.sizes.size(); ++i)
+            if (out_.sizes[i].fate != Fate::refused) out.push_back(i);
+        return out;
+    }
 
-    void make_trace(std::size_t i) {
+    std::optional<schedule::TracedLaunch> trace(std::size_t i) {
         const auto start = Clock::now();
-        auto round = request_.traces(placed_[i].placement, placed_[i].local_bytes, placed_[i].latency_factor);
+        auto launch = request_.trace(placed_[i]);
         out_.trace_seconds += seconds_since(start);
-        if (!round) {
-            out_.sizes[i].fate = Fate::refused;
-            --out_.launchable;
-            return;
+        if (request_.progress) request_.progress(++asked_, out_.sizes.size());
+        if (launch) {
+            ++out_.traced;
+            return std::move(*launch);
         }
-        rounds_[i] = std::move(*round);
-        out_.sizes[i].fate = Fate::inferior;  // until more is known
-        ++out_.traced;
+        out_.sizes[i].fate = Fate::refused;
+        --out_.launchable;
+        return std::nullopt;
+    }
+
+    void simulate(std::size_t i) {
+        const auto launch = trace(i);
+        if (!launch) return;
+        SizeResult& result = out_.sizes[i];
+        result.ns = schedule::estimate(*launch).time_ns;
+        result.fate = Fate::simulated;
+        ++out_.simulated;
+        best_ns_ = std::min(best_ns_, result.ns);
+    }
+
+    [[nodiscard]] bool can_gain(double at_best_ns) const {
+        return at_best_ns * (1 + request_.settings.least_gain) <= best_ns_;
+    }
+
+    void screen() {
+        std::vector<SizeToEstimate> sizes;
+        for (const std::size_t i : launchable())
+            sizes.push_back({.index = i,
+                             .size = out_.sizes[i].size,
+                             .groups_at_once = out_.sizes[i].groups_at_once,
+                             .warps_at_once = out_.sizes[i].warps_at_once,
+                             .rounds = out_.sizes[i].rounds});
+        const bool estimates = request_.estimate && sizes.size() > request_.settings.most_simulated;
+        EstimateQueue queue(sizes, [&](std::size_t i) {
+            return estimates ? request_.estimate(placed_[i]) / out_.sizes[i].rounds : 1;
+        });
+        for (const std::size_t i : launchable()) out_.sizes[i].estimate_ns = queue.estimate(i);
+        while (out_.simulated < request_.settings.most_simulated) {
+            const auto next = queue.first_between(0, std::numeric_limits<double>::infinity());
+            if (!next) break;
+            queue.take(*next);
+            simulate(*next);
+        }
+    }
+
+    void search_in_order() {
+        std::vector<std::size_t> order;
+        for (const std::size_t i : launchable())
+            if (const auto launch = trace(i)) {
+                bound(i, *launch);
+                order.push_back(i);
+            }
+        std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(out_.sizes[i].best_ns, i); });
+        for (const std::size_t i : order) {
+            if (!can_gain(out_.sizes[i].best_ns)) break;
+            simulate(i);
+        }
+    }
+    void bound(std::size_t i, const schedule::TracedLaunch& launch) {
+        const schedule::Bounds bounds = schedule::bounds(launch);
+        const auto ns = [&](double cycles) {
+            return cycles / launch.sm_clock_hz * 1e9 + launch.launch_overhead_ns;
+        };
+        SizeResult& one = out_.sizes[i];
+        one.fate = Fate::inferior;  // until more is known
+        one.best_ns = ns(bounds.least_cycles);
+        one.worst_ns = ns(bounds.most_cycles);
     }
 
     // Fewer items, then wider, as in other rankings here.
@@ -135,170 +179,32 @@ class Pruner {
         return left.size.x != right.size.x ? left.size.x > right.size.x : a < b;
     }
 
-    // Section 6.1. How warps are grouped counts only where they wait for their group.
-    [[nodiscard]] static bool are_equal(const Round& a, const Round& b) {
-        return a.warps == b.warps && a.has_barriers == b.has_barriers &&
-               (!a.has_barriers || a.warps_per_group == b.warps_per_group);
-    }
-    // Size i joins those of the same traces, or begins a batch; whichever needs fewer rounds represents it.
-    void join_batch(std::size_t i) {
-        const Round& round = rounds_[i];
-        const std::uint64_t hash =
-            XXH3_64bits_withSeed(round.warps.data(), round.warps.size() * sizeof(TraceIndex),
-                                 round.has_barriers ? round.warps_per_group : 0);
-        const auto [first, last] = batches_.equal_range(hash);
-        auto known = first;
-        while (known != last && !are_equal(rounds_[known->second], round)) ++known;
-        if (request_.settings.method == Method::exhaustive || known == last) {
-            batches_.emplace(hash, i);
-            ++out_.batches;
-            return;
-        }
-        SizeResult &other = out_.sizes[known->second], &own = out_.sizes[i];
-        if (comes_first(i, known->second)) {
-            if (other.fate == Fate::simulated) {
-                // The same round, which need not be simulated again.
-                own.ns = other.ns * own.rounds / other.rounds;
-                own.best_ns = other.best_ns * own.rounds / other.rounds;
-                own.worst_ns = other.worst_ns * own.rounds / other.rounds;
-                own.fate = Fate::simulated;
-            }
-            other.fate = Fate::duplicate;
-            other.representative = i;
-            known->second = i;
-        } else {
-            own.fate = Fate::duplicate;
-            own.representative = known->second;
-        }
-    }
-    [[nodiscard]] std::vector<std::size_t> representatives() const {
-        std::vector<std::size_t> out;
-        for (const auto& [hash, i] : batches_) out.push_back(i);
-        std::ranges::sort(out);
-        return out;
-    }
-
-    [[nodiscard]] double ns(double cycles, double rounds) const {
-        return cycles * rounds / request_.device->sm_clock_hz * 1e9;
-    }
-
-    void bound(std::size_t i) {
-        const bool as_printed =
-            request_.settings.method == Method::algorithm_4 && request_.settings.bounds == BoundKind::paper;
-        const Bounds bounds = as_printed ? paper_bounds(rounds_[i], *request_.pool, *request_.latencies)
-                                         : proved_bounds(rounds_[i], *request_.pool);
-        out_.sizes[i].best_ns = ns(bounds.best_cycles, out_.sizes[i].rounds);
-        out_.sizes[i].worst_ns = ns(bounds.worst_cycles, out_.sizes[i].rounds);
-    }
-
-    void simulate(std::size_t i) {
-        SizeResult& result = out_.sizes[i];
-        result.ns = ns(round_cycles(rounds_[i], *request_.pool), result.rounds);
-        result.fate = Fate::simulated;
-        ++out_.simulated;
-    }
-
-    void search_in_order() {
-        std::vector<std::size_t> order = representatives();
-        for (const std::size_t i : order) bound(i);
-        std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(out_.sizes[i].best_ns, i); });
-        double best = std::numeric_limits<double>::infinity();
-        for (const std::size_t i : order) {
-            if (!can_gain(out_.sizes[i].best_ns, best)) break;
-            simulate(i);
-            best = std::min(best, out_.sizes[i].ns);
-        }
-    }
-
-    [[nodiscard]] bool can_gain(double at_best_ns, double found_ns) const {
-        return at_best_ns * (1 + request_.settings.least_gain) <= found_ns;
-    }
-
-    // What of a size is left to be found out, in the order of estimates.
-    [[nodiscard]] EstimateQueue estimates() {
-        std::vector<SizeToEstimate> sizes;
-        for (std::size_t i = 0; i < out_.sizes.size(); ++i)
-            if (const SizeResult& one = out_.sizes[i]; one.fate != Fate::refused)
-                sizes.push_back({.index = i,
-                                 .size = one.size,
-                                 .groups_at_once = one.groups_at_once,
-                                 .warps_at_once = one.warps_at_once,
-                                 .rounds = one.rounds});
-        return {sizes, [this](std::size_t i) {
-                    const auto start = Clock::now();
-                    const RoundSums sums = request_.estimate(placed_[i].placement, placed_[i].latency_factor);
-                    out_.trace_seconds += seconds_since(start);
-                    return ns(sums.best_cycles(), 1);
-                }};
-    }
-
-    // Sizes are traced in the order of their estimates, and simulated where their bounds say that they may gain. Components that
-    // wait for each other are in neither: what the simulation has added to those of all sizes so far, the least, is added to
-    // the rest, once as many as the root of the space tell it: thirty of a thousand, ninety of seven thousand.
-    void screen() {
-        EstimateQueue queue = estimates();
-        double best = std::numeric_limits<double>::infinity();
-        const double enough = std::sqrt(static_cast<double>(queue.size()));
-        double over_estimate = std::numeric_limits<double>::infinity(), over_bound = over_estimate;
-        const auto raised = [&](double ratio, std::size_t known) {
-            return static_cast<double>(known) < enough ? 1.0 : std::max(ratio, 1.0);
-        };
-        // By how much a size's time is above its estimate, at least.
-        const auto look_at = [&](std::size_t i, bool as_proved) {
-            SizeResult& one = out_.sizes[i];
-            one.estimate_ns = queue.estimate(i);
-            make_trace(i);
-            if (one.fate == Fate::refused) return std::numeric_limits<double>::infinity();
-            join_batch(i);
-            if (request_.progress) request_.progress(out_.sizes.size() - queue.size(), out_.sizes.size());
-            double at_least = one.ns;
-            if (one.fate == Fate::duplicate) {
-                const SizeResult& same = out_.sizes[one.representative];
-                at_least = std::max(same.ns, same.best_ns) * one.rounds / same.rounds;
-            } else if (one.fate == Fate::inferior) {
-                bound(i);
-                at_least = one.best_ns * raised(over_bound, out_.simulated);
-                if (can_gain(as_proved ? one.best_ns : at_least, best)) {
-                    simulate(i);
-                    over_bound = std::min(over_bound, one.ns / one.best_ns);
-                    at_least = one.ns;
-                }
-            }
-            if (one.fate == Fate::simulated) best = std::min(best, one.ns);
-            return at_least / one.estimate_ns;
-        };
-        // As long as sizes of estimates in [from, to] can gain when so much is added.
-        const auto look_at_all = [&](double from, double to, const std::function<double()>& added) {
-            for (auto i = queue.first_between(from, to); i && can_gain(queue.estimate(*i) * added(), best);
-                 i = queue.first_between(from, to)) {
-                queue.take(*i);
-                over_estimate = std::min(over_estimate, look_at(*i, false));
-            }
-        };
-        const double all = std::numeric_limits<double>::infinity();
-        look_at_all(0, all, [&] { return raised(over_estimate, out_.traced); });
-        // The first ones are those of which the estimates saw least. Of all that only what was added to those leaves out a few
-        // have their say: what is added to others is the least that the nearest of them have, on either side.
-        constexpr std::size_t others = 16, on_a_side = 4;
-        const double first_added = raised(over_estimate, out_.traced);
-        const std::vector<std::size_t> few =
-            queue.take_spread(others, best / (1 + request_.settings.least_gain));
-        std::vector<double> added(on_a_side, first_added);
-        for (const std::size_t i : few) added.push_back(std::max(1.0, look_at(i, true)));
-        for (std::size_t i = 0; i < few.size(); ++i) {
-            const auto near = std::span(added).subspan(i, std::min(2 * on_a_side, added.size() - i));
-            look_at_all(i == 0 ? 0 : queue.estimate(few[i - 1]), queue.estimate(few[i]),
-                        [least = std::ranges::min(near)] { return least; });
-        }
-        for (std::size_t i = 0; i < out_.sizes.size(); ++i)
-            if (out_.sizes[i].fate != Fate::refused) out_.sizes[i].estimate_ns = queue.estimate(i);
-    }
-
     void eliminate() {
-        const std::vector<std::size_t> all = representatives();
+        // Section 6.1.
+        std::map<PaperRound::Signature, std::size_t> batches;
+        for (const std::size_t i : launchable()) {
+            const auto launch = trace(i);
+            if (!launch) continue;
+            const PaperRound round(*launch, placed_[i].at_once, request_.code);
+            const Bounds bounds = round.bounds();
+            SizeResult& own = out_.sizes[i];
+            own.fate = Fate::inferior;
+            own.best_ns = bounds.best_cycles * own.rounds / launch->sm_clock_hz * 1e9;
+            own.worst_ns = bounds.worst_cycles * own.rounds / launch->sm_clock_hz * 1e9;
+            const auto [known, is_new] = batches.emplace(round.signature(), i);
+            if (is_new) continue;
+            const std::size_t other = known->second, kept = comes_first(i, other) ? i : other;
+            const std::size_t left = kept == i ? other : i;
+            out_.sizes[left].fate = Fate::duplicate;
+            out_.sizes[left].representative = kept;
+            known->second = kept;
+        }
+        out_.batches = batches.size();
+        // Section 6.2.
+        std::vector<std::size_t> all;
         std::vector<double> best, worst;
-        for (const std::size_t i : all) {
-            bound(i);
+        for (const auto& [signature, i] : batches) {
+            all.push_back(i);
             best.push_back(out_.sizes[i].best_ns);
             worst.push_back(out_.sizes[i].worst_ns);
         }
@@ -309,7 +215,7 @@ class Pruner {
 
     void settle() {
         out_.best = out_.sizes.size();
-        for (const std::size_t i : representatives()) {
+        for (std::size_t i = 0; i < out_.sizes.size(); ++i) {
             const SizeResult& one = out_.sizes[i];
             if (one.fate != Fate::simulated) continue;
             const bool is_first = out_.best == out_.sizes.size();
@@ -321,11 +227,7 @@ class Pruner {
             // A representative may have been put out by a later one.
             while (out_.sizes[one.representative].fate == Fate::duplicate)
                 one.representative = out_.sizes[one.representative].representative;
-            const SizeResult& known = out_.sizes[one.representative];
-            const double factor = one.rounds / known.rounds;
-            one.ns = known.ns * factor;
-            one.best_ns = known.best_ns * factor;
-            one.worst_ns = known.worst_ns * factor;
+            one.ns = out_.sizes[one.representative].ns;
         }
     }
     [[nodiscard]] bool tie_goes_to(std::size_t a, std::size_t b) const {
@@ -336,14 +238,9 @@ class Pruner {
 
     const PruneRequest& request_;
     std::uint32_t sm_count_;
-    struct Placed {
-        GroupPlacement placement;
-        std::uint32_t local_bytes = 0;
-        double latency_factor = 1;
-    };
-    std::vector<Placed> placed_;
-    std::vector<Round> rounds_;
-    std::unordered_multimap<std::uint64_t, std::size_t> batches_;  // of representatives
+    std::vector<GroupPlacement> placed_;
+    double best_ns_ = std::numeric_limits<double>::infinity();
+    std::size_t asked_ = 0;
     PruneResult out_;
 };
 

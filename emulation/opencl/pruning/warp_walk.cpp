@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "emulation/emulator/exec/program.h"
+
 namespace trimtab::pruning {
 
 namespace {
@@ -15,8 +17,11 @@ using ValueKind = WarpValue::Kind;
 
 }  // namespace
 
-WarpWalk::WarpWalk(const KernelCode& code, std::span<const std::byte> arguments, const WalkSettings& settings)
-    : code_(code), arguments_(arguments), settings_(settings) {
+WarpWalk::WarpWalk(const KernelCode& code, std::span<const std::byte> arguments, const WalkSettings& walk)
+    : settings(walk),
+      code_(code),
+      arguments_(arguments),
+      slot_instructions_(code.program->kernel(code.name)->code(true, true).slot_instructions) {
     const std::size_t blocks = code.blocks.size(), loops = code.flow.loops.size();
     notes_.undecided_branches.resize(blocks);
     notes_.undecided_loops.resize(loops);
@@ -57,16 +62,18 @@ WarpWalk::WarpWalk(const KernelCode& code, std::span<const std::byte> arguments,
     }
 }
 
-void WarpWalk::walk(const WalkPlace& place, const WarpLanes& lanes, WalkedWarp& out) {
+std::uint64_t WarpWalk::walk(const WalkPlace& place, const WarpLanes& lanes, schedule::TraceWriter* writer,
+                             schedule::TraceWriter::Place at) {
+    if (place.warp == 0 || place.index != place_.index) unknown_bytes_ = 0;
     place_ = place;
     lanes_ = lanes;
-    out.operations.clear(), out.accesses.clear(), out.addresses.clear(), out.lines.clear(),
-        out.blocks.clear();
-    out_ = &out;
-    iterations_ = 0;
+    writer_ = writer;
+    at_ = at;
+    iterations_ = instructions_ = 0;
     std::ranges::fill(edges_, 0u);
     std::ranges::fill(values_, WarpValue{});
     run_items(code_.items);
+    return instructions_;
 }
 
 WarpOperand WarpWalk::operand(const ValueOperand& operand) const {
@@ -106,7 +113,7 @@ void WarpWalk::run_block(ptx::BlockIndex b) {
             if (block.leaves[s] == no_index) pass(b, s, 0);
         return;
     }
-    if (lists_blocks) out_->blocks.push_back(b);
+    if (blocks != nullptr) blocks->push_back(b);
     join_phis(b);
     for (const Step& step : block.steps) run_step(step, mask);
     end_block(b, mask);
@@ -201,14 +208,8 @@ WarpValue WarpWalk::argument(const Step& step) const {
 
 void WarpWalk::run_step(const Step& step, std::uint32_t mask) {
     switch (step.kind) {
-        case Step::Kind::arithmetic:
-            if (step.fpu_cycles > 0)
-                out_->operations.push_back({.busy_cycles = step.fpu_cycles, .component = Component::fpu});
-            if (step.sfu_cycles > 0)
-                out_->operations.push_back({.busy_cycles = step.sfu_cycles, .component = Component::sfu});
-            return;
-        case Step::Kind::barrier:
-            out_->operations.push_back({.is_barrier = true});
+        case Step::Kind::region:
+            run_region(step, mask);
             return;
         case Step::Kind::access:
             run_access(step, mask);
@@ -274,6 +275,17 @@ std::uint32_t WarpWalk::lanes_of(ptx::ValueIndex condition, bool negated, std::u
     return (negated ? ~value.mask() : value.mask()) & mask;
 }
 
+// Code under a guard of its own is come to where that holds for a lane.
+void WarpWalk::run_region(const Step& step, std::uint32_t mask) {
+    if (step.guard != no_index) {
+        bool is_known = false;
+        mask = lanes_of(step.guard, step.guard_negated, mask, is_known);
+    }
+    if ((mask & lanes_.present) == 0) return;
+    instructions_ += slot_instructions_[step.slot];
+    if (writer_ != nullptr) writer_->enter(at_, step.slot);
+}
+
 void WarpWalk::run_access(const Step& step, std::uint32_t mask) {
     const MemoryAccess& access = code_.accesses[step.access];
     if (step.guard != no_index) {
@@ -298,30 +310,44 @@ void WarpWalk::run_access(const Step& step, std::uint32_t mask) {
     for (const ptx::ValueIndex v : access.results)
         values_[v] = {.kind = one_place ? ValueKind::offset : ValueKind::unknown};
     if (mask == 0) return;
-    if (!is_known) notes_.unknown_addresses[step.access] = true;
-    WalkedAccess out{.operation = static_cast<std::uint32_t>(out_->operations.size()),
-                     .first_line = static_cast<std::uint32_t>(out_->lines.size()),
-                     .space = access.space};
-    if (access.space == Space::local) {
-        out.passes = local_passes(address, access.bytes, mask, lanes_);
-    } else if (address.value.kind == ValueKind::unknown) {
-        out.uncached_sectors = static_cast<std::uint32_t>(std::popcount(mask)) *
-                               static_cast<std::uint32_t>((access.bytes + sector_bytes - 1) / sector_bytes);
+    if (!is_known && access.has_address) notes_.unknown_addresses[step.access] = true;
+    if (writer_ != nullptr && access.has_address && writer_->wants(at_, access.instruction))
+        write_access(access, address, mask);
+}
+
+// Where memory decides, data lie that no other warp touches.
+std::uint64_t WarpWalk::unknown_place(std::uint64_t bytes) {
+    constexpr std::uint64_t first = std::uint64_t{1} << 60, of_group = std::uint64_t{1} << 24, line = 128;
+    const std::uint64_t at = unknown_bytes_ % of_group;
+    unknown_bytes_ += (bytes + line - 1) / line * line;
+    return first + place_.linear() * of_group + at;
+}
+
+void WarpWalk::write_access(const MemoryAccess& access, const WarpOperand& address, std::uint32_t mask) {
+    LaneNumbers numbers{};
+    const WarpValue& value = address.value;
+    if (value.kind == ValueKind::unknown) {
+        for (std::uint32_t left = mask; left != 0; left &= left - 1)
+            numbers[static_cast<unsigned>(std::countr_zero(left))] =
+                static_cast<std::int64_t>(unknown_place(access.bytes));
+    } else if (value.kind == ValueKind::offset) {
+        WarpValue sum = value;
+        sum.kind = ValueKind::sum;
+        sum.base = 0;
+        const ValueRange range = range_of(sum, lanes_);
+        sum.base = static_cast<std::int64_t>(
+                       unknown_place(static_cast<std::uint64_t>(range.most - range.least) + access.bytes)) -
+                   range.least;
+        numbers_of({.value = sum}, ptx::Type::s64, lanes_, numbers);
     } else {
-        touched_lines(address, access.bytes, mask, lanes_, out_->lines);
-        if (address.value.kind == ValueKind::offset) {
-            for (std::size_t i = out.first_line; i < out_->lines.size(); ++i)
-                out.uncached_sectors += static_cast<std::uint32_t>(std::popcount(out_->lines[i].sectors));
-            out_->lines.resize(out.first_line);
-        }
+        numbers_of(address, ptx::Type::s64, lanes_, numbers);
     }
-    out.line_count = static_cast<std::uint32_t>(out_->lines.size()) - out.first_line;
-    out_->accesses.push_back(out);
-    if (lists_addresses)
-        out_->addresses.push_back({.value = address.value,
-                                   .bytes = static_cast<std::uint32_t>(access.bytes),
-                                   .is_of_all = address.value.is_sum() && mask == lanes_.present});
-    out_->operations.push_back({.component = Component::gc});
+    schedule::LaneAccess lanes;
+    for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(left));
+        lanes.add(lane, static_cast<std::uint64_t>(numbers[lane]));
+    }
+    writer_->access(at_, access.instruction, lanes, access.bytes, access.is_atomic);
 }
 
 void WarpWalk::pass(ptx::BlockIndex from, std::size_t successor, std::uint32_t mask) {

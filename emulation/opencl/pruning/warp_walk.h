@@ -4,7 +4,8 @@
 // Blocks come in the order in which the search of algorithm 3 lists them, loops iteration by iteration, and a block
 // is in the trace where a lane of the warp gets to it (the mask array M). Conditions that arguments, ids and
 // induction variables decide are decided (section 4.2.1); where memory decides, both ways are taken. A loop ends
-// when no lane goes on; one that memory alone ends has WalkSettings::unknown_trips iterations.
+// when no lane goes on; one that memory alone ends has WalkSettings::unknown_trips iterations. What the warp does is written
+// down as abstract emulation wants it, just as if it had been run.
 #pragma once
 
 #include <array>
@@ -13,18 +14,17 @@
 #include <span>
 #include <vector>
 
-#include "emulation/opencl/pruning/coalescing.h"
 #include "emulation/opencl/pruning/kernel_code.h"
-#include "emulation/opencl/pruning/trace.h"
 #include "emulation/opencl/pruning/warp_values.h"
+#include "emulation/schedule/trace_writer.h"
 
 namespace trimtab::pruning {
 
 struct WalkSettings {
     std::uint32_t unknown_trips = 1;
-    // Iterations of a loop that are kept, at least; the iterations behind are like the second half of them as long
-    // as nothing but time tells them apart. Inner: a walk over 4-byte elements meets each sector twice.
-    std::uint32_t kept_inner_iterations = 16, kept_outer_iterations = 4;
+    // Iterations of a loop that are walked, at least: the iterations behind are like the second half of them as long as
+    // nothing but time tells them apart.
+    std::uint32_t kept_iterations = schedule::kept_iterations;
 };
 
 // What the walk took for want of knowledge, over all warps.
@@ -35,43 +35,26 @@ struct WalkNotes {
     bool is_cut = false;                   // a loop went on for too long
 };
 
-struct WalkedAccess {
-    std::uint32_t operation = 0;                   // in WalkedWarp::operations
-    std::uint32_t first_line = 0, line_count = 0;  // in WalkedWarp::lines
-    std::uint32_t uncached_sectors = 0;            // of places that are not known: they miss
-    std::uint32_t passes = 0;                      // of local memory
-    Space space = Space::global;
-};
-
-// Where an access goes.
-struct AccessAddress {
-    WarpValue value;
-    std::uint32_t bytes = 0;
-    bool is_of_all = false;  // a sum, and every item of the warp makes the access
-};
-
-// A trace whose accesses have not met the cache yet.
-struct WalkedWarp {
-    std::vector<Operation> operations;
-    std::vector<WalkedAccess> accesses;
-    std::vector<AccessAddress> addresses;  // of each access, where WarpWalk::lists_addresses
-    std::vector<TouchedLine> lines;
-    std::vector<ptx::BlockIndex> blocks;  // filled where WarpWalk::lists_blocks
-};
-
 struct WalkPlace {
     std::array<std::uint32_t, 3> group{1, 1, 1}, groups{1, 1, 1};  // size, and how many
     std::array<std::uint32_t, 3> index{0, 0, 0};                   // of this group
     std::uint32_t warp = 0;                                        // in the group
+
+    [[nodiscard]] std::uint64_t linear() const {
+        return index[0] + std::uint64_t{groups[0]} * (index[1] + std::uint64_t{groups[1]} * index[2]);
+    }
 };
 
 class WarpWalk {
   public:
-    WarpWalk(const KernelCode& code, std::span<const std::byte> arguments, const WalkSettings& settings);
+    WarpWalk(const KernelCode& code, std::span<const std::byte> arguments, const WalkSettings& walk);
 
-    void walk(const WalkPlace& place, const WarpLanes& lanes, WalkedWarp& out);
+    // Warp instructions, all iterations. `writer` may be nullptr: then they are counted, no more.
+    std::uint64_t walk(const WalkPlace& place, const WarpLanes& lanes, schedule::TraceWriter* writer,
+                       schedule::TraceWriter::Place at);
 
-    bool lists_blocks = false, lists_addresses = false;
+    WalkSettings settings;
+    std::vector<ptx::BlockIndex>* blocks = nullptr;  // is filled with those that the warp passes
     [[nodiscard]] const WalkNotes& notes() const { return notes_; }
 
   private:
@@ -94,7 +77,10 @@ class WarpWalk {
     void run_loop(std::uint32_t loop);
     void join_phis(ptx::BlockIndex block);
     void run_step(const Step& step, std::uint32_t mask);
+    void run_region(const Step& step, std::uint32_t mask);
     void run_access(const Step& step, std::uint32_t mask);
+    void write_access(const MemoryAccess& access, const WarpOperand& address, std::uint32_t mask);
+    [[nodiscard]] std::uint64_t unknown_place(std::uint64_t bytes);
     [[nodiscard]] WarpValue special(ptx::SpecialRegister special, LaneNumbers& lanes_out) const;
     [[nodiscard]] WarpValue argument(const Step& step) const;
     void end_block(ptx::BlockIndex block, std::uint32_t mask);
@@ -106,7 +92,7 @@ class WarpWalk {
 
     const KernelCode& code_;
     std::span<const std::byte> arguments_;
-    WalkSettings settings_;
+    std::vector<std::uint32_t> slot_instructions_;
     WalkNotes notes_;
 
     std::vector<WarpValue> values_;
@@ -128,8 +114,11 @@ class WarpWalk {
     std::vector<std::pair<WarpValue, LaneNumbers>> joined_;
     WarpLanes lanes_;
     WalkPlace place_;
-    WalkedWarp* out_ = nullptr;
-    std::uint64_t iterations_ = 0;  // of all loops
+    schedule::TraceWriter* writer_ = nullptr;
+    schedule::TraceWriter::Place at_;
+    std::uint64_t iterations_ = 0;  // of all loops, that were walked
+    std::uint64_t instructions_ = 0;
+    std::uint64_t unknown_bytes_ = 0;  // of this group, in places that memory decides
 };
 
 }  // namespace trimtab::pruning

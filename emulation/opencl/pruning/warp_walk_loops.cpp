@@ -136,13 +136,18 @@ void WarpWalk::run_loop(std::uint32_t loop) {
         for (const ExitEdge& exit : exits_[loop]) mask |= edges_[exit.edge];
         return mask;
     };
-    const std::uint32_t kept = std::max(
-        4u, code_.is_innermost[loop] ? settings_.kept_inner_iterations : settings_.kept_outer_iterations);
+    const std::uint32_t kept = std::max(4u, settings.kept_iterations);
     std::vector<Iteration> last;
     std::uint32_t iteration = 0, since = 0, half_iteration = 0, iterations_with_exits = 0, left = left_by();
-    std::size_t half = out_->operations.size();
+    schedule::TraceWriter::Mark half;
+    std::uint64_t half_instructions = instructions_;
+    const auto mark = [&](std::uint32_t at) {
+        half_iteration = at;
+        half_instructions = instructions_;
+        if (writer_ != nullptr) half = writer_->mark(at_);
+    };
     for (;; ++iteration) {
-        if (iteration == since + kept / 2) half = out_->operations.size(), half_iteration = iteration;
+        if (iteration == since + kept / 2) mark(iteration);
         known_exit_[loop] = false;
         run_items(code_.loop_items[loop]);
         for (const std::uint32_t edge : entry_edges_[loop]) edges_[edge] = 0;
@@ -152,7 +157,7 @@ void WarpWalk::run_loop(std::uint32_t loop) {
         if (on == 0) break;
         if (!known_exit_[loop]) {
             notes_.undecided_loops[loop] = true;
-            if (iteration + 1 >= settings_.unknown_trips) break;
+            if (iteration + 1 >= settings.unknown_trips) break;
         }
         if (++iterations_ > most_iterations) {
             notes_.is_cut = true;
@@ -166,12 +171,15 @@ void WarpWalk::run_loop(std::uint32_t loop) {
         if (!known_exit_[loop]) skip.iterations = 0;
         if (skip.iterations == 0) continue;
         // What is left out is like the second half of what was kept.
-        const float factor = 1 + static_cast<float>(skip.iterations) /
-                                     static_cast<float>(std::max(1u, iteration + 1 - half_iteration));
-        for (std::size_t i = half; i < out_->operations.size(); ++i) out_->operations[i].weight *= factor;
+        const std::uint64_t seen = std::max(1u, iteration + 1 - half_iteration);
+        instructions_ +=
+            static_cast<std::uint64_t>(static_cast<double>(instructions_ - half_instructions) *
+                                           static_cast<double>(skip.iterations) / static_cast<double>(seen) +
+                                       0.5);
+        if (writer_ != nullptr) writer_->leave_out_alike(at_, loop, half, seen, skip.iterations);
         skips_[loop] = std::move(skip);
-        since = half_iteration = iteration + 1;
-        half = out_->operations.size();
+        since = iteration + 1;
+        mark(since);
         last.clear();
     }
     // Lanes that left in different iterations have different iterations' values.

@@ -43,6 +43,28 @@ TEST(TracedLaunch, AddressesAreTheKernelsWhereverTheProcessHasThem) {
                   (emulator::SparseMemory::region_base(0) + lane * 1048576) / 128);
 }
 
+// The block that is traced is the last but one of its row, and the last does nothing: how far apart blocks' data are then shows
+// on the other side. 13 MB that each block has a part of are read from DRAM.
+TEST(TracedLaunch, ANeighbourThatDoesNothingIsNotTakenForOneThatSharesAll) {
+    const auto traced = trace(R"(
+    setp.ge.u32 %p1, %r3, %r1;
+    @%p1 bra END;
+    mov.u32 %r4, %ctaid.y;
+    mad.lo.u32 %r4, %r4, 401, %r3;
+    shl.b32 %r4, %r4, 13;
+    shl.b32 %r5, %r2, 5;
+    add.u32 %r4, %r4, %r5;
+    cvt.u64.u32 %rd4, %r4;
+    add.s64 %rd4, %rd1, %rd4;
+    ld.global.f32 %f1, [%rd4];
+END:
+)",
+                              400, {401, 4, 1}, {256, 1, 1});
+    ASSERT_TRUE(traced) << traced.error().text();
+    ASSERT_EQ(traced->launch.trace.blocks.front().block % 401, 399u);
+    EXPECT_GT(traced->launch.trace.accesses.front().dram_sectors, 0.9);
+}
+
 TEST(TracedLaunch, RequestsAreWhatTheLanesTouched) {
     const auto traced = trace(R"(
     shl.b32 %r4, %r2, 2;
