@@ -12,6 +12,7 @@
 #include "core/base/read_text.h"
 #include "core/base/temporary_folder.h"
 #include "tools/advice/report.h"
+#include "tools/trimtab/advised_devices.h"
 #include "tools/trimtab/advised_run.h"
 #include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
@@ -33,7 +34,7 @@ namespace fs = std::filesystem;
 
 struct AdviseOptions {
     std::string capture;
-    std::string device, kernel, grid, block, sarif, against, report;
+    std::string device, devices, kernel, grid, block, sarif, against, report;
     std::vector<std::string> words, arguments, compiler_flags;
     double dynamic_shared_bytes = 0;
     bool json = false;
@@ -118,10 +119,9 @@ std::expected<AdvisedRun, Error> of_launch(const AdviseOptions& options) {
     return run;
 }
 
-std::expected<AdvisedRun, Error> of_program(const AdviseOptions& options) {
-    if (const auto can = require_emulator(); !can) return std::unexpected(can.error());
-    const auto folder = base::TemporaryFolder::make();
-    if (!folder) return std::unexpected(folder.error());
+// What runs: a source is built into `folder` first.
+std::expected<std::vector<std::string>, Error> command_of(const AdviseOptions& options,
+                                                          const base::TemporaryFolder& folder) {
     std::vector<std::string> command = options.words;
     const std::string extension = fs::path(command.front()).extension().string();
     if (extension == ".ptx" || extension == ".o")
@@ -129,7 +129,7 @@ std::expected<AdvisedRun, Error> of_program(const AdviseOptions& options) {
             Error{.message = "is no program: say which launch, with --kernel, --grid and --block",
                   .file = command.front()});
     if (extension == ".cu") {
-        auto program = built(command.front(), options, *folder);
+        auto program = built(command.front(), options, folder);
         if (!program) return std::unexpected(program.error());
         command.front() = *program;
     } else if (const auto program = base::find_program(command.front())) {
@@ -140,6 +140,15 @@ std::expected<AdvisedRun, Error> of_program(const AdviseOptions& options) {
         return std::unexpected(Error{.message = "no such program", .file = command.front()});
     }
     if (const auto error = preload_runtime(command.front())) return std::unexpected(*error);
+    return command;
+}
+
+std::expected<AdvisedRun, Error> of_program(const AdviseOptions& options) {
+    if (const auto can = require_emulator(); !can) return std::unexpected(can.error());
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return std::unexpected(folder.error());
+    const auto command = command_of(options, *folder);
+    if (!command) return std::unexpected(command.error());
     // Launches as they are written: advice is about the source. A page tells what would have been chosen.
     const std::string lines = folder->file("report.jsonl");
     if (!options.report.empty()) {
@@ -147,7 +156,7 @@ std::expected<AdvisedRun, Error> of_program(const AdviseOptions& options) {
         setenv("TRIMTAB_REPORT_BLOCKS", "1", 1);
     }
     setenv("TRIMTAB", options.report.empty() ? "off" : "observe", 0);
-    const auto recorded = recorded_run(command, true);
+    const auto recorded = recorded_run(*command, true);
     if (!recorded) return std::unexpected(recorded.error());
     auto run = advice_of(*recorded, options.settings);
     if (!run) return run;
@@ -161,7 +170,22 @@ std::expected<AdvisedRun, Error> of_program(const AdviseOptions& options) {
     return run;
 }
 
+int compare_devices(const AdviseOptions& options) {
+    const auto devices = devices_of(options.devices);
+    if (!devices) return fail(devices.error());
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return fail(folder.error());
+    const auto command = command_of(options, *folder);
+    if (!command) return fail(command.error());
+    setenv("TRIMTAB", "off", 0);
+    const auto runs = advised_on(*devices, *command, options.settings);
+    if (!runs) return fail(runs.error());
+    fmt::print("{}", options.json ? devices_json(*runs) : devices_text(*runs));
+    return code(ExitCode::ok);
+}
+
 int run(AdviseOptions options) {
+    if (!options.devices.empty()) return compare_devices(options);
     if (const auto ended = take_capture("advise", "a program or FILE,", options.capture,
                                         !options.device.empty(), options.device, options.words))
         return *ended;
@@ -202,13 +226,16 @@ void add_advise(CLI::App& app, Action& action) {
     CLI::App* command = app.add_subcommand("advise", "Show what limits kernels, where, and what a fix gains")
                             ->group(groups::understand);
     command->footer("Example: trimtab advise -- ./program arguments");
-    command->add_option("--device", options->device, "Emulate this GPU: slug, name, or JSON file");
+    auto* device =
+        command->add_option("--device", options->device, "Emulate this GPU: slug, name, or JSON file");
+    auto* devices = command->add_option("--devices", options->devices,
+                                        "Instead, compare the program on these GPUs: A,B,C");
     command->add_flag("--json", options->json, "Print JSON; the program's own output goes to stderr");
-    command->add_option("--sarif", options->sarif,
-                        "Write the findings for editors and code reviews (SARIF 2.1.0)");
-    command->add_option("--against", options->against,
-                        "Compare with a former --json: exit 1 if slower, or a new defect");
-    command->add_option("--report", options->report, "Write one self-contained page (.html)");
+    auto* sarif = command->add_option("--sarif", options->sarif,
+                                      "Write the findings for editors and code reviews (SARIF 2.1.0)");
+    auto* against = command->add_option("--against", options->against,
+                                        "Compare with a former --json: exit 1 if slower, or a new defect");
+    auto* report = command->add_option("--report", options->report, "Write one self-contained page (.html)");
     command->add_option("--kernel", options->kernel, "Advise on one launch of this kernel of FILE");
     auto* grid = command->add_option("--grid", options->grid, "Launch so many blocks: X[,Y[,Z]]");
     auto* block = command->add_option("--block", options->block, "Use so many threads per block: X[,Y[,Z]]");
@@ -227,7 +254,9 @@ void add_advise(CLI::App& app, Action& action) {
         ->allow_extra_args(false)
         ->take_all();
     add_machine_options(*command, options->settings);
-    add_capture_option(*command, options->capture)->excludes(grid);
+    auto* capture = add_capture_option(*command, options->capture);
+    capture->excludes(grid);
+    for (CLI::Option* other : {device, sarif, against, report, grid, capture}) devices->excludes(other);
     command->add_option("PROGRAM", options->words, "The program to run and its arguments, after --; or FILE")
         ->expected(-1);
     command->callback([options, &action] { action = [options] { return run(*options); }; });

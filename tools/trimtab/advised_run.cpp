@@ -17,15 +17,15 @@ std::expected<void, Error> require_emulator() {
     return {};
 }
 
-std::expected<RecordedRun, Error> recorded_run(const std::vector<std::string>& command,
-                                               bool output_on_stderr) {
+std::expected<RecordedRun, Error> recorded_run(const std::vector<std::string>& command, bool output_on_stderr,
+                                               const std::string& messages_file) {
     auto folder = base::TemporaryFolder::make();
     if (!folder) return std::unexpected(folder.error());
     const std::string records = folder->file("profiles.jsonl");
     setenv("TRIMTAB_PROFILES", records.c_str(), 1);
     // Where a GPU is present, a device must be named for the emulator to play.
     setenv("TRIMTAB_DEVICE", std::string(model::default_device).c_str(), 0);
-    const auto outcome = run_user_program(command, output_on_stderr);
+    const auto outcome = run_user_program(command, output_on_stderr, messages_file);
     unsetenv("TRIMTAB_PROFILES");
     if (!outcome) return std::unexpected(outcome.error());
     return RecordedRun{

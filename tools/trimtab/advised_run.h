@@ -22,9 +22,10 @@ struct RecordedRun {
 };
 
 // Runs `command` to its end, its launches as the environment says (TRIMTAB, TRIMTAB_DEVICE).
-// `output_on_stderr`: stdout is for the advice alone.
+// The other two as run_user_program() has them.
 [[nodiscard]] std::expected<RecordedRun, Error> recorded_run(const std::vector<std::string>& command,
-                                                             bool output_on_stderr);
+                                                             bool output_on_stderr,
+                                                             const std::string& messages_file = {});
 [[nodiscard]] std::expected<AdvisedRun, Error> advice_of(const RecordedRun& recorded,
                                                          const schedule::Settings& settings = {});
 

@@ -14,8 +14,10 @@
 namespace trimtab::tools {
 
 std::expected<base::Outcome, Error> run_user_program(const std::vector<std::string>& command,
-                                                     bool output_on_stderr) {
-    auto outcome = base::run({.words = command, .writes_on_stderr = output_on_stderr});
+                                                     bool output_on_stderr,
+                                                     const std::string& messages_file) {
+    auto outcome =
+        base::run({.words = command, .messages_file = messages_file, .writes_on_stderr = output_on_stderr});
     if (outcome && outcome->signal != 0) say(command.front() + ": " + outcome->text());
     return outcome;
 }

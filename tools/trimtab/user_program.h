@@ -12,9 +12,11 @@
 
 namespace trimtab::tools {
 
-// To its end. Says so where a signal ended it. `output_on_stderr`: stdout is for a report alone.
+// To its end. Says so where a signal ended it. `output_on_stderr`: stdout is for a report alone. `messages_file`: takes
+// what would go to stderr.
 [[nodiscard]] std::expected<base::Outcome, Error> run_user_program(const std::vector<std::string>& command,
-                                                                   bool output_on_stderr = false);
+                                                                   bool output_on_stderr = false,
+                                                                   const std::string& messages_file = {});
 
 // Before the program runs, which may take long: why the report could not be written, if so.
 [[nodiscard]] std::optional<Error> cannot_write(const std::string& report);

@@ -49,3 +49,27 @@ status=0
 "$build/bin/trimtab" advise --against mended.json -- ./"$name" mended >/dev/null 2>>log.txt || fail "is worse than itself"
 if "$build/bin/trimtab" advise --against mended.json -- ./"$name" again >/dev/null 2>worse.txt; then fail "again is no worse"; fi
 grep -q "the program: redundant transfers" worse.txt || fail "$(cat worse.txt)"
+# On several GPUs, the fastest first: the bodies of one launch take as long on each as advice on that GPU says.
+"$build/bin/trimtab" advise --devices rtx2070super,c2075,a100-pcie-40gb --json -- ./"$name" mended >devices.json 2>devices.txt ||
+    fail "advise --devices: $(tail -n 5 devices.txt)"
+"$build/bin/trimtab" advise --device c2075 --json -- ./"$name" mended >one.json 2>one.txt || fail "$(tail -n 5 one.txt)"
+[[ $(grep -c . devices.txt) == $(grep -c . one.txt) ]] || fail "advise --devices shows the output of more than one run: $(cat devices.txt)"
+python3 - <<'END'
+import json, math
+devices = json.load(open("devices.json"))["devices"]
+assert sorted(d["device"] for d in devices) == ["a100-pcie-40gb", "c2075", "rtx2070super"], devices
+times = [d["time_ns"] for d in devices]
+assert times == sorted(times) and times[0] > 0, times
+one = json.load(open("one.json"))
+other = next(d for d in devices if d["device"] == "c2075")
+assert other["sm_count"] == 14 and devices[-1] is other, devices
+wanted = sum(k["total_ns"] * math.sqrt(k["emulated_ns"] / k["time_ns"]) if k["emulated_ns"] else k["total_ns"] for k in one["kernels"])
+assert abs(other["time_ns"] / wanted - 1) < 1e-9, (other["time_ns"], wanted)
+END
+"$build/bin/trimtab" advise --devices c2075,h100 -- ./"$name" mended >devices.out 2>/dev/null || fail "advise --devices"
+[[ $(sed -n 2p devices.out) == h100* && $(sed -n 3p devices.out) == c2075* ]] || fail "$(cat devices.out)"
+for wrong in c2075 c2075,c2075 c2075,nothing ,; do
+    status=0
+    "$build/bin/trimtab" advise --devices "$wrong" -- ./"$name" mended >wrong.out 2>wrong.txt || status=$?
+    [[ $status == 3 && $(wc -l <wrong.txt) == 1 && ! -s wrong.out ]] || fail "--devices $wrong: status $status, $(cat wrong.txt)"
+done
