@@ -35,6 +35,11 @@ struct ControlFlow {
     [[nodiscard]] std::vector<bool> reached_from(BlockIndex from) const;
     // Is there a way from behind the one instruction to the other?
     [[nodiscard]] bool leads(std::uint32_t from, std::uint32_t to) const;
+    // Does every way to the second instruction lead by the first?
+    [[nodiscard]] bool precedes(std::uint32_t first, std::uint32_t second) const {
+        const BlockIndex a = block_of[first], b = block_of[second];
+        return a == b ? first < second : dominates(a, b);
+    }
 };
 
 // An indirect brx whose targets are unknown, or a branch out of the function, is an error naming the line.

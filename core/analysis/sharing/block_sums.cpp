@@ -139,12 +139,9 @@ class SumFinder {
     std::optional<Fault> find_flushes() {
         for (std::uint32_t i = 0; i < function_.body.size(); i++) {
             const ptx::Instruction& made = function_.body[i];
-            const BlockIndex block = flow_.block_of[i];
             if (!values_.is_reachable(i) || !is_reduction(made) ||
-                std::ranges::none_of(operations_, [&](std::uint32_t operation) {
-                    const BlockIndex from = flow_.block_of[operation];
-                    return from == block ? operation < i : flow_.dominates(from, block);
-                }))
+                std::ranges::none_of(operations_,
+                                     [&](std::uint32_t operation) { return flow_.precedes(operation, i); }))
                 continue;
             const auto sum = sum_of_atomic(made, may_reassociate_);
             if (!sum && ptx::is_float(made.type) && !may_reassociate_)

@@ -11,6 +11,7 @@
 #include "core/analysis/launches/demangle.h"
 #include "core/analysis/sharing/block_sweep.h"
 #include "core/analysis/sharing/left_out.h"
+#include "core/analysis/sharing/moved_variables.h"
 #include "core/analysis/sharing/phases.h"
 #include "core/analysis/sharing/strided_accesses.h"
 #include "core/analysis/values/guards.h"
@@ -258,14 +259,11 @@ class TableFinder {
                                             return values_.flow().leads(barrier, access.instruction);
                                         }) &&
                    std::ranges::all_of(behind, [&](const SharedAccess& access) {
-                       return is_dominated(barrier, access.instruction);
+                       return values_.flow().precedes(barrier, access.instruction);
                    });
         });
     }
-    bool is_dominated(std::uint32_t by, std::uint32_t instruction) const {
-        const BlockIndex a = block_of(by), b = block_of(instruction);
-        return a == b ? by < instruction : values_.flow().dominates(a, b);
-    }
+
     // --- tables ---
 
     static std::string fills_otherwise(const std::string& name) {
@@ -466,32 +464,11 @@ class TableFinder {
     void rewrite(BlockTables& result) {
         ptx::Function& function = result.function;
         left_.take_out(function, gone_);
-        for (const std::uint32_t i : to_constant_) move_to(function.body[i], ptx::Space::constant, "const");
-        for (const std::uint32_t i : result.bin_atomics)
-            move_to(function.body[i], ptx::Space::global, "global");
-        // The names of addresses in shared memory are those of variables in the other spaces from here on.
-        for (const auto& [variable, accesses] : variables_) {
-            const std::string name = "$block$" + variable->name;
-            ptx::Variable moved = *variable;
-            moved.name = name;
-            moved.space = accesses.atomics.empty() ? ptx::Space::constant : ptx::Space::global;
-            for (ptx::Instruction& made : function.body)
-                for (Operand& operand : made.operands) rename(operand, variable->name, name);
-            std::erase_if(function.variables,
-                          [&](const ptx::Variable& own) { return own.name == variable->name; });
-            function.variables.push_back(std::move(moved));
-        }
-    }
-    static void rename(Operand& operand, const std::string& from, const std::string& to) {
-        if (operand.text == from) operand.text = to;
-        for (Operand& element : operand.elements) rename(element, from, to);
-    }
-    static void move_to(ptx::Instruction& made, ptx::Space space, std::string_view name) {
-        made.modifiers.space = space;
-        for (std::string& suffix : made.suffixes)
-            if (suffix == "shared") suffix = name;
-        if (const auto at = made.mnemonic.find("shared"); at != std::string::npos)
-            made.mnemonic.replace(at, std::string_view("shared").size(), name);
+        for (const std::uint32_t i : to_constant_) move_access(function.body[i], ptx::Space::constant);
+        for (const std::uint32_t i : result.bin_atomics) move_access(function.body[i], ptx::Space::global);
+        for (const auto& [variable, accesses] : variables_)
+            move_variable(function, *variable,
+                          accesses.atomics.empty() ? ptx::Space::constant : ptx::Space::global);
     }
 
     SymbolTable& table_;

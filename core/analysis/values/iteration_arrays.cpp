@@ -52,9 +52,8 @@ IterationArrays::Bytes IterationArrays::bytes_of(std::uint32_t instruction) cons
 // that leaves the store out would be one from the kernel's entry too, for the loop is entered at its header
 // alone. So it is the same iteration's.
 bool IterationArrays::comes_before(std::uint32_t store, std::uint32_t load, std::uint32_t loop) const {
-    const BlockIndex from = kernel_.flow().block_of[store], to = kernel_.flow().block_of[load];
-    if (kernel_.function().body[store].guard != no_index || innermost_loop(from) != loop) return false;
-    return from == to ? store < load : kernel_.flow().dominates(from, to);
+    return kernel_.function().body[store].guard == no_index &&
+           innermost_loop(kernel_.flow().block_of[store]) == loop && kernel_.flow().precedes(store, load);
 }
 
 bool IterationArrays::are_stored(const Bytes& wanted, const std::vector<Bytes>& stored) const {
