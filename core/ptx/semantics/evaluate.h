@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The functions of semantics/integer.h for single values, chosen at run time.
+// The functions of semantics/integer.h and bits.h for single values, chosen at run time.
 #pragma once
 
 #include <array>

@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "core/ptx/semantics/bits.h"
 #include "core/ptx/semantics/integer.h"
 #include "core/ptx/types.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Integer and logic instructions: what core/ptx/semantics/integer.h says, in LLVM's terms.
+// Integer and logic instructions: what core/ptx/semantics/integer.h and bits.h say, in LLVM's terms.
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
 

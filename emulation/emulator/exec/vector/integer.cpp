@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Integer and logic instructions: the functions of core/ptx/semantics/integer.h over a warp's lanes.
+// Integer and logic instructions: the functions of core/ptx/semantics/integer.h and bits.h over a warp's lanes.
 #include <iterator>
 #include <utility>
 
