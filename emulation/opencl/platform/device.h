@@ -51,7 +51,6 @@ class Platform {
 
 // What the platform and its devices have, for the answers and for the checks that must agree with them.
 [[nodiscard]] std::uint64_t largest_allocation_bytes(const _cl_device_id& device);
-[[nodiscard]] std::string extensions_of(const _cl_device_id& device);
 inline constexpr cl_uint address_alignment_bytes = 128;  // sizeof(long16)
 inline constexpr std::size_t most_image_width = 16384, most_image_height = 16384, most_image_depth = 2048,
                              most_image_layers = 2048, most_buffer_image_width = std::size_t{1} << 27;
