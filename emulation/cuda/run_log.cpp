@@ -47,8 +47,8 @@ emulator::RunRecord& RunLog::record_of(std::string_view device) {
     return place->second;
 }
 
-void RunLog::copying(std::string_view device, cudaMemcpyKind kind, const Side& to, const Side& from,
-                     const Box& box, double ns) {
+void RunLog::copying(std::string_view device, const Copy& copy, double ns) {
+    const auto& [to, from, box, kind] = copy;
     interrupted();
     const bool sends = kind == cudaMemcpyHostToDevice;
     if (!sends && kind != cudaMemcpyDeviceToHost) return;

@@ -23,8 +23,7 @@ class RunLog {
     explicit RunLog(std::string file) : file_(std::move(file)) {}
 
     // Of a copy over the bus, before its bytes are moved.
-    void copying(std::string_view device, cudaMemcpyKind kind, const Side& to, const Side& from,
-                 const Box& box, double ns);
+    void copying(std::string_view device, const Copy& copy, double ns);
     // Of a launch that ran.
     void launched(std::string_view device, const Heap& heap, const TimedLaunch& launch, cudaStream_t stream,
                   const LaunchTime& time);

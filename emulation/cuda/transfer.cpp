@@ -77,15 +77,10 @@ Work work_of(const trimtab_device& device, cudaMemcpyKind kind, double bytes) {
     return {};
 }
 
-void move_rows(const Side& to, const Side& from, const Box& box, check::Checker* checker) {
-    for (std::size_t slice = 0; slice < box.depth; ++slice) {
-        for (std::size_t row = 0; row < box.height; ++row) {
-            std::byte* const target = to.start + slice * to.slice_bytes + row * to.pitch_bytes;
-            const std::byte* const source = from.start + slice * from.slice_bytes + row * from.pitch_bytes;
-            std::memmove(target, source, box.width_bytes);
-            if (checker != nullptr) checker->copied(target, source, box.width_bytes);
-        }
-    }
+template <class Body>
+void for_each_row(const Box& box, const Body& body) {
+    for (std::size_t slice = 0; slice < box.depth; ++slice)
+        for (std::size_t row = 0; row < box.height; ++row) body(slice, row);
 }
 
 void fill_row(std::byte* row, std::size_t bytes, unsigned value, unsigned value_bytes) {
@@ -95,6 +90,19 @@ void fill_row(std::byte* row, std::size_t bytes, unsigned value, unsigned value_
     }
     for (std::size_t i = 0; i + value_bytes <= bytes; i += value_bytes)
         std::memcpy(row + i, &value, value_bytes);
+}
+
+template <class Make>
+cudaError_t submit_in(State& state, const Order& order, const Make& make) {
+    std::expected<Operation, cudaError_t> operation;
+    {
+        const std::lock_guard lock(state.mutex);
+        operation = make();
+    }
+    if (!operation) return operation.error();
+    if (!operation->run && order.host_waits) return cudaSuccess;
+    operation->synchronous = order.host_waits;
+    return submit(state, order.stream, std::move(*operation));
 }
 
 const cudaArray* known(const State& state, cudaArray_t array) {
@@ -118,8 +126,8 @@ bool fits(const cudaArray& array, std::size_t x_bytes, std::size_t y, std::size_
            inside(z, box.depth, array.planes());
 }
 
-std::expected<Operation, cudaError_t> copy_operation(State& state, const Side& to, const Side& from,
-                                                     const Box& box, cudaMemcpyKind kind) {
+std::expected<Operation, cudaError_t> copy_operation(State& state, const Copy& copy) {
+    const auto& [to, from, box, kind] = copy;
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
         return std::unexpected(cudaErrorInvalidMemcpyDirection);
     Operation operation{
@@ -132,67 +140,52 @@ std::expected<Operation, cudaError_t> copy_operation(State& state, const Side& t
     const cudaMemcpyKind way = kind_of(to_place, from_place, kind);
     const model::Device& device = state.current().description;
     const Work work = work_of(device.values, way, static_cast<double>(box.bytes()));
-    operation.run = [to, from, box, work, way, &device, checker = state.checker.get()](Work& done) {
+    operation.run = [copy, work, way, &device, checker = state.checker.get()](Work& done) {
+        const auto& [to, from, box, kind] = copy;
         if (RunLog* const log = run_log_of_environment())
-            log->copying(device.slug, way, to, from, box, work.duration_ns);
-        move_rows(to, from, box, checker);
+            log->copying(device.slug, {to, from, box, way}, work.duration_ns);
+        for_each_row(box, [&](std::size_t slice, std::size_t row) {
+            std::byte* const target = to.at(slice, row);
+            const std::byte* const source = from.at(slice, row);
+            std::memmove(target, source, box.width_bytes);
+            if (checker != nullptr) checker->copied(target, source, box.width_bytes);
+        });
         done = work;
         return cudaSuccess;
     };
     return operation;
 }
 
-std::expected<Operation, cudaError_t> fill_operation(State& state, const Side& to, const Box& box,
-                                                     unsigned value, unsigned value_bytes) {
+std::expected<Operation, cudaError_t> fill_operation(State& state, const Fill& fill) {
     Operation operation{
         .type = cudaGraphNodeTypeMemset, .run = {}, .synchronous = false, .calls_program = false};
-    if (box.is_empty()) return operation;
-    const Place place = place_of(state, to, box);
+    if (fill.box.is_empty()) return operation;
+    const Place place = place_of(state, fill.to, fill.box);
     if (place == Place::invalid || place == Place::host) return std::unexpected(cudaErrorInvalidValue);
     const Work work =
-        emulator::work_of_fill(state.current().description.values, static_cast<double>(box.bytes()));
-    operation.run = [to, box, value, value_bytes, work, checker = state.checker.get()](Work& done) {
+        emulator::work_of_fill(state.current().description.values, static_cast<double>(fill.box.bytes()));
+    operation.run = [fill, work, checker = state.checker.get()](Work& done) {
         if (RunLog* const log = run_log_of_environment()) log->interrupted();
-        for (std::size_t slice = 0; slice < box.depth; ++slice) {
-            for (std::size_t row = 0; row < box.height; ++row) {
-                std::byte* const target = to.start + slice * to.slice_bytes + row * to.pitch_bytes;
-                fill_row(target, box.width_bytes, value, value_bytes);
-                if (checker != nullptr) checker->filled(target, box.width_bytes);
-            }
-        }
+        for_each_row(fill.box, [&](std::size_t slice, std::size_t row) {
+            std::byte* const target = fill.to.at(slice, row);
+            fill_row(target, fill.box.width_bytes, fill.value, fill.value_bytes);
+            if (checker != nullptr) checker->filled(target, fill.box.width_bytes);
+        });
         done = work;
         return cudaSuccess;
     };
     return operation;
 }
 
-cudaError_t copy(State& state, const Side& to, const Side& from, const Box& box, cudaMemcpyKind kind,
-                 cudaStream_t stream, bool synchronous) {
-    std::expected<Operation, cudaError_t> operation;
-    {
-        const std::lock_guard lock(state.mutex);
-        operation = copy_operation(state, to, from, box, kind);
-    }
-    if (!operation) return operation.error();
-    if (!operation->run && synchronous) return cudaSuccess;
-    operation->synchronous = synchronous;
-    return submit(state, stream, std::move(*operation));
+cudaError_t copy(State& state, const Copy& copy, const Order& order) {
+    return submit_in(state, order, [&] { return copy_operation(state, copy); });
 }
 
-cudaError_t fill(State& state, const Side& to, const Box& box, unsigned value, unsigned value_bytes,
-                 cudaStream_t stream, bool synchronous) {
-    std::expected<Operation, cudaError_t> operation;
-    {
-        const std::lock_guard lock(state.mutex);
-        operation = fill_operation(state, to, box, value, value_bytes);
-    }
-    if (!operation) return operation.error();
-    if (!operation->run && synchronous) return cudaSuccess;
-    operation->synchronous = synchronous;
-    return submit(state, stream, std::move(*operation));
+cudaError_t fill(State& state, const Fill& fill, const Order& order) {
+    return submit_in(state, order, [&] { return fill_operation(state, fill); });
 }
 
-std::expected<BoxCopy, cudaError_t> box_copy_of(const State& state, const cudaMemcpy3DParms& p) {
+std::expected<Copy, cudaError_t> box_copy_of(const State& state, const cudaMemcpy3DParms& p) {
     // Widths count elements where an array takes part, else bytes (cudaMemcpy3D).
     const cudaArray* from_array = p.srcArray == nullptr ? nullptr : known(state, p.srcArray);
     const cudaArray* to_array = p.dstArray == nullptr ? nullptr : known(state, p.dstArray);
@@ -208,12 +201,12 @@ std::expected<BoxCopy, cudaError_t> box_copy_of(const State& state, const cudaMe
             return std::unexpected(cudaErrorInvalidValue);
         element_bytes = to_array->element_bytes();
     }
-    BoxCopy out{.to = {},
-                .from = {},
-                .box = {.width_bytes = p.extent.width * element_bytes,
-                        .height = p.extent.height,
-                        .depth = p.extent.depth},
-                .kind = p.kind};
+    Copy out{.to = {},
+             .from = {},
+             .box = {.width_bytes = p.extent.width * element_bytes,
+                     .height = p.extent.height,
+                     .depth = p.extent.depth},
+             .kind = p.kind};
     const auto side = [&](const cudaArray* array, const cudaPitchedPtr& pointer, const cudaPos& position,
                           Side& result) {
         if (array != nullptr) {

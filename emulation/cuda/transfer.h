@@ -16,6 +16,10 @@ struct Side {
     std::byte* start = nullptr;
     std::size_t pitch_bytes = 0, slice_bytes = 0;
     bool is_array = false;
+
+    [[nodiscard]] std::byte* at(std::size_t slice, std::size_t row) const {
+        return start + slice * slice_bytes + row * pitch_bytes;
+    }
 };
 
 struct Box {
@@ -37,28 +41,35 @@ struct Box {
 [[nodiscard]] bool fits(const cudaArray& array, std::size_t x_bytes, std::size_t y, std::size_t z,
                         const Box& box);
 
-// `synchronous`: the host waits, unless both sides are on the device. Without State::mutex.
-cudaError_t copy(State& state, const Side& to, const Side& from, const Box& box, cudaMemcpyKind kind,
-                 cudaStream_t stream, bool synchronous);
-// `value_bytes` of `value`, low byte first, again and again: 1, 2 or 4.
-cudaError_t fill(State& state, const Side& to, const Box& box, unsigned value, unsigned value_bytes,
-                 cudaStream_t stream, bool synchronous);
-
-// The same as operations, for graph nodes. With State::mutex.
-[[nodiscard]] std::expected<Operation, cudaError_t> copy_operation(State& state, const Side& to,
-                                                                   const Side& from, const Box& box,
-                                                                   cudaMemcpyKind kind);
-[[nodiscard]] std::expected<Operation, cudaError_t> fill_operation(State& state, const Side& to,
-                                                                   const Box& box, unsigned value,
-                                                                   unsigned value_bytes);
-
-// cudaMemcpy3DParms, checked: positions of arrays are in elements, of pointers in bytes.
-struct BoxCopy {
+struct Copy {
     Side to, from;
     Box box;
     cudaMemcpyKind kind = cudaMemcpyDefault;
 };
-[[nodiscard]] std::expected<BoxCopy, cudaError_t> box_copy_of(const State& state,
-                                                              const cudaMemcpy3DParms& parameters);
+[[nodiscard]] inline Copy linear_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    return {.to = linear(to), .from = linear(from), .box = {.width_bytes = bytes}, .kind = kind};
+}
+// cudaMemcpy3DParms, checked: positions of arrays are in elements, of pointers in bytes.
+[[nodiscard]] std::expected<Copy, cudaError_t> box_copy_of(const State& state,
+                                                           const cudaMemcpy3DParms& parameters);
+// `value_bytes` of `value`, low byte first, again and again: 1, 2 or 4.
+struct Fill {
+    Side to;
+    Box box;
+    unsigned value = 0, value_bytes = 1;
+};
+
+// When it is done. `host_waits`: unless both sides are on the device.
+struct Order {
+    cudaStream_t stream = nullptr;
+    bool host_waits = true;
+};
+
+// Without State::mutex.
+cudaError_t copy(State& state, const Copy& copy, const Order& order);
+cudaError_t fill(State& state, const Fill& fill, const Order& order);
+// The same as operations, for graph nodes. With State::mutex.
+[[nodiscard]] std::expected<Operation, cudaError_t> copy_operation(State& state, const Copy& copy);
+[[nodiscard]] std::expected<Operation, cudaError_t> fill_operation(State& state, const Fill& fill);
 
 }  // namespace trimtab::cuda

@@ -33,34 +33,34 @@ cudaError_t make_array(cudaArray_t* array, const cudaChannelFormatDesc* format, 
     });
 }
 
-// A box of an array, checked; positions along a row are in bytes.
-std::expected<Side, cudaError_t> side_of(State& state, cudaArray_const_t array, std::size_t x_bytes,
-                                         std::size_t y, const Box& box) {
+// Where a box of an array begins.
+struct Corner {
+    cudaArray_const_t array = nullptr;
+    std::size_t x_bytes = 0, y = 0;
+};
+std::expected<Side, cudaError_t> side_of(State& state, const Corner& corner, const Box& box) {
     const std::lock_guard lock(state.mutex);
-    if (!state.arrays.contains(const_cast<cudaArray_t>(array)))
+    if (!state.arrays.contains(const_cast<cudaArray_t>(corner.array)))
         return std::unexpected(cudaErrorInvalidResourceHandle);
-    if (!fits(*array, x_bytes, y, 0, box)) return std::unexpected(cudaErrorInvalidValue);
-    return in_array(*array, x_bytes, y, 0);
+    if (!fits(*corner.array, corner.x_bytes, corner.y, 0, box)) return std::unexpected(cudaErrorInvalidValue);
+    return in_array(*corner.array, corner.x_bytes, corner.y, 0);
 }
 
-cudaError_t to_array(cudaArray_t to, std::size_t x_bytes, std::size_t y, const void* from, std::size_t pitch,
-                     const Box& box, cudaMemcpyKind kind, cudaStream_t stream, bool synchronous) {
+cudaError_t to_array(const Corner& to, const Side& from, const Box& box, cudaMemcpyKind kind,
+                     const Order& order) {
     return call([=](State& state) {
-        if (box.width_bytes > pitch) return cudaErrorInvalidPitchValue;
-        const auto side = side_of(state, to, x_bytes, y, box);
-        if (!side) return side.error();
-        return copy(state, *side, linear(from, pitch), box, kind, stream, synchronous);
+        if (box.width_bytes > from.pitch_bytes) return cudaErrorInvalidPitchValue;
+        const auto side = side_of(state, to, box);
+        return side ? copy(state, {*side, from, box, kind}, order) : side.error();
     });
 }
 
-cudaError_t from_array(void* to, std::size_t pitch, cudaArray_const_t from, std::size_t x_bytes,
-                       std::size_t y, const Box& box, cudaMemcpyKind kind, cudaStream_t stream,
-                       bool synchronous) {
+cudaError_t from_array(const Side& to, const Corner& from, const Box& box, cudaMemcpyKind kind,
+                       const Order& order) {
     return call([=](State& state) {
-        if (box.width_bytes > pitch) return cudaErrorInvalidPitchValue;
-        const auto side = side_of(state, from, x_bytes, y, box);
-        if (!side) return side.error();
-        return copy(state, linear(to, pitch), *side, box, kind, stream, synchronous);
+        if (box.width_bytes > to.pitch_bytes) return cudaErrorInvalidPitchValue;
+        const auto side = side_of(state, from, box);
+        return side ? copy(state, {to, *side, box, kind}, order) : side.error();
     });
 }
 
@@ -75,6 +75,22 @@ std::expected<Box, cudaError_t> rows_of(State& state, cudaArray_const_t array, s
     if (x_bytes + bytes <= row) return Box{.width_bytes = bytes, .height = 1, .depth = 1};
     if (x_bytes != 0 || bytes % row != 0) return std::unexpected(cudaErrorNotSupported);
     return Box{.width_bytes = row, .height = bytes / row, .depth = 1};
+}
+
+cudaError_t rows_to_array(const Corner& to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                          const Order& order) {
+    return call([=](State& state) {
+        const auto box = rows_of(state, to.array, to.x_bytes, bytes);
+        return box ? to_array(to, linear(from, box->width_bytes), *box, kind, order) : box.error();
+    });
+}
+
+cudaError_t rows_from_array(void* to, const Corner& from, std::size_t bytes, cudaMemcpyKind kind,
+                            const Order& order) {
+    return call([=](State& state) {
+        const auto box = rows_of(state, from.array, from.x_bytes, bytes);
+        return box ? from_array(linear(to, box->width_bytes), from, *box, kind, order) : box.error();
+    });
 }
 
 }  // namespace
@@ -123,88 +139,34 @@ cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChan
     return {.x = x, .y = y, .z = z, .w = w, .f = f};
 }
 
-cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void* src,
-                                size_t spitch, size_t width, size_t height, cudaMemcpyKind kind) {
-    return to_array(dst, wOffset, hOffset, src, spitch, {.width_bytes = width, .height = height, .depth = 1},
-                    kind, nullptr, true);
-}
-TRIMTAB_SAME_AS(cudaMemcpy2DToArray, cudaMemcpy2DToArray_ptds);
-
-cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void* src,
-                                     size_t spitch, size_t width, size_t height, cudaMemcpyKind kind,
-                                     cudaStream_t stream) {
-    return to_array(dst, wOffset, hOffset, src, spitch, {.width_bytes = width, .height = height, .depth = 1},
-                    kind, stream, false);
-}
-TRIMTAB_SAME_AS(cudaMemcpy2DToArrayAsync, cudaMemcpy2DToArrayAsync_ptsz);
-
-cudaError_t cudaMemcpy2DFromArray(void* dst, size_t dpitch, cudaArray_const_t src, size_t wOffset,
-                                  size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind) {
-    return from_array(dst, dpitch, src, wOffset, hOffset,
-                      {.width_bytes = width, .height = height, .depth = 1}, kind, nullptr, true);
-}
-TRIMTAB_SAME_AS(cudaMemcpy2DFromArray, cudaMemcpy2DFromArray_ptds);
-
-cudaError_t cudaMemcpy2DFromArrayAsync(void* dst, size_t dpitch, cudaArray_const_t src, size_t wOffset,
-                                       size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind,
-                                       cudaStream_t stream) {
-    return from_array(dst, dpitch, src, wOffset, hOffset,
-                      {.width_bytes = width, .height = height, .depth = 1}, kind, stream, false);
-}
-TRIMTAB_SAME_AS(cudaMemcpy2DFromArrayAsync, cudaMemcpy2DFromArrayAsync_ptsz);
+TRIMTAB_TRANSFER(cudaError_t, cudaMemcpy2DToArray, cudaMemcpy2DToArrayAsync,
+                 to_array({dst, wOffset, hOffset}, linear(src, spitch), {width, height}, kind, order),
+                 cudaArray_t dst, size_t wOffset, size_t hOffset, const void* src, size_t spitch,
+                 size_t width, size_t height, cudaMemcpyKind kind);
+TRIMTAB_TRANSFER(cudaError_t, cudaMemcpy2DFromArray, cudaMemcpy2DFromArrayAsync,
+                 from_array(linear(dst, dpitch), {src, wOffset, hOffset}, {width, height}, kind, order),
+                 void* dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset,
+                 size_t width, size_t height, cudaMemcpyKind kind);
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
                                      cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc,
                                      size_t width, size_t height, cudaMemcpyKind kind) {
     return call([=](State& state) {
         const Box box{.width_bytes = width, .height = height, .depth = 1};
-        const auto to = side_of(state, dst, wOffsetDst, hOffsetDst, box);
-        const auto from = side_of(state, src, wOffsetSrc, hOffsetSrc, box);
+        const auto to = side_of(state, {dst, wOffsetDst, hOffsetDst}, box);
+        const auto from = side_of(state, {src, wOffsetSrc, hOffsetSrc}, box);
         if (!to || !from) return to ? from.error() : to.error();
-        return copy(state, *to, *from, box, kind, nullptr, true);
+        return copy(state, {*to, *from, box, kind}, {});
     });
 }
 TRIMTAB_SAME_AS(cudaMemcpy2DArrayToArray, cudaMemcpy2DArrayToArray_ptds);
 
-cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void* src, size_t count,
-                              cudaMemcpyKind kind) {
-    return call([=](State& state) {
-        const auto box = rows_of(state, dst, wOffset, count);
-        if (!box) return box.error();
-        return to_array(dst, wOffset, hOffset, src, box->width_bytes, *box, kind, nullptr, true);
-    });
-}
-TRIMTAB_SAME_AS(cudaMemcpyToArray, cudaMemcpyToArray_ptds);
-
-cudaError_t cudaMemcpyFromArray(void* dst, cudaArray_const_t src, size_t wOffset, size_t hOffset,
-                                size_t count, cudaMemcpyKind kind) {
-    return call([=](State& state) {
-        const auto box = rows_of(state, src, wOffset, count);
-        if (!box) return box.error();
-        return from_array(dst, box->width_bytes, src, wOffset, hOffset, *box, kind, nullptr, true);
-    });
-}
-TRIMTAB_SAME_AS(cudaMemcpyFromArray, cudaMemcpyFromArray_ptds);
-
-cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void* src,
-                                   size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
-    return call([=](State& state) {
-        const auto box = rows_of(state, dst, wOffset, count);
-        if (!box) return box.error();
-        return to_array(dst, wOffset, hOffset, src, box->width_bytes, *box, kind, stream, false);
-    });
-}
-TRIMTAB_SAME_AS(cudaMemcpyToArrayAsync, cudaMemcpyToArrayAsync_ptsz);
-
-cudaError_t cudaMemcpyFromArrayAsync(void* dst, cudaArray_const_t src, size_t wOffset, size_t hOffset,
-                                     size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
-    return call([=](State& state) {
-        const auto box = rows_of(state, src, wOffset, count);
-        if (!box) return box.error();
-        return from_array(dst, box->width_bytes, src, wOffset, hOffset, *box, kind, stream, false);
-    });
-}
-TRIMTAB_SAME_AS(cudaMemcpyFromArrayAsync, cudaMemcpyFromArrayAsync_ptsz);
+TRIMTAB_TRANSFER(cudaError_t, cudaMemcpyToArray, cudaMemcpyToArrayAsync,
+                 rows_to_array({dst, wOffset, hOffset}, src, count, kind, order), cudaArray_t dst,
+                 size_t wOffset, size_t hOffset, const void* src, size_t count, cudaMemcpyKind kind);
+TRIMTAB_TRANSFER(cudaError_t, cudaMemcpyFromArray, cudaMemcpyFromArrayAsync,
+                 rows_from_array(dst, {src, wOffset, hOffset}, count, kind, order), void* dst,
+                 cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count, cudaMemcpyKind kind);
 
 cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
                                    cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc, size_t count,

@@ -114,7 +114,7 @@ inline auto copy_maker(const cudaMemcpy3DParms* parameters) {
         if (!box) return std::unexpected(box.error());
         NodeParameters kept;
         kept.copy = *parameters;
-        return with(copy_operation(state, box->to, box->from, box->box, box->kind), std::move(kept));
+        return with(copy_operation(state, *box), std::move(kept));
     };
 }
 
@@ -125,9 +125,7 @@ inline auto linear_copy_maker(void* to, const void* from, std::size_t bytes, cud
         kept.copy.dstPtr = {.ptr = to, .pitch = bytes, .xsize = bytes, .ysize = 1};
         kept.copy.extent = {.width = bytes, .height = 1, .depth = 1};
         kept.copy.kind = kind;
-        return with(copy_operation(state, linear(to), linear(from),
-                                   {.width_bytes = bytes, .height = 1, .depth = 1}, kind),
-                    std::move(kept));
+        return with(copy_operation(state, linear_copy(to, from, bytes, kind)), std::move(kept));
     };
 }
 
@@ -137,11 +135,11 @@ inline auto fill_maker(const cudaMemsetParams* p) {
             return std::unexpected(cudaErrorInvalidValue);
         NodeParameters kept;
         kept.fill = *p;
-        return with(
-            fill_operation(state, linear(p->dst, p->pitch),
-                           {.width_bytes = p->width * p->elementSize, .height = p->height, .depth = 1},
-                           p->value, p->elementSize),
-            std::move(kept));
+        const Fill fill{.to = linear(p->dst, p->pitch),
+                        .box = {.width_bytes = p->width * p->elementSize, .height = p->height, .depth = 1},
+                        .value = p->value,
+                        .value_bytes = p->elementSize};
+        return with(fill_operation(state, fill), std::move(kept));
     };
 }
 

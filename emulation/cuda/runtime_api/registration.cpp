@@ -37,22 +37,18 @@ std::expected<std::byte*, cudaError_t> place_in(State& state, const void* symbol
 }
 
 cudaError_t to_symbol(const void* symbol, const void* src, std::size_t count, std::size_t offset,
-                      cudaMemcpyKind kind, cudaStream_t stream, bool synchronous) {
+                      cudaMemcpyKind kind, const Order& order) {
     return call([=](State& state) {
         const auto place = place_in(state, symbol, count, offset);
-        if (!place) return place.error();
-        return copy(state, linear(*place), linear(src), {.width_bytes = count, .height = 1, .depth = 1}, kind,
-                    stream, synchronous);
+        return place ? copy(state, linear_copy(*place, src, count, kind), order) : place.error();
     });
 }
 
 cudaError_t from_symbol(void* dst, const void* symbol, std::size_t count, std::size_t offset,
-                        cudaMemcpyKind kind, cudaStream_t stream, bool synchronous) {
+                        cudaMemcpyKind kind, const Order& order) {
     return call([=](State& state) {
         const auto place = place_in(state, symbol, count, offset);
-        if (!place) return place.error();
-        return copy(state, linear(dst), linear(*place), {.width_bytes = count, .height = 1, .depth = 1}, kind,
-                    stream, synchronous);
+        return place ? copy(state, linear_copy(dst, *place, count, kind), order) : place.error();
     });
 }
 
@@ -139,28 +135,11 @@ cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
     });
 }
 
-cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* src, size_t count, size_t offset,
-                               cudaMemcpyKind kind) {
-    return to_symbol(symbol, src, count, offset, kind, nullptr, true);
-}
-TRIMTAB_SAME_AS(cudaMemcpyToSymbol, cudaMemcpyToSymbol_ptds);
-
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* src, size_t count, size_t offset,
-                                    cudaMemcpyKind kind, cudaStream_t stream) {
-    return to_symbol(symbol, src, count, offset, kind, stream, false);
-}
-TRIMTAB_SAME_AS(cudaMemcpyToSymbolAsync, cudaMemcpyToSymbolAsync_ptsz);
-
-cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t count, size_t offset,
-                                 cudaMemcpyKind kind) {
-    return from_symbol(dst, symbol, count, offset, kind, nullptr, true);
-}
-TRIMTAB_SAME_AS(cudaMemcpyFromSymbol, cudaMemcpyFromSymbol_ptds);
-
-cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, size_t count, size_t offset,
-                                      cudaMemcpyKind kind, cudaStream_t stream) {
-    return from_symbol(dst, symbol, count, offset, kind, stream, false);
-}
-TRIMTAB_SAME_AS(cudaMemcpyFromSymbolAsync, cudaMemcpyFromSymbolAsync_ptsz);
+TRIMTAB_TRANSFER(cudaError_t, cudaMemcpyToSymbol, cudaMemcpyToSymbolAsync,
+                 to_symbol(symbol, src, count, offset, kind, order), const void* symbol, const void* src,
+                 size_t count, size_t offset, cudaMemcpyKind kind);
+TRIMTAB_TRANSFER(cudaError_t, cudaMemcpyFromSymbol, cudaMemcpyFromSymbolAsync,
+                 from_symbol(dst, symbol, count, offset, kind, order), void* dst, const void* symbol,
+                 size_t count, size_t offset, cudaMemcpyKind kind);
 
 }  // extern "C"
