@@ -11,7 +11,7 @@
 
 namespace trimtab::base {
 
-enum class Colour { red = 31, yellow = 33, cyan = 36 };
+enum class Colour { red = 31, yellow = 33 };
 
 // `text` in bold and that colour where `stream` is a terminal that has colours and NO_COLOR is not set.
 [[nodiscard]] inline std::string in_colour(std::FILE* stream, Colour colour, std::string_view text) {

@@ -77,7 +77,6 @@ class Records {
 
     void add_queue(cl_command_queue queue, cl_device_id device);
     [[nodiscard]] const DeviceRecord* device_of(cl_command_queue queue) const { return queues_.find(queue); }
-    void forget_queue(cl_command_queue queue) { queues_.set(queue, nullptr); }
 
     // Buffers get addresses of their own: where they lie on the device nobody knows, but not in each other.
     void add_memory(cl_mem memory, std::size_t bytes);
