@@ -44,33 +44,40 @@ double LaunchEstimate::operator()(const GroupPlacement& placed) {
     launch_.blocks_on_sm = (blocks + sm_count - 1) / sm_count;
 
     const std::array<std::uint32_t, 3> group{placed.group.x, placed.group.y, placed.group.z};
-    const std::uint32_t warps = (group[0] * group[1] * group[2] + warp_lanes - 1) / warp_lanes;
-    std::vector<std::uint32_t> asked{0, warps / 2, warps - 1};
-    asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
-    WalkPlace place{.group = group,
+    const std::uint32_t items = group[0] * group[1] * group[2], whole = items / warp_lanes;
+    std::array<double, schedule::resource_count> cycles{};
+    double chain = 0;
+    const auto add = [&](const std::vector<std::uint32_t>& warps, std::uint32_t stand_for) {
+        walk(placed, warps);
+        const schedule::WorkCount work = schedule::work_count(launch_.trace, launch_.machine, 1);
+        for (std::size_t r = 0; r < schedule::resource_count; ++r)
+            cycles[r] += work.cycles[r] * stand_for / static_cast<double>(warps.size());
+        chain = std::max(chain, schedule::chain_cycles(launch_));
+    };
+    if (whole > 0) add(whole > 1 ? std::vector{0u, whole / 2} : std::vector{0u}, whole);
+    if (items % warp_lanes != 0) add({whole}, 1);
+    const schedule::Machine& machine = launch_.machine;
+    double busiest = 0;
+    for (std::size_t r = 0; r < schedule::resource_count; ++r)
+        busiest = std::max(busiest, cycles[r] / (machine.pipes[r].per_scheduler ? machine.schedulers : 1));
+    const double waves = std::ceil(static_cast<double>(launch_.blocks_on_sm) / launch_.resident);
+    // Where both are near each other, neither hides the other quite.
+    return std::hypot(busiest * static_cast<double>(launch_.blocks_on_sm), waves * chain);
+}
+
+void LaunchEstimate::walk(const GroupPlacement& placed, const std::vector<std::uint32_t>& warps) {
+    WalkPlace place{.group = {placed.group.x, placed.group.y, placed.group.z},
                     .groups = {placed.groups.x, placed.groups.y, placed.groups.z},
                     .index = {placed.groups.x / 2, placed.groups.y / 2, placed.groups.z / 2}};
     const std::uint32_t kept = std::exchange(walk_.settings.kept_iterations, walked_iterations);
     schedule::TraceWriter writer(code_, schedule::store_rules(architecture_));
-    const std::size_t number = writer.begin_block(place.linear(), asked.size());
-    for (std::size_t w = 0; w < asked.size(); ++w) {
-        place.warp = asked[w];
-        walk_.walk(place, WarpLanes::of(group, asked[w]), &writer, {.block = number, .warp = w});
+    const std::size_t number = writer.begin_block(place.linear(), warps.size());
+    for (std::size_t w = 0; w < warps.size(); ++w) {
+        place.warp = warps[w];
+        walk_.walk(place, WarpLanes::of(place.group, warps[w]), &writer, {.block = number, .warp = w});
     }
     walk_.settings.kept_iterations = kept;
     launch_.trace.blocks = writer.take().blocks;
-
-    const schedule::Machine& machine = launch_.machine;
-    const schedule::WorkCount work = schedule::work_count(launch_.trace, machine, 1);
-    double busiest = 0;
-    for (std::size_t r = 0; r < schedule::resource_count; ++r)
-        busiest =
-            std::max(busiest, work.cycles[r] / (machine.pipes[r].per_scheduler ? machine.schedulers : 1));
-    const double all_warps = static_cast<double>(warps) / static_cast<double>(asked.size());
-    const double waves = std::ceil(static_cast<double>(launch_.blocks_on_sm) / launch_.resident);
-    // Where both are near each other, neither hides the other quite.
-    return std::hypot(busiest * all_warps * static_cast<double>(launch_.blocks_on_sm),
-                      waves * schedule::chain_cycles(launch_));
 }
 
 }  // namespace trimtab::pruning

@@ -14,10 +14,12 @@ class LaunchEstimate {
     LaunchEstimate(const KernelCode& code, WarpWalk& walk, const model::Device& device, bool loads_bypass_l1);
 
     // Cycles of the busiest multiprocessor: what its resources and the longest chain of dependent instructions need at
-    // least, if every access hits L2 and all warps of a group do as the first, the middle and the last one.
+    // least, if every access hits L2 and all whole warps of a group do as the first and the middle one.
     [[nodiscard]] double operator()(const GroupPlacement& placed);
 
   private:
+    void walk(const GroupPlacement& placed, const std::vector<std::uint32_t>& warps);
+
     WarpWalk& walk_;
     const model::Device& device_;
     model::Architecture architecture_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -139,12 +140,36 @@ class Pruner {
             return estimates ? request_.estimate(placed_[i]) / out_.sizes[i].rounds : 1;
         });
         for (const std::size_t i : launchable()) out_.sizes[i].estimate_ns = queue.estimate(i);
+        // Sizes of estimates farther above the least are not looked at.
+        constexpr double most_over_least = 1.5;
+        double most = std::numeric_limits<double>::infinity();
+        std::vector<std::size_t> looked_at;
         while (out_.simulated < request_.settings.most_simulated) {
-            const auto next = queue.first_between(0, std::numeric_limits<double>::infinity());
+            const auto next = queue.first_between(0, most);
             if (!next) break;
             queue.take(*next);
+            SizeResult& one = out_.sizes[*next];
+            one.estimate_ns = queue.estimate(*next);
+            most = std::min(most, most_over_least * one.estimate_ns);
+            const auto alike =
+                std::ranges::find_if(looked_at, [&](std::size_t other) { return are_alike(*next, other); });
+            if (estimates && alike != looked_at.end()) {
+                one.fate = Fate::duplicate;
+                one.representative = *alike;
+                continue;
+            }
             simulate(*next);
+            if (one.fate == Fate::simulated) looked_at.push_back(*next);
         }
+        out_.batches = looked_at.size();
+    }
+    // Section 6.1, as far as estimates show it: as many active warps, and rounds of them that take the same. The other, which
+    // was before in the order of estimates, has the fewest rounds.
+    [[nodiscard]] bool are_alike(std::size_t i, std::size_t other) const {
+        constexpr double same = 0.01;
+        const SizeResult &a = out_.sizes[i], &b = out_.sizes[other];
+        const double round = a.estimate_ns / a.rounds, other_round = b.estimate_ns / b.rounds;
+        return a.warps_at_once == b.warps_at_once && std::abs(round - other_round) <= same * other_round;
     }
 
     void search_in_order() {
