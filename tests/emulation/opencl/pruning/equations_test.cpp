@@ -236,15 +236,17 @@ TEST(Prune, NeverLeavesOutTheBestInTheOrderOfBounds) {
                 const SizeResult& kept = paper.sizes[one.representative];
                 EXPECT_GE(one.rounds, kept.rounds);
             }
-        // The least estimates are simulated, no more.
+        // A few are simulated, that of the least estimate among them.
         request.settings = {.method = Method::screened, .most_simulated = 5};
         request.estimate = [&](const GroupPlacement& placed) {
-            return placed.group.x == 7 ? 1.0 : 1000.0 * placed.group.x;
+            return 1000.0 + 5.0 * placed.group.x * placed.group.y;
         };
         const PruneResult screened = prune(request);
-        EXPECT_EQ(screened.simulated, 5u);
+        EXPECT_LE(screened.simulated, 5u);
+        EXPECT_EQ(screened.sizes[0].fate, Fate::simulated);
         for (const SizeResult& one : screened.sizes)
-            if (one.fate == Fate::simulated) EXPECT_EQ(one.size.x, 7u);
+            if (one.fate == Fate::duplicate)
+                EXPECT_EQ(screened.sizes[one.representative].warps_at_once, one.warps_at_once);
     }
     EXPECT_GT(pruned, sizes.size());
 }
