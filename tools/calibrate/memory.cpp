@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/model/architecture.h"
+#include "core/model/device.h"
 #include "tools/calibrate/benchmarks.h"
 
 namespace trimtab::calibrate {
@@ -14,7 +16,12 @@ constexpr std::size_t mib = std::size_t{1} << 20;
 
 // What plain streams get of the peaks, as the models have it: emulation/schedule/architecture.cpp,
 // core/model/trimtab_model.cpp. A description states peaks, so what is measured is brought to them.
-constexpr double dram_share = 0.85, l2_share = 0.78;
+constexpr double l2_share = 0.78;
+double dram_share_of(const cudaDeviceProp& properties) {
+    model::Device device;
+    device.values.compute_capability = static_cast<unsigned>(10 * properties.major + properties.minor);
+    return model::architecture_of(device).dram_share.value;
+}
 // What an SM takes of L2 in a cycle, at most: emulation/schedule/architecture.cpp.
 constexpr double port_bytes = 64;
 
@@ -205,6 +212,7 @@ std::vector<Measurement> bandwidths(Session& session, double sm_clock_hz) {
         dram.push_back(static_cast<double>(group_bytes) / ns_a_group * 1e9);
     out.push_back(
         summarized("dram_bytes_read_per_s", "bytes a second", dram, "a stream of reads, each byte once"));
+    const double dram_share = dram_share_of(device);
     for (double& sample : dram) sample /= dram_share;
     out.push_back(summarized("dram_bytes_per_s", "bytes a second", std::move(dram),
                              fmt::format("what a stream reads over {} of the peak", dram_share)));
