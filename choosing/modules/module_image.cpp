@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/carried_ptx.h"
+
 namespace trimtab::choosing {
 namespace {
 
@@ -59,7 +61,7 @@ ModuleImage fat_binary(const std::byte* start, std::size_t known) {
 }
 
 // PTX is printable text and white space, and names its version before any other directive.
-ModuleImage ptx(const std::byte* start, std::size_t known) {
+ModuleImage ptx_text(const std::byte* start, std::size_t known) {
     const auto* text = reinterpret_cast<const char*>(start);
     const std::size_t most = std::min(known, max_module_bytes + 1);
     std::size_t size = 0;
@@ -78,11 +80,14 @@ ModuleImage recognise(const std::byte* start, std::size_t known) {
     if (std::memcmp(start,
                     "\x7f"
                     "ELF",
-                    4) == 0)
-        return none("its module is machine code alone, without PTX");
+                    4) == 0) {
+        const auto carried = ptx::carried_ptx(start, known);
+        return carried.empty() ? none("its module is machine code alone, without PTX")
+                               : ptx_text(carried.data(), carried.size());
+    }
     const auto magic = read<std::uint32_t>(start);
     if (magic == fat_binary_magic) return fat_binary(start, known);
-    return ptx(start, known);
+    return ptx_text(start, known);
 }
 
 }  // namespace

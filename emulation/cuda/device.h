@@ -20,6 +20,10 @@
 
 namespace trimtab::cuda {
 
+// The last of CUDA 13. The emulator reads PTX of any version. Programs built with a newer CUDA than this driver's would
+// compile their PTX to machine code themselves, which the emulator does not run.
+inline constexpr int emulated_driver_version = 13090;
+
 struct Device {
     model::Device description;
     int ordinal = 0;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/model/occupancy.h"
+#include "core/ptx/carried_ptx.h"
 #include "emulation/cuda/device_runtime.h"
 #include "emulation/cuda/image_choice.h"
 #include "emulation/cuda/linked_image.h"
@@ -67,6 +68,8 @@ std::expected<Module*, LoadError> Modules::add_image(const void* image, std::siz
         module->containers.emplace_back(bytes, bytes + size);
     } else if (first_word(image) == static_cast<std::uint32_t>(wrapper_magic)) {
         module->borrowed = fat_binaries_of(image);
+    } else if (const auto carried = ptx::carried_ptx(bytes, known_bytes); !carried.empty()) {
+        module->containers.emplace_back(carried.begin(), carried.end());
     } else if (first_word(image) == elf_magic) {
         return std::unexpected(
             LoadError{.code = cudaErrorNoKernelImageForDevice,

@@ -25,6 +25,7 @@
 #include "runtime/stand_in/loaded_library.h"
 #include "runtime/stand_in/runtime_copy.h"
 #include "runtime/stand_in/shared_runtime.h"
+#include "runtime/stand_in/stripped_copy.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -105,8 +106,9 @@ void take_over(const link_map& object) {
     const auto file = ptx::ElfFile::open(object.l_name);
     if (!file) return;
     // Python's modules hold copies without device code beside them, as local symbols.
-    const auto symbols = file->symbols();
+    auto symbols = file->symbols();
     if (!symbols) return;
+    if (!has_function(*symbols, "cudaLaunchKernel")) *symbols = find_runtime_functions(object, object.l_name);
     // One that is not found so is told of when it calls the driver: stand_in/export_tables.cpp.
     if (!has_function(*symbols, "cudaLaunchKernel")) return;
     if (!is_replaceable(*symbols)) {

@@ -32,6 +32,13 @@ std::string_view LoadedLibrary::soname() const {
     return {};
 }
 
+std::string_view LoadedLibrary::strings() const {
+    const auto* first = table<char>(DT_STRTAB);
+    for (const ElfW(Dyn)* at = dynamic_; first != nullptr && at->d_tag != DT_NULL; ++at)
+        if (at->d_tag == DT_STRSZ) return {first, at->d_un.d_val};
+    return {};
+}
+
 void* LoadedLibrary::find(std::string_view function) const {
     const auto* symbols = table<ElfW(Sym)>(DT_SYMTAB);
     const auto* names = table<char>(DT_STRTAB);

@@ -16,6 +16,8 @@ class LoadedLibrary {
 
     // The name that it was built under, whatever it was opened by; empty where it has none.
     [[nodiscard]] std::string_view soname() const;
+    // Of its dynamic symbols, among others; a null byte ends each.
+    [[nodiscard]] std::string_view strings() const;
     // By the GNU hash table; null where it has none, as a program of another linker, or no such function.
     [[nodiscard]] void* find(std::string_view function) const;
 

@@ -18,6 +18,7 @@
 #include "runtime/stand_in/loaded_library.h"
 #include "runtime/stand_in/runtime_copy.h"
 #include "runtime/stand_in/shared_runtime.h"
+#include "runtime/stand_in/stripped_copy.h"
 
 namespace trimtab::runtime {
 namespace {
@@ -44,10 +45,12 @@ struct LoadedFile {
 
 std::optional<LoadedFile> read(const link_map& object) {
     const bool is_program = object.l_name == nullptr || *object.l_name == '\0';
-    auto file = ptx::ElfFile::open(is_program ? "/proc/self/exe" : object.l_name);
+    const std::string path = is_program ? "/proc/self/exe" : object.l_name;
+    auto file = ptx::ElfFile::open(path);
     if (!file) return std::nullopt;
     auto symbols = file->symbols();
     if (!symbols) return std::nullopt;
+    if (symbols->empty()) *symbols = find_runtime_functions(object, path);
     return LoadedFile{.file = std::move(*file), .symbols = std::move(*symbols), .bias = object.l_addr};
 }
 

@@ -8,6 +8,7 @@
 #include "emulation/cuda/driver_api/call.h"
 
 using namespace trimtab::cuda::driver;
+using trimtab::cuda::emulated_driver_version;
 using trimtab::cuda::properties_of;
 
 namespace {
@@ -45,7 +46,7 @@ CUresult cuInit(unsigned flags) {
 
 CUresult cuDriverGetVersion(int* driverVersion) {
     if (driverVersion == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *driverVersion = CUDA_VERSION;
+    *driverVersion = emulated_driver_version;
     return CUDA_SUCCESS;
 }
 

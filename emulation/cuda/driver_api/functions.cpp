@@ -84,6 +84,18 @@ CUresult with_device(CUdevice device, const Body& body) {
     });
 }
 
+// The attributes are numbered and laid out alike in both interfaces.
+cudaLaunchConfig_t to_runtime(const CUlaunchConfig& config) {
+    cudaLaunchConfig_t out{};
+    out.gridDim = dim3(config.gridDimX, config.gridDimY, config.gridDimZ);
+    out.blockDim = dim3(config.blockDimX, config.blockDimY, config.blockDimZ);
+    out.dynamicSmemBytes = config.sharedMemBytes;
+    out.stream = config.hStream;
+    out.attrs = reinterpret_cast<cudaLaunchAttribute*>(config.attrs);
+    out.numAttrs = config.numAttrs;
+    return out;
+}
+
 }  // namespace
 
 extern "C" {
@@ -212,6 +224,17 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSize, CUfu
                                           size_t dynamicSMemSize, int blockSizeLimit) {
     return cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func, blockSizeToDynamicSMemSize,
                                                      dynamicSMemSize, blockSizeLimit, CU_OCCUPANCY_DEFAULT);
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func, const CUlaunchConfig* config) {
+    if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const cudaLaunchConfig_t same = to_runtime(*config);
+    return forward(cudaOccupancyMaxPotentialClusterSize, clusterSize, static_cast<const void*>(func), &same);
+}
+CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const CUlaunchConfig* config) {
+    if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const cudaLaunchConfig_t same = to_runtime(*config);
+    return forward(cudaOccupancyMaxActiveClusters, numClusters, static_cast<const void*>(func), &same);
 }
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunction func, int numBlocks,

@@ -43,7 +43,7 @@ const char* cudaGetErrorString(cudaError_t error) {
     return error_text(error);
 }
 
-// The version of the interface that this library offers, and of the driver that it needs none of.
+// The version of the interface that this library offers.
 cudaError_t cudaRuntimeGetVersion(int* runtimeVersion) {
     if (runtimeVersion == nullptr) return finish(cudaErrorInvalidValue);
     *runtimeVersion = CUDART_VERSION;
@@ -51,7 +51,9 @@ cudaError_t cudaRuntimeGetVersion(int* runtimeVersion) {
 }
 
 cudaError_t cudaDriverGetVersion(int* driverVersion) {
-    return cudaRuntimeGetVersion(driverVersion);
+    if (driverVersion == nullptr) return finish(cudaErrorInvalidValue);
+    *driverVersion = emulated_driver_version;
+    return cudaSuccess;
 }
 
 cudaError_t cudaProfilerStart() {

@@ -36,10 +36,9 @@ PATH=$cuda/bin:$PATH nvcc -arch=sm_75 -rdc=true "$sources/../../programs/device_
 timeout 250 "$build/bin/trimtab" run -- ./launches >out.txt 2>log.txt || fail "device launches end with status $?"
 grep -qx PASS out.txt || fail "device launches do not pass"
 
-# Without symbols the copy cannot be found: one line says what to do.
+# Without symbols the copy is found by its code.
 strip -o stripped static
-"$build/bin/trimtab" run -- ./stripped >out.txt 2>log.txt && fail "a program without a driver passes"
-[[ $(grep -c "nvcc -cudart shared" log.txt) == 1 ]] || fail "no word about the stripped program"
+runs ./stripped
 
 c++ -O1 -I"$cuda/include" "$sources/driver_program.cpp" -o driver -L"$cuda/lib64" -L"$cuda/lib64/stubs" -lcuda -lnvrtc \
     -Wl,-rpath,"$cuda/lib64" >log.txt 2>&1 || fail "the driver's program does not build"
