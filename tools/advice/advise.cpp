@@ -35,10 +35,12 @@ bool same_shape(const Question& a, const Question& b) {
     return a.block.x == b.block.x && a.block.y == b.block.y && a.grid.x == b.grid.x && a.grid.y == b.grid.y;
 }
 
-Subject subject_of(const LaunchProfile& profile, const trimtab_device& device, const KernelFacts& facts) {
+Subject subject_of(const LaunchProfile& profile, const trimtab_device& device, const KernelFacts& facts,
+                   const LaunchPatterns* patterns = nullptr) {
     return {.profile = profile,
             .question = Question(profile, device),
-            .has_double_pointers = facts.demangled.contains("double")};
+            .has_double_pointers = facts.demangled.contains("double"),
+            .patterns = patterns};
 }
 
 struct Found {
@@ -61,6 +63,7 @@ std::optional<Found> find(const Rule& rule, const Subject& subject, const Kernel
     if (same_shape(subject.question, what_if->changed))
         widen(gain_of(subject.question, half_of(subject.question, *what_if), model::default_model));
     if (what_if->least_gain > 0) widen(what_if->least_gain);
+    if (what_if->fastest_ns > 0) widen(subject.question.time_ns() / what_if->fastest_ns);
     Finding finding{.rule = rule.id,
                     .title = rule.title,
                     .remedy = rule.remedy,
@@ -102,12 +105,23 @@ std::vector<Finding> ranked(std::vector<Found> found) {
     return out;
 }
 
-// The gains by emulation, of what it can be asked about; and the bounds with them.
+// The launch as it is takes `now` by emulation: the smaller of the gains is promised.
+void compare_with(double now_ns, Found& one) {
+    const double then_ns = one.what_if.changed.time_ns();
+    if (!(then_ns > 0)) return;
+    const double gain = now_ns * one.what_if.times / then_ns;
+    one.finding.gain = std::min(one.finding.gain, gain);
+    one.finding.least = std::max(1.0, std::min(one.finding.least, gain));
+    one.finding.most = std::max(one.finding.most, gain);
+    if (one.what_if.fastest_ns > 0)
+        one.finding.most = std::max(one.finding.most, now_ns / one.what_if.fastest_ns);
+}
+
+// The launch's time by emulation, and the gains of what it can be asked about; and the bounds with them.
 void ask(SecondOpinion& opinion, const Subject& subject, std::vector<Found>& found, KernelAdvice& kernel) {
     const auto can_be_asked = [](const Found& one) {
         return one.what_if.relaunches || !one.what_if.edits.empty();
     };
-    if (std::ranges::none_of(found, can_be_asked)) return;
     const auto now = opinion.time_ns(subject.profile, subject.question, {});
     if (!now) {
         kernel.not_emulated = now.error();
@@ -115,6 +129,7 @@ void ask(SecondOpinion& opinion, const Subject& subject, std::vector<Found>& fou
     }
     kernel.emulated_ns = *now;
     for (Found& one : found) {
+        if (one.what_if.is_another_program) compare_with(*now, one);
         if (!can_be_asked(one)) continue;
         const auto then = opinion.time_ns(subject.profile, one.what_if.changed, one.what_if.edits);
         if (!then || !(*then > 0)) continue;
@@ -250,9 +265,14 @@ KernelAdvice advise_kernel(const std::vector<const LaunchProfile*>& shapes, cons
     // The first line that ran, where nothing says at which the kernel begins.
     if (kernel.facts.source.empty() && !profile.instructions.empty())
         kernel.facts.source = profile.instructions.front().source;
-    const Subject subject = subject_of(profile, device.values, kernel.facts);
+    const auto patterns =
+        opinion == nullptr ? std::expected<LaunchPatterns, std::string>{} : opinion->patterns(profile);
+    const Subject subject = subject_of(profile, device.values, kernel.facts, patterns ? &*patterns : nullptr);
     std::vector<Found> found = find(subject, kernel.facts);
-    if (opinion != nullptr) ask(*opinion, subject, found, kernel);
+    if (opinion != nullptr)
+        ask(*opinion, subject, found, kernel);
+    else
+        kernel.not_emulated = "abstract emulation was not asked";
     kernel.findings = ranked(std::move(found));
     kernel.bottleneck = sentence(kernel);
     // One shape was asked about: the others are taken to gain as much.

@@ -18,6 +18,8 @@ namespace trimtab::advice {
 [[nodiscard]] std::optional<WhatIf> keep_in_registers(const Subject& subject);
 [[nodiscard]] std::optional<WhatIf> sum_in_registers(const Subject& subject);
 [[nodiscard]] std::optional<WhatIf> read_only(const Subject& subject);
+// Reuse: remedies_reuse.cpp.
+[[nodiscard]] std::optional<WhatIf> tile_loads(const Subject& subject);
 // Instructions: remedies_instructions.cpp.
 [[nodiscard]] std::optional<WhatIf> use_floats(const Subject& subject);
 [[nodiscard]] std::optional<WhatIf> converge(const Subject& subject);

@@ -5,11 +5,19 @@
 #include <expected>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "emulation/emulator/metrics/access_patterns.h"
 #include "emulation/schedule/edits.h"
 #include "tools/advice/question.h"
 
 namespace trimtab::advice {
+
+// What no counter tells: where each load goes, and what each instruction is for.
+struct LaunchPatterns {
+    emulator::AccessPatterns accesses;
+    std::vector<bool> works;  // by instruction: emulator::result_work
+};
 
 class SecondOpinion {
   public:
@@ -19,6 +27,10 @@ class SecondOpinion {
     [[nodiscard]] virtual std::expected<double, std::string> time_ns(
         const emulator::LaunchProfile& profile, const Question& asked,
         std::span<const schedule::Edit> edits) = 0;
+    [[nodiscard]] virtual std::expected<LaunchPatterns, std::string> patterns(
+        const emulator::LaunchProfile& /*profile*/) {
+        return std::unexpected("its accesses cannot be looked at");
+    }
 };
 
 }  // namespace trimtab::advice

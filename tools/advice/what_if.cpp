@@ -16,6 +16,7 @@ constexpr NamedRemedy table[] = {
     {"keep-in-registers", keep_in_registers},
     {"sum-in-registers", sum_in_registers},
     {"read-only", read_only},
+    {"tile-loads", tile_loads},
     {"use-floats", use_floats},
     {"converge", converge},
     {"fewer-resources", fewer_resources},

@@ -10,6 +10,7 @@
 
 #include "emulation/schedule/edits.h"
 #include "tools/advice/question.h"
+#include "tools/advice/second_opinion.h"
 
 namespace trimtab::advice {
 
@@ -30,11 +31,14 @@ struct WhatIf {
     Question changed;
     double times = 1;       // `changed` stands for so many of the launches that it is compared with
     double least_gain = 0;  // where it is known to be less than what the models say; 0: it is not
+    double fastest_ns = 0;  // no change of this kind makes the launch faster; 0: not known
     std::string change;     // "blocks of 128 threads", where the remedy has a number in it
     std::vector<Evidence> evidence;
     // The same for emulation, where it can be asked: changes of the code, or the launch as `changed` has it.
     std::vector<schedule::Edit> edits{};
     bool relaunches = false;
+    // Another program, which emulation cannot be asked about: its word on the launch as it is counts as much as the model's.
+    bool is_another_program = false;
     bool is_for_emulation =
         false;  // the model lacks what it is about: where emulation can be asked, it decides
 };
@@ -43,6 +47,7 @@ struct Subject {
     const emulator::LaunchProfile& profile;
     Question question;
     bool has_double_pointers = false;
+    const LaunchPatterns* patterns = nullptr;  // null: not known
 };
 
 // Nothing where the defect is not there.

@@ -10,6 +10,7 @@
 #include "core/model/occupancy.h"
 #include "emulation/emulator/exec/memory.h"
 #include "emulation/emulator/metrics/metrics.h"
+#include "emulation/emulator/metrics/result_work.h"
 #include "emulation/schedule/estimate.h"
 #include "tools/trimtab/measured_launch.h"
 
@@ -24,6 +25,9 @@ using model::Metric;
 constexpr std::uint64_t most_work = 150'000'000, scheduled_work = 8;
 constexpr std::uint64_t most_a_launch = 10'000'000;
 constexpr std::uint64_t sampled_blocks = 6;
+// Of blocks that are watched, which is slower: the first iterations of their loops are wanted.
+constexpr std::uint64_t most_watched = 2'000'000;
+constexpr const char* spent = "what a report may cost is spent on the kernels that take longer";
 // Between what the record says and what is run now: blocks are sampled here and there.
 constexpr double same = 0.2;
 
@@ -82,9 +86,7 @@ std::expected<EmulatedOpinion::Again, std::string> EmulatedOpinion::again(
     return launch;
 }
 
-std::optional<std::string> EmulatedOpinion::differs(const LaunchProfile& profile, const Again& launch) {
-    emulator::SparseMemory memory;
-    fill(memory, launch.kernel.found->record.description);
+emulator::LaunchRequest EmulatedOpinion::request_of(const LaunchProfile& profile, const Again& launch) const {
     emulator::LaunchRequest request;
     request.kernel = profile.kernel;
     request.grid = profile.grid;
@@ -92,9 +94,16 @@ std::optional<std::string> EmulatedOpinion::differs(const LaunchProfile& profile
     request.dynamic_shared_bytes = profile.dynamic_shared_bytes;
     request.parameters = launch.parameters;
     request.sm_count = static_cast<std::uint32_t>(device_.values.sm_count);
-    request.instruction_limit = most_a_launch;
     request.print = [](std::string_view) {};
     request.threads = 1;
+    return request;
+}
+
+std::optional<std::string> EmulatedOpinion::differs(const LaunchProfile& profile, const Again& launch) {
+    emulator::SparseMemory memory;
+    fill(memory, launch.kernel.found->record.description);
+    emulator::LaunchRequest request = request_of(profile, launch);
+    request.instruction_limit = most_a_launch;
     request.counting = {.count = true, .footprints = false, .groups = {}};
     const std::uint64_t total = blocks_of(profile.grid), few = std::min(total, sampled_blocks);
     for (std::uint64_t i = 0; i < few; ++i) request.blocks.push_back((2 * i + 1) * total / (2 * few));
@@ -118,18 +127,35 @@ std::optional<std::string> EmulatedOpinion::differs(const LaunchProfile& profile
     return std::nullopt;
 }
 
+const std::expected<EmulatedOpinion::Again, std::string>& EmulatedOpinion::look_at(
+    const LaunchProfile& profile) {
+    if (last_ == &profile) return launch_;
+    last_ = &profile;
+    launch_ = again(profile);
+    if (launch_)
+        if (const auto why = differs(profile, *launch_)) launch_ = std::unexpected(*why);
+    return launch_;
+}
+
+std::expected<advice::LaunchPatterns, std::string> EmulatedOpinion::patterns(const LaunchProfile& profile) {
+    if (work_ >= most_work) return std::unexpected(spent);
+    if (const auto& launch = look_at(profile); !launch) return std::unexpected(launch.error());
+    emulator::SparseMemory memory;
+    fill(memory, launch_->kernel.found->record.description);
+    emulator::LaunchRequest request = request_of(profile, *launch_);
+    request.instruction_limit = most_watched;
+    auto accesses = emulator::access_patterns(*launch_->kernel.program, memory, request);
+    work_ += most_watched;
+    if (!accesses) return std::unexpected(accesses.error());
+    return advice::LaunchPatterns{.accesses = std::move(*accesses),
+                                  .works = emulator::result_work(*launch_->kernel.program, profile.kernel)};
+}
+
 std::expected<double, std::string> EmulatedOpinion::time_ns(const LaunchProfile& profile,
                                                             const advice::Question& asked,
                                                             std::span<const schedule::Edit> edits) {
-    constexpr const char* spent = "what a report may cost is spent on the kernels that take longer";
     if (work_ >= most_work) return std::unexpected(spent);
-    if (last_ != &profile) {
-        last_ = &profile;
-        launch_ = again(profile);
-        if (launch_)
-            if (const auto why = differs(profile, *launch_)) launch_ = std::unexpected(*why);
-    }
-    if (!launch_) return std::unexpected(launch_.error());
+    if (const auto& launch = look_at(profile); !launch) return std::unexpected(launch.error());
     const model::Occupancy occupancy = model::occupancy(
         device_.values, asked.image, static_cast<std::uint32_t>(asked.threads()), asked.dynamic_shared_bytes);
     if (occupancy.blocks_per_sm == 0) return std::unexpected("the block does not fit an SM");

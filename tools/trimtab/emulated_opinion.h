@@ -29,6 +29,8 @@ class EmulatedOpinion : public advice::SecondOpinion {
     [[nodiscard]] std::expected<double, std::string> time_ns(const emulator::LaunchProfile& profile,
                                                              const advice::Question& asked,
                                                              std::span<const schedule::Edit> edits) override;
+    [[nodiscard]] std::expected<advice::LaunchPatterns, std::string> patterns(
+        const emulator::LaunchProfile& profile) override;
 
   private:
     struct Kernel {
@@ -40,6 +42,10 @@ class EmulatedOpinion : public advice::SecondOpinion {
         std::vector<std::byte> parameters;
     };
     [[nodiscard]] std::expected<Again, std::string> again(const emulator::LaunchProfile& profile) const;
+    [[nodiscard]] emulator::LaunchRequest request_of(const emulator::LaunchProfile& profile,
+                                                     const Again& launch) const;
+    // Made ready once for all questions about a launch.
+    [[nodiscard]] const std::expected<Again, std::string>& look_at(const emulator::LaunchProfile& profile);
     // Nothing where what is run now does what the record says.
     [[nodiscard]] std::optional<std::string> differs(const emulator::LaunchProfile& profile,
                                                      const Again& launch);

@@ -378,6 +378,24 @@ TEST_F(Advice, IsTheSameAfterAJourneyThroughJson) {
     }
 }
 
+// A report says what emulation says of each kernel, or why it says nothing: of one that nothing is found about, too.
+TEST_F(Advice, SaysWhyItIsNotEmulated) {
+    const auto device = model::find_device("rtx2070super");
+    const emulator::LaunchProfile profile = profile_of({"clean_axpy", {"3=4194304"}, 16384, 256});
+    const Asked asked = ask(profile, "rtx2070super");
+    EXPECT_TRUE(asked.kernel.findings.empty());
+    EXPECT_TRUE(asked.kernel.emulated_ns) << asked.kernel.not_emulated;
+    EXPECT_TRUE(asked.kernel.not_emulated.empty()) << asked.kernel.not_emulated;
+    emulator::LaunchProfile other = profile;
+    other.kernel = "not_there";
+    EmulatedOpinion opinion(kernels(), *device);
+    for (const auto& advised :
+         {advice::advise({other}, *device, {}, {}, &opinion), advice::advise({profile}, *device, {})}) {
+        EXPECT_FALSE(advised.kernels.front().emulated_ns);
+        EXPECT_FALSE(advised.kernels.front().not_emulated.empty());
+    }
+}
+
 TEST_F(Advice, ReportsCompare) {
     const auto device = model::find_device("rtx2070super");
     const auto report = [&](const OneRun& run) { return advice::advise({profile_of(run)}, *device, {}); };

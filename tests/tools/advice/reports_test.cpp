@@ -29,7 +29,7 @@ TEST(Reports, ThatAreBrokenAreNamed) {
 }
 
 TEST(Rules, AreData) {
-    EXPECT_EQ(rules().size(), 15);
+    EXPECT_EQ(rules().size(), 16);
     for (const std::string_view name : remedy_names()) EXPECT_NE(remedy_named(name), nullptr);
     EXPECT_EQ(remedy_named("magic"), nullptr);
     const auto broken = parse_rules(
