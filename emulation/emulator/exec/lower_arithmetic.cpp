@@ -118,8 +118,8 @@ bool Lowering::lower_arithmetic(const ptx::Instruction& instruction) {
 
     const Widths widths = widths_of(instruction);
     Handler handler = nullptr;
-    if (is_real(instruction.type) && opcode != Opcode::set && opcode != Opcode::slct &&
-        opcode != Opcode::testp && !instruction.modifiers.xorsign_abs) {
+    if ((is_real(instruction.type) || instruction.type == Type::f32x2) && opcode != Opcode::set &&
+        opcode != Opcode::slct && opcode != Opcode::testp && !instruction.modifiers.xorsign_abs) {
         const VectorKey key = key_of(instruction);
         handler = vector_.real(key);
         if (handler == nullptr && is_directed(key.rounding)) return lower_directed(instruction);

@@ -109,6 +109,10 @@ constexpr Form forms[] = {
     {"Reals", "min.$t $d, $a, $b, $c", "f32"},
     {"Reals", "copysign.$t $d, $a, $b", reals},
     {"Reals", "testp.subnormal.$t $p, $a", reals},
+    {"Reals", "add.rn.$t $d, $a, $b", "f32x2"},
+    {"Reals", "sub.rz.$t $d, $a, $b", "f32x2"},
+    {"Reals", "mul.rn.ftz.$t $d, $a, $b", "f32x2"},
+    {"Reals", "fma.rn.$t $d, $a, $b, $c", "f32x2"},
     {"Halves", "add.$t $d, $a, $b", halves},
     {"Halves", "sub.$t $d, $a, $b", halves},
     {"Halves", "mul.$t $d, $a, $b", halves},
@@ -332,6 +336,7 @@ std::vector<std::string> split(const std::string& text) {
 namespace {
 
 unsigned width_of(const std::string& type) {
+    if (type == "f32x2") return 64;
     if (type.ends_with("x2")) return type.starts_with("e") ? 16 : 32;
     const std::size_t digits = type.find_first_of("0123456789");
     if (digits == std::string::npos || type == "tf32") return 32;

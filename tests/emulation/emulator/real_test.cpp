@@ -77,6 +77,38 @@ TEST(Real, RoundedArithmetic) {
     expect_rounded("rcp", 1, [](auto a, auto, auto) { return 1 / a; });
 }
 
+// add.f32x2 and its like: the lower and the upper number, each as the instruction on f32 has it.
+template <class Compute>
+void expect_paired(const std::string& opcode, unsigned arity, const Compute& compute) {
+    const std::string list = arity == 2 ? "%d, %a, %b" : "%d, %a, %b, %c";
+    const auto singles = f32_operands(arity);
+    std::vector<Operands> pairs;
+    for (std::size_t i = 0; i < singles.size(); i++) {
+        const Operands &low = singles[i], &high = singles[(i * 7 + 3) % singles.size()];
+        const auto both = [](u64 below, u64 above) { return (below & 0xffffffffu) | above << 32; };
+        pairs.push_back({both(low.a, high.a), both(low.b, high.b), both(low.c, high.c), 0});
+    }
+    for (const Mode& mode : modes) {
+        const std::string name = opcode + "." + mode.name;
+        const auto half = [&](const Operands& o, unsigned from, bool ftz) {
+            const auto given = [&](u64 pair) { return ftz ? flushed(f32(pair >> from)) : f32(pair >> from); };
+            const float made = in_mode(mode.host, given(o.a), given(o.b), given(o.c), compute);
+            return bits(ftz ? flushed(made) : made) << from;
+        };
+        expect_instruction(name + ".f32x2 " + list, f64_widths, pairs,
+                           [&](const Operands& o) { return half(o, 0, false) | half(o, 32, false); });
+        expect_instruction(name + ".ftz.f32x2 " + list, f64_widths, pairs,
+                           [&](const Operands& o) { return half(o, 0, true) | half(o, 32, true); });
+    }
+}
+
+TEST(Real, PairedArithmetic) {
+    expect_paired("add", 2, [](auto a, auto b, auto) { return a + b; });
+    expect_paired("sub", 2, [](auto a, auto b, auto) { return a - b; });
+    expect_paired("mul", 2, [](auto a, auto b, auto) { return a * b; });
+    expect_paired("fma", 3, [](auto a, auto b, auto c) { return std::fma(a, b, c); });
+}
+
 TEST(Real, KnownResults) {
     const auto one = [](const std::string& text, u64 a, u64 b = 0, u64 c = 0) {
         const Operands operands[] = {{a, b, c, 0}};

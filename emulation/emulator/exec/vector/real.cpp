@@ -24,6 +24,33 @@ Handler flushing_saturating(const VectorKey& key) {
                    : Handler{&map<F<false, false>, float, Operands...>};
 }
 
+// Two numbers in one register, each for itself.
+template <class F>
+struct OfBoth {
+    template <class... Pairs>
+    [[gnu::always_inline]] std::uint64_t operator()(Pairs... pairs) const {
+        return half<0>(pairs...) | half<32>(pairs...) << 32;
+    }
+
+  private:
+    template <unsigned from, class... Pairs>
+    [[gnu::always_inline]] static std::uint64_t half(Pairs... pairs) {
+        return std::bit_cast<std::uint32_t>(
+            F{}(std::bit_cast<float>(static_cast<std::uint32_t>(pairs >> from))...));
+    }
+};
+
+// Of what there is for pairs as well.
+template <template <bool, bool> class F, class... Operands>
+Handler also_paired(const VectorKey& key) {
+    if (key.type != ptx::Type::f32x2) return flushing_saturating<F, Operands...>(key);
+    if (key.sat) return nullptr;
+    using Pair = std::uint64_t;
+    return key.ftz
+               ? Handler{&map<OfBoth<F<true, false>>, Pair, std::conditional_t<true, Pair, Operands>...>}
+               : Handler{&map<OfBoth<F<false, false>>, Pair, std::conditional_t<true, Pair, Operands>...>};
+}
+
 template <template <bool> class F>
 Handler flushing(const VectorKey& key) {
     if (key.type == ptx::Type::f64) return &map<F<false>, double, double>;
@@ -82,12 +109,13 @@ Handler reciprocal_square_root(const VectorKey& key) {
 Handler real_handler(const VectorKey& key) {
     switch (key.opcode) {
         case Opcode::add:
-            return to_nearest(key) ? flushing_saturating<AddReal, float, float>(key) : nullptr;
+            return to_nearest(key) ? also_paired<AddReal, float, float>(key) : nullptr;
         case Opcode::sub:
-            return to_nearest(key) ? flushing_saturating<SubtractReal, float, float>(key) : nullptr;
+            return to_nearest(key) ? also_paired<SubtractReal, float, float>(key) : nullptr;
         case Opcode::mul:
-            return to_nearest(key) ? flushing_saturating<MultiplyReal, float, float>(key) : nullptr;
+            return to_nearest(key) ? also_paired<MultiplyReal, float, float>(key) : nullptr;
         case Opcode::fma:
+            return to_nearest(key) ? also_paired<FusedMultiplyAdd, float, float, float>(key) : nullptr;
         case Opcode::mad:
             return to_nearest(key) ? flushing_saturating<FusedMultiplyAdd, float, float, float>(key)
                                    : nullptr;
@@ -108,8 +136,8 @@ Handler real_handler(const VectorKey& key) {
         case Opcode::max:
             return extremum<MaximumReal>(key);
         case Opcode::copysign:
-            return key.type == ptx::Type::f64 ? Handler{&map<CopySign, double, double, double>}
-                                              : Handler{&map<CopySign, float, float, float>};
+            if (key.type == ptx::Type::f64) return &map<CopySign, double, double, double>;
+            return key.type == ptx::Type::f32 ? &map<CopySign, float, float, float> : nullptr;
         case Opcode::ex2:
             return flushing_f32<ExponentialBase2>(key);
         case Opcode::lg2:
