@@ -23,6 +23,24 @@ std::expected<std::shared_ptr<emulator::Program>, Error> load_program_of(const L
     return emulator::load_program(*kernel.module);
 }
 
+std::expected<sass::Assembly, Error> machine_code_of(const LaunchQuestion& question,
+                                                     const ScheduleOptions& options) {
+    const FileKernel& kernel = question.file.kernels[question.kernel];
+    if (const auto stated = schedule::in_machine_code(options.settings))
+        return std::unexpected(
+            Error{.message = fmt::format("{} is set, and machine code is made for the device's own",
+                                         name(*stated))});
+    if (options.from_ptx || kernel.ptx == nullptr)
+        return std::unexpected(Error{.message = "PTX was asked for"});
+    const auto capability = static_cast<unsigned>(question.device.values.compute_capability);
+    auto code =
+        sass::assemble(*kernel.ptx, kernel.record.description.name, capability, sass::default_cache_folder());
+    // Code for another architecture is another's: older devices than ptxas knows.
+    if (code && code->architecture != fmt::format("sm_{}", capability))
+        return std::unexpected(Error{.message = fmt::format("ptxas makes no code for sm_{}", capability)});
+    return code;
+}
+
 std::expected<schedule::TracedLaunch, Error> trace_launch(
     const LaunchQuestion& question, emulator::Program& program, trimtab_dim3 grid, trimtab_dim3 block,
     std::uint32_t dynamic_shared_bytes, std::uint32_t resident, const ScheduleOptions& options) {
@@ -36,17 +54,7 @@ std::expected<schedule::TracedLaunch, Error> trace_launch(
         if (const auto placed = place_captured(question.captured->capture, program, memory, parameters);
             !placed)
             return std::unexpected(placed.error());
-    const auto capability = static_cast<unsigned>(question.device.values.compute_capability);
-    std::expected<sass::Assembly, Error> code = std::unexpected(Error{.message = "PTX was asked for"});
-    if (const auto stated = schedule::in_machine_code(options.settings))
-        code = std::unexpected(
-            Error{.message = fmt::format("{} is set, and machine code is made for the device's own",
-                                         name(*stated))});
-    else if (!options.from_ptx && kernel.ptx != nullptr)
-        code = sass::assemble(*kernel.ptx, description.name, capability, sass::default_cache_folder());
-    // Code for another architecture is another's: older devices than ptxas knows.
-    if (code && code->architecture != fmt::format("sm_{}", capability))
-        code = std::unexpected(Error{.message = fmt::format("ptxas makes no code for sm_{}", capability)});
+    const auto code = machine_code_of(question, options);
     auto traced = schedule::trace_launch(
         {.program = &program,
          .memory = &memory,

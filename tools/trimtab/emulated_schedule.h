@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "core/sass/assemble.h"
 #include "emulation/schedule/traced_launch.h"
 #include "tools/trimtab/launch_options.h"
 #include "trimtab/error.h"
@@ -29,6 +30,10 @@ struct ScheduleOptions {
                                                                         std::uint32_t dynamic_shared_bytes,
                                                                         std::uint32_t resident,
                                                                         const ScheduleOptions& options);
+
+// What ptxas makes of the kernel for the device, unless `options` rules it out: the error says why the PTX must do.
+[[nodiscard]] std::expected<sass::Assembly, Error> machine_code_of(const LaunchQuestion& question,
+                                                                   const ScheduleOptions& options);
 
 // The same in steps, for many launches of one kernel.
 [[nodiscard]] std::expected<std::shared_ptr<emulator::Program>, Error> load_program_of(

@@ -25,7 +25,7 @@ struct PruneQuestion {
     std::string global, sizes{"legal"}, metrics{"static"}, method{"screened"};
     double local_bytes_per_item = 0, least_gain = 0.01;
     std::uint32_t unknown_trips = 1;
-    bool loads_bypass_l1 = false, lists_all = false, quiet = false;
+    bool loads_bypass_l1 = false, from_ptx = false, lists_all = false, quiet = false;
 };
 
 bool divides(trimtab_dim3 global, trimtab_dim3 size) {
@@ -183,6 +183,7 @@ int run(const PruneQuestion& options) {
                      .least_gain = options.least_gain},
         .walk = {.unknown_trips = options.unknown_trips},
         .loads_bypass_l1 = options.loads_bypass_l1,
+        .from_ptx = options.from_ptx,
         .progress = [&](std::size_t done, std::size_t of) {
             progress.point(question->description().demangled, done, of);
         }};
@@ -245,6 +246,8 @@ void add_prune(CLI::App& app, Action& action) {
         ->check(CLI::NonNegativeNumber);
     command->add_flag("--bypass-l1", options->loads_bypass_l1,
                       "Cache global loads only in L2, as -Xptxas -dlcm=cg does");
+    command->add_flag("--from-ptx", options->from_ptx,
+                      "Simulate the PTX, even if ptxas could make machine code");
     command->add_flag("--all", options->lists_all, "List every size, and what became of it");
     command->add_flag("--quiet", options->quiet, "Print no progress");
     command->callback([options, &action] { action = [options] { return run(*options); }; });

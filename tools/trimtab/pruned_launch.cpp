@@ -65,6 +65,8 @@ std::expected<PrunedLaunch, Error> prune_launch(const LaunchQuestion& question, 
 
     pruning::WarpWalk walk(*code, question.arguments.bytes, options.walk);
     std::optional<Error> failed;
+    const ScheduleOptions how{.loads_bypass_l1 = options.loads_bypass_l1, .from_ptx = options.from_ptx};
+    const auto machine_code = machine_code_of(question, how);
     const auto request_of = [&](const pruning::GroupPlacement& placed) {
         return schedule::TraceRequest{
             .program = code->program.get(),
@@ -76,13 +78,13 @@ std::expected<PrunedLaunch, Error> prune_launch(const LaunchQuestion& question, 
             .device = &question.device,
             .resident = placed.at_once,
             .shared_bytes_of_block = question.image.static_shared_bytes + placed.local_bytes,
-            .loads_bypass_l1 = options.loads_bypass_l1};
+            .loads_bypass_l1 = options.loads_bypass_l1,
+            .code = machine_code ? &*machine_code : nullptr};
     };
     const auto traced = [&](const pruning::GroupPlacement& placed) {
         if (options.metrics == TraceMetrics::emulated)
             return trace_launch(question, *code->program, placed.groups, placed.group, placed.local_bytes,
-                                placed.at_once,
-                                {.loads_bypass_l1 = options.loads_bypass_l1, .from_ptx = true});
+                                placed.at_once, how);
         pruning::WalkedBlocks blocks(walk, placed.groups, placed.group);
         return schedule::trace_launch(request_of(placed), blocks);
     };

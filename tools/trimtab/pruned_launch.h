@@ -25,7 +25,7 @@ struct PruneOptions {
     TraceMetrics metrics = TraceMetrics::by_static_analysis;
     pruning::PruneSettings settings{};
     pruning::WalkSettings walk{};
-    bool loads_bypass_l1 = false;
+    bool loads_bypass_l1 = false, from_ptx = false;
     std::function<void(std::size_t done, std::size_t of)> progress{};
 };
 
