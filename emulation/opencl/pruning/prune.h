@@ -69,7 +69,8 @@ struct PruneResult {
     std::vector<SizeResult> sizes;  // in the order asked for
     std::size_t best = 0;           // index of the chosen one; sizes.size(): none can be launched
     std::size_t launchable = 0, traced = 0, batches = 0, simulated = 0;
-    double trace_seconds = 0, search_seconds = 0;  // of making traces; of estimates, bounds and simulation
+    // Of the processor: of making traces; of estimates, bounds and simulation.
+    double trace_seconds = 0, search_seconds = 0;
 
     [[nodiscard]] double pruned_share() const {
         return launchable == 0 ? 0 : 1 - static_cast<double>(simulated) / static_cast<double>(launchable);

@@ -244,9 +244,11 @@ TEST(Prune, NeverLeavesOutTheBestInTheOrderOfBounds) {
         const PruneResult screened = prune(request);
         EXPECT_LE(screened.simulated, 5u);
         EXPECT_EQ(screened.sizes[0].fate, Fate::simulated);
-        for (const SizeResult& one : screened.sizes)
-            if (one.fate == Fate::duplicate)
+        for (const SizeResult& one : screened.sizes) {
+            if (one.fate == Fate::duplicate) {
                 EXPECT_EQ(screened.sizes[one.representative].warps_at_once, one.warps_at_once);
+            }
+        }
     }
     EXPECT_GT(pruned, sizes.size());
 }
