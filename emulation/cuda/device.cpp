@@ -2,6 +2,7 @@
 #include "emulation/cuda/device.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 
@@ -81,11 +82,13 @@ cudaDeviceProp properties_of(const Device& device) {
     cudaDeviceProp p{};
     const std::string& name = device.description.name;
     std::memcpy(p.name, name.c_str(), std::min(name.size(), sizeof p.name - 1));
-    // Stable from run to run, and different for equal devices.
-    const std::size_t identity =
-        std::hash<std::string>{}(device.description.slug) + static_cast<std::size_t>(device.ordinal);
-    std::memcpy(p.uuid.bytes, &identity, sizeof identity);
-    p.uuid.bytes[15] = static_cast<char>(device.ordinal + 1);
+    // Stable from run to run, and different for equal devices. No byte is zero: some read it as text.
+    std::size_t identity = std::hash<std::string>{}(device.description.slug);
+    for (char& byte : p.uuid.bytes) {
+        byte = static_cast<char>(identity % 255 + 1);
+        identity = std::rotr(identity, 8) * 31 + 1;
+    }
+    p.uuid.bytes[15] = static_cast<char>(device.ordinal % 255 + 1);
     p.totalGlobalMem = device.total_bytes();
     p.sharedMemPerBlock = static_cast<std::size_t>(v.shared_bytes_per_block);
     p.sharedMemPerBlockOptin = static_cast<std::size_t>(v.shared_bytes_per_block_optin);

@@ -125,7 +125,8 @@ bool expects_emulator() {
 void offer_libraries() {
     if (!expects_emulator()) return;
     // A name without a folder is answered by what is loaded under it, wherever that lies.
-    for (const char* name : {"/trimtab-driver/libcuda.so.1", "/trimtab-runtime/libcudart.so.13"}) {
+    for (const char* name :
+         {"/trimtab-driver/libcuda.so.1", "/trimtab-driver/libcuda.so", "/trimtab-runtime/libcudart.so.13"}) {
         const std::string path = choosing::own_folder() + name;
         if (access(path.c_str(), R_OK) == 0) static_cast<void>(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL));
     }

@@ -23,7 +23,7 @@ namespace trimtab::runtime {
 // Will the emulator stand in for the GPU? Looks at the environment and at device files alone: a driver without device files
 // may find a GPU all the same (ask_driver()).
 [[nodiscard]] bool expects_emulator();
-// Where it will: lets the program find Trimtab's runtime where it opens libcuda.so.1 or libcudart.so.13.
+// Where it will: lets the program find Trimtab's runtime where it opens libcuda.so.1, libcuda.so or libcudart.so.13.
 void offer_libraries();
 
 // What CUDA's driver says of GPUs. Asking initialises it.

@@ -23,7 +23,7 @@ run() {
     timeout 250 "$build/bin/trimtab" run --report report.jsonl -- "$@" >out.txt 2>log.txt
 }
 
-"$cc" "$sources/launches.c" -o launches -I"$cuda/include" -L"$cuda/lib64/stubs" -lcuda
+"$cc" -Wno-deprecated-declarations "$sources/launches.c" -o launches -I"$cuda/include" -L"$cuda/lib64/stubs" -lcuda -ldl
 nvcc -arch=sm_75 -ptx "$sources/axpy.cu" -o axpy.ptx >log.txt 2>&1 || fail "nvcc fails"
 
 run nvcc -arch=sm_75 --cubin "$sources/axpy.cu" -o nvcc.cubin || fail "nvcc fails under trimtab run"

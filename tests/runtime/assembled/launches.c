@@ -2,8 +2,10 @@
 /* launches CUBIN: a kernel of a cubin, launched as CUDA 3 had it and as it is done now, on the emulator. Also asks for entry points by
    the version of CUDA that brought them, as programs of an older CUDA do. */
 #include <cuda.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void succeed(CUresult result, int line) {
     if (result == CUDA_SUCCESS) return;
@@ -80,6 +82,12 @@ int main(int count, char** words) {
     CUresult (*unregister)(void*);
     SUCCEED(cuGetProcAddress("cuGraphicsUnregisterResource", (void**)&unregister, 3000, 0, NULL));
     CHECK(unregister(NULL) == CUDA_ERROR_INVALID_HANDLE);
+    /* by both names of the driver's library, one driver; its device has a name of sixteen letters, for those who read it as text */
+    void* by_link = dlopen("libcuda.so", RTLD_LAZY);
+    CHECK(by_link != NULL && dlsym(by_link, "cuInit") == dlsym(dlopen("libcuda.so.1", RTLD_LAZY), "cuInit"));
+    CUuuid uuid;
+    SUCCEED(cuDeviceGetUuid(&uuid, device));
+    CHECK(memchr(uuid.bytes, 0, sizeof uuid.bytes) == NULL);
     puts("PASS");
     return 0;
 }
