@@ -9,6 +9,7 @@
 #include <chrono>
 #include <exception>
 
+#include "choosing/choices/doubt_text.h"
 #include "choosing/choices/other_totals.h"
 #include "core/analysis/launches/legal_blocks.h"
 #include "core/model/occupancy.h"
@@ -184,6 +185,8 @@ Decision Engine::choose_new(const Question& question) const {
     Decision decision =
         with_best_total(choose(description, driver, device, question.image, question.shape, least_gain_),
                         description, driver, device, question.image, question.shape, least_gain_);
+    if (const std::string advice = doubt_advice(decision.doubt); host_.can_profile() && !advice.empty())
+        decision.reason += "; " + advice;
     return with_best_body(std::move(decision), description, question.bodies, device, question.shape,
                           least_gain_);
 }

@@ -46,6 +46,8 @@ class Host {
     // The kernel's code, a fat binary or PTX, for a cross-check of its choices; null: it is not kept.
     [[nodiscard]] virtual std::shared_ptr<const std::vector<std::byte>> code(const Kernel& kernel) = 0;
 
+    // Does `trimtab profile` take the interface's programs?
+    [[nodiscard]] virtual bool can_profile() const { return true; }
     // What the interface's users call a thread block.
     [[nodiscard]] virtual std::string_view word_for_block() const { return "block"; }
 };

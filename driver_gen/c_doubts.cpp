@@ -30,6 +30,10 @@ std::string data_dependent(const KernelFits& fits, const model::RationalProgram&
            "\n\n";
 }
 
+std::string doubt(const char* why, std::size_t place) {
+    return fmt::format("TRIMTAB_DOUBT({}, {})", why, place);
+}
+
 template <class Value>
 std::string sum_of(const std::vector<Metric>& metrics, const Value& value) {
     std::string sum = value(metrics[0]);
@@ -47,8 +51,9 @@ std::string other_values(const KernelFits& fits, const model::RationalProgram& p
         "/* By metric that the model reads, what else it may be: by its error on points held out, by what "
         "others say\n"
         "   that tell the profile as well, and by what no launch exceeds. */\n"
-        "static int trimtab_other_values(const trimtab_context* context, trimtab_dim3 block, double* least,\n"
-        "                                double* most, double* times) {\n" +
+        "static uint32_t trimtab_other_values(const trimtab_context* context, trimtab_dim3 block, double* "
+        "least,\n"
+        "                                     double* most, double* times) {\n" +
         fmt::format(
             "    const trimtab_variables* v =\n        {}(context, trimtab_box_count, block.x, block.y, "
             "block.z);\n",
@@ -67,15 +72,31 @@ std::string other_values(const KernelFits& fits, const model::RationalProgram& p
                 "trimtab_add_range({}, {} * ({}), trimtab_times({}, threads) * ({}), least + {}, most + {})",
                 value(fit.metric), c_literal(range->least_times), all, c_literal(range->times), all, i, i);
         }
-        text += line(fmt::format("if (!trimtab_is_count({}(v), slack) && !{}) return 0;",
-                                 metrics.fitted_function(fit.metric), known));
+        if (std::ranges::find(bounds, fit.metric, &MetricBound::metric) == bounds.end())
+            text += line(fmt::format("if (trimtab_is_endless({}(v))) return {};",
+                                     metrics.fitted_function(fit.metric), doubt("TRIMTAB_DOUBT_ERROR", i)));
+        std::string is_known =
+            fmt::format("trimtab_is_count({}(v), slack)", metrics.fitted_function(fit.metric));
+        if (has_some(fits, fit)) {
+            is_known = fmt::format("trimtab_is_some({}(v))", metrics.fitted_function(fit.metric));
+            std::string last = "trimtab_all_boxes(context->range, block.x, block.y, block.z)";
+            if (fit.metric == Metric::active_warps)
+                last = "trimtab_warps(block.x, block.y, block.z)";
+            else if (fit.metric == Metric::footprint_sectors)
+                last = fmt::format("{} * ({})", value(Metric::active_warps), sum_of(touching, value));
+            known = fmt::format("trimtab_add_range({0}, 1.0, {1}, least + {2}, most + {2})",
+                                value(fit.metric), last, i);
+        }
+        text += line(
+            fmt::format("if (!{} && !{}) return {};", is_known, known, doubt("TRIMTAB_DOUBT_NO_COUNT", i)));
         if (!fit.exact)
             text += line(fmt::format("most[{0}] = trimtab_max(most[{0}], {1});", i,
                                      c_literal(1 + fit.quality.held_out_max_error)));
         for (std::size_t rival = 0; rival < fit.rivals.size(); ++rival)
-            text +=
-                line(fmt::format("if (!trimtab_add_rival({}, {}(v), slack, least + {}, most + {})) return 0;",
-                                 value(fit.metric), metrics.rival_function(fit.metric, rival), i, i));
+            text += line(fmt::format(
+                "if (!trimtab_add_rival({0}, {1}(v), slack, least + {2}, most + {2})) return {3};",
+                value(fit.metric), metrics.rival_function(fit.metric, rival), i,
+                doubt("TRIMTAB_DOUBT_RIVALS", i)));
         for (const MetricBound& bound : bounds) {
             if (bound.metric != fit.metric) continue;
             const std::string sum = sum_of(bound.others, value);
@@ -89,7 +110,7 @@ std::string other_values(const KernelFits& fits, const model::RationalProgram& p
     }
     return text +
            "    (void)v, (void)threads, (void)slack, (void)least, (void)most, (void)times;\n    return "
-           "1;\n}\n\n";
+           "0;\n}\n\n";
 }
 
 std::string outside_profile(const KernelFits& fits) {
@@ -101,17 +122,22 @@ std::string outside_profile(const KernelFits& fits) {
                 ? fmt::format("!(data[{}] >= {})", i, c_literal(parameter.is_stride ? parameter.least : 0))
                 : fmt::format("!(data[{0}] >= {1} && data[{0}] <= {2})", i, c_literal(parameter.least),
                               c_literal(parameter.most));
-        (parameter.is_number && !parameter.varied ? numbers : sizes) +=
-            fmt::format("    if ({}) return 1; /* {} */\n", condition, c_comment_text(fits.data_names[i]));
+        const bool is_number = parameter.is_number && !parameter.varied;
+        const char* const why = is_number          ? "TRIMTAB_DOUBT_NUMBER"
+                                : parameter.varied ? "TRIMTAB_DOUBT_TOO_SMALL"
+                                                   : "TRIMTAB_DOUBT_OTHER_VALUE";
+        (is_number ? numbers : sizes) += fmt::format("    if ({}) return {}; /* {} */\n", condition,
+                                                     doubt(why, i), c_comment_text(fits.data_names[i]));
     }
     return "/* Not 0 where the profile cannot speak for D. */\n"
            "static uint32_t trimtab_outside_profile(const trimtab_context* context) {\n"
            "    const double* data = context->data;\n    const double* range = context->range;\n" +
            sizes +
            "    (void)data;\n"
-           "    return !(range[0] < range[1] && range[2] < range[3] && range[4] < range[5]);\n}\n\n"
+           "    if (range[0] < range[1] && range[2] < range[3] && range[4] < range[5]) return 0;\n"
+           "    return TRIMTAB_DOUBT_IDLE;\n}\n\n"
            "/* Not 0 where numbers of D that reach a branch are none that were profiled. */\n"
-           "static int trimtab_has_other_values(const trimtab_context* context) {\n"
+           "static uint32_t trimtab_has_other_values(const trimtab_context* context) {\n"
            "    const double* data = context->data;\n" +
            numbers + "    (void)data;\n    return 0;\n}\n\n";
 }

@@ -68,6 +68,12 @@ std::string name_table(const char* table, const std::vector<std::string>& names)
     return c_wrapped(text + (names.empty() ? " 0 };" : " };"), "") + "\n";
 }
 
+std::string number_table(const char* table, const std::vector<double>& numbers) {
+    std::string text = fmt::format("static const double {}[] = {{", table);
+    for (const double number : numbers) text += " " + c_literal(number) + ",";
+    return c_wrapped(text + (numbers.empty() ? " 0 };" : " };"), "") + "\n";
+}
+
 }  // namespace
 
 const std::string& common_driver_text() {
@@ -134,6 +140,14 @@ std::expected<std::string, Error> print_driver(const KernelDescription& descript
     text += "/* ---- The driver ---- */\n\n";
     text += name_table("trimtab_data_names", fits.data_names);
     text += name_table("trimtab_metric_names", metric_names);
+    std::vector<double> least, most;
+    for (const ProfiledParameter& parameter : fits.profiled) {
+        least.push_back(parameter.least);
+        most.push_back(parameter.most);
+    }
+    least.resize(fits.data_names.size());
+    most.resize(fits.data_names.size());
+    text += number_table("trimtab_profiled_least", least) + number_table("trimtab_profiled_most", most);
     text += fill_in(driver_end_inc, {{"@DATA_COUNT@", fmt::format("{}", fits.data_names.size())},
                                      {"@METRIC_COUNT@", fmt::format("{}", fits.metrics.size())},
                                      {"@FILL@", fill_all},

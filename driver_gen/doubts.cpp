@@ -3,12 +3,15 @@
 
 #include <algorithm>
 
+#include "trimtab/driver.h"
+
 namespace trimtab::driver_gen {
 
 using model::Metric;
 
 namespace {
 
+#include "driver_gen/box_geometry.inc"
 #include "driver_gen/other_values.inc"
 
 // A lane's access lies in one sector and takes a pass of its own at worst; a line has four sectors; what a warp does takes an instruction.
@@ -51,6 +54,14 @@ std::optional<MetricBound> range_of(const KernelFits& fits, Metric metric) {
     return std::nullopt;
 }
 
+bool has_some(const KernelFits& fits, const FittedMetric& fit) {
+    if (fit.least < 1) return false;
+    if (fit.metric == Metric::footprint_sectors)
+        return fits.find(Metric::active_warps) != nullptr &&
+               std::ranges::all_of(touching, [&](Metric metric) { return fits.find(metric) != nullptr; });
+    return fit.metric == Metric::active_blocks || fit.metric == Metric::active_warps;
+}
+
 bool is_limit(const KernelFits& fits, const MetricBound& bound) {
     return fits.find(bound.metric)->data_dependent && std::ranges::none_of(bound.others, [&](Metric metric) {
                return fits.find(metric)->data_dependent;
@@ -58,8 +69,9 @@ bool is_limit(const KernelFits& fits, const MetricBound& bound) {
 }
 
 // The order of these operations is that of the printed C (c_doubts.cpp): change both or neither.
-std::optional<OtherValues> other_values(const KernelFits& fits, const FittedMetric& fit,
-                                        std::span<const double> data, double x, double y, double z) {
+std::expected<OtherValues, std::uint32_t> other_values(const KernelFits& fits, const FittedMetric& fit,
+                                                       std::span<const double> data, double x, double y,
+                                                       double z) {
     const auto evaluate = [&](Metric metric) { return fits.evaluate(metric, data, x, y, z); };
     const double slack = 1.0 + slack_share * evaluate(Metric::warp_instructions),
                  value = evaluate(fit.metric), threads = x * y * z;
@@ -69,20 +81,36 @@ std::optional<OtherValues> other_values(const KernelFits& fits, const FittedMetr
         return sum;
     };
     OtherValues others{.least = 1, .most = 1, .times = trimtab_may_be_times};
-    if (!trimtab_is_count(fits.fitted(fit.pieces, data, x, y, z), slack)) {
+    const std::vector<MetricBound> bounds = metric_bounds(fits);
+    if (std::ranges::find(bounds, fit.metric, &MetricBound::metric) == bounds.end() &&
+        trimtab_is_endless(fits.fitted(fit.pieces, data, x, y, z)))
+        return std::unexpected(TRIMTAB_DOUBT_ERROR);
+    if (has_some(fits, fit)) {
+        double last = 0;
+        if (fit.metric == Metric::active_blocks)
+            last = trimtab_all_boxes(fits.ranges.evaluate(data).data(), x, y, z);
+        else if (fit.metric == Metric::active_warps)
+            last = trimtab_warps(x, y, z);
+        else
+            last = evaluate(Metric::active_warps) * sum_of(touching);
+        if (!trimtab_is_some(fits.fitted(fit.pieces, data, x, y, z)) &&
+            !trimtab_add_range(value, 1, last, &others.least, &others.most))
+            return std::unexpected(TRIMTAB_DOUBT_NO_COUNT);
+    } else if (!trimtab_is_count(fits.fitted(fit.pieces, data, x, y, z), slack)) {
         const auto range = range_of(fits, fit.metric);
-        if (!range) return std::nullopt;
+        if (!range) return std::unexpected(TRIMTAB_DOUBT_NO_COUNT);
         const double sum = sum_of(range->others);
         if (!trimtab_add_range(value, range->least_times * sum, trimtab_times(range->times, threads) * sum,
                                &others.least, &others.most))
-            return std::nullopt;
+            return std::unexpected(TRIMTAB_DOUBT_NO_COUNT);
     }
     if (!fit.exact) others.most = std::max(others.most, 1 + fit.quality.held_out_max_error);
     for (const std::vector<Piece>& rival : fit.rivals) {
         const double other = std::clamp(fits.fitted(rival, data, x, y, z), fit.least, fit.most);
-        if (!trimtab_add_rival(value, other, slack, &others.least, &others.most)) return std::nullopt;
+        if (!trimtab_add_rival(value, other, slack, &others.least, &others.most))
+            return std::unexpected(TRIMTAB_DOUBT_RIVALS);
     }
-    for (const MetricBound& bound : metric_bounds(fits)) {
+    for (const MetricBound& bound : bounds) {
         if (bound.metric != fit.metric) continue;
         const double sum = sum_of(bound.others);
         trimtab_add_bound(value, trimtab_times(bound.times, threads) * sum, &others.least);

@@ -3,6 +3,8 @@
 // functions that tell it equally well part, and counts come out that no launch has.
 #pragma once
 
+#include <cstdint>
+#include <expected>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,6 +25,11 @@ struct MetricBound {
 [[nodiscard]] std::vector<MetricBound> metric_bounds(const KernelFits& fits);
 // What it is of what it belongs to: sectors of requests, partial ones of sectors. None: of instructions alone.
 [[nodiscard]] std::optional<MetricBound> range_of(const KernelFits& fits, model::Metric metric);
+// Of the launch's shape or footprint, and never none: from 1 to as many as the block's threads, the launch's blocks or the
+// sectors of all its warps.
+[[nodiscard]] bool has_some(const KernelFits& fits, const FittedMetric& fit);
+// A box touches at most what its warps do.
+inline const std::vector<model::Metric> touching{model::Metric::load_sectors, model::Metric::store_sectors};
 // Of a metric that the contents of the arrays decide, by some that they do not.
 [[nodiscard]] bool is_limit(const KernelFits& fits, const MetricBound& bound);
 
@@ -33,9 +40,11 @@ inline constexpr double slack_share = 0.05;
 struct OtherValues {
     double least = 1, most = 1, times = 1;
 };
-// By the error on points held out, by what rivals say, and by the bounds. None: it can be nothing that is known.
-[[nodiscard]] std::optional<OtherValues> other_values(const KernelFits& fits, const FittedMetric& fit,
-                                                      std::span<const double> data, double x, double y,
-                                                      double z);
+// By the error on points held out, by what rivals say, and by the bounds. The error: it can be nothing that is known;
+// TRIMTAB_DOUBT_... says why.
+[[nodiscard]] std::expected<OtherValues, std::uint32_t> other_values(const KernelFits& fits,
+                                                                     const FittedMetric& fit,
+                                                                     std::span<const double> data, double x,
+                                                                     double y, double z);
 
 }  // namespace trimtab::driver_gen

@@ -335,6 +335,11 @@ FittedMetric MetricFitter::fit(std::vector<Variable>& variables) {
     }
 
     const auto [low, high] = std::ranges::minmax(points_, {}, &FitPoint::value);
+    // A launch that does something has one at least.
+    if ((metric_ == Metric::active_blocks || metric_ == Metric::active_warps ||
+         metric_ == Metric::footprint_sectors) &&
+        low.value >= 1)
+        fitted.least = 1;
     const std::vector<FormSpec> specs =
         forms_for(metric_, {.given_terms = !fit_variables_.data_terms.empty(),
                             .blocks_cooperate = fit_variables_.blocks_cooperate,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "trimtab/driver.h"
+
 namespace trimtab::driver_gen {
 
 namespace {
@@ -70,23 +72,25 @@ double KernelFits::evaluate(model::Metric metric, std::span<const double> data, 
     return fit == nullptr ? 0 : clamped(fitted(fit->pieces, data, x, y, z), *fit);
 }
 
-bool KernelFits::uncertain(std::span<const double> data) const {
-    for (std::size_t i = 0; i < profiled.size() && i < data.size(); ++i)
-        if (!profiled[i].varied && !profiled[i].is_number &&
-            !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
-            return true;
-    for (std::size_t i = 0; i < profiled.size() && i < data.size(); ++i)
-        if (profiled[i].varied && !(data[i] >= (profiled[i].is_stride ? profiled[i].least : 0))) return true;
+// The order is that of the printed C (c_doubts.cpp).
+std::uint32_t KernelFits::outside(std::span<const double> data) const {
+    for (std::size_t i = 0; i < profiled.size() && i < data.size(); ++i) {
+        if (!profiled[i].varied && profiled[i].is_number) continue;
+        if (profiled[i].varied && !(data[i] >= (profiled[i].is_stride ? profiled[i].least : 0)))
+            return TRIMTAB_DOUBT(TRIMTAB_DOUBT_TOO_SMALL, i);
+        if (!profiled[i].varied && !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
+            return TRIMTAB_DOUBT(TRIMTAB_DOUBT_OTHER_VALUE, i);
+    }
     const auto range = ranges.evaluate(data);
-    return !(range[0] < range[1] && range[2] < range[3] && range[4] < range[5]);
+    return range[0] < range[1] && range[2] < range[3] && range[4] < range[5] ? 0 : TRIMTAB_DOUBT_IDLE;
 }
 
-bool KernelFits::has_other_numbers(std::span<const double> data) const {
+std::uint32_t KernelFits::other_number(std::span<const double> data) const {
     for (std::size_t i = 0; i < profiled.size() && i < data.size(); ++i)
         if (!profiled[i].varied && profiled[i].is_number &&
             !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
-            return true;
-    return false;
+            return TRIMTAB_DOUBT(TRIMTAB_DOUBT_NUMBER, i);
+    return 0;
 }
 
 model::RationalProgram::MetricFunction metric_function(const KernelFits& fits, std::span<const double> data) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "choosing/choices/choose.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/block_list.h"
 #include "choosing/choices/choose_body.h"
+#include "choosing/choices/doubt_text.h"
 #include "choosing/choices/other_totals.h"
 #include "core/analysis/launches/legal_blocks.h"
 
@@ -124,9 +127,14 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
     }
     if (found > static_cast<int>(asked))
         return makes_no_sense(shape, "its driver program offers more blocks than it was asked for");
-    if (written.uncertain != 0 || std::isnan(decision.written_ns)) {
-        decision.reason = "the prediction of the block as written is uncertain";
+    const auto keep = [&](std::string_view what, std::uint32_t doubt) {
+        const std::string why = doubt_text(driver, data, doubt);
+        decision.reason = why.empty() ? std::string(what) : fmt::format("{}: {}", what, why);
+        decision.doubt = std::max(doubt, TRIMTAB_DOUBT_UNTOLD);
         return decision;
+    };
+    if (written.uncertain != 0 || std::isnan(decision.written_ns)) {
+        return keep("the prediction of the block as written is uncertain", written.uncertain);
     }
     bool any_certain = false;
     for (int i = 0; i < found; ++i) {
@@ -156,7 +164,8 @@ Decision choose(const analysis::KernelDescription& description, const trimtab_dr
         decision.by = by_of(description);
         decision.reason = "the block as written is predicted fastest";
     } else {
-        decision.reason = found == 0 ? "no other block is legal" : "the predictions are uncertain";
+        if (found != 0) return keep("the predictions are uncertain", candidates[0].uncertain);
+        decision.reason = "no other block is legal";
     }
     return decision;
 }

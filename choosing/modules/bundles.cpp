@@ -34,7 +34,7 @@ std::expected<json, Error> read_record(const trimtab_bundle& bundle, const std::
 std::string mismatch(const trimtab_driver& driver, const analysis::KernelDescription& description) {
     if (driver.abi != TRIMTAB_DRIVER_ABI)
         return fmt::format("its driver program has ABI {}, this runtime {}", driver.abi, TRIMTAB_DRIVER_ABI);
-    if (driver.struct_bytes < sizeof(trimtab_driver) || driver.evaluate == nullptr ||
+    if (driver.struct_bytes < offsetof(trimtab_driver, profiled_least) || driver.evaluate == nullptr ||
         driver.select == nullptr || (driver.data_count > 0 && driver.data_names == nullptr))
         return "its driver program is incomplete";
     if (driver.metric_count > TRIMTAB_MAX_METRICS) return "its driver program has too many metrics";

@@ -210,6 +210,7 @@ TEST_F(EngineTest, AnUncertainPredictionChangesNothing) {
     driver_script().relative_error = 0.7;
     start();
     expect_as_written(decide(), shape(), "uncertain");
+    EXPECT_THAT(decide().reason, ::testing::HasSubstr("trimtab profile -- PROGRAM"));
     EXPECT_FALSE(std::isnan(decide().written_ns));
     // As far off as the time is long: that is no time to tell anybody.
     driver_script().relative_error = 40;

@@ -107,7 +107,9 @@ trimtab_driver fake_driver(const analysis::KernelDescription& description) {
             .data_names = data_names,
             .metric_names = nullptr,
             .evaluate = &evaluate,
-            .select = &select};
+            .select = &select,
+            .profiled_least = nullptr,
+            .profiled_most = nullptr};
 }
 
 FakeBundle::FakeBundle(const analysis::KernelDescription& description, const std::string& fat_binary_hash,

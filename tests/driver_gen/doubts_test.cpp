@@ -61,7 +61,7 @@ KernelFits fits_with(std::vector<FittedMetric> own) {
     return fits;
 }
 
-std::optional<OtherValues> others(const KernelFits& fits, Metric metric, double phase) {
+std::expected<OtherValues, std::uint32_t> others(const KernelFits& fits, Metric metric, double phase) {
     return other_values(fits, *fits.find(metric), std::vector<double>{phase, 1024}, 128, 1, 1);
 }
 
@@ -129,6 +129,29 @@ TEST(Doubts, ACountBelowZeroIsNone) {
     EXPECT_FALSE(others(no_number, Metric::load_requests, 0));
 }
 
+// Active blocks are at least one, and at most those of the launch: 8 of 128 threads.
+TEST(Doubts, BlocksBelowOneAreFromOneToAllOfThem) {
+    FittedMetric blocks = metric_of(Metric::active_blocks, {addend(4), addend(-0.1, {{0, 1}})}, 0.01);
+    blocks.least = 1;
+    const KernelFits fits = fits_with({blocks});
+    EXPECT_EQ(others(fits, Metric::active_blocks, 30)->least, 1);
+    const auto found = others(fits, Metric::active_blocks, 64);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(fits.evaluate(Metric::active_blocks, std::vector<double>{64, 1024}, 128, 1, 1), 1);
+    EXPECT_EQ(found->least, 1);
+    EXPECT_EQ(found->most, 8);
+    // A block touches one sector at least, at most what its 4 warps' requests touch: 12 sectors each.
+    FittedMetric footprint = metric_of(Metric::footprint_sectors, {addend(40), addend(-1, {{0, 1}})}, 0.01);
+    footprint.least = 1;
+    const auto touched = others(fits_with({footprint}), Metric::footprint_sectors, 64);
+    ASSERT_TRUE(touched);
+    EXPECT_EQ(touched->least, 1);
+    EXPECT_EQ(touched->most, 48);
+    // The profile has none: what is below 0 is no count.
+    footprint.least = 0;
+    EXPECT_FALSE(others(fits_with({footprint}), Metric::footprint_sectors, 64));
+}
+
 // Two requests of a warp touch 2 to 64 sectors, whatever the fit says.
 TEST(Doubts, SectorsBelowZeroAreAsManyAsRequestsMayTouch) {
     FittedMetric sectors = metric_of(Metric::load_sectors, {addend(8), addend(-0.01, {{0, 1}})}, 0.01);
@@ -174,8 +197,8 @@ class DoubtfulDriver {
                                        **model::performance_model(model::default_model));
         compiled_.emplace(text.value(), description.id, "clang-22");
     }
-    trimtab_prediction at(double phase) const {
-        const double data[]{phase, 1024};
+    trimtab_prediction at(double phase, double extent = 1024) const {
+        const double data[]{phase, extent};
         trimtab_image image{};
         image.registers_per_thread = 16;
         trimtab_prediction out{};
@@ -203,6 +226,31 @@ TEST(Doubts, ReachThePrediction) {
     EXPECT_EQ(negative.at(32).uncertain, 0u);
     EXPECT_NE(negative.at(1e5).uncertain, 0u);
     EXPECT_TRUE(std::isinf(negative.at(1e5).relative_error));
+
+    EXPECT_EQ(negative.at(1e5).uncertain, TRIMTAB_DOUBT(TRIMTAB_DOUBT_NO_COUNT, 2));  // load_requests
+
+    // A loop that is never entered, and a launch of nothing.
+    const DoubtfulDriver loop({metric_of(Metric::warp_instructions, {addend(6), addend(9, {{0, 1}})})});
+    EXPECT_EQ(loop.at(0).uncertain, 0u);
+    EXPECT_GT(loop.at(0).predicted_ns, 0);
+    EXPECT_LT(loop.at(0).predicted_ns, loop.at(64).predicted_ns);
+    EXPECT_EQ(loop.at(16, 0).uncertain, TRIMTAB_DOUBT_IDLE);
+    EXPECT_EQ(loop.at(-1).uncertain, TRIMTAB_DOUBT(TRIMTAB_DOUBT_TOO_SMALL, 0));
+    // Met exactly by a function that 0 has no part in, whether it has no end there or is no number.
+    const DoubtfulDriver quotient({metric_of(Metric::warp_instructions, {addend(6), addend(9, {{0, -1}})})});
+    EXPECT_EQ(quotient.at(16).uncertain, 0u);
+    EXPECT_EQ(quotient.at(0).uncertain, TRIMTAB_DOUBT(TRIMTAB_DOUBT_ERROR, 0));
+    const DoubtfulDriver no_number(
+        {metric_of(Metric::warp_instructions, {addend(60, {{0, 1}, {0, -1}}), addend(9, {{0, 1}})})});
+    EXPECT_EQ(no_number.at(16).uncertain, 0u);
+    EXPECT_NE(no_number.at(0).uncertain, 0u);
+    EXPECT_FALSE(std::isnan(no_number.at(0).predicted_ns));
+
+    FittedMetric blocks = metric_of(Metric::active_blocks, {addend(8.01), addend(-0.1, {{0, 1}})}, 0.01);
+    blocks.least = 1;
+    const DoubtfulDriver few(std::vector{blocks});
+    EXPECT_EQ(few.at(0.1).uncertain, 0u);
+    EXPECT_LT(few.at(80).relative_error, 10);  // 1 to 8 blocks, not anything
 
     FittedMetric parting = metric_of(Metric::warp_instructions, {addend(40), addend(0.001, {{0, 2}})}, 0.01);
     parting.rivals = {{{.when = {}, .numerator = {addend(41)}, .denominator = {}}}};

@@ -44,26 +44,45 @@ Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns) {
     const auto data = data_of(launch, block);
     if (!data || !(ns > 0)) return {};
     const std::vector<model::Metric> used = launch.program->metrics_used();
-    bool uncertain = launch.fits->uncertain(*data);
-    const bool has_other_numbers = launch.fits->has_other_numbers(*data);
-    double squares = 0;
-    for (const driver_gen::FittedMetric& fit : launch.fits->metrics) {
-        if (std::ranges::find(used, fit.metric) == used.end()) continue;
-        const auto others = driver_gen::other_values(*launch.fits, fit, *data, block.x, block.y, block.z);
-        if (!others) return {};
-        if (fit.data_dependent || has_other_numbers) {
+    std::uint32_t doubt = launch.fits->outside(*data);
+    const std::uint32_t other_number = launch.fits->other_number(*data);
+    double squares = 0, largest = 0;
+    std::vector<driver_gen::OtherValues> values;
+    const std::vector<driver_gen::FittedMetric>& metrics = launch.fits->metrics;
+    const auto is_read = [&](std::size_t i) {
+        return std::ranges::find(used, metrics[i].metric) != used.end();
+    };
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+        values.emplace_back();
+        if (!is_read(i)) continue;
+        const auto others =
+            driver_gen::other_values(*launch.fits, metrics[i], *data, block.x, block.y, block.z);
+        if (!others) return {.uncertain = doubt != 0 ? doubt : TRIMTAB_DOUBT(others.error(), i)};
+        values[i] = *others;
+    }
+    std::size_t worst = 0;
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+        if (!is_read(i)) continue;
+        const driver_gen::FittedMetric& fit = metrics[i];
+        const driver_gen::OtherValues* const others = &values[i];
+        if (fit.data_dependent || other_number != 0) {
             const ScaledMetric many{.metric = fit.metric, .factor = others->times};
             const auto other = predicted_ns(launch, block, many);
-            uncertain = uncertain || !other ||
-                        (std::abs(ns - *other) > 0.25 * ns && !is_alike(launch, many, ns, *other));
+            const bool leans =
+                !other || (std::abs(ns - *other) > 0.25 * ns && !is_alike(launch, many, ns, *other));
+            if (leans && doubt == 0)
+                doubt = other_number != 0 ? other_number : TRIMTAB_DOUBT(TRIMTAB_DOUBT_ARRAYS, i);
         }
         const double more =
             std::max(change(launch, block, ns, {.metric = fit.metric, .factor = others->most}),
                      change(launch, block, ns, {.metric = fit.metric, .factor = others->least}));
         squares += more * more;
+        if (more > largest) worst = i;
+        largest = std::max(largest, more);
     }
     const double error = std::sqrt(squares);
-    return {.relative_error = error, .uncertain = uncertain || !(error <= 0.5)};
+    if (!(error <= 0.5) && doubt == 0) doubt = TRIMTAB_DOUBT(TRIMTAB_DOUBT_ERROR, worst);
+    return {.relative_error = error, .uncertain = doubt};
 }
 
 namespace {
@@ -91,7 +110,7 @@ int evaluate(const trimtab_device* /*device*/, const trimtab_image* /*image*/, c
     const Judgement judgement = judge(launch, block, *ns);
     out->predicted_ns = *ns;
     out->relative_error = judgement.relative_error;
-    out->uncertain = judgement.uncertain ? 1 : 0;
+    out->uncertain = judgement.uncertain;
     out->metric_count = 0;
     return 0;
 }
@@ -111,7 +130,7 @@ int select(const trimtab_device* /*device*/, const trimtab_image* /*image*/, con
         out[i] = *trimtab_found(search.get(), i);
         const Judgement judgement = judge(launch, out[i].block, out[i].predicted_ns);
         out[i].relative_error = judgement.relative_error;
-        out[i].uncertain = judgement.uncertain ? 1 : 0;
+        out[i].uncertain = judgement.uncertain;
     }
     return static_cast<int>(count);
 }
@@ -135,6 +154,20 @@ InterpretedDriver::InterpretedDriver(const RankedLaunch& launch) {
     driver_.struct_bytes = sizeof driver_;
     driver_.evaluate = evaluate;
     driver_.select = select;
+    for (std::size_t i = 0; i < launch.fits->data_names.size(); ++i) {
+        data_names_.push_back(launch.fits->data_names[i].c_str());
+        least_.push_back(launch.fits->profiled[i].least);
+        most_.push_back(launch.fits->profiled[i].most);
+    }
+    // The names are literals.
+    for (const driver_gen::FittedMetric& fit : launch.fits->metrics)
+        metric_names_.push_back(model::name(fit.metric).data());
+    driver_.data_count = static_cast<std::uint32_t>(data_names_.size());
+    driver_.metric_count = static_cast<std::uint32_t>(metric_names_.size());
+    driver_.data_names = data_names_.data();
+    driver_.metric_names = metric_names_.data();
+    driver_.profiled_least = least_.data();
+    driver_.profiled_most = most_.data();
 }
 
 InterpretedDriver::~InterpretedDriver() {

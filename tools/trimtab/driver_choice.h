@@ -2,8 +2,10 @@
 // What a kernel's driver program would choose, asked of the interpreted model.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "tools/trimtab/ranking.h"
 
@@ -15,7 +17,7 @@ namespace trimtab::tools {
 // What the prediction of a block is worth, as driver_gen/driver_judge.inc's trimtab_judge says it.
 struct Judgement {
     double relative_error = std::numeric_limits<double>::infinity();
-    bool uncertain = true;
+    std::uint32_t uncertain = TRIMTAB_DOUBT_UNTOLD;  // 0, or why
 };
 [[nodiscard]] Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns);
 
@@ -32,6 +34,8 @@ class InterpretedDriver {
 
   private:
     trimtab_driver driver_{};
+    std::vector<const char*> data_names_, metric_names_;
+    std::vector<double> least_, most_;
 };
 
 }  // namespace trimtab::tools

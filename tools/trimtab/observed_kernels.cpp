@@ -22,6 +22,7 @@
 #include "profiler/emulator_backend.h"
 #include "profiler/observed_profile.h"
 #include "profiler/store.h"
+#include "tools/trimtab/doubted_launches.h"
 #include "tools/trimtab/kernel_file.h"
 
 namespace trimtab::tools {
@@ -59,7 +60,8 @@ class Keeper {
               settings.store.empty() ? profiler::default_store_path() : profiler::store_path(settings.store),
               say, remote::store_of_environment(say)) {}
 
-    ObservedKernel keep(const FileKernel& kernel, std::vector<ObservedLaunch> launches) {
+    // `bench`: of its launches, those as written are what the planned profile is asked about.
+    ObservedKernel keep(const FileKernel& kernel, std::vector<ObservedLaunch> launches, const Bench& bench) {
         const analysis::KernelDescription& description = kernel.record.description;
         ObservedKernel out{.name = description.name,
                            .demangled = description.demangled,
@@ -97,6 +99,10 @@ class Keeper {
             for (const model::Metric metric : planned->data_dependent) names.push_back(model::name(metric));
             out.planned = fmt::format("the planned profile changes with the contents of arrays ({})",
                                       fmt::join(names, ", "));
+        } else if (planned) {
+            const std::string why = doubt_of(*planned, description, launches, bench);
+            if (!why.empty())
+                out.planned = fmt::format("the planned profile does not hold for them: {}", why);
         }
         // Who counted: points of another's are not joined with these.
         std::string version(backend->version());
@@ -120,6 +126,27 @@ class Keeper {
     }
 
   private:
+    // Why a launch of the program could not be decided by the profile; empty: all could.
+    static std::string doubt_of(const profiler::Profile& planned,
+                                const analysis::KernelDescription& description,
+                                const std::vector<ObservedLaunch>& launches, const Bench& bench) {
+        const auto same = [](const trimtab_dim3& a, const BlockSize& b) {
+            return a.x == b[0] && a.y == b[1] && a.z == b[2];
+        };
+        std::string_view device = model::default_device;
+        std::vector<LaunchOfProgram> written;
+        for (const ObservedLaunch& launch : launches)
+            for (const BenchedLaunch& one : bench.launches)
+                if (one.kernel == description.name && same(launch.grid, one.written.grid) &&
+                    same(launch.block, one.written.block)) {
+                    written.push_back(
+                        {.parameters = launch.parameters, .grid = launch.grid, .block = launch.block});
+                    device = one.device;
+                    break;
+                }
+        const auto known = model::find_device(device);
+        return known ? why_uncertain(description, planned, written, *known) : std::string();
+    }
     static void say(const std::string& line) { fmt::print(stderr, "trimtab: {}\n", line); }
     const ObservedSettings& settings_;
     profiler::ProfileStore store_;
@@ -187,7 +214,7 @@ std::expected<std::vector<ObservedKernel>, Error> observed_kernels(const Bench& 
             kernel.failure = "not profiled: " + found.error().text();
             continue;
         }
-        out.push_back(keeper.keep(file->second.kernels[*found], own->second));
+        out.push_back(keeper.keep(file->second.kernels[*found], own->second, bench));
     }
     std::map<std::string, std::vector<ObservedKernel*>> stored;
     for (ObservedKernel& kernel : out)

@@ -2,6 +2,8 @@
 #include "tools/trimtab/ranking.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "core/analysis/launches/legal_blocks.h"
@@ -114,7 +116,8 @@ std::optional<double> predicted_ns(const RankedLaunch& launch, trimtab_dim3 bloc
         model::input_values(*launch.program, launch.device->values, launch.image, of_block->shape);
     const auto result = launch.program->evaluate(inputs, metric);
     if (!result.launchable) return std::nullopt;
-    return result.time_ns;
+    // As trimtab_predict: no number has no place in an order.
+    return std::isnan(result.time_ns) ? std::numeric_limits<double>::infinity() : result.time_ns;
 }
 
 std::vector<RankedBlock> rank(const RankedLaunch& launch, std::span<const trimtab_dim3> blocks) {

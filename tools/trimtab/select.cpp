@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "choosing/choices/doubt_text.h"
 #include "choosing/settings.h"
 #include "core/analysis/annotations/annotated_launch.h"
 #include "core/analysis/launches/built_in_blocks.h"
@@ -58,12 +59,23 @@ int refuse(const SelectOptions& options, const LaunchQuestion& question, std::sp
     return fail(ExitCode::no, fmt::format("{}: {}", question.description().demangled, reason));
 }
 
+std::string with_advice(std::string why, std::uint32_t doubt) {
+    const std::string advice = choosing::doubt_advice(doubt);
+    return why + (why.empty() || advice.empty() ? "" : "; ") + advice;
+}
+
+std::string why_uncertain(const RankedLaunch& launch, std::uint32_t doubt) {
+    const InterpretedDriver interpreted(launch);
+    return with_advice(choosing::doubt_text(interpreted.driver(), launch.data, doubt), doubt);
+}
+
 void print_text(const RankedLaunch& launch, const std::vector<RankedBlock>& ranking,
-                const analysis::KernelDescription& kernel, bool uncertain) {
+                const analysis::KernelDescription& kernel, std::uint32_t doubt) {
     const trimtab_dim3 best = ranking.front().block;
     fmt::print("{} on {}: block ({}, {}, {}), {}, in closed form{}\n", kernel.demangled, launch.device->slug,
                best.x, best.y, best.z, model::time_with_bounds(ranking.front().ns, model::closed_form_error),
-               uncertain ? "; uncertain: outside what was profiled" : "");
+               doubt != 0 ? "; uncertain" : "");
+    if (doubt != 0) fmt::print("  {}\n", why_uncertain(launch, doubt));
     constexpr std::size_t shown = 10;
     for (std::size_t i = 0; i < ranking.size() && i < shown; ++i)
         fmt::print("  {:>2}. {:>4} x {:>4} x {:>2}  {:>12}\n", i + 1, ranking[i].block.x, ranking[i].block.y,
@@ -75,7 +87,7 @@ void print_text(const RankedLaunch& launch, const std::vector<RankedBlock>& rank
 }
 
 void print_json(const RankedLaunch& launch, const std::vector<RankedBlock>& ranking,
-                const analysis::KernelDescription& kernel, bool uncertain) {
+                const analysis::KernelDescription& kernel, std::uint32_t doubt) {
     Json list = Json::array();
     for (const RankedBlock& ranked : ranking) {
         Json entry = block_json(ranked.block);
@@ -90,7 +102,8 @@ void print_json(const RankedLaunch& launch, const std::vector<RankedBlock>& rank
                             {"device", launch.device->slug},
                             {"data", data_json(kernel, launch.data)},
                             {"model", launch.program->name},
-                            {"uncertain", uncertain},
+                            {"uncertain", doubt != 0},
+                            {"why_uncertain", doubt != 0 ? Json(why_uncertain(launch, doubt)) : Json()},
                             {"chosen", block_json(ranking.front().block)},
                             {"ranking", std::move(list)}}
                            .dump(2));
@@ -120,6 +133,7 @@ int answer_for_launch(const SelectOptions& options, const LaunchQuestion& questi
                       const RankedLaunch& launch, trimtab_dim3 grid, trimtab_dim3 block) {
     const choosing::Decision decision = runtime_choice(question, launch, grid, block, options.least_gain);
     const analysis::KernelDescription& kernel = question.description();
+    const std::string reason = with_advice(decision.reason, decision.doubt);
     if (options.launch.json) {
         const std::vector<double> data =
             analysis::data_values(kernel, question.arguments.bytes, kernel.counted_extent(grid, block));
@@ -136,7 +150,7 @@ int answer_for_launch(const SelectOptions& options, const LaunchQuestion& questi
                                  {{"written", time_or_null(decision.written_ns)},
                                   {"chosen", time_or_null(decision.chosen_ns)}}},
                                 {"by", choosing::name(decision.by)},
-                                {"reason", decision.reason}}
+                                {"reason", reason}}
                                .dump(2));
         return code(ExitCode::ok);
     }
@@ -146,8 +160,7 @@ int answer_for_launch(const SelectOptions& options, const LaunchQuestion& questi
     const auto time = [](double ns) { return model::time_text(ns, model::closed_form_error); };
     fmt::print("{} on {}\n  written {} blocks of {}, {}\n  chosen  {} blocks of {}, {}: {}\n",
                kernel.demangled, question.device.slug, text(grid), text(block), time(decision.written_ns),
-               text(decision.launch.grid), text(decision.launch.block), time(decision.chosen_ns),
-               decision.reason);
+               text(decision.launch.grid), text(decision.launch.block), time(decision.chosen_ns), reason);
     return code(ExitCode::ok);
 }
 
@@ -222,12 +235,12 @@ int run(const SelectOptions& options) {
         put_first(ranking, driver_choice(launch));
     else
         decide_ties(ranking);
-    const bool uncertain = (*fits)->has_other_numbers(data) ||
-                           judge(launch, ranking.front().block, ranking.front().ns).uncertain;
+    std::uint32_t doubt = judge(launch, ranking.front().block, ranking.front().ns).uncertain;
+    if (doubt == 0) doubt = (*fits)->other_number(data);
     if (options.launch.json)
-        print_json(launch, ranking, kernel, uncertain);
+        print_json(launch, ranking, kernel, doubt);
     else
-        print_text(launch, ranking, kernel, uncertain);
+        print_text(launch, ranking, kernel, doubt);
     return code(ExitCode::ok);
 }
 

@@ -87,6 +87,7 @@ class Chooser : choosing::Host {
     [[nodiscard]] std::uint64_t max_dynamic_shared_bytes(const choosing::Kernel& kernel,
                                                          const choosing::LaunchShape& shape) override;
     [[nodiscard]] std::shared_ptr<const std::vector<std::byte>> code(const choosing::Kernel& kernel) override;
+    [[nodiscard]] bool can_profile() const override { return false; }
     [[nodiscard]] std::string_view word_for_block() const override { return "work-group"; }
 
     const choosing::Settings settings_;
