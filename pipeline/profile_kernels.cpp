@@ -216,7 +216,7 @@ class KindsOfKernels {
     void take(Kind& kind, KernelResult result) {
         if (!kind.is_recalled && result.profile)
             work_.progress.finished(kind.description->demangled, result.profile->points.size(),
-                                    result.seconds);
+                                    result.profile->left_out, result.seconds);
         if (lacks_evidence(kind) && result.evidence) {
             kind.evidence = result.evidence;
             work_.store.put_blob(evidence_kind, kind.evidence_key, profiler::to_json(*kind.evidence).dump());

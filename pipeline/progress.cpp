@@ -65,12 +65,14 @@ void Progress::tasks(std::size_t done, std::size_t total, std::size_t workers, d
     }
 }
 
-void Progress::finished(const std::string& kernel, std::size_t points, double seconds) {
+void Progress::finished(const std::string& kernel, std::size_t points, std::size_t left_out, double seconds) {
     ++finished_;
     if (quiet_) return;
     erase_bar();
-    fmt::print(stderr, "{}: {}: {} profiled at {} points in {:.2f} s\n", tool_, input_, kernel, points,
-               seconds);
+    fmt::print(
+        stderr, "{}: {}: {} profiled at {} points in {:.2f} s{}\n", tool_, input_, kernel, points, seconds,
+        left_out == 0 ? ""
+                      : fmt::format("; {} more were left out, which would have taken too long", left_out));
 }
 
 }  // namespace trimtab::pipeline

@@ -20,7 +20,8 @@ class Progress {
     void point(const std::string& kernel, std::size_t done, std::size_t total);
     // By workers: how many of all kernels are done, by how many, and the part of the work.
     void tasks(std::size_t done, std::size_t total, std::size_t workers, double part);
-    void finished(const std::string& kernel, std::size_t points, double seconds);
+    // `left_out`: points that were planned and would have taken too long.
+    void finished(const std::string& kernel, std::size_t points, std::size_t left_out, double seconds);
 
   private:
     void erase_bar();

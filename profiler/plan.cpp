@@ -17,6 +17,9 @@ using analysis::KernelDescription;
 
 constexpr double smallest_size = 16;
 
+// Threads of a launch of one dimension, for each that one of two has in a row.
+constexpr double of_one_dimension = 4;
+
 // Ordinary shapes first; a mixture of widths, of sizes, and of what is no power of two.
 constexpr std::array<std::array<std::uint32_t, 3>, 8> blocks_1d{
     {{128}, {32}, {256}, {64}, {1024}, {96}, {512}, {160}}};
@@ -60,6 +63,7 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
       scales_(description.data.size(), 1),
       units_(description.data.size(), 1) {
     for (std::size_t d = 0; d < 3; ++d) dimensions_ += description.reads(d) ? 1 : 0;
+    if (dimensions_ == 1) thread_factor_ = of_one_dimension;
     for (std::size_t i = 0; i < description.data.size(); ++i) {
         const DataParameter& parameter = description.data[i];
         if (parameter.is_extent) {
@@ -106,7 +110,40 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
         free_extent_[d] = description.reads(d) && extents_[d] &&
                           (annotation_.states_grid() ? annotation_.reads_extent(d)
                                                      : !bounded[d].end || description.reads_total(d));
+    set_thread_factor();
     if (annotation_.is_annotated()) set_grid_scale();
+}
+
+double Planner::threads_at(std::size_t level) const {
+    const trimtab_dim3 extent = extent_of(data_at(level));
+    return double(extent.x) * extent.y * extent.z;
+}
+
+// What is planned are threads. Those of one dimension are four times as many as its size, unless the guard asks for more
+// than one for each of it: rows of 64 then have them at once. Where they grow faster than the size does (a thread for each
+// pair), launches of few threads are those of small sizes, below the least that would be asked for otherwise.
+void Planner::set_thread_factor() {
+    // Where extents are sizes of their own, no guard makes them of others.
+    if (dimensions_ != 1 || annotation_.states_grid() ||
+        std::ranges::find(free_extent_, true) != free_extent_.end())
+        return;
+    constexpr double faster = 1.5;
+    const double wanted = of_one_dimension * options_.least;
+    thread_factor_ = 1;
+    while (thread_factor_ < of_one_dimension && threads_at(least_level) < wanted) thread_factor_ *= 2;
+    const auto grows = [&] {
+        return threads_at(most_level) >
+               std::pow(double(options_.most) / bound_options().least, faster) * threads_at(least_level);
+    };
+    if (options_.most <= options_.least || !grows()) return;
+    while (bound_options().least >= 2 * smallest_size && threads_at(least_level) >= 4 * wanted)
+        bound_spread_ *= 2;
+}
+
+PlanOptions Planner::bound_options() const {
+    const auto least = static_cast<std::uint32_t>(
+        std::max(std::min<double>(options_.least, smallest_size), options_.least / bound_spread_));
+    return {.least = least, .most = options_.most};
 }
 
 // Where the grid is stated, sizes are such that even large blocks are several, and in one dimension whole;
@@ -165,19 +202,19 @@ double Planner::value_at(std::size_t parameter, std::size_t level) const {
 }
 
 double Planner::any_value_at(std::size_t parameter, std::size_t level) const {
-    const bool one_dimension = dimensions_ == 1, aligned = is_aligned();
+    const bool aligned = is_aligned();
     bool total = false;
     for (std::size_t d = 0; d < 3; ++d)
         total = total || (description_.reads_total(d) && !annotation_.states_grid());
     const DataParameter& data = description_.data[parameter];
     switch (roles_[parameter]) {
         case Role::extent:
-            return level_size(options_, level, aligned) * (one_dimension ? 4 : 1);
+            return level_size(options_, level, aligned) * (dimensions_ == 1 ? of_one_dimension : 1);
         // Where the total is read a thread goes on by it: more work than threads.
         case Role::bound:
             if (annotation_.moves_grid(parameter)) return level_size(options_, level, aligned) * grid_scale_;
-            return std::max(1.0, std::floor(level_size(options_, level, aligned && !total) *
-                                            (one_dimension ? 4 : 1) * (total ? 4 : 1) * scales_[parameter]));
+            return std::max(1.0, std::floor(level_size(bound_options(), level, aligned && !total) *
+                                            thread_factor_ * (total ? 4 : 1) * scales_[parameter]));
         case Role::size: {
             const auto size_at = [&](std::size_t l) {
                 return std::max(1.0, std::floor(level_size(options_, l, false) * scales_[parameter]));

@@ -73,6 +73,9 @@ class Planner {
     [[nodiscard]] bool is_symbol(std::size_t parameter) const;
     void finish(std::vector<double>& data) const;
     void set_grid_scale();
+    void set_thread_factor();
+    [[nodiscard]] double threads_at(std::size_t level) const;
+    [[nodiscard]] PlanOptions bound_options() const;
     [[nodiscard]] std::vector<std::size_t> free_dimensions() const;
     [[nodiscard]] std::uint32_t most_threads() const;
     [[nodiscard]] std::vector<trimtab_dim3> annotated_blocks(const std::vector<double>& data,
@@ -84,6 +87,8 @@ class Planner {
     const analysis::KernelDescription& description_;
     AnnotatedPlan annotation_;
     double grid_scale_ = 1;     // of what moves a stated grid: enough for several blocks
+    double thread_factor_ = 1;  // of sizes that set how many threads there are
+    double bound_spread_ = 1;   // by how much lower those begin of which the threads grow faster than they do
     bool whole_sizes_ = false;  // the annotation allows few blocks at sizes that are no whole warps
     PlanOptions options_;
     std::vector<Role> roles_;

@@ -5,8 +5,8 @@
 // JSON: {"abi": 1, "kernel": id, "backend": {"name", "version"}, "data": ["NI", ..], "varied": [true, ..],
 // "ranges": as in fits, "element_bytes": [4], "metrics": [names], "points": [{"data": [..], "box": [x, y, z],
 // "held_out", "values": [..]}], "data_dependent": ["load_requests", ..], "warp_instructions"}, "levels":
-// [{"data": [..], "held_out", "why": "odd: .."}] where they are known, "strides": [indices in "data"] where there are
-// any, and "blocks_cooperate": true where it is. A point's values are in the order of "metrics", null where it has none.
+// [{"data": [..], "held_out", "why": "odd: .."}] where they are known, "strides": [indices in "data"] and "left_out" where
+// there are any, and "blocks_cooperate": true where it is. A point's values are in the order of "metrics", null where it has none.
 #pragma once
 
 #include <array>
@@ -65,6 +65,7 @@ struct Profile {
     std::vector<ProfilePoint> points;
     std::vector<model::Metric> data_dependent;  // they changed with the contents of the arrays
     std::uint64_t warp_instructions = 0;        // that the backend ran for it
+    std::uint32_t left_out = 0;                 // points of the plan that would have taken too long
     friend bool operator==(const Profile&, const Profile&) = default;
 };
 

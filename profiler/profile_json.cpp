@@ -89,6 +89,7 @@ Profile profile_from(const JsonValue& value) {
     for (const JsonValue& entry : value["data_dependent"].list())
         profile.data_dependent.push_back(metric_from(entry));
     profile.warp_instructions = value["warp_instructions"].natural();
+    if (const auto left_out = value.find("left_out")) profile.left_out = left_out->count();
     return profile;
 }
 
@@ -141,6 +142,7 @@ json to_json(const Profile& profile) {
     for (const PlanLevel& level : profile.levels)
         out["levels"].push_back({{"data", level.data}, {"held_out", level.held_out}, {"why", level.why}});
     if (!profile.strides.empty()) out["strides"] = profile.strides;
+    if (profile.left_out != 0) out["left_out"] = profile.left_out;
     if (profile.blocks_cooperate) out["blocks_cooperate"] = true;
     return out;
 }

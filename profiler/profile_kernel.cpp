@@ -9,6 +9,8 @@
 
 #include "profiler/active_indices.h"
 #include "profiler/arguments.h"
+#include "profiler/kernel_profiler.h"
+#include "profiler/measured_points.h"
 #include "profiler/sampled_launch.h"
 
 namespace trimtab::profiler {
@@ -18,89 +20,18 @@ namespace {
 using analysis::KernelDescription;
 using model::Metric;
 
-// Warps that a point samples, where the budget allows.
-constexpr double most_warps = 64, least_warps = 12, probe_warps = 8;
-
 // Of the budget, for the boxes of one point.
 constexpr double box_share = 0.05;
 
-// Metrics that differ by less are taken as equal.
-constexpr double same_share = 1e-6;
-
-double value(const Measurement& measurement, Metric metric) {
-    return measurement.values[static_cast<std::size_t>(metric)];
-}
-
-// At an address: other sizes have none.
-bool is_fault(const MeasureError& error) {
-    return error.misaligned || error.outside;
-}
-
-bool differ(double a, double b, double share) {
-    return std::abs(a - b) > share * std::max(std::abs(a), std::abs(b));
-}
-
-// Do two measurements differ in what a warp executes?
-bool other_work(const Measurement& a, const Measurement& b) {
-    return std::ranges::any_of(
-        std::array{Metric::warp_instructions, Metric::load_requests, Metric::store_requests,
-                   Metric::atomic_requests, Metric::shared_requests, Metric::barriers},
-        [&](Metric m) { return differ(value(a, m), value(b, m), same_share); });
-}
+// Of the budget, what all points together may run at most.
+constexpr std::uint64_t most_budgets = 4;
 
 // The threads of a block divide its work among them: what one does goes with how many there are.
 bool shares_by_block(const KernelDescription& description) {
     return description.verdict == analysis::Verdict::annotated || description.keeps_grid();
 }
 
-class KernelProfiler {
-  public:
-    KernelProfiler(const KernelDescription& description, Backend& backend, const ProfileOptions& options)
-        : description_(description),
-          backend_(backend),
-          options_(options),
-          planner_(description, options.plan) {}
-    std::expected<Profile, Error> run(const Progress& progress);
-
-  private:
-    using Measured = std::expected<Measurement, MeasureError>;
-
-    Measured measure(const PlannedPoint& point, double warps, bool boxes, unsigned seed);
-    Measured probe(const std::vector<double>& data, unsigned seed = 0) {
-        const std::vector<trimtab_dim3> blocks = planner_.blocks_at(data);
-        if (blocks.empty())
-            return std::unexpected(MeasureError{.limit = false, .message = "no block of the plan is legal"});
-        return measure(*planner_.point(data, blocks[0]), probe_warps, false, seed);
-    }
-    std::expected<void, Error> find_work();
-    void open_guards();
-    void fit_sizes();
-    std::optional<MeasureError> fault_at(std::initializer_list<std::size_t> levels);
-    void find_ranges(const std::vector<std::vector<double>>& points);
-    void find_scales();
-    bool is_stride(const std::vector<double>& base, std::size_t parameter, const Measurement& before);
-    std::expected<void, Error> find_roles();
-    void add_ends_of_values(std::vector<PlannedPoint>& points) const;
-    double planned_cost(const std::vector<PlannedPoint>& points, double warps) const;
-    std::expected<void, Error> find_cost();
-    std::expected<void, Error> find_data_dependence();
-    Error failed(const MeasureError& error) const;
-
-    const KernelDescription& description_;
-    Backend& backend_;
-    const ProfileOptions& options_;
-    Planner planner_;
-    std::vector<bool> matters_;  // of the fixed parameters: another value changes the work
-    struct Values {
-        double least = 1, most = 1;
-    };
-    std::vector<Values> same_work_;  // of those: up to which values it does not
-    double warp_cost_ = 0;           // warp instructions a warp, at the middle level
-    double cost_growth_ = 1;         // from the least level to the middle
-    double warps_ = most_warps;
-    std::uint64_t warp_instructions_ = 0;
-    Profile profile_;
-};
+}  // namespace
 
 Error KernelProfiler::failed(const MeasureError& error) const {
     if (error.limit)
@@ -111,14 +42,14 @@ Error KernelProfiler::failed(const MeasureError& error) const {
     return {.message = fmt::format("kernel {} is not profiled: {}", description_.name, error.message)};
 }
 
-KernelProfiler::Measured KernelProfiler::measure(const PlannedPoint& point, double warps, bool boxes,
-                                                 unsigned seed) {
+KernelProfiler::Measured KernelProfiler::measure(const PlannedPoint& point, double warps,
+                                                 std::vector<ProfilePoint>* boxes, unsigned seed) {
     SampledLaunch sampled(description_, profile_.ranges, point.data, point.extent, point.block, warps,
                           point.dynamic_shared_bytes);
     MeasuredLaunch& launch = sampled.launch();
     launch.seed = seed;
     launch.instruction_limit = options_.instruction_budget;
-    if (boxes) {
+    if (boxes != nullptr) {
         const double block_warps = std::ceil(point.block.x * point.block.y * point.block.z / 32.0);
         sampled.add_boxes(box_share * static_cast<double>(options_.instruction_budget) /
                           (block_warps * std::max(1.0, warp_cost_ * cost_growth_)));
@@ -128,7 +59,7 @@ KernelProfiler::Measured KernelProfiler::measure(const PlannedPoint& point, doub
     warp_instructions_ += measured->warp_instructions;
     for (std::size_t b = 0; b < launch.boxes.size(); ++b) {
         const std::array<std::uint32_t, 3>& blocks = launch.boxes[b].blocks;
-        ProfilePoint& box = profile_.points.emplace_back();
+        ProfilePoint& box = boxes->emplace_back();
         box.data = point.data;
         box.box = {double(point.block.x) * blocks[0], double(point.block.y) * blocks[1],
                    double(point.block.z) * blocks[2]};
@@ -268,109 +199,6 @@ std::expected<void, Error> KernelProfiler::find_work() {
     return {};
 }
 
-// Threads of a block, or of the launch, may share a size among them: a row of `cols`, by strides of blockDim.
-// Below one element a thread it tells nothing: such a size starts where the work of the widest block grows
-// with it.
-void KernelProfiler::find_scales() {
-    constexpr double grows = 1.3;
-    constexpr int most_scale = 1 << 18;
-    const auto work_at = [&](const std::vector<double>& data) {
-        const std::vector<trimtab_dim3> blocks = planner_.blocks_at(data);
-        if (blocks.empty()) return 0.0;
-        const auto widest =
-            std::ranges::max_element(blocks, {}, [](const trimtab_dim3& b) { return b.x * b.y * b.z; });
-        const auto point = planner_.point(data, *widest);
-        const Measured measured = point ? measure(*point, probe_warps, false, 0) : Measured();
-        return measured ? value(*measured, Metric::warp_instructions) : 0.0;
-    };
-    const std::vector<double> base = planner_.data_at(0);
-    for (std::size_t i = 0; i < base.size(); ++i) {
-        if (planner_.roles()[i] != Role::size) continue;
-        double before = work_at(base);
-        int scale = 1;
-        for (; scale < most_scale; scale *= 2) {
-            const double after = work_at(planner_.with(base, i, 2 * scale * base[i]));
-            if (before == 0 || after == 0 || after > grows * before) break;
-            before = after;
-        }
-        // Some rounds beyond: the work of a whole number of them is linear in the size.
-        if (scale < most_scale && scale > 1 && before != 0) planner_.set_scale(i, 4 * scale);
-    }
-}
-
-// Where it is 1 the same requests touch fewer sectors: neighbours lie side by side, and nowhere else in the profile.
-bool KernelProfiler::is_stride(const std::vector<double>& base, std::size_t parameter,
-                               const Measurement& before) {
-    constexpr double fewer = 0.9;
-    const Measured near = probe(planner_.with(base, parameter, 1));
-    if (!near || other_work(*near, before)) return false;
-    return std::ranges::any_of(std::array{Metric::load_sectors, Metric::store_sectors}, [&](Metric metric) {
-        return value(*near, metric) < fewer * value(before, metric);
-    });
-}
-
-// What does each parameter do to a few blocks? A parameter that makes work grow beyond all measure is kept
-// small; one that changes addresses alone is a pitch; a flag that changes nothing is free.
-std::expected<void, Error> KernelProfiler::find_roles() {
-    matters_.assign(description_.data.size(), false);
-    same_work_.assign(description_.data.size(), {});
-    std::vector<double> base = planner_.data_at(0);
-    Measured before = probe(base);
-    for (std::size_t i = 0; i < base.size() && !before && before.error().limit; ++i) {
-        if (planner_.roles()[i] != Role::size) continue;
-        planner_.set_role(i, Role::small);
-        before = probe(planner_.data_at(0));
-        if (!before) continue;
-        // This one was it; those before it were not.
-        for (std::size_t earlier = 0; earlier < i; ++earlier)
-            if (planner_.roles()[earlier] == Role::small) planner_.set_role(earlier, Role::size);
-        before = probe(planner_.data_at(0));
-        if (!before) return std::unexpected(failed(before.error()));
-    }
-    if (!before) return std::unexpected(failed(before.error()));
-    base = planner_.data_at(0);
-    for (std::size_t i = 0; i < base.size(); ++i) {
-        const Role role = planner_.roles()[i];
-        if (role == Role::size) {
-            const Measured more = probe(planner_.with(base, i, 2 * base[i]));
-            if (!more && more.error().limit) {
-                planner_.set_role(i, Role::small);
-            } else if (!more && is_fault(more.error())) {
-                continue;  // as large as it may be
-            } else if (!more) {
-                return std::unexpected(failed(more.error()));
-            } else if (value(*more, Metric::warp_instructions) >
-                       10 * value(*before, Metric::warp_instructions)) {
-                planner_.set_role(i, Role::small);
-            } else if (!other_work(*more, *before) &&
-                       (differ(value(*more, Metric::load_sectors), value(*before, Metric::load_sectors),
-                               same_share) ||
-                        differ(value(*more, Metric::store_sectors), value(*before, Metric::store_sectors),
-                               same_share) ||
-                        differ(value(*more, Metric::footprint_sectors),
-                               value(*before, Metric::footprint_sectors), same_share))) {
-                planner_.set_role(i, Role::pitch);
-            }
-            if (is_stride(base, i, *before)) profile_.strides.push_back(static_cast<std::uint32_t>(i));
-        } else if (role == Role::fixed) {
-            const auto same = [&](double value) {
-                const Measured changed = probe(planner_.with(base, i, value));
-                matters_[i] = matters_[i] || !changed || other_work(*changed, *before);
-                return changed && !other_work(*changed, *before);
-            };
-            for (const double more : {3.0, 1e3, 1e6}) {
-                if (!same(more)) break;
-                same_work_[i].most = more;
-            }
-            for (const double less : {0.5, 1e-3, 0.0, -1.0, -1e3}) {
-                if (!same(less)) break;
-                same_work_[i].least = less;
-            }
-        }
-    }
-    return {};
-}
-
 // Any scale but 0, any positive threshold: the profile holds for the values between those that were tried.
 void KernelProfiler::add_ends_of_values(std::vector<PlannedPoint>& points) const {
     for (std::size_t i = 0; i < matters_.size(); ++i) {
@@ -384,18 +212,19 @@ void KernelProfiler::add_ends_of_values(std::vector<PlannedPoint>& points) const
     }
 }
 
-// Warps that the points run when each samples about `warps`.
+// Warps that a point runs when it samples about `warps`.
+double KernelProfiler::sampled_warps(const PlannedPoint& point, double warps) const {
+    SampledLaunch sampled(description_, profile_.ranges, point.data, point.extent, point.block, warps,
+                          point.dynamic_shared_bytes);
+    double blocks = 0;
+    for (const BlockClass& one : sampled.launch().classes) blocks += static_cast<double>(one.blocks.size());
+    return blocks * std::ceil(point.block.x * point.block.y * point.block.z / 32.0);
+}
+
 double KernelProfiler::planned_cost(const std::vector<PlannedPoint>& points, double warps) const {
     double total = 0;
-    for (const PlannedPoint& point : points) {
-        SampledLaunch sampled(description_, profile_.ranges, point.data, point.extent, point.block, warps,
-                              point.dynamic_shared_bytes);
-        double blocks = 0;
-        for (const BlockClass& one : sampled.launch().classes)
-            blocks += static_cast<double>(one.blocks.size());
-        total += blocks * std::ceil(point.block.x * point.block.y * point.block.z / 32.0) * warp_cost_ *
-                 (point.held_out ? cost_growth_ : 1);
-    }
+    for (const PlannedPoint& point : points)
+        total += sampled_warps(point, warps) * warp_cost_ * (point.held_out ? cost_growth_ : 1);
     return total;
 }
 
@@ -435,6 +264,34 @@ std::expected<void, Error> KernelProfiler::find_data_dependence() {
     return {};
 }
 
+std::expected<void, Error> KernelProfiler::measure_plan(const std::vector<PlannedPoint>& points,
+                                                        const Progress& progress) {
+    PointBudget budget{.warp_instructions = most_budgets * options_.instruction_budget,
+                       .of_a_point = options_.instruction_budget,
+                       .warps = {}};
+    for (const PlannedPoint& point : points) budget.warps.push_back(sampled_warps(point, warps_));
+    auto measured = measure_points(
+        points, budget,
+        [&](const PlannedPoint& planned) -> std::expected<MeasuredPoint, MeasureError> {
+            MeasuredPoint out;
+            auto one = measure(planned, warps_, planned.boxes ? &out.points : nullptr, 0);
+            if (!one) return std::unexpected(std::move(one.error()));
+            out.warp_instructions = one->warp_instructions;
+            if (value(*one, Metric::active_blocks) == 0) return out;  // nothing to learn from
+            ProfilePoint& point = out.points.emplace_back();
+            point.data = planned.data;
+            point.box = {double(planned.block.x), double(planned.block.y), double(planned.block.z)};
+            point.held_out = planned.held_out;
+            for (std::size_t m = 0; m < model::metric_count; ++m) point.metrics[m] = one->values[m];
+            return out;
+        },
+        progress);
+    if (!measured) return std::unexpected(failed(measured.error()));
+    profile_.points = std::move(measured->points);
+    profile_.left_out = measured->left_out;
+    return {};
+}
+
 std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
     if (description_.verdict == analysis::Verdict::fixed)
         return std::unexpected(
@@ -464,21 +321,7 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
     for (const PlannedPoint& point : points)
         if (data.empty() || data.back() != point.data) data.push_back(point.data);
     find_ranges(data);
-    std::size_t faults = 0;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        if (progress) progress(i, points.size());
-        const Measured measured = measure(points[i], warps_, points[i].boxes, 0);
-        if (!measured && measured.error().limit) continue;  // one point less
-        if (!measured && is_fault(measured.error()) && ++faults < points.size() / 4) continue;
-        if (!measured) return std::unexpected(failed(measured.error()));
-        if (value(*measured, Metric::active_blocks) == 0) continue;  // nothing to learn from
-        ProfilePoint& point = profile_.points.emplace_back();
-        point.data = points[i].data;
-        point.box = {double(points[i].block.x), double(points[i].block.y), double(points[i].block.z)};
-        point.held_out = points[i].held_out;
-        for (std::size_t m = 0; m < model::metric_count; ++m) point.metrics[m] = measured->values[m];
-    }
-    if (progress) progress(points.size(), points.size());
+    if (auto measured = measure_plan(points, progress); !measured) return std::unexpected(measured.error());
     if (profile_.points.empty())
         return std::unexpected(
             Error{.message = fmt::format(
@@ -490,8 +333,6 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
     profile_.warp_instructions = warp_instructions_;
     return std::move(profile_);
 }
-
-}  // namespace
 
 std::expected<Profile, Error> profile_kernel(const KernelDescription& description, Backend& backend,
                                              const ProfileOptions& options, const Progress& progress) {

@@ -16,7 +16,9 @@ namespace trimtab::profiler {
 struct ProfileOptions {
     PlanOptions plan;
     // Warp instructions that a profile aims at: sizes and sampled blocks are chosen to stay near it. (Not
-    // time, which differs from machine to machine: the same kernel has the same profile everywhere.)
+    // time, which differs from machine to machine: the same kernel has the same profile everywhere.) None of its launches
+    // runs more; where the estimates were wrong all its points together may run some times as many, and then some of them
+    // are left out (measured_points.h).
     std::uint64_t instruction_budget = 12'000'000;
 };
 

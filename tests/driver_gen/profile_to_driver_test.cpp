@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "compiled_kernels.h"
@@ -12,6 +13,7 @@
 #include "profiler/emulator_backend.h"
 #include "profiler/profile_kernel.h"
 #include "profiler/sampled_launch.h"
+#include "trimtab/driver.h"
 
 namespace trimtab::driver_gen {
 namespace {
@@ -61,6 +63,15 @@ GLOBAL void odd_even(int* a, int n, int phase) {
 GLOBAL void scan_step(const int* a, int* b, int n, int d) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) b[i] = i >= d ? a[i] + a[i - d] : a[i];
+}
+GLOBAL void pairs(float* out, const float* a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= 8 * n * n) return;
+    int from = i % n, to = i / n % n;
+    if (from > to) return;
+    float s = 0;
+    for (int k = 0; k < 16; k++) s += a[to * 64 + k] * a[from * 64 + k];
+    out[i] = s;
 }
 GLOBAL void strided(float* o, const float* a, int n, int every, int of_a) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -190,6 +201,43 @@ TEST_F(ProfileToDriver, ALaunchThatTheProfileDoesNotHoldForIsSaidToBe) {
     EXPECT_FALSE(is_doubtful(fits_of("scan_step"), {512, 128, 512}, 3));
     // D: n, m, k, extent.x, extent.y: sixteen times the size changes nothing.
     EXPECT_FALSE(is_doubtful(fits_of("product"), {4096, 4096, 4096, 4096, 4096}, 3));
+}
+
+// A thread for each of eight times n^2 pairs, of which half do something: blocks of less than a row may be idle.
+TEST_F(ProfileToDriver, PairsOfFewAreAsWellKnownAsPairsOfMany) {
+    const auto profile = profiler::profile_kernel(kernel("pairs"), *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    const auto fits = fit_kernel(*profile);
+    ASSERT_TRUE(fits);
+    for (const int n : {16, 32, 64, 100, 128, 256, 512}) {
+        const int threads = 8 * n * n;
+        for (const int block : {32, 64, 128, 256, 512}) {
+            int active = 0;
+            for (int first = 0; first < threads; first += block) {
+                bool any = false;
+                for (int i = first; i < std::min(first + block, threads); ++i) any |= i % n <= i / n % n;
+                active += any;
+            }
+            const double rounded = std::ceil(double(threads) / block) * block;
+            const std::vector<double> data{double(n), rounded};
+            const double fitted = fits->evaluate(Metric::active_blocks, data, block, 1, 1);
+            EXPECT_NEAR(fitted / active, 1, 0.35)
+                << n << ", block " << block << ": " << fitted << " of " << active;
+        }
+        EXPECT_FALSE(is_doubtful(*fits, {double(n), double(threads)}, 2)) << n;
+    }
+}
+
+// Loops that are never entered, launches of nothing.
+TEST_F(ProfileToDriver, NothingToDoIsAnswered) {
+    const auto fits = fit_kernel(profiler::profile_kernel(kernel("product"), *backend_, {}).value()).value();
+    const std::vector<double> none{1024, 1024, 0, 1024, 1024}, some{1024, 1024, 16, 1024, 1024};
+    for (const FittedMetric& fit : fits.metrics)
+        if (fit.metric != Metric::divergent_branches)  // which no model reads
+            EXPECT_TRUE(std::isfinite(fits.evaluate(fit.metric, none, 32, 8, 1))) << model::name(fit.metric);
+    EXPECT_LT(fits.evaluate(Metric::warp_instructions, none, 32, 8, 1),
+              fits.evaluate(Metric::warp_instructions, some, 32, 8, 1));
+    EXPECT_EQ(fits.outside(std::vector<double>{0, 1024, 64, 32, 1024}), TRIMTAB_DOUBT_IDLE);
 }
 
 TEST_F(ProfileToDriver, StridesBelowTheProfileAreNotKnown) {

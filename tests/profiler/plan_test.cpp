@@ -168,6 +168,28 @@ TEST(Plan, APitchIsAtLeastAsLargeAsTheSizes) {
         EXPECT_GE(point.data[2], std::max(point.data[0], point.data[1]));
 }
 
+// Levels count threads: few of them where a size is asked for by many, or by more than it grows.
+TEST(Plan, ExtentsBeginSmallWhateverTheGuardMakesOfASize) {
+    const auto extents = [](const Expression& limit) {
+        const KernelDescription kernel =
+            KernelBuilder("product", {true, false, false}).integer("n").guard(Dimension::x, limit).build();
+        std::pair<double, double> ends{1e30, 0}, sizes{1e30, 0};
+        for (const PlannedPoint& point : Planner(kernel, {}).points()) {
+            ends = {std::min(ends.first, point.data[1]), std::max(ends.second, point.data[1])};
+            sizes = {std::min(sizes.first, point.data[0]), std::max(sizes.second, point.data[0])};
+        }
+        return std::array<double, 4>{ends.first, ends.second, sizes.first, sizes.second};
+    };
+    const Expression n = argument(0);
+    EXPECT_THAT(extents(n), ElementsAre(256, 1024, 256, 1024));
+    EXPECT_THAT(extents(operation("mul.lo.s32", {n, constant(2)})), ElementsAre(256, 1024, 128, 512));
+    EXPECT_THAT(extents(operation("mul.lo.s32", {n, constant(32)})), ElementsAre(2048, 8192, 64, 256));
+    // A thread for each pair; eight.
+    const Expression square = operation("mul.lo.s32", {n, n});
+    EXPECT_THAT(extents(square), ElementsAre(256, 65536, 16, 256));
+    EXPECT_THAT(extents(operation("mul.lo.s32", {square, constant(8)})), ElementsAre(2048, 524288, 16, 256));
+}
+
 TEST(Plan, AGridStrideLoopHasMoreWorkThanThreads) {
     KernelDescription kernel =
         KernelBuilder("stride", {true, false, false}).integer("n").guard(Dimension::x, argument(0)).build();

@@ -42,6 +42,7 @@ TEST(ProfileJson, KeepsEverything) {
     Profile annotated = sample();
     annotated.blocks_cooperate = true;
     annotated.strides = {1};
+    annotated.left_out = 7;
     EXPECT_EQ(profile_from_json(to_json(annotated), "store").value(), annotated);
 }
 

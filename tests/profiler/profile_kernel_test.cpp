@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "made_up_kernels.h"
 
@@ -97,6 +98,19 @@ TEST(ProfileKernel, StaysNearItsBudget) {
         ASSERT_TRUE(profile) << profile.error().text();
         EXPECT_LT(profile->warp_instructions, 3 * ProfileOptions{}.instruction_budget) << scale;
     }
+}
+
+// Its points, each within the limit, would be a hundred times the budget together.
+TEST(ProfileKernel, ASlowKernelHasABudgetOfItsOwn) {
+    FakeBackend backend;
+    backend.instructions = [](const auto& a) { return a[0] <= 64 ? 2e4 : 9e5; };
+    const auto profile = profile_kernel(kernel_of({"n"}), backend, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    EXPECT_GT(profile->left_out, 0u);
+    EXPECT_LT(profile->warp_instructions, 16 * ProfileOptions{}.instruction_budget);
+    std::set<double> sizes;
+    for (const ProfilePoint& point : profile->points) sizes.insert(point.data[0]);
+    EXPECT_GE(sizes.size(), 2u);
 }
 
 TEST(ProfileKernel, WhatGrowsBeyondMeasureIsKeptSmall) {

@@ -200,6 +200,9 @@ std::string to_text(const FileKernel& kernel, bool has_stand_in) {
 std::string profile_text(const profiler::Profile& profile) {
     std::string out =
         fmt::format("{} {}, {} points", profile.backend_name, profile.backend_version, profile.points.size());
+    if (profile.left_out != 0)
+        out += fmt::format("; {} more were planned and left out, which would have taken too long",
+                           profile.left_out);
     if (!profile.data_dependent.empty()) {
         std::vector<std::string_view> names;
         for (const model::Metric metric : profile.data_dependent) names.push_back(model::name(metric));

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <array>
+
+#include "profiler/kernel_profiler.h"
+
+namespace trimtab::profiler {
+
+namespace {
+
+using model::Metric;
+
+// Of the budget: a probe that runs more is so dear that the points of a whole plan could not be paid.
+constexpr double dear_share = 1.0 / 8;
+
+// Do two measurements differ in what a warp executes?
+bool other_work(const Measurement& a, const Measurement& b) {
+    return std::ranges::any_of(
+        std::array{Metric::warp_instructions, Metric::load_requests, Metric::store_requests,
+                   Metric::atomic_requests, Metric::shared_requests, Metric::barriers},
+        [&](Metric m) { return differ(value(a, m), value(b, m), same_share); });
+}
+
+}  // namespace
+
+// Threads of a block, or of the launch, may share a size among them: a row of `cols`, by strides of blockDim.
+// Below one element a thread it tells nothing: such a size starts where the work of the widest block grows
+// with it.
+void KernelProfiler::find_scales() {
+    constexpr double grows = 1.3;
+    constexpr int most_scale = 1 << 18;
+    const auto work_at = [&](const std::vector<double>& data) {
+        const std::vector<trimtab_dim3> blocks = planner_.blocks_at(data);
+        if (blocks.empty()) return 0.0;
+        const auto widest =
+            std::ranges::max_element(blocks, {}, [](const trimtab_dim3& b) { return b.x * b.y * b.z; });
+        const auto point = planner_.point(data, *widest);
+        const Measured measured = point ? measure(*point, probe_warps, nullptr, 0) : Measured();
+        return measured ? value(*measured, Metric::warp_instructions) : 0.0;
+    };
+    const std::vector<double> base = planner_.data_at(0);
+    for (std::size_t i = 0; i < base.size(); ++i) {
+        if (planner_.roles()[i] != Role::size) continue;
+        double before = work_at(base);
+        int scale = 1;
+        for (; scale < most_scale; scale *= 2) {
+            const double after = work_at(planner_.with(base, i, 2 * scale * base[i]));
+            if (before == 0 || after == 0 || after > grows * before) break;
+            before = after;
+        }
+        // Some rounds beyond: the work of a whole number of them is linear in the size.
+        if (scale < most_scale && scale > 1 && before != 0) planner_.set_scale(i, 4 * scale);
+    }
+}
+
+// Where it is 1 the same requests touch fewer sectors: neighbours lie side by side, and nowhere else in the profile.
+bool KernelProfiler::is_stride(const std::vector<double>& base, std::size_t parameter,
+                               const Measurement& before) {
+    constexpr double fewer = 0.9;
+    const Measured near = probe(planner_.with(base, parameter, 1));
+    if (!near || other_work(*near, before)) return false;
+    return std::ranges::any_of(std::array{Metric::load_sectors, Metric::store_sectors}, [&](Metric metric) {
+        return value(*near, metric) < fewer * value(before, metric);
+    });
+}
+
+// What does each parameter do to a few blocks? A parameter that makes work grow beyond all measure is kept
+// small; one that changes addresses alone is a pitch; a flag that changes nothing is free.
+std::expected<void, Error> KernelProfiler::find_roles() {
+    matters_.assign(description_.data.size(), false);
+    same_work_.assign(description_.data.size(), {});
+    std::vector<double> base = planner_.data_at(0);
+    Measured before = probe(base);
+    for (std::size_t i = 0; i < base.size() && !before && before.error().limit; ++i) {
+        if (planner_.roles()[i] != Role::size) continue;
+        planner_.set_role(i, Role::small);
+        before = probe(planner_.data_at(0));
+        if (!before) continue;
+        // This one was it; those before it were not.
+        for (std::size_t earlier = 0; earlier < i; ++earlier)
+            if (planner_.roles()[earlier] == Role::small) planner_.set_role(earlier, Role::size);
+        before = probe(planner_.data_at(0));
+        if (!before) return std::unexpected(failed(before.error()));
+    }
+    // At such sizes the plan could not be paid (find_cost()), and neither can what is found out here.
+    while (before &&
+           static_cast<double>(before->warp_instructions) >
+               dear_share * static_cast<double>(options_.instruction_budget) &&
+           planner_.halve_sizes())
+        before = probe(planner_.data_at(0));
+    if (!before) return std::unexpected(failed(before.error()));
+    base = planner_.data_at(0);
+    for (std::size_t i = 0; i < base.size(); ++i) {
+        const Role role = planner_.roles()[i];
+        if (role == Role::size) {
+            const Measured more = probe(planner_.with(base, i, 2 * base[i]));
+            if (!more && more.error().limit) {
+                planner_.set_role(i, Role::small);
+            } else if (!more && is_fault(more.error())) {
+                continue;  // as large as it may be
+            } else if (!more) {
+                return std::unexpected(failed(more.error()));
+            } else if (value(*more, Metric::warp_instructions) >
+                       10 * value(*before, Metric::warp_instructions)) {
+                planner_.set_role(i, Role::small);
+            } else if (!other_work(*more, *before) &&
+                       (differ(value(*more, Metric::load_sectors), value(*before, Metric::load_sectors),
+                               same_share) ||
+                        differ(value(*more, Metric::store_sectors), value(*before, Metric::store_sectors),
+                               same_share) ||
+                        differ(value(*more, Metric::footprint_sectors),
+                               value(*before, Metric::footprint_sectors), same_share))) {
+                planner_.set_role(i, Role::pitch);
+            }
+            if (is_stride(base, i, *before)) profile_.strides.push_back(static_cast<std::uint32_t>(i));
+        } else if (role == Role::fixed) {
+            const auto same = [&](double value) {
+                const Measured changed = probe(planner_.with(base, i, value));
+                matters_[i] = matters_[i] || !changed || other_work(*changed, *before);
+                return changed && !other_work(*changed, *before);
+            };
+            for (const double more : {3.0, 1e3, 1e6}) {
+                if (!same(more)) break;
+                same_work_[i].most = more;
+            }
+            for (const double less : {0.5, 1e-3, 0.0, -1.0, -1e3}) {
+                if (!same(less)) break;
+                same_work_[i].least = less;
+            }
+        }
+    }
+    return {};
+}
+
+}  // namespace trimtab::profiler
