@@ -189,7 +189,7 @@ Execution::Missing Execution::look_up(const WarpState& w, const Instruction& i, 
 
 // A thread's own memory is shared by nobody.
 Access Execution::access_of(const Instruction& i) const {
-    return i.access != none ? work_.trace->accesses[i.access] : Access{};
+    return i.access != none ? work_.trace->accesses[i.access] : work_.trace->local;
 }
 
 // What is found in L2 of what other SMs have brought is in a measured hit rate.

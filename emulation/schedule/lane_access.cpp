@@ -11,9 +11,9 @@ namespace {
 constexpr unsigned lane_count = LaneAccess::most, banks = 32, bank_bytes = 4, sector_shift = 5,
                    line_shift = 7;
 
-}  // namespace
-
-void touch_lines(const LaneAccess& lanes, unsigned bytes, std::vector<Line>& lines, Request& request) {
+// The lines of the sectors that `each` calls its argument with, in no order.
+template <class Each>
+void touch_sectors(std::vector<Line>& lines, Request& request, const Each& each) {
     const std::size_t first = lines.size();
     std::size_t last = first;  // where the lane before found its line
     const auto touch = [&](std::uint64_t sector) {
@@ -30,11 +30,7 @@ void touch_lines(const LaneAccess& lanes, unsigned bytes, std::vector<Line>& lin
             }
         lines.push_back({.number = number, .sectors = bit});
     };
-    for (unsigned i = 0; i < lanes.count; ++i) {
-        const std::uint64_t begin = lanes.address[i] >> sector_shift,
-                            end = (lanes.address[i] + std::max(1u, bytes) - 1) >> sector_shift;
-        for (std::uint64_t sector = begin; sector <= end; ++sector) touch(sector);
-    }
+    each(touch);
     request.first_line = static_cast<std::uint32_t>(first);
     request.lines = static_cast<std::uint16_t>(lines.size() - first);
     std::array<std::uint16_t, 4> in_bank{};
@@ -43,6 +39,37 @@ void touch_lines(const LaneAccess& lanes, unsigned bytes, std::vector<Line>& lin
         for (unsigned bank = 0; bank < in_bank.size(); ++bank) in_bank[bank] += lines[i].sectors >> bank & 1;
     }
     request.in_one_bank = *std::ranges::max_element(in_bank);
+}
+
+}  // namespace
+
+void touch_lines(const LaneAccess& lanes, unsigned bytes, std::vector<Line>& lines, Request& request) {
+    touch_sectors(lines, request, [&](const auto& touch) {
+        for (unsigned i = 0; i < lanes.count; ++i) {
+            const std::uint64_t begin = lanes.address[i] >> sector_shift,
+                                end = (lanes.address[i] + std::max(1u, bytes) - 1) >> sector_shift;
+            for (std::uint64_t sector = begin; sector <= end; ++sector) touch(sector);
+        }
+    });
+}
+
+unsigned touch_own_lines(const LaneAccess& offsets, unsigned bytes, std::uint64_t first_line,
+                         std::vector<Line>& lines, Request& request) {
+    constexpr unsigned word_bytes = 4, lanes_in_sector = 8;
+    touch_sectors(lines, request, [&](const auto& touch) {
+        for (unsigned i = 0; i < offsets.count; ++i) {
+            const std::uint64_t offset = offsets.address[i];
+            for (std::uint64_t word = offset / word_bytes; word * word_bytes < offset + bytes; ++word)
+                touch(((first_line + word) << (line_shift - sector_shift)) +
+                      offsets.lane[i] / lanes_in_sector);
+        }
+    });
+    unsigned segments = 0;
+    for (std::size_t i = request.first_line; i < lines.size(); ++i) {
+        const unsigned sectors = lines[i].sectors;
+        segments += static_cast<unsigned>(std::popcount((sectors | sectors >> 1) & 5u));
+    }
+    return segments;
 }
 
 double store_slots(const LaneAccess& lanes, unsigned bytes, const StoreRules& rules) {

@@ -31,6 +31,11 @@ struct LaneAccess {
 // Appends the lines that a request touches, with their sectors, in no order.
 void touch_lines(const LaneAccess& lanes, unsigned bytes, std::vector<Line>& lines, Request& request);
 
+// The same of local memory, where the lanes' words of one offset lie side by side, in a line of their own from `first_line`
+// on. Addresses are offsets in a thread's memory. What a store of it takes of L2: a slot for each segment of 64 bytes.
+unsigned touch_own_lines(const LaneAccess& offsets, unsigned bytes, std::uint64_t first_line,
+                         std::vector<Line>& lines, Request& request);
+
 // What a store takes of L2.
 [[nodiscard]] double store_slots(const LaneAccess& lanes, unsigned bytes, const StoreRules& rules);
 

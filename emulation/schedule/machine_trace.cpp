@@ -13,6 +13,7 @@
 #include "core/sass/counted_code.h"
 #include "core/sass/match.h"
 #include "emulation/schedule/sass_costs.h"
+#include "emulation/schedule/trace_writer.h"
 
 namespace trimtab::schedule {
 
@@ -62,7 +63,7 @@ class MachineTracer {
             made.block = blocks[b].block;
             made.lines = blocks[b].lines;
             for (std::size_t w = 0; w < blocks[b].warps.size(); ++w) {
-                own_memory_ = (std::uint64_t{1} << 56) + ((std::uint64_t{b} * 64 + w) << 20);
+                own_memory_ = own_memory(b, w);
                 own_lines_.clear();
                 made.warps.push_back(warp_trace(plans.at(recorded_.entered[b][w]), blocks[b].warps[w]));
             }
@@ -110,6 +111,11 @@ class MachineTracer {
                 local_words_.push_back(none);
                 if (own.space() == sass::Space::local && own.access() != sass::Access::none)
                     local_words_.back() = local_word(own);
+                // An array's element: where the PTX went.
+                if (made.kind == Kind::local && own.space() == sass::Space::local &&
+                    local_words_.back() == none)
+                    made.has_request =
+                        of_ptx != nullptr && of_ptx->kind == Kind::local && of_ptx->has_request;
                 made.has_request = made.has_request || local_words_.back() != none;
                 if (made.has_request) ++stretch.requests;
                 code.instructions.push_back(made);

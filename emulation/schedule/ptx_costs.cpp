@@ -143,6 +143,7 @@ void access(Instruction& out, const ptx::Instruction& i, const CostSettings& set
             return;
         case ptx::Space::local:
             out.kind = Kind::local;
+            out.has_request = true;
             return;
         case ptx::Space::param:
             out.kind = stores ? Kind::free : Kind::constant;

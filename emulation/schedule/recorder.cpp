@@ -67,6 +67,20 @@ void Recorder::enters(Warp& w, const emulator::RegionInfo& region) {
     skipped_ += iterations * loop->instructions;
 }
 
+void Recorder::accesses_local(Warp& w, const emulator::Op* op) {
+    if (is_over_ || w.mask == 0) return;
+    const TraceWriter::Place place = place_of(w);
+    if (!writer_.wants(place, op->index)) return;
+    const auto& info = *static_cast<const MemoryInfo*>(op->info);
+    LaneAccess offsets;
+    for (std::uint32_t rest = w.mask; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        offsets.add(lane, w.at.address[lane] - reinterpret_cast<std::uint64_t>(w.local.data()) -
+                              std::uint64_t{lane} * w.local_stride);
+    }
+    writer_.access_own(place, op->index, offsets, info.total_bytes, info.access == emulator::Access::read);
+}
+
 LaneAddresses::Shape Recorder::accesses(Warp& w, const emulator::Op* op, LaneAddresses::Shape shape) {
     if (is_over_ || w.mask == 0) return shape;
     const TraceWriter::Place place = place_of(w);

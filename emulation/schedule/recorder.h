@@ -27,6 +27,7 @@ class Recorder : public emulator::LaunchObserver {
     void block_started(const emulator::Block& block) override;
     [[nodiscard]] emulator::LaneAddresses::Shape accesses(emulator::Warp& w, const emulator::Op* op,
                                                           emulator::LaneAddresses::Shape shape) override;
+    void accesses_local(emulator::Warp& w, const emulator::Op* op) override;
     void enters(emulator::Warp& w, const emulator::RegionInfo& region) override;
 
   private:

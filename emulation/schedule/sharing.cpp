@@ -192,6 +192,11 @@ std::vector<double> fetches_of_wave(const std::vector<Union>& unions, const std:
 
 }  // namespace
 
+Access local_access(double bytes, double l2_bytes) {
+    const double lost = 1 - kept_share(bytes, l2_bytes);
+    return {.dram_sectors = lost, .dram_waits = lost};
+}
+
 Sharing sharing(const BlockTrace& trace, const Code& code, const Neighbours& neighbours, const Grid& grid) {
     Sharing out;
     out.accesses.resize(neighbours.addresses.size());

@@ -36,6 +36,10 @@ struct Sharing {
         1;  // of L2, the share that one SM's data may fill, times the SMs: data in common count once
 };
 
+// Of local memory, of which so many bytes are in use at once: no sector comes from DRAM but for those that L2 had no room
+// for, since a thread writes before it reads.
+[[nodiscard]] Access local_access(double bytes, double l2_bytes);
+
 [[nodiscard]] Sharing sharing(const BlockTrace& trace, const Code& code, const Neighbours& neighbours,
                               const Grid& grid);
 

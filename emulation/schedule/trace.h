@@ -20,7 +20,7 @@ enum class Kind : std::uint8_t {
     store,
     atomic,       // global memory
     shared,       // loads, stores and atomics of shared memory
-    local,        // a thread's own memory: held by L1
+    local,        // a thread's own memory, of which no other thread has any: cached as its Request says
     constant,     // the constant cache
     barrier,      // of the block
     wait_for_all  // nothing after it issues before all before it has ended (a wait for asynchronous copies)
@@ -129,6 +129,7 @@ struct KernelTrace {
     Code code;
     std::vector<BlockTrace> blocks;
     std::vector<Access> accesses;
+    Access local;  // of all accesses to local memory
 };
 
 }  // namespace trimtab::schedule

@@ -151,4 +151,13 @@ void TraceWriter::access(Place at, std::uint32_t instruction, LaneAccess lanes, 
     if (first == 0) first = *std::min_element(lanes.address.begin(), lanes.address.begin() + lanes.count);
 }
 
+void TraceWriter::access_own(Place at, std::uint32_t instruction, const LaneAccess& offsets, unsigned bytes,
+                             bool reads) {
+    Request& request = request_of(at, instruction);
+    request.lanes = static_cast<std::uint16_t>(offsets.count);
+    const unsigned slots =
+        touch_own_lines(offsets, bytes, own_memory(at.block, at.warp), out_.blocks[at.block].lines, request);
+    if (!reads) request.store_slots = static_cast<float>(slots);
+}
+
 }  // namespace trimtab::schedule

@@ -19,6 +19,11 @@ namespace trimtab::schedule {
 // Steps that one launch may leave behind, some hundred megabytes.
 inline constexpr std::size_t most_steps = 2'000'000;
 
+// The first of the lines that stand for a warp's local memory, one for each word of a thread.
+[[nodiscard]] constexpr std::uint64_t own_memory(std::uint64_t traced_block, std::uint64_t warp) {
+    return (std::uint64_t{1} << 56) + ((traced_block * 64 + warp) << 20);
+}
+
 struct RecordedBlocks {
     std::vector<BlockTrace> blocks;
     // By block, then by access: the least address of its first request; 0: it made none.
@@ -58,6 +63,9 @@ class TraceWriter {
     [[nodiscard]] bool wants(Place place, std::uint32_t instruction) const;
     // Where it is, what it touches: `bytes` of each lane.
     void access(Place place, std::uint32_t instruction, LaneAccess lanes, unsigned bytes, bool is_atomic);
+    // The same of local memory; addresses are offsets in a thread's.
+    void access_own(Place place, std::uint32_t instruction, const LaneAccess& offsets, unsigned bytes,
+                    bool reads);
 
     [[nodiscard]] bool is_cut() const { return steps_ >= most_steps; }
     [[nodiscard]] const RecordedBlocks& recorded() const { return out_; }

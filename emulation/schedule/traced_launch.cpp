@@ -89,6 +89,7 @@ class Tracer {
             return false;
         }
         made->accesses = std::move(out_.trace.accesses);
+        made->local = out_.trace.local;
         out_.trace = std::move(*made);
         out_.machine_code = request_.code->architecture;
         return true;
@@ -213,7 +214,14 @@ class Tracer {
                                         .l2_bytes = request_.device->values.l2_bytes,
                                         .resident = out_.resident});
         out_.trace.accesses = shared.accesses;
-        if (!out_.machine.has_caches) out_.trace.accesses.assign(shared.accesses.size(), Access{});
+        const double threads =
+            double{1} * request_.block.x * request_.block.y * request_.block.z * out_.resident * sm_count();
+        const double local = threads * request_.program->kernel(request_.kernel)->info().local_bytes;
+        if (local > 0) out_.trace.local = local_access(local, request_.device->values.l2_bytes);
+        if (!out_.machine.has_caches) {
+            out_.trace.accesses.assign(shared.accesses.size(), Access{});
+            out_.trace.local = {};
+        }
         out_.machine.l2_bytes =
             static_cast<std::uint64_t>(static_cast<double>(out_.machine.l2_bytes) * shared.l2_share);
     }

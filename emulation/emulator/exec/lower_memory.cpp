@@ -94,7 +94,7 @@ MemoryInfo& Lowering::memory_info(const ptx::Instruction& instruction, ptx::Spac
             info.resolve = vector_.global(wide);
             break;
     }
-    if (kernel_.observed && space != ptx::Space::local && space != ptx::Space::param) {
+    if (kernel_.observed && space != ptx::Space::param) {
         info.unobserved = info.resolve;
         info.resolve = resolve_observed;
     }

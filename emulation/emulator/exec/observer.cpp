@@ -11,7 +11,10 @@ LaneAddresses::Shape resolve_observed(Warp& w, const Op* op) {
     w.at.is_apart = false;
     const LaneAddresses::Shape shape = info.unobserved(w, op);
     if (shape == LaneAddresses::Shape::fault) return shape;
-    return w.worker->launch().request.observer->accesses(w, op, shape);
+    LaunchObserver& observer = *w.worker->launch().request.observer;
+    if (info.space != ptx::Space::local) return observer.accesses(w, op, shape);
+    observer.accesses_local(w, op);
+    return shape;
 }
 
 namespace run {

@@ -35,6 +35,9 @@ class LaunchObserver {
                                                         LaneAddresses::Shape shape) {
         return shape;
     }
+    // The same of local memory, `Warp::at.address` being the host's: lane l's memory begins at Warp::local + l *
+    // Warp::local_stride.
+    virtual void accesses_local([[maybe_unused]] Warp& w, [[maybe_unused]] const Op* op) {}
     // The path's lanes are at the top of a region; under a guard, those of Warp::mask. Counted launches alone.
     virtual void enters([[maybe_unused]] Warp& w, [[maybe_unused]] const RegionInfo& region) {}
     virtual void fence([[maybe_unused]] const Warp& w) {}

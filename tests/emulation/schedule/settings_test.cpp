@@ -129,11 +129,11 @@ TEST(Settings, WithoutCachesEveryAccessGoesToDram) {
     const std::string stores = loop(own_float(1024), "    st.global.f32 [%rd4], %f1;\n");
     EXPECT_LT(dram_cycles(stores, {}), 0.01 * gap * 4 * warps * iterations);
     EXPECT_NEAR(dram_cycles(stores, without_caches()) / (gap * 4 * warps * iterations), 1, 0.01);
-    // A thread's own memory, whose addresses are not known.
+    // A thread's own memory.
     const std::string own =
         "    .local .align 4 .b8 own[64];\n" +
         loop("    mov.u32 %r5, own;\n", "    ld.local.f32 %f2, [%r5];\n    add.f32 %f1, %f1, %f2;\n");
-    EXPECT_EQ(dram_cycles(own, {}), 0);
+    EXPECT_LT(dram_cycles(own, {}), 0.01 * gap * 4 * warps * iterations);
     EXPECT_NEAR(dram_cycles(own, without_caches()) / (gap * 4 * warps * iterations), 1, 0.01);
 }
 

@@ -104,6 +104,64 @@ TEST(TracedLaunch, RequestsAreWhatTheLanesTouched) {
 }
 
 // Four multiply-adds of four cycles each, one after the other; what counts the iterations has time beside them.
+// A thread's own words lie beside those of its warp: one word of all is a line, and lanes at different ones have a sector
+// of each line.
+TEST(TracedLaunch, LocalMemoryIsInterleaved) {
+    const auto traced = trace(R"(
+    .local .align 16 .b8 own[256];
+    mov.u32 %r5, own;
+    st.local.f32 [%r5+64], %f1;           // a word each: a line, two segments
+    ld.local.v4.f32 {%f1, %f2, %f3, %f4}, [%r5];  // four lines
+    and.b32 %r6, %r2, 7;
+    shl.b32 %r6, %r6, 2;
+    add.u32 %r6, %r5, %r6;
+    ld.local.f32 %f5, [%r6];              // eight words in turn: each line whole
+    shr.u32 %r7, %r2, 3;
+    shl.b32 %r7, %r7, 2;
+    add.u32 %r7, %r5, %r7;
+    ld.local.f32 %f6, [%r7];              // eight lanes a word: a sector of four lines
+    st.global.f32 [%rd1], %f6;
+)",
+                              1);
+    ASSERT_TRUE(traced) << traced.error().text();
+    const auto all = requests(*traced);
+    ASSERT_EQ(all.size(), 5);
+    const auto& lines = traced->launch.trace.blocks.front().lines;
+    EXPECT_EQ(std::tuple(all[0].lanes, all[0].sectors, all[0].lines), std::tuple(32, 4, 1));
+    EXPECT_FLOAT_EQ(all[0].store_slots, 2);
+    EXPECT_EQ(std::tuple(all[1].sectors, all[1].lines), std::tuple(16, 4));
+    EXPECT_EQ(std::tuple(all[2].sectors, all[2].lines), std::tuple(32, 8));
+    EXPECT_EQ(std::tuple(all[3].sectors, all[3].lines), std::tuple(4, 4));
+    EXPECT_EQ(lines[all[0].first_line].number, lines[all[1].first_line].number + 16);
+}
+
+// An array that all resident threads' L1 holds costs less than one that it does not hold.
+TEST(Estimate, LocalMemoryIsHeldAsFarAsItFits) {
+    const auto cycles = [](unsigned words) {
+        const auto traced = trace(fmt::format(R"(
+    .local .align 16 .b8 own[1024];
+    mov.u32 %r5, own;
+    mov.u32 %r4, 0;
+LOOP:
+    and.b32 %r6, %r4, {};
+    shl.b32 %r6, %r6, 2;
+    add.u32 %r6, %r5, %r6;
+    ld.local.f32 %f2, [%r6];
+    add.f32 %f1, %f1, %f2;
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, 4096;
+    @%p1 bra LOOP;
+    st.global.f32 [%rd1], %f1;
+)",
+                                              words - 1),
+                                  1, {36, 1, 1}, {1024, 1, 1}, "rtx2070super");
+        EXPECT_TRUE(traced) << traced.error().text();
+        return estimate(traced->launch).time_ns;
+    };
+    // 1024 threads: 8 words are 32 KiB, 256 are a megabyte.
+    EXPECT_GT(cycles(256), 2 * cycles(8));
+}
+
 TEST(Estimate, ALoopOfTenThousandIterationsCostsAsMuchAsSomeTens) {
     std::map<std::uint32_t, Estimate> estimates;
     for (const std::uint32_t iterations : {100u, 10'000u}) {
