@@ -47,39 +47,32 @@ Side linear(const void* start, bool is_host) {
     return {.start = static_cast<std::byte*>(const_cast<void*>(start)), .is_host = is_host};
 }
 
-cl_int transfer(cl_command_queue queue, cl_mem buffer, bool is_read, cl_bool blocking, size_t offset,
-                size_t size, void* host, const Tail& tail) {
-    if (!is_a(queue, Kind::queue)) return CL_INVALID_COMMAND_QUEUE;
-    if (const cl_int status = check_buffer(*queue, buffer); status != CL_SUCCESS) return status;
-    if (host == nullptr || size == 0 || !lies_within(offset, size, buffer->size_bytes))
+cl_int transfer(const HostTransfer& made, size_t offset, size_t size) {
+    if (!is_a(made.queue, Kind::queue)) return CL_INVALID_COMMAND_QUEUE;
+    if (const cl_int status = check_buffer(*made.queue, made.memory); status != CL_SUCCESS) return status;
+    if (made.host == nullptr || size == 0 || !lies_within(offset, size, made.memory->size_bytes))
         return CL_INVALID_VALUE;
-    if (!(is_read ? host_may_read(*buffer) : host_may_write(*buffer))) return CL_INVALID_OPERATION;
-    const Side device = linear(buffer->bytes + offset, false), outside = linear(host, true);
-    return submit_copy(submission_of(queue, is_read ? CL_COMMAND_READ_BUFFER : CL_COMMAND_WRITE_BUFFER, tail,
-                                     blocking != CL_FALSE),
-                       is_read ? outside : device, is_read ? device : outside, {.width_bytes = size},
-                       {buffer});
+    if (!made.is_allowed()) return CL_INVALID_OPERATION;
+    return made.submit(made.is_read ? CL_COMMAND_READ_BUFFER : CL_COMMAND_WRITE_BUFFER,
+                       linear(made.memory->bytes + offset, false), linear(made.host, true),
+                       {.width_bytes = size});
 }
 
-cl_int transfer_rectangle(cl_command_queue queue, cl_mem buffer, bool is_read, cl_bool blocking,
-                          Rectangle in_buffer, Rectangle in_host, const size_t* region, void* host,
-                          const Tail& tail) {
-    if (!is_a(queue, Kind::queue)) return CL_INVALID_COMMAND_QUEUE;
-    if (const cl_int status = check_buffer(*queue, buffer); status != CL_SUCCESS) return status;
-    if (host == nullptr || in_buffer.origin == nullptr || in_host.origin == nullptr || region == nullptr ||
-        region[0] == 0 || region[1] == 0 || region[2] == 0)
+cl_int transfer_rectangle(const HostTransfer& made, Rectangle in_buffer, Rectangle in_host,
+                          const size_t* region) {
+    if (!is_a(made.queue, Kind::queue)) return CL_INVALID_COMMAND_QUEUE;
+    if (const cl_int status = check_buffer(*made.queue, made.memory); status != CL_SUCCESS) return status;
+    if (made.host == nullptr || in_buffer.origin == nullptr || in_host.origin == nullptr ||
+        region == nullptr || region[0] == 0 || region[1] == 0 || region[2] == 0)
         return CL_INVALID_VALUE;
     if (!complete(in_buffer, region) || !complete(in_host, region) ||
-        end_byte(in_buffer, region) > buffer->size_bytes)
+        end_byte(in_buffer, region) > made.memory->size_bytes)
         return CL_INVALID_VALUE;
-    if (!(is_read ? host_may_read(*buffer) : host_may_write(*buffer))) return CL_INVALID_OPERATION;
-    const Side device = side_of(buffer->bytes, in_buffer, false),
-               outside = side_of(static_cast<std::byte*>(host), in_host, true);
-    return submit_copy(
-        submission_of(queue, is_read ? CL_COMMAND_READ_BUFFER_RECT : CL_COMMAND_WRITE_BUFFER_RECT, tail,
-                      blocking != CL_FALSE),
-        is_read ? outside : device, is_read ? device : outside,
-        {.width_bytes = region[0], .height = region[1], .depth = region[2]}, {buffer});
+    if (!made.is_allowed()) return CL_INVALID_OPERATION;
+    return made.submit(made.is_read ? CL_COMMAND_READ_BUFFER_RECT : CL_COMMAND_WRITE_BUFFER_RECT,
+                       side_of(made.memory->bytes, in_buffer, false),
+                       side_of(static_cast<std::byte*>(made.host), in_host, true),
+                       {.width_bytes = region[0], .height = region[1], .depth = region[2]});
 }
 
 // Do two boxes of one memory have a byte in common?
@@ -107,7 +100,8 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl
                                        size_t size, void* host, cl_uint wait_count, const cl_event* wait_list,
                                        cl_event* event) {
     return guarded([&] {
-        return transfer(queue, buffer, true, blocking, offset, size, host, {wait_count, wait_list, event});
+        return transfer({queue, buffer, true, blocking != CL_FALSE, host, {wait_count, wait_list, event}},
+                        offset, size);
     });
 }
 
@@ -115,8 +109,13 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, c
                                         size_t offset, size_t size, const void* host, cl_uint wait_count,
                                         const cl_event* wait_list, cl_event* event) {
     return guarded([&] {
-        return transfer(queue, buffer, false, blocking, offset, size, const_cast<void*>(host),
-                        {wait_count, wait_list, event});
+        return transfer({queue,
+                         buffer,
+                         false,
+                         blocking != CL_FALSE,
+                         const_cast<void*>(host),
+                         {wait_count, wait_list, event}},
+                        offset, size);
     });
 }
 
@@ -126,9 +125,9 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer
                                            size_t host_row, size_t host_slice, void* host, cl_uint wait_count,
                                            const cl_event* wait_list, cl_event* event) {
     return guarded([&] {
-        return transfer_rectangle(queue, buffer, true, blocking, {buffer_origin, buffer_row, buffer_slice},
-                                  {host_origin, host_row, host_slice}, region, host,
-                                  {wait_count, wait_list, event});
+        return transfer_rectangle(
+            {queue, buffer, true, blocking != CL_FALSE, host, {wait_count, wait_list, event}},
+            {buffer_origin, buffer_row, buffer_slice}, {host_origin, host_row, host_slice}, region);
     });
 }
 
@@ -138,9 +137,14 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffe
                                             size_t host_row, size_t host_slice, const void* host,
                                             cl_uint wait_count, const cl_event* wait_list, cl_event* event) {
     return guarded([&] {
-        return transfer_rectangle(queue, buffer, false, blocking, {buffer_origin, buffer_row, buffer_slice},
-                                  {host_origin, host_row, host_slice}, region, const_cast<void*>(host),
-                                  {wait_count, wait_list, event});
+        return transfer_rectangle({queue,
+                                   buffer,
+                                   false,
+                                   blocking != CL_FALSE,
+                                   const_cast<void*>(host),
+                                   {wait_count, wait_list, event}},
+                                  {buffer_origin, buffer_row, buffer_slice},
+                                  {host_origin, host_row, host_slice}, region);
     });
 }
 

@@ -33,26 +33,28 @@ using namespace trimtab::opencl;
 
 namespace {
 
-cl_int transfer(cl_command_queue queue, cl_mem image, bool is_read, cl_bool blocking, const size_t* origin,
-                const size_t* region, size_t row_pitch, size_t slice_pitch, void* host, const Tail& tail) {
-    if (!is_a(queue, Kind::queue)) return CL_INVALID_COMMAND_QUEUE;
-    if (const cl_int status = check_image(*queue, image); status != CL_SUCCESS) return status;
-    const auto box = image_box(*image, origin, region);
-    if (!box || host == nullptr) return CL_INVALID_VALUE;
-    if (!(is_read ? host_may_read(*image) : host_may_write(*image))) return CL_INVALID_OPERATION;
+// A region of an image, as the calls have it.
+struct Region {
+    const size_t *origin = nullptr, *size = nullptr;
+};
+
+cl_int transfer(const HostTransfer& made, const Region& region, size_t row_pitch, size_t slice_pitch) {
+    if (!is_a(made.queue, Kind::queue)) return CL_INVALID_COMMAND_QUEUE;
+    if (const cl_int status = check_image(*made.queue, made.memory); status != CL_SUCCESS) return status;
+    const auto box = image_box(*made.memory, region.origin, region.size);
+    if (!box || made.host == nullptr) return CL_INVALID_VALUE;
+    if (!made.is_allowed()) return CL_INVALID_OPERATION;
     if (row_pitch == 0) row_pitch = box->width_bytes;
-    const bool is_line = image->image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    const bool is_line = made.memory->image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
     if (slice_pitch == 0) slice_pitch = is_line ? row_pitch : row_pitch * box->height;
     if (row_pitch < box->width_bytes || slice_pitch < (is_line ? row_pitch : row_pitch * box->height))
         return CL_INVALID_VALUE;
-    const Side device = image_side(*image, origin);
-    const Side outside{.start = static_cast<std::byte*>(host),
+    const Side outside{.start = static_cast<std::byte*>(made.host),
                        .row_bytes = is_line ? slice_pitch : row_pitch,
                        .slice_bytes = slice_pitch,
                        .is_host = true};
-    return submit_copy(submission_of(queue, is_read ? CL_COMMAND_READ_IMAGE : CL_COMMAND_WRITE_IMAGE, tail,
-                                     blocking != CL_FALSE),
-                       is_read ? outside : device, is_read ? device : outside, *box, {image});
+    return made.submit(made.is_read ? CL_COMMAND_READ_IMAGE : CL_COMMAND_WRITE_IMAGE,
+                       image_side(*made.memory, region.origin), outside, *box);
 }
 
 bool same_format(const _cl_mem& a, const _cl_mem& b) {
@@ -61,15 +63,20 @@ bool same_format(const _cl_mem& a, const _cl_mem& b) {
 }
 
 // Between an image and a buffer: in the buffer the region lies without gaps.
-cl_int copy_with_buffer(cl_command_queue queue, cl_mem image, cl_mem buffer, bool to_buffer,
-                        const size_t* origin, const size_t* region, size_t offset, const Tail& tail) {
+struct BufferPlace {
+    cl_mem buffer = nullptr;
+    size_t offset = 0;
+};
+cl_int copy_with_buffer(cl_command_queue queue, cl_mem image, const Region& region, const BufferPlace& place,
+                        bool to_buffer, const Tail& tail) {
+    const auto& [buffer, offset] = place;
     if (!is_a(queue, Kind::queue)) return CL_INVALID_COMMAND_QUEUE;
     if (const cl_int status = check_image(*queue, image); status != CL_SUCCESS) return status;
     if (const cl_int status = check_buffer(*queue, buffer); status != CL_SUCCESS) return status;
-    const auto box = image_box(*image, origin, region);
+    const auto box = image_box(*image, region.origin, region.size);
     if (!box || !lies_within(offset, box->width_bytes * box->height * box->depth, buffer->size_bytes))
         return CL_INVALID_VALUE;
-    const Side in_image = image_side(*image, origin);
+    const Side in_image = image_side(*image, region.origin);
     const Side in_buffer{.start = buffer->bytes + offset,
                          .row_bytes = box->width_bytes,
                          .slice_bytes = box->width_bytes * box->height};
@@ -116,8 +123,8 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_b
                                       size_t slice_pitch, void* host, cl_uint wait_count,
                                       const cl_event* wait_list, cl_event* event) {
     return guarded([&] {
-        return transfer(queue, image, true, blocking, origin, region, row_pitch, slice_pitch, host,
-                        {wait_count, wait_list, event});
+        return transfer({queue, image, true, blocking != CL_FALSE, host, {wait_count, wait_list, event}},
+                        {origin, region}, row_pitch, slice_pitch);
     });
 }
 
@@ -126,8 +133,13 @@ cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue, cl_mem image, cl_
                                        size_t slice_pitch, const void* host, cl_uint wait_count,
                                        const cl_event* wait_list, cl_event* event) {
     return guarded([&] {
-        return transfer(queue, image, false, blocking, origin, region, row_pitch, slice_pitch,
-                        const_cast<void*>(host), {wait_count, wait_list, event});
+        return transfer({queue,
+                         image,
+                         false,
+                         blocking != CL_FALSE,
+                         const_cast<void*>(host),
+                         {wait_count, wait_list, event}},
+                        {origin, region}, row_pitch, slice_pitch);
     });
 }
 
@@ -161,7 +173,7 @@ cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem ima
                                               cl_uint wait_count, const cl_event* wait_list,
                                               cl_event* event) {
     return guarded([&] {
-        return copy_with_buffer(queue, image, buffer, true, origin, region, offset,
+        return copy_with_buffer(queue, image, {origin, region}, {buffer, offset}, true,
                                 {wait_count, wait_list, event});
     });
 }
@@ -171,7 +183,7 @@ cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem buf
                                               cl_uint wait_count, const cl_event* wait_list,
                                               cl_event* event) {
     return guarded([&] {
-        return copy_with_buffer(queue, image, buffer, false, origin, region, offset,
+        return copy_with_buffer(queue, image, {origin, region}, {buffer, offset}, false,
                                 {wait_count, wait_list, event});
     });
 }

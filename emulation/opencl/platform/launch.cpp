@@ -16,7 +16,12 @@
 namespace trimtab::opencl {
 namespace {
 
-// A launch as the program wrote it, checked.
+// A launch's sizes as the program gave them.
+struct GivenRange {
+    cl_uint dimensions = 0;
+    const size_t *offset = nullptr, *global = nullptr, *local = nullptr;
+};
+// The same, checked.
 struct Range {
     std::uint32_t dimensions = 1;
     Size3 global{1, 1, 1}, offset{0, 0, 0}, local{0, 0, 0};
@@ -25,8 +30,8 @@ struct Range {
 };
 
 std::expected<Range, cl_int> read_range(const _cl_device_id& device, const KernelInfo& kernel,
-                                        std::size_t largest, cl_uint dimensions, const size_t* offset,
-                                        const size_t* global, const size_t* local) {
+                                        std::size_t largest, const GivenRange& given) {
+    const auto& [dimensions, offset, global, local] = given;
     const trimtab_device& values = device.description.values;
     const double most[3] = {values.max_block_x, values.max_block_y, values.max_block_z};
     if (dimensions < 1 || dimensions > 3) return std::unexpected(CL_INVALID_WORK_DIMENSION);
@@ -136,9 +141,8 @@ cl_int run(const Launch& launch, emulator::Work& work) {
     return CL_OUT_OF_RESOURCES;
 }
 
-cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
-               const size_t* global, const size_t* local, cl_command_type type, cl_uint wait_count,
-               const cl_event* wait_list, cl_event* event) {
+cl_int enqueue(cl_kernel kernel, const GivenRange& given, const Submission& submission) {
+    cl_command_queue queue = submission.queue;
     if (!is_a(queue, Kind::queue)) return CL_INVALID_COMMAND_QUEUE;
     if (!is_a(kernel, Kind::kernel)) return CL_INVALID_KERNEL;
     if (queue->context.get() != kernel->program->context.get()) return CL_INVALID_CONTEXT;
@@ -147,19 +151,17 @@ cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, con
     if (executable == nullptr) return CL_INVALID_PROGRAM_EXECUTABLE;
     const auto plain = executable->load(kernel->info->name, {});
     if (!plain) return CL_INVALID_PROGRAM_EXECUTABLE;
-    const auto range = read_range(*device, *kernel->info, largest_work_group(*device, (*plain)->image),
-                                  dimensions, offset, global, local);
+    const auto range =
+        read_range(*device, *kernel->info, largest_work_group(*device, (*plain)->image), given);
     if (!range) return range.error();
     if (std::ranges::any_of(kernel->arguments, [](const KernelArgument& a) { return !a.is_set; }))
         return CL_INVALID_KERNEL_ARGS;
-    const auto list = wait_list_of(wait_count, wait_list);
+    const auto list = wait_list_of(submission.wait_count, submission.wait_list);
     if (!list) return list.error();
-    const Submission submission{
-        .queue = queue, .type = type, .wait_count = wait_count, .wait_list = wait_list, .event = event};
     if (range->is_empty()) return Scheduler::instance().submit(submission, {});
 
-    const auto loaded = executable->load(kernel->info->name,
-                                         {.work_dimensions = dimensions, .has_offset = range->has_offset});
+    const auto loaded = executable->load(
+        kernel->info->name, {.work_dimensions = given.dimensions, .has_offset = range->has_offset});
     if (!loaded) {
         queue->context->say(loaded.error());
         return CL_OUT_OF_RESOURCES;
@@ -236,8 +238,8 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kern
                                           const size_t* offset, const size_t* global, const size_t* local,
                                           cl_uint wait_count, const cl_event* wait_list, cl_event* event) {
     return guarded([&] {
-        return enqueue(queue, kernel, dimensions, offset, global, local, CL_COMMAND_NDRANGE_KERNEL,
-                       wait_count, wait_list, event);
+        return enqueue(kernel, {dimensions, offset, global, local},
+                       {queue, CL_COMMAND_NDRANGE_KERNEL, wait_count, wait_list, event});
     });
 }
 
@@ -245,7 +247,8 @@ cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_ui
                                  const cl_event* wait_list, cl_event* event) {
     const size_t one = 1;
     return guarded([&] {
-        return enqueue(queue, kernel, 1, nullptr, &one, &one, CL_COMMAND_TASK, wait_count, wait_list, event);
+        return enqueue(kernel, {1, nullptr, &one, &one},
+                       {queue, CL_COMMAND_TASK, wait_count, wait_list, event});
     });
 }
 

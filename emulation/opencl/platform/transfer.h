@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emulation/emulator/device/timeline.h"
+#include "emulation/opencl/platform/command.h"
 #include "emulation/opencl/platform/event.h"
 #include "emulation/opencl/platform/memory.h"
 
@@ -33,6 +34,24 @@ void copy_box(const Side& to, const Side& from, const Box& box);
 // A region of an image as one side of a copy; nothing: it does not lie in the image, or the type has no such dimension.
 [[nodiscard]] std::optional<Box> image_box(const _cl_mem& image, const size_t* origin, const size_t* region);
 [[nodiscard]] Side image_side(const _cl_mem& image, const size_t* origin);
+
+// What calls that read or write memory from the host have in common.
+struct HostTransfer {
+    cl_command_queue queue = nullptr;
+    cl_mem memory = nullptr;
+    bool is_read = false, is_blocking = false;
+    void* host = nullptr;
+    Tail tail;
+
+    [[nodiscard]] bool is_allowed() const {
+        return is_read ? host_may_read(*memory) : host_may_write(*memory);
+    }
+    [[nodiscard]] cl_int submit(cl_command_type type, const Side& device, const Side& outside,
+                                const Box& box) const {
+        return submit_copy(submission_of(queue, type, tail, is_blocking), is_read ? outside : device,
+                           is_read ? device : outside, box, {memory});
+    }
+};
 void fill_box(const Side& to, const Box& box, const std::vector<std::byte>& pattern);
 
 }  // namespace trimtab::opencl
