@@ -179,16 +179,13 @@ std::optional<Decision> Engine::kept_choice(const Question& question) {
 }
 
 Decision Engine::choose_new(const Question& question) const {
-    const analysis::KernelDescription& description = *question.plan.description();
-    const trimtab_driver& driver = *question.plan.driver();
-    const trimtab_device& device = question.device->values;
+    const PredictedKernel kernel = question.predicted();
     Decision decision =
-        with_best_total(choose(description, driver, device, question.image, question.shape, least_gain_),
-                        description, driver, device, question.image, question.shape, least_gain_);
+        with_best_total(choose(kernel, question.shape, least_gain_), kernel, question.shape, least_gain_);
     if (const std::string advice = doubt_advice(decision.doubt); host_.can_profile() && !advice.empty())
         decision.reason += "; " + advice;
-    return with_best_body(std::move(decision), description, question.bodies, device, question.shape,
-                          least_gain_);
+    return with_best_body(std::move(decision), kernel.description, question.bodies, kernel.device,
+                          question.shape, least_gain_);
 }
 
 Decision Engine::decide_new(Kernel& kernel, const LaunchShape& as_launched, const Pending& pending) {
@@ -324,9 +321,9 @@ void Engine::tell(const Kernel& kernel, const LaunchShape& shape, const Pending&
             if (const Kernel* body = pending.plan->body(decision.body)) record.body = body->name;
         if (reports_blocks_ && device != nullptr && !decision.remembered && is_new_choice(decision.by) &&
             pending.plan->driver() != nullptr)
-            record.blocks =
-                predict_all(*record.description, *pending.plan->driver(), device->values,
-                            image_of(kernel, *pending.plan, shape, pending.device, *device), shape);
+            record.blocks = predict_all({*record.description, *pending.plan->driver(), device->values,
+                                         image_of(kernel, *pending.plan, shape, pending.device, *device)},
+                                        shape);
         record.decision.reason.insert(0, remark);
         if (mode_ == Mode::observe && decision.by != By::unchanged) {
             record.decision.by = By::unchanged;

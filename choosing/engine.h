@@ -146,6 +146,11 @@ class Engine {
         // Where its choice is kept across runs; an empty key: nowhere.
         ChoiceOwner owner;
         std::vector<std::uint64_t> stored_key;
+
+        // Of a plan that has a driver program.
+        [[nodiscard]] PredictedKernel predicted() const {
+            return {*plan.description(), *plan.driver(), device->values, image};
+        }
     };
 
     [[nodiscard]] Decision decide_whole(Kernel& kernel, const LaunchShape& shape, const char* keep,

@@ -19,8 +19,7 @@ bool Engine::start_check(const Question& question, const Decision& decision) {
         !crosscheck_.wants_more())
         return false;
     const analysis::KernelDescription& description = *question.plan.description();
-    Leaders leaders = leaders_of(decision, description, *question.plan.driver(), question.device->values,
-                                 question.image, question.shape, crosscheck_.leaders());
+    Leaders leaders = leaders_of(decision, question.predicted(), question.shape, crosscheck_.leaders());
     if (leaders.launches.size() < 2) return false;
     auto code = host_.code(question.kernel);
     if (code == nullptr) return false;
@@ -68,9 +67,7 @@ bool Engine::start_learning(const Question& question, const Decision& decision) 
         return false;
     const bool is_written_best = decision.by == By::unchanged && std::isfinite(decision.chosen_ns);
     if (!is_new_choice(decision.by) && !is_written_best) return false;
-    Leaders leaders =
-        leaders_of(decision, *question.plan.description(), *question.plan.driver(), question.device->values,
-                   question.image, question.shape, Learning::most_leaders);
+    Leaders leaders = leaders_of(decision, question.predicted(), question.shape, Learning::most_leaders);
     if (leaders.launches.size() < 2) return false;
     const std::span<const std::uint64_t> key = question.pending.key_span();
     return learning_.start({&question.plan, {key.begin(), key.end()}},

@@ -91,9 +91,8 @@ Decision makes_no_sense(const LaunchShape& shape, const std::string& what) {
 
 }  // namespace
 
-Decision choose(const analysis::KernelDescription& description, const trimtab_driver& driver,
-                const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape,
-                double least_gain) {
+Decision choose(const PredictedKernel& kernel, const LaunchShape& shape, double least_gain) {
+    const auto& [description, driver, device, image] = kernel;
     if (std::string reason = stands_in_the_way(description, shape); !reason.empty())
         return as_written(shape, std::move(reason));
 
@@ -196,7 +195,7 @@ std::optional<Decision> as_stored(const analysis::KernelDescription& description
     }
     if (!same(stored.grid, {0, 0, 0})) {
         const auto launch =
-            launch_of_total(description, arguments, device, image, shape, stored.grid, stored.block);
+            launch_of_total(description, device, image, shape, {.grid = stored.grid, .block = stored.block});
         if (!launch) return std::nullopt;
         decision.launch = *launch;
         decision.has_other_total = true;
@@ -210,9 +209,8 @@ std::optional<Decision> as_stored(const analysis::KernelDescription& description
     return decision;
 }
 
-std::vector<PredictedBlock> predict_all(const analysis::KernelDescription& description,
-                                        const trimtab_driver& driver, const trimtab_device& device,
-                                        const trimtab_image& image, const LaunchShape& shape) {
+std::vector<PredictedBlock> predict_all(const PredictedKernel& kernel, const LaunchShape& shape) {
+    const auto& [description, driver, device, image] = kernel;
     constexpr std::size_t most = 32768;  // more than any kernel has on a GPU of 1024 threads a block
     if (!stands_in_the_way(description, shape).empty()) return {};
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);

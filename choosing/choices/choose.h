@@ -84,17 +84,21 @@ struct OtherBody {
                                                 const LaunchShape& shape, const StoredChoice& stored,
                                                 std::span<const OtherBody> bodies = {});
 
+// A kernel as a device runs it, and the driver program that predicts its times.
+struct PredictedKernel {
+    const analysis::KernelDescription& description;
+    const trimtab_driver& driver;
+    const trimtab_device& device;
+    const trimtab_image& image;
+};
+
 // The predicted time of every block that the launch may have, for a report; empty where it may have no other.
 // Of very many, evenly spread ones.
-[[nodiscard]] std::vector<PredictedBlock> predict_all(const analysis::KernelDescription& description,
-                                                      const trimtab_driver& driver,
-                                                      const trimtab_device& device,
-                                                      const trimtab_image& image, const LaunchShape& shape);
+[[nodiscard]] std::vector<PredictedBlock> predict_all(const PredictedKernel& kernel,
+                                                      const LaunchShape& shape);
 
 // Another block only where it is legal for these arguments, its prediction can be relied on, and it is
-// predicted to take less of the time of the block as written than 1 - `least_gain`. `driver` is not null.
-[[nodiscard]] Decision choose(const analysis::KernelDescription& description, const trimtab_driver& driver,
-                              const trimtab_device& device, const trimtab_image& image,
-                              const LaunchShape& shape, double least_gain);
+// predicted to take less of the time of the block as written than 1 - `least_gain`.
+[[nodiscard]] Decision choose(const PredictedKernel& kernel, const LaunchShape& shape, double least_gain);
 
 }  // namespace trimtab::choosing

@@ -8,9 +8,9 @@
 
 namespace trimtab::choosing {
 
-Leaders leaders_of(const Decision& decision, const analysis::KernelDescription& description,
-                   const trimtab_driver& driver, const trimtab_device& device, const trimtab_image& image,
-                   const LaunchShape& shape, std::uint32_t count) {
+Leaders leaders_of(const Decision& decision, const PredictedKernel& kernel, const LaunchShape& shape,
+                   std::uint32_t count) {
+    const auto& [description, driver, device, image] = kernel;
     Leaders leaders;
     const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
     const auto limits = limits_of(description, arguments, device, image, shape);

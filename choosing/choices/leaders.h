@@ -19,8 +19,7 @@ struct Leaders {
 // Of a decision that choose() made for the launch, with a block that the driver program was asked for: it, the `count`
 // blocks that the driver program finds best, where its predictions can be relied on, and the block as written. Fewer
 // than two launches: there is nothing to compare.
-[[nodiscard]] Leaders leaders_of(const Decision& decision, const analysis::KernelDescription& description,
-                                 const trimtab_driver& driver, const trimtab_device& device,
-                                 const trimtab_image& image, const LaunchShape& shape, std::uint32_t count);
+[[nodiscard]] Leaders leaders_of(const Decision& decision, const PredictedKernel& kernel,
+                                 const LaunchShape& shape, std::uint32_t count);
 
 }  // namespace trimtab::choosing

@@ -69,9 +69,9 @@ struct Found {
 
 }  // namespace
 
-Decision with_best_total(Decision decision, const analysis::KernelDescription& description,
-                         const trimtab_driver& driver, const trimtab_device& device,
-                         const trimtab_image& image, const LaunchShape& shape, double least_gain) {
+Decision with_best_total(Decision decision, const PredictedKernel& kernel, const LaunchShape& shape,
+                         double least_gain) {
+    const auto& [description, driver, device, image] = kernel;
     if (description.strides.empty() || description.keeps_grid() || decision.by != By::driver ||
         !decision.nonsense.empty())
         return decision;
@@ -167,20 +167,20 @@ std::vector<LaunchConfiguration> launches_of_other_totals(const analysis::Kernel
 }
 
 std::optional<LaunchConfiguration> launch_of_total(const analysis::KernelDescription& description,
-                                                   analysis::ArgumentBytes arguments,
                                                    const trimtab_device& device, const trimtab_image& image,
-                                                   const LaunchShape& shape, trimtab_dim3 grid,
-                                                   trimtab_dim3 block) {
+                                                   const LaunchShape& shape,
+                                                   const LaunchConfiguration& stored) {
     if (description.strides.empty() || description.keeps_grid() ||
         description.verdict == analysis::Verdict::annotated)
         return std::nullopt;
-    const Extents extent = LaunchConfiguration{.grid = grid, .block = block}.extent();
+    const Extents extent = stored.extent();
     if (!fits_in_32_bits(extent)) return std::nullopt;
+    const std::vector<std::byte> arguments = argument_bytes(description, shape.arguments);
     const auto limits = analysis::legal_blocks_of_total(description, arguments, shape.written.grid,
                                                         shape.written.block, device, image, to_dim3(extent));
     if (!limits) return std::nullopt;
-    auto launch = analysis::launch_with_block(description, arguments, *limits, shape.written, block);
-    return launch && same(launch->grid, grid) ? launch : std::nullopt;
+    auto launch = analysis::launch_with_block(description, arguments, *limits, shape.written, stored.block);
+    return launch && same(launch->grid, stored.grid) ? launch : std::nullopt;
 }
 
 }  // namespace trimtab::choosing

@@ -12,10 +12,8 @@ namespace trimtab::choosing {
 
 // `decision`, or one with another grid whose prediction is better by more than both may err, and saves at least
 // `least_gain` of the predicted time of the launch as written. `decision` is of choose(), for the same launch.
-[[nodiscard]] Decision with_best_total(Decision decision, const analysis::KernelDescription& description,
-                                       const trimtab_driver& driver, const trimtab_device& device,
-                                       const trimtab_image& image, const LaunchShape& shape,
-                                       double least_gain);
+[[nodiscard]] Decision with_best_total(Decision decision, const PredictedKernel& kernel,
+                                       const LaunchShape& shape, double least_gain);
 
 // The launches with other numbers of threads that with_best_total() may choose from, as blocks and grids:
 // every legal block of each number of threads that it tries. What `trimtab verify` holds against the launch
@@ -24,10 +22,10 @@ namespace trimtab::choosing {
     const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
     const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape);
 
-// A grid that with_best_total() chose for an equal launch of an earlier process, if this launch may have it.
+// The grid and block of `stored`, which with_best_total() chose for an equal launch of an earlier process, if this
+// launch may have them.
 [[nodiscard]] std::optional<LaunchConfiguration> launch_of_total(
-    const analysis::KernelDescription& description, analysis::ArgumentBytes arguments,
-    const trimtab_device& device, const trimtab_image& image, const LaunchShape& shape, trimtab_dim3 grid,
-    trimtab_dim3 block);
+    const analysis::KernelDescription& description, const trimtab_device& device, const trimtab_image& image,
+    const LaunchShape& shape, const LaunchConfiguration& stored);
 
 }  // namespace trimtab::choosing

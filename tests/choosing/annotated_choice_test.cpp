@@ -48,7 +48,7 @@ class AnnotatedChoice : public ::testing::Test {
             .arguments = arguments_.data()};
     }
     Decision decide(const LaunchShape& shape) {
-        return choose(kernel_, fake_driver(kernel_), device_.values, image_, shape, 0);
+        return choose({kernel_, fake_driver(kernel_), device_.values, image_}, shape, 0);
     }
 
     analysis::KernelDescription kernel_ = guarded_kernel();
@@ -84,7 +84,7 @@ TEST_F(AnnotatedChoice, LeavesAloneWhatTheAnnotationDoesNotDescribe) {
         EXPECT_EQ(decision.launch.block.x, shape.written.block.x);
         EXPECT_EQ(decision.launch.dynamic_shared_bytes, shape.written.dynamic_shared_bytes);
         EXPECT_FALSE(as_stored(kernel_, device_.values, image_, shape, {.block = {512, 1, 1}}).has_value());
-        EXPECT_TRUE(predict_all(kernel_, fake_driver(kernel_), device_.values, image_, shape).empty());
+        EXPECT_TRUE(predict_all({kernel_, fake_driver(kernel_), device_.values, image_}, shape).empty());
         return decision.reason;
     };
     EXPECT_THAT(left(shape(21, 256, 1024)), HasSubstr("a grid of 20 x 1 x 1"));

@@ -200,7 +200,7 @@ TEST_F(CrossCheckTest, LeadersAreTheChoiceTheBestAndTheLaunchAsWritten) {
     decision.launch.block = dim(128);
     const auto widths = [&](std::uint32_t count) {
         const Leaders leaders =
-            leaders_of(decision, description_, bundle_->driver(), device, image, shape, count);
+            leaders_of(decision, {description_, bundle_->driver(), device, image}, shape, count);
         EXPECT_LT(leaders.written, leaders.launches.size());
         EXPECT_EQ(leaders.launches[leaders.written].launch.block.x, 32u);
         EXPECT_EQ(leaders.launches[leaders.written].launch.grid.x, 32u);
@@ -218,7 +218,7 @@ TEST_F(CrossCheckTest, LeadersAreTheChoiceTheBestAndTheLaunchAsWritten) {
     EXPECT_THAT(widths(2), ::testing::ElementsAre(32, 128, 96));
     ::trimtab::runtime::testing::driver_script().uncertain = true;
     EXPECT_TRUE(
-        leaders_of(decision, description_, bundle_->driver(), device, image, shape, 4).launches.empty());
+        leaders_of(decision, {description_, bundle_->driver(), device, image}, shape, 4).launches.empty());
 }
 
 TEST_F(CrossCheckTest, AnAnswerThatComesLateIsForLaterProcesses) {

@@ -92,8 +92,8 @@ class OtherTotals : public ::testing::Test {
         decision.by = By::driver;
         decision.written_ns = decision.chosen_ns = script().ns(double(grid) * block);
         const trimtab_image image = analysis::to_driver_image(kernel_.images[0]);
-        return with_best_total(decision, kernel_, driver_, model::find_device("rtx2070super")->values, image,
-                               shape, least_gain);
+        const auto device = model::find_device("rtx2070super");
+        return with_best_total(decision, {kernel_, driver_, device->values, image}, shape, least_gain);
     }
     static std::uint64_t threads(const Decision& decision) {
         return std::uint64_t{decision.launch.grid.x} * decision.launch.block.x;
@@ -264,11 +264,11 @@ TEST_F(OtherTotals, AStoredTotalThatMakesNoSenseIsNotTaken) {
     shape.written.grid = {1, 1, 1};
     shape.written.block = {256, 1, 1};
     shape.arguments = arguments.data();
-    const std::vector<std::byte> bytes = argument_bytes(kernel_, arguments.data());
     const trimtab_image image = analysis::to_driver_image(kernel_.images[0]);
     const auto device = model::find_device("rtx2070super");
     const auto may = [&](trimtab_dim3 grid, trimtab_dim3 block) {
-        return launch_of_total(kernel_, bytes, device->values, image, shape, grid, block).has_value();
+        return launch_of_total(kernel_, device->values, image, shape, {.grid = grid, .block = block})
+            .has_value();
     };
     EXPECT_TRUE(may({100, 1, 1}, {128, 1, 1}));
     EXPECT_FALSE(may({0, 0, 0}, {128, 1, 1}));

@@ -39,10 +39,10 @@ choosing::Decision runtime_choice(const LaunchQuestion& question, RankedLaunch l
                      .max_dynamic_shared_bytes = any};
     launch.annotated = analysis::has_shape_annotations(kernel) ? &kernel : nullptr;
     const InterpretedDriver interpreted(launch);
-    const trimtab_device& device = question.device.values;
-    return choosing::with_best_total(
-        choosing::choose(kernel, interpreted.driver(), device, question.image, shape, least_gain), kernel,
-        interpreted.driver(), device, question.image, shape, least_gain);
+    const choosing::PredictedKernel predicted{kernel, interpreted.driver(), question.device.values,
+                                              question.image};
+    return choosing::with_best_total(choosing::choose(predicted, shape, least_gain), predicted, shape,
+                                     least_gain);
 }
 
 }  // namespace trimtab::tools
