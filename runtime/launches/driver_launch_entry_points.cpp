@@ -13,18 +13,29 @@
 namespace trimtab::runtime {
 namespace {
 
-// `forward` takes a function, the grid, the block and the dynamic shared memory, and gives a CUresult.
+// As the program gives it.
+struct DriverLaunch {
+    CUfunction function = nullptr;
+    choosing::LaunchConfiguration written;
+    CUstream stream = nullptr;
+    void **arguments = nullptr, **extra = nullptr;
+};
+
+// `default_stream`: which one the stream 0 is. `forward` takes a function, the grid, the block and the dynamic shared
+// memory, and gives a CUresult.
 template <typename Forward>
-CUresult launch(CUfunction function, choosing::LaunchShape shape, void** arguments, void** extra,
-                CUstream stream, const char* keep, const Forward& forward) {
+CUresult launch(const DriverLaunch& given, CUstream default_stream, const char* keep,
+                const Forward& forward) {
+    CUfunction function = given.function;
+    CUstream stream = given.stream != nullptr ? given.stream : default_stream;
     Process& process = Process::instance();
     Loaded& loaded = process.loaded();
     RegisteredKernel* kernel = process.registrations().find(function);
     ArgumentPointers pointers{};
-    shape.function = function;
+    choosing::LaunchShape shape{.written = given.written, .function = function, .stream = stream};
     shape.of_driver_api = true;
-    shape.stream = stream;
-    if (const char* reason = point_at_arguments(loaded.launcher, kernel, arguments, extra, pointers, shape))
+    if (const char* reason =
+            point_at_arguments(loaded.launcher, kernel, given.arguments, given.extra, pointers, shape))
         keep = reason;
     // Both number their errors alike.
     return static_cast<CUresult>(loaded.launcher.launch(
@@ -42,19 +53,15 @@ CUresult launch(CUfunction function, choosing::LaunchShape shape, void** argumen
 }
 
 CUresult launch_plain(decltype(&::cuLaunchKernel) DriverCalls::* member, CUstream default_stream,
-                      CUfunction function, const trimtab_dim3& written_grid,
-                      const trimtab_dim3& written_block, unsigned shared_bytes, CUstream stream,
-                      void** arguments, void** extra) {
+                      const DriverLaunch& given) {
     const auto call = Process::instance().loaded().backend.calls().driver.*member;
-    return launch(
-        function,
-        {.written = {.grid = written_grid, .block = written_block, .dynamic_shared_bytes = shared_bytes}},
-        arguments, extra, stream != nullptr ? stream : default_stream, nullptr,
-        [&](CUfunction launched, const trimtab_dim3& grid, const trimtab_dim3& block,
-            std::uint64_t new_shared_bytes) {
-            return call(launched, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                        static_cast<unsigned>(new_shared_bytes), stream, arguments, extra);
-        });
+    return launch(given, default_stream, nullptr,
+                  [&](CUfunction launched, const trimtab_dim3& grid, const trimtab_dim3& block,
+                      std::uint64_t new_shared_bytes) {
+                      return call(launched, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                  static_cast<unsigned>(new_shared_bytes), given.stream, given.arguments,
+                                  given.extra);
+                  });
 }
 
 CUresult launch_ex(decltype(&::cuLaunchKernelEx) DriverCalls::* member, CUstream default_stream,
@@ -66,12 +73,15 @@ CUresult launch_ex(decltype(&::cuLaunchKernelEx) DriverCalls::* member, CUstream
         if (!leaves_shape_free(config->attrs[i]))
             keep = "it is launched with cluster or cooperative attributes";
     }
-    const choosing::LaunchShape shape{
+    const DriverLaunch given{
+        .function = function,
         .written = {.grid = {.x = config->gridDimX, .y = config->gridDimY, .z = config->gridDimZ},
                     .block = {.x = config->blockDimX, .y = config->blockDimY, .z = config->blockDimZ},
-                    .dynamic_shared_bytes = config->sharedMemBytes}};
-    CUstream stream = config->hStream != nullptr ? config->hStream : default_stream;
-    return launch(function, shape, arguments, extra, stream, keep,
+                    .dynamic_shared_bytes = config->sharedMemBytes},
+        .stream = config->hStream,
+        .arguments = arguments,
+        .extra = extra};
+    return launch(given, default_stream, keep,
                   [&](CUfunction launched, const trimtab_dim3& grid, const trimtab_dim3& block,
                       std::uint64_t shared_bytes) {
                       CUlaunchConfig changed = *config;
@@ -96,16 +106,24 @@ extern "C" {
 CUresult cuLaunchKernel(CUfunction f, unsigned gridDimX, unsigned gridDimY, unsigned gridDimZ,
                         unsigned blockDimX, unsigned blockDimY, unsigned blockDimZ, unsigned sharedMemBytes,
                         CUstream hStream, void** kernelParams, void** extra) {
-    return trimtab::runtime::launch_plain(&DriverCalls::launch_kernel, CU_STREAM_LEGACY, f,
-                                          {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ},
-                                          sharedMemBytes, hStream, kernelParams, extra);
+    return trimtab::runtime::launch_plain(
+        &DriverCalls::launch_kernel, CU_STREAM_LEGACY,
+        {f,
+         {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes},
+         hStream,
+         kernelParams,
+         extra});
 }
 CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned gridDimX, unsigned gridDimY, unsigned gridDimZ,
                              unsigned blockDimX, unsigned blockDimY, unsigned blockDimZ,
                              unsigned sharedMemBytes, CUstream hStream, void** kernelParams, void** extra) {
-    return trimtab::runtime::launch_plain(&DriverCalls::launch_kernel_ptsz, CU_STREAM_PER_THREAD, f,
-                                          {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ},
-                                          sharedMemBytes, hStream, kernelParams, extra);
+    return trimtab::runtime::launch_plain(
+        &DriverCalls::launch_kernel_ptsz, CU_STREAM_PER_THREAD,
+        {f,
+         {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes},
+         hStream,
+         kernelParams,
+         extra});
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams, void** extra) {
     return trimtab::runtime::launch_ex(&DriverCalls::launch_kernel_ex, CU_STREAM_LEGACY, config, f,

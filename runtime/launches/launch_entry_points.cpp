@@ -11,12 +11,21 @@
 namespace trimtab::runtime {
 namespace {
 
-// `Function` is const void*, or cudaKernel_t for the calls that nvcc's stubs make.
+// As the program gives it; `Function` is const void*, or cudaKernel_t for the calls that nvcc's stubs make.
+template <typename Function>
+struct PlainLaunch {
+    Function function;
+    const dim3 &grid, &block;
+    void** arguments = nullptr;
+    std::size_t shared_bytes = 0;
+    cudaStream_t stream = nullptr;
+};
+
 // `default_stream`: which one the stream 0 is.
 template <typename Function, typename Call>
-cudaError_t launch_plain(Call BackendCalls::* member, cudaStream_t default_stream, Function function,
-                         const dim3& grid, const dim3& block, void** arguments, std::size_t shared_bytes,
-                         cudaStream_t stream) {
+cudaError_t launch_plain(Call BackendCalls::* member, cudaStream_t default_stream,
+                         const PlainLaunch<Function>& given) {
+    const auto& [function, grid, block, arguments, shared_bytes, stream] = given;
     Process& process = Process::instance();
     Loaded& loaded = process.loaded();
     const Call call = loaded.backend.calls().*member;
@@ -82,39 +91,40 @@ cudaError_t launch_exc(LaunchKernelExC BackendCalls::* member, cudaStream_t defa
 using trimtab::runtime::BackendCalls;
 using trimtab::runtime::launch_exc;
 using trimtab::runtime::launch_plain;
+using trimtab::runtime::PlainLaunch;
 
 extern "C" {
 
 cudaError_t cudaLaunchKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem,
                              cudaStream_t stream) {
-    return launch_plain(&BackendCalls::launch_kernel, cudaStreamLegacy, func, gridDim, blockDim, args,
-                        sharedMem, stream);
+    return launch_plain(&BackendCalls::launch_kernel, cudaStreamLegacy,
+                        PlainLaunch{func, gridDim, blockDim, args, sharedMem, stream});
 }
 cudaError_t cudaLaunchKernel_ptsz(const void* func, dim3 gridDim, dim3 blockDim, void** args,
                                   size_t sharedMem, cudaStream_t stream) {
-    return launch_plain(&BackendCalls::launch_kernel_ptsz, cudaStreamPerThread, func, gridDim, blockDim, args,
-                        sharedMem, stream);
+    return launch_plain(&BackendCalls::launch_kernel_ptsz, cudaStreamPerThread,
+                        PlainLaunch{func, gridDim, blockDim, args, sharedMem, stream});
 }
 cudaError_t trimtab_launch_kernel(const void* func, dim3 gridDim, dim3 blockDim, void** args,
                                   size_t sharedMem, cudaStream_t stream) {
-    return launch_plain(&BackendCalls::launch_kernel, cudaStreamLegacy, func, gridDim, blockDim, args,
-                        sharedMem, stream);
+    return launch_plain(&BackendCalls::launch_kernel, cudaStreamLegacy,
+                        PlainLaunch{func, gridDim, blockDim, args, sharedMem, stream});
 }
 cudaError_t trimtab_launch_kernel_ptsz(const void* func, dim3 gridDim, dim3 blockDim, void** args,
                                        size_t sharedMem, cudaStream_t stream) {
-    return launch_plain(&BackendCalls::launch_kernel_ptsz, cudaStreamPerThread, func, gridDim, blockDim, args,
-                        sharedMem, stream);
+    return launch_plain(&BackendCalls::launch_kernel_ptsz, cudaStreamPerThread,
+                        PlainLaunch{func, gridDim, blockDim, args, sharedMem, stream});
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void** args,
                                size_t sharedMem, cudaStream_t stream) {
-    return launch_plain(&BackendCalls::launch_kernel_handle, cudaStreamLegacy, kernel, gridDim, blockDim,
-                        args, sharedMem, stream);
+    return launch_plain(&BackendCalls::launch_kernel_handle, cudaStreamLegacy,
+                        PlainLaunch{kernel, gridDim, blockDim, args, sharedMem, stream});
 }
 cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void** args,
                                     size_t sharedMem, cudaStream_t stream) {
-    return launch_plain(&BackendCalls::launch_kernel_handle_ptsz, cudaStreamPerThread, kernel, gridDim,
-                        blockDim, args, sharedMem, stream);
+    return launch_plain(&BackendCalls::launch_kernel_handle_ptsz, cudaStreamPerThread,
+                        PlainLaunch{kernel, gridDim, blockDim, args, sharedMem, stream});
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args) {
