@@ -16,10 +16,10 @@ struct KernelCall {
     const void* function = nullptr;  // host function or cudaKernel_t
     dim3 grid{1, 1, 1}, block{1, 1, 1};
     void** arguments = nullptr;
-    std::span<const std::byte> packed_arguments;  // where `arguments` is null: the parameter buffer
+    std::span<const std::byte> packed_arguments{};  // where `arguments` is null: the parameter buffer
     std::size_t dynamic_shared_bytes = 0;
     cudaStream_t stream = nullptr;
-    std::span<const cudaLaunchAttribute> attributes;
+    std::span<const cudaLaunchAttribute> attributes{};
     bool is_node = false;  // of a graph: what it was called with is kept
 };
 

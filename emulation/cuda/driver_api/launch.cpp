@@ -22,19 +22,6 @@ CUresult launch(KernelCall call, void** extra) {
     });
 }
 
-CUresult launch_now(CUfunction f, const dim3& grid, const dim3& block, unsigned shared_bytes, CUstream stream,
-                    void** arguments, void** extra, std::span<const cudaLaunchAttribute> attributes = {}) {
-    return launch({.function = f,
-                   .grid = grid,
-                   .block = block,
-                   .arguments = arguments,
-                   .packed_arguments = {},
-                   .dynamic_shared_bytes = shared_bytes,
-                   .stream = stream,
-                   .attributes = attributes},
-                  extra);
-}
-
 }  // namespace
 
 extern "C" {
@@ -42,8 +29,13 @@ extern "C" {
 CUresult cuLaunchKernel(CUfunction f, unsigned gridDimX, unsigned gridDimY, unsigned gridDimZ,
                         unsigned blockDimX, unsigned blockDimY, unsigned blockDimZ, unsigned sharedMemBytes,
                         CUstream hStream, void** kernelParams, void** extra) {
-    return launch_now(f, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes,
-                      hStream, kernelParams, extra);
+    return launch({.function = f,
+                   .grid = {gridDimX, gridDimY, gridDimZ},
+                   .block = {blockDimX, blockDimY, blockDimZ},
+                   .arguments = kernelParams,
+                   .dynamic_shared_bytes = sharedMemBytes,
+                   .stream = hStream},
+                  extra);
 }
 TRIMTAB_SAME_AS(cuLaunchKernel, cuLaunchKernel_ptsz);
 
@@ -51,8 +43,14 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gridDimX, unsigned gri
                                    unsigned blockDimX, unsigned blockDimY, unsigned blockDimZ,
                                    unsigned sharedMemBytes, CUstream hStream, void** kernelParams) {
     const auto attribute = trimtab::cuda::cooperative_attribute();
-    return launch_now(f, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes,
-                      hStream, kernelParams, nullptr, {&attribute, 1});
+    return launch({.function = f,
+                   .grid = {gridDimX, gridDimY, gridDimZ},
+                   .block = {blockDimX, blockDimY, blockDimZ},
+                   .arguments = kernelParams,
+                   .dynamic_shared_bytes = sharedMemBytes,
+                   .stream = hStream,
+                   .attributes = {&attribute, 1}},
+                  nullptr);
 }
 TRIMTAB_SAME_AS(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz);
 
@@ -61,10 +59,14 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** ker
     // The attributes are numbered and laid out alike in both interfaces.
     static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
     const auto* attributes = reinterpret_cast<const cudaLaunchAttribute*>(config->attrs);
-    return launch_now(f, dim3(config->gridDimX, config->gridDimY, config->gridDimZ),
-                      dim3(config->blockDimX, config->blockDimY, config->blockDimZ), config->sharedMemBytes,
-                      config->hStream, kernelParams, extra,
-                      {attributes, attributes == nullptr ? 0 : config->numAttrs});
+    return launch({.function = f,
+                   .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                   .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                   .arguments = kernelParams,
+                   .dynamic_shared_bytes = config->sharedMemBytes,
+                   .stream = config->hStream,
+                   .attributes = {attributes, attributes == nullptr ? 0 : config->numAttrs}},
+                  extra);
 }
 TRIMTAB_SAME_AS(cuLaunchKernelEx, cuLaunchKernelEx_ptsz);
 

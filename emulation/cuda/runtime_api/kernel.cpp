@@ -25,19 +25,8 @@ cudaError_t on_kernel(const void* function, const Body& body) {
     });
 }
 
-cudaError_t launch(const void* function, const dim3& grid, const dim3& block, void** arguments,
-                   std::size_t shared_bytes, cudaStream_t stream,
-                   std::span<const cudaLaunchAttribute> attributes = {}) {
-    return call([&](State& state) {
-        return launch_kernel(state, {.function = function,
-                                     .grid = grid,
-                                     .block = block,
-                                     .arguments = arguments,
-                                     .packed_arguments = {},
-                                     .dynamic_shared_bytes = shared_bytes,
-                                     .stream = stream,
-                                     .attributes = attributes});
-    });
+cudaError_t launch(const KernelCall& made) {
+    return call([&](State& state) { return launch_kernel(state, made); });
 }
 
 // One dimension of a kernel's clusters.
@@ -83,27 +72,48 @@ cudaError_t __cudaPopCallConfiguration(dim3* gridDim, dim3* blockDim, size_t* sh
 
 cudaError_t cudaLaunchKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem,
                              cudaStream_t stream) {
-    return launch(func, gridDim, blockDim, args, sharedMem, stream);
+    return launch({.function = func,
+                   .grid = gridDim,
+                   .block = blockDim,
+                   .arguments = args,
+                   .dynamic_shared_bytes = sharedMem,
+                   .stream = stream});
 }
 TRIMTAB_SAME_AS(cudaLaunchKernel, cudaLaunchKernel_ptsz);
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void** args,
                                size_t sharedMem, cudaStream_t stream) {
-    return launch(kernel, gridDim, blockDim, args, sharedMem, stream);
+    return launch({.function = kernel,
+                   .grid = gridDim,
+                   .block = blockDim,
+                   .arguments = args,
+                   .dynamic_shared_bytes = sharedMem,
+                   .stream = stream});
 }
 TRIMTAB_SAME_AS(__cudaLaunchKernel, __cudaLaunchKernel_ptsz);
 
 cudaError_t cudaLaunchCooperativeKernel(const void* func, dim3 gridDim, dim3 blockDim, void** args,
                                         size_t sharedMem, cudaStream_t stream) {
     const cudaLaunchAttribute attribute = cooperative_attribute();
-    return launch(func, gridDim, blockDim, args, sharedMem, stream, {&attribute, 1});
+    return launch({.function = func,
+                   .grid = gridDim,
+                   .block = blockDim,
+                   .arguments = args,
+                   .dynamic_shared_bytes = sharedMem,
+                   .stream = stream,
+                   .attributes = {&attribute, 1}});
 }
 TRIMTAB_SAME_AS(cudaLaunchCooperativeKernel, cudaLaunchCooperativeKernel_ptsz);
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args) {
     if (config == nullptr) return finish(cudaErrorInvalidConfiguration);
-    return launch(func, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream,
-                  {config->attrs, config->attrs == nullptr ? 0 : config->numAttrs});
+    return launch({.function = func,
+                   .grid = config->gridDim,
+                   .block = config->blockDim,
+                   .arguments = args,
+                   .dynamic_shared_bytes = config->dynamicSmemBytes,
+                   .stream = config->stream,
+                   .attributes = {config->attrs, config->attrs == nullptr ? 0 : config->numAttrs}});
 }
 TRIMTAB_SAME_AS(cudaLaunchKernelExC, cudaLaunchKernelExC_ptsz);
 
