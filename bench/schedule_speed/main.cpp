@@ -69,7 +69,7 @@ std::expected<Cost, Error> cost_of(const tools::LaunchQuestion& question, emulat
     std::vector<double> tracing, scheduling;
     for (unsigned i = 0; i < repeats; ++i) {
         const double start = processor_ms();
-        const auto traced = tools::trace_launch(question, program, grid, block, 0, occupancy.blocks_per_sm,
+        const auto traced = tools::trace_launch(question, program, {grid, block}, occupancy.blocks_per_sm,
                                                 {.loads_bypass_l1 = bypass_l1});
         if (!traced) return std::unexpected(traced.error());
         const double middle = processor_ms();

@@ -131,7 +131,7 @@ std::expected<double, Error> PredictedConfigurations::emulated_ns(const Values& 
         return std::unexpected(
             Error{.message = "the block does not fit an SM", .file = options_.kernel.source});
     const auto traced =
-        tools::trace_launch(*asked, grid, block, 0, occupancy.blocks_per_sm, {.from_ptx = options_.from_ptx});
+        tools::trace_launch(*asked, {grid, block}, occupancy.blocks_per_sm, {.from_ptx = options_.from_ptx});
     if (!traced) return std::unexpected(traced.error());
     return schedule::estimate(*traced).time_ns;
 }

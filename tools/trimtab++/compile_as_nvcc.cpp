@@ -19,9 +19,9 @@ int run_saying(const std::string& messages, const Command& command, const Enviro
 
 }  // namespace
 
-int compile_as_nvcc(Command command, const CommandLine& line, const Toolchain& tools, std::size_t input,
-                    const Environment& environment, const TemporaryFolder& folder,
+int compile_as_nvcc(const SourceCompile& source, Command command, const Environment& environment,
                     const std::string& messages) {
+    const auto& [line, tools, input, folder] = source;
     const FixedSources fixed = fix_sources(line, input, folder);
     const std::size_t plain_length = command.size();
     if (!fixed.overlay.empty()) command.insert(command.end(), {"-ivfsoverlay", fixed.overlay});

@@ -12,9 +12,16 @@
 
 namespace trimtab::wrapper {
 
-// `command` compiles line.arguments[input]. What it says goes to stderr, or into the file `messages`. The exit code.
-[[nodiscard]] int compile_as_nvcc(Command command, const CommandLine& line, const Toolchain& tools,
-                                  std::size_t input, const Environment& environment,
-                                  const TemporaryFolder& folder, const std::string& messages = {});
+// A source of the command line, line.arguments[input], and where what its compile needs is put.
+struct SourceCompile {
+    const CommandLine& line;
+    const Toolchain& tools;
+    std::size_t input = 0;
+    const TemporaryFolder& folder;
+};
+
+// `command` compiles the source. What it says goes to stderr, or into the file `messages`. The exit code.
+[[nodiscard]] int compile_as_nvcc(const SourceCompile& source, Command command,
+                                  const Environment& environment, const std::string& messages = {});
 
 }  // namespace trimtab::wrapper

@@ -75,12 +75,10 @@ std::string first_error(const std::string& messages) {
 
 class VariantCompile {
   public:
-    VariantCompile(const CommandLine& line, const Toolchain& tools, std::size_t input,
-                   const TemporaryFolder& folder)
-        : line_(line), tools_(tools), input_(input), folder_(folder) {}
+    explicit VariantCompile(const SourceCompile& source) : source_(source) {}
 
     void compile_bodies() {
-        for (const MacroVariants& macro : line_.variants) compile_bodies(macro);
+        for (const MacroVariants& macro : source_.line.variants) compile_bodies(macro);
     }
     [[nodiscard]] bool has_bodies() const { return !bodies_.empty(); }
 
@@ -114,11 +112,12 @@ class VariantCompile {
     }
 
     void warn(const std::string& text) {
-        said_ += fmt::format("trimtab++: warning: {}: {}\n", line_.arguments[input_].tokens.front(), text);
+        said_ += fmt::format("trimtab++: warning: {}: {}\n",
+                             source_.line.arguments[source_.input].tokens.front(), text);
     }
     [[nodiscard]] const std::string& said() const { return said_; }
     [[nodiscard]] std::string path_of(const std::string& name) const {
-        return folder_.file(std::to_string(input_) + "-" + name);
+        return source_.folder.file(std::to_string(source_.input) + "-" + name);
     }
 
   private:
@@ -128,7 +127,7 @@ class VariantCompile {
             if (value == written) continue;
             std::vector<Body> compiled;
             bool failed = false;
-            for (const std::string& architecture : architectures(line_, tools_)) {
+            for (const std::string& architecture : architectures(source_.line, source_.tools)) {
                 Body body{.macro = macro.name,
                           .architecture = architecture,
                           .file = path_of(fmt::format("{}-{}-{}.bc", macro.name, value, architecture)),
@@ -156,15 +155,15 @@ class VariantCompile {
 
     // The source's device code with the body's value; bitcode that no pass has seen, or a cubin.
     [[nodiscard]] int compile(const Body& body, bool assembles) {
-        Command command =
-            compile_command(line_, tools_, input_, assembles ? path_of("body.cubin") : body.file);
+        Command command = compile_command(source_.line, source_.tools, source_.input,
+                                          assembles ? path_of("body.cubin") : body.file);
         command.insert(command.end(), {"--cuda-device-only", "--no-cuda-gpu-arch=all",
                                        "--cuda-gpu-arch=" + body.architecture, "-w",
-                                       "-fplugin=" + tools_.macro_plugin, "-Qunused-arguments"});
+                                       "-fplugin=" + source_.tools.macro_plugin, "-Qunused-arguments"});
         if (!assembles) command.insert(command.end(), {"-emit-llvm", "-Xclang", "-disable-llvm-passes"});
         return compile_as_nvcc(
-            std::move(command), line_, tools_, input_,
-            {{"TRIMTAB_MACRO", body.text()}, {"TRIMTAB_MACRO_REPORT", path_of("macro.json")}}, folder_,
+            source_, std::move(command),
+            {{"TRIMTAB_MACRO", body.text()}, {"TRIMTAB_MACRO_REPORT", path_of("macro.json")}},
             path_of("body.messages"));
     }
 
@@ -173,10 +172,7 @@ class VariantCompile {
                          first_error(path_of("body.messages"))));
     }
 
-    const CommandLine& line_;
-    const Toolchain& tools_;
-    std::size_t input_;
-    const TemporaryFolder& folder_;
+    const SourceCompile& source_;
     std::vector<Body> bodies_;
     std::string said_;
 };
@@ -196,26 +192,25 @@ std::string no_macro_variants(const CommandLine& line) {
     return line.variants.empty() || !line.compiles_cuda() ? std::string() : no_other_bodies(line);
 }
 
-int compile_with_variants(const CommandLine& line, const Toolchain& tools, std::size_t input,
-                          const std::string& object, const Environment& environment,
-                          const TemporaryFolder& folder) {
-    const Command command = compile_command(line, tools, input, object);
-    if (line.variants.empty() || !no_macro_variants(line).empty())
-        return compile_as_nvcc(command, line, tools, input, environment, folder);
-    VariantCompile variants(line, tools, input, folder);
+int compile_with_variants(const SourceCompile& source, const std::string& object,
+                          const Environment& environment) {
+    const Command command = compile_command(source.line, source.tools, source.input, object);
+    if (source.line.variants.empty() || !no_macro_variants(source.line).empty())
+        return compile_as_nvcc(source, command, environment);
+    VariantCompile variants(source);
     variants.compile_bodies();
     const std::string messages = variants.path_of("messages");
     const auto compile = [&] {
         Environment with_bodies = environment;
         if (variants.has_bodies()) with_bodies.emplace_back("TRIMTAB_MACRO_BODIES", variants.list_file());
-        return compile_as_nvcc(command, line, tools, input, with_bodies, folder, messages);
+        return compile_as_nvcc(source, command, with_bodies, messages);
     };
     int code = compile();
     // Memory that one block cannot have is found out by the assembler, of a whole module.
     if (code != 0 && variants.has_bodies() && variants.drop_what_cannot_be_assembled()) code = compile();
     if (code != 0 && variants.has_bodies()) {
         const std::string why = first_error(messages);
-        code = compile_as_nvcc(command, line, tools, input, environment, folder, messages);
+        code = compile_as_nvcc(source, command, environment, messages);
         if (code == 0) variants.warn("no variants: the source does not compile with them: " + why);
     }
     std::fputs(base::read_text(messages).value_or("").c_str(), stderr);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/trimtab++/command_line.h"
+#include "tools/trimtab++/compile_as_nvcc.h"
 #include "tools/trimtab++/process.h"
 #include "tools/trimtab++/toolchain.h"
 #include "trimtab/error.h"
@@ -23,8 +24,7 @@ namespace trimtab::wrapper {
 
 // One CUDA source to one object, with the bodies that line.variants asks for. A value whose code does not compile is
 // left out, with one line; what the source says of itself alone decides whether the build stands. The exit code.
-[[nodiscard]] int compile_with_variants(const CommandLine& line, const Toolchain& tools, std::size_t input,
-                                        const std::string& object, const Environment& environment,
-                                        const TemporaryFolder& folder);
+[[nodiscard]] int compile_with_variants(const SourceCompile& source, const std::string& object,
+                                        const Environment& environment);
 
 }  // namespace trimtab::wrapper

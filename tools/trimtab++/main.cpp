@@ -50,7 +50,7 @@ int compile(const CommandLine& line, const Toolchain& tools, std::size_t input, 
     // Without profiles no launch gets another body.
     if (line.profile != "off" && no_other_bodies(line).empty())
         environment.emplace_back("TRIMTAB_BUILT_IN_BLOCKS", "1");
-    if (const int code = compile_with_variants(line, tools, input, object, environment, folder); code != 0)
+    if (const int code = compile_with_variants({line, tools, input, folder}, object, environment); code != 0)
         return code;
     // From here on nothing but a wrong annotation breaks the build: an object without drivers is still the
     // user's program.

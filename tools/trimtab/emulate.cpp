@@ -199,7 +199,7 @@ int run(const EmulateOptions& options) {
                                            .loads_bypass_l1 = options.loads_bypass_l1,
                                            .from_ptx = options.from_ptx,
                                            .settings = options.settings};
-    auto traced = trace_launch(*question, *grid, *block, static_cast<std::uint32_t>(shared),
+    auto traced = trace_launch(*question, {*grid, *block, static_cast<std::uint32_t>(shared)},
                                occupancy.blocks_per_sm, schedule_options);
     if (!traced) return fail(traced.error());
     Answer answer{.question = *question,

@@ -41,9 +41,11 @@ std::expected<sass::Assembly, Error> machine_code_of(const LaunchQuestion& quest
     return code;
 }
 
-std::expected<schedule::TracedLaunch, Error> trace_launch(
-    const LaunchQuestion& question, emulator::Program& program, trimtab_dim3 grid, trimtab_dim3 block,
-    std::uint32_t dynamic_shared_bytes, std::uint32_t resident, const ScheduleOptions& options) {
+std::expected<schedule::TracedLaunch, Error> trace_launch(const LaunchQuestion& question,
+                                                          emulator::Program& program,
+                                                          const model::LaunchConfiguration& launch,
+                                                          std::uint32_t resident,
+                                                          const ScheduleOptions& options) {
     const FileKernel& kernel = question.file.kernels[question.kernel];
     const analysis::KernelDescription& description = kernel.record.description;
     LaunchMemory memory;
@@ -59,13 +61,14 @@ std::expected<schedule::TracedLaunch, Error> trace_launch(
         {.program = &program,
          .memory = &memory,
          .kernel = description.name,
-         .grid = grid,
-         .block = block,
-         .dynamic_shared_bytes = dynamic_shared_bytes,
+         .grid = launch.grid,
+         .block = launch.block,
+         .dynamic_shared_bytes = static_cast<std::uint32_t>(launch.dynamic_shared_bytes),
          .parameters = parameters,
          .device = &question.device,
          .resident = resident,
-         .shared_bytes_of_block = question.image.static_shared_bytes + dynamic_shared_bytes,
+         .shared_bytes_of_block =
+             question.image.static_shared_bytes + static_cast<double>(launch.dynamic_shared_bytes),
          .instruction_budget = options.instruction_budget,
          .loads_bypass_l1 = options.loads_bypass_l1,
          .policy = options.policy,
@@ -77,14 +80,13 @@ std::expected<schedule::TracedLaunch, Error> trace_launch(
     return traced;
 }
 
-std::expected<schedule::TracedLaunch, Error> trace_launch(const LaunchQuestion& question, trimtab_dim3 grid,
-                                                          trimtab_dim3 block,
-                                                          std::uint32_t dynamic_shared_bytes,
+std::expected<schedule::TracedLaunch, Error> trace_launch(const LaunchQuestion& question,
+                                                          const model::LaunchConfiguration& launch,
                                                           std::uint32_t resident,
                                                           const ScheduleOptions& options) {
     const auto program = load_program_of(question);
     if (!program) return std::unexpected(program.error());
-    return trace_launch(question, **program, grid, block, dynamic_shared_bytes, resident, options);
+    return trace_launch(question, **program, launch, resident, options);
 }
 
 std::string chrome_trace(const schedule::TracedLaunch& launch, std::size_t instructions) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "core/model/launch_configuration.h"
 #include "core/sass/assemble.h"
 #include "emulation/schedule/traced_launch.h"
 #include "tools/trimtab/launch_options.h"
@@ -25,11 +26,9 @@ struct ScheduleOptions {
 
 // Arrays are where the command line says, else in regions of their own, filled deterministically. `resident`:
 // blocks that fit an SM at once.
-[[nodiscard]] std::expected<schedule::TracedLaunch, Error> trace_launch(const LaunchQuestion& question,
-                                                                        trimtab_dim3 grid, trimtab_dim3 block,
-                                                                        std::uint32_t dynamic_shared_bytes,
-                                                                        std::uint32_t resident,
-                                                                        const ScheduleOptions& options);
+[[nodiscard]] std::expected<schedule::TracedLaunch, Error> trace_launch(
+    const LaunchQuestion& question, const model::LaunchConfiguration& launch, std::uint32_t resident,
+    const ScheduleOptions& options);
 
 // What ptxas makes of the kernel for the device, unless `options` rules it out: the error says why the PTX must do.
 [[nodiscard]] std::expected<sass::Assembly, Error> machine_code_of(const LaunchQuestion& question,
@@ -39,8 +38,8 @@ struct ScheduleOptions {
 [[nodiscard]] std::expected<std::shared_ptr<emulator::Program>, Error> load_program_of(
     const LaunchQuestion& question);
 [[nodiscard]] std::expected<schedule::TracedLaunch, Error> trace_launch(
-    const LaunchQuestion& question, emulator::Program& program, trimtab_dim3 grid, trimtab_dim3 block,
-    std::uint32_t dynamic_shared_bytes, std::uint32_t resident, const ScheduleOptions& options);
+    const LaunchQuestion& question, emulator::Program& program, const model::LaunchConfiguration& launch,
+    std::uint32_t resident, const ScheduleOptions& options);
 
 // The first instructions of an SM as a Chrome trace (Perfetto reads it): a process a block, a thread a warp, times in cycles.
 [[nodiscard]] std::string chrome_trace(const schedule::TracedLaunch& launch, std::size_t instructions);

@@ -83,7 +83,7 @@ std::expected<PrunedLaunch, Error> prune_launch(const LaunchQuestion& question, 
     };
     const auto traced = [&](const pruning::GroupPlacement& placed) {
         if (options.metrics == TraceMetrics::emulated)
-            return trace_launch(question, *code->program, placed.groups, placed.group, placed.local_bytes,
+            return trace_launch(question, *code->program, {placed.groups, placed.group, placed.local_bytes},
                                 placed.at_once, how);
         pruning::WalkedBlocks blocks(walk, placed.groups, placed.group);
         return schedule::trace_launch(request_of(placed), blocks);

@@ -81,8 +81,9 @@ std::expected<SearchEmulation::Answer, Error> SearchEmulation::emulate(const Lau
         if (!program) return std::unexpected(program.error());
         code.program = std::move(*program);
     }
-    const auto traced = trace_launch(question, *code.program, candidate.grid, candidate.block,
-                                     candidate.dynamic_shared_bytes, resident, schedule_);
+    const auto traced =
+        trace_launch(question, *code.program,
+                     {candidate.grid, candidate.block, candidate.dynamic_shared_bytes}, resident, schedule_);
     if (!traced) return std::unexpected(traced.error());
     ++traces_;
     warp_instructions_ += traced->warp_instructions;
