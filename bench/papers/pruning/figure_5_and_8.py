@@ -21,7 +21,7 @@ def item_of(results):
             return 100 * statistics.fmean(one[method][key] for one in of)
         rows += [
             Row(f"{title}: static pruning (sections 6.1 and 6.2: algorithm 4, equations 11 to 21)", pruned, mean(STATIC, "pruned"), "%",
-                why=BATCHES),
+                better="higher"),
             Row(f"{title}: `trimtab prune`, sizes that are not simulated", None, mean("screened", "pruned"), "%",
                 why="another method: estimates, then a few simulations"),
             Row(f"{title}: time of algorithm 4, of the exhaustive simulation's", part, mean(STATIC, "part_of_exhaustive"), "%", better="lower",

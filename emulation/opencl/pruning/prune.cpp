@@ -127,23 +127,41 @@ class Pruner {
     }
 
     void screen() {
+        const std::uint32_t all = request_.settings.most_simulated;
+        if (out_.launchable <= all) {
+            for (const std::size_t i : launchable()) simulate(i);
+            return;
+        }
+        std::uint32_t most_warps = 0;
+        for (const SizeResult& one : out_.sizes) most_warps = std::max(most_warps, one.warps_at_once);
+        look_at_least(most_warps, all - all / 4);
+        // Estimates know no cache: where the data of all warps do not fit, the fewest warps may be the best.
+        look_at_least(most_warps / 2, all);
+        out_.batches = looked_at_.size();
+    }
+
+    // Simulates sizes of at most so many active warps, in the order of their estimates, until `most_simulated` are in all.
+    void look_at_least(std::uint32_t most_warps, std::size_t most_simulated) {
         std::vector<SizeToEstimate> sizes;
         for (const std::size_t i : launchable())
-            sizes.push_back({.index = i,
-                             .size = out_.sizes[i].size,
-                             .groups_at_once = out_.sizes[i].groups_at_once,
-                             .warps_at_once = out_.sizes[i].warps_at_once,
-                             .rounds = out_.sizes[i].rounds});
-        const bool estimates = request_.estimate && sizes.size() > request_.settings.most_simulated;
+            if (const SizeResult& one = out_.sizes[i];
+                one.fate == Fate::unlikely && one.warps_at_once <= most_warps)
+                sizes.push_back({.index = i,
+                                 .size = one.size,
+                                 .groups_at_once = one.groups_at_once,
+                                 .warps_at_once = one.warps_at_once,
+                                 .rounds = one.rounds});
         EstimateQueue queue(sizes, [&](std::size_t i) {
-            return estimates ? request_.estimate(placed_[i]) / out_.sizes[i].rounds : 1;
+            auto [known, is_new] = rounds_.try_emplace(i, 1);
+            if (is_new && request_.estimate)
+                known->second = request_.estimate(placed_[i]) / out_.sizes[i].rounds;
+            return known->second;
         });
-        for (const std::size_t i : launchable()) out_.sizes[i].estimate_ns = queue.estimate(i);
+        for (const SizeToEstimate& one : sizes) out_.sizes[one.index].estimate_ns = queue.estimate(one.index);
         // Sizes of estimates farther above the least are not looked at.
         constexpr double most_over_least = 1.5;
         double most = std::numeric_limits<double>::infinity();
-        std::vector<std::size_t> looked_at;
-        while (out_.simulated < request_.settings.most_simulated) {
+        while (out_.simulated < most_simulated) {
             const auto next = queue.first_between(0, most);
             if (!next) break;
             queue.take(*next);
@@ -151,16 +169,15 @@ class Pruner {
             one.estimate_ns = queue.estimate(*next);
             most = std::min(most, most_over_least * one.estimate_ns);
             const auto alike =
-                std::ranges::find_if(looked_at, [&](std::size_t other) { return are_alike(*next, other); });
-            if (estimates && alike != looked_at.end()) {
+                std::ranges::find_if(looked_at_, [&](std::size_t other) { return are_alike(*next, other); });
+            if (request_.estimate && alike != looked_at_.end()) {
                 one.fate = Fate::duplicate;
                 one.representative = *alike;
                 continue;
             }
             simulate(*next);
-            if (one.fate == Fate::simulated) looked_at.push_back(*next);
+            if (one.fate == Fate::simulated) looked_at_.push_back(*next);
         }
-        out_.batches = looked_at.size();
     }
     // Section 6.1, as far as estimates show it: as many active warps, and rounds of them that take the same. The other, which
     // was before in the order of estimates, has the fewest rounds.
@@ -263,6 +280,8 @@ class Pruner {
     const PruneRequest& request_;
     std::uint32_t sm_count_;
     std::vector<GroupPlacement> placed_;
+    std::map<std::size_t, double> rounds_;  // of screened: a round's estimate, by size
+    std::vector<std::size_t> looked_at_;
     double best_ns_ = std::numeric_limits<double>::infinity();
     std::size_t asked_ = 0;
     PruneResult out_;

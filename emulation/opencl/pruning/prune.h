@@ -18,8 +18,8 @@ namespace trimtab::pruning {
 [[nodiscard]] std::vector<trimtab_dim3> design_space(unsigned dimensions, std::uint32_t most);
 
 enum class Method : std::uint8_t {
-    // The sizes of the least estimates are simulated, `most_simulated` of them at most; of those that estimates do not tell
-    // apart one. What is left out is not shown to be worse.
+    // The sizes of the least estimates are simulated, `most_simulated` of them at most, a quarter of these with no more than half
+    // of the most active warps; of sizes that estimates do not tell apart one. What is left out is not shown to be worse.
     screened,
     // Sizes in the order of their lower bounds (schedule/bounds.h), each simulated as long as its bound is below the best time
     // found: no size that is left out can be better.
