@@ -105,13 +105,37 @@ class Tracer {
         out_.machine.l1_bytes = static_cast<std::uint64_t>(std::max(least, l1));
     }
 
+    // Where `count` of an SM's blocks begin of which none lies at the launch's edges, the nearest to the middle: at an edge
+    // blocks may do less than others. The middle where there are none.
+    [[nodiscard]] std::uint64_t inner_blocks(std::uint64_t last, std::uint64_t count) const {
+        constexpr std::uint64_t most_tries = 64;
+        const auto is_inner = [](std::uint64_t index, std::uint64_t size) {
+            return size < 3 || (index != 0 && index != size - 1);
+        };
+        const std::uint64_t x = request_.grid.x, y = request_.grid.y, z = request_.grid.z;
+        const auto are_inner = [&](std::uint64_t first) {
+            for (std::uint64_t b = first * sm_count(); b < (first + count) * sm_count(); b += sm_count())
+                if (!is_inner(b % x, x) || !is_inner(b / x % y, y) || !is_inner(b / x / y, z)) return false;
+            return true;
+        };
+        const std::uint64_t middle = last / 2;
+        for (std::uint64_t i = 0; i < most_tries; ++i) {
+            const std::uint64_t away = (i + 1) / 2;
+            if (away > middle || middle + away > last) break;
+            const std::uint64_t first = i % 2 != 0 ? middle + away : middle - away;
+            if (are_inner(first)) return first;
+        }
+        return middle;
+    }
+
     // Blocks that one SM has at once, in the middle of those that it runs: blocks go to the SMs in turn.
     [[nodiscard]] std::vector<std::uint64_t> choose_blocks() {
         const std::uint64_t sms = sm_count();
         const std::uint64_t at_once =
             std::min<std::uint64_t>({out_.resident, most_traced_blocks, out_.blocks_on_sm});
         const std::uint64_t last_first = out_.blocks_on_sm - at_once;
-        const std::uint64_t first = std::min(last_first, request_.first_block.value_or(last_first / 2));
+        const std::uint64_t first =
+            std::min(last_first, request_.first_block.value_or(inner_blocks(last_first, at_once)));
         std::vector<std::uint64_t> chosen;
         for (std::uint64_t i = 0; i < at_once; ++i) chosen.push_back((first + i) * sms);
         if (request_.first_block || out_.blocks_on_sm > out_.resident || blocks_ == 1) return chosen;
