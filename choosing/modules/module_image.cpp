@@ -110,6 +110,25 @@ ModuleImage recognise_module(std::span<const std::byte> bytes) {
     return recognise(bytes.data(), bytes.size());
 }
 
+std::string why_blocks_are_fixed(const ModuleImage& image) {
+    if (image.kind != ModuleImage::Kind::ptx) return {};
+    constexpr std::string_view entry = ".entry ", required = ".reqntid ";
+    std::string_view rest(reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size());
+    std::string blocks;
+    for (std::size_t at = rest.find(entry); at != std::string_view::npos; at = rest.find(entry)) {
+        rest.remove_prefix(at + entry.size());
+        const std::string_view head = rest.substr(0, rest.find('{'));
+        const std::size_t place = head.find(required);
+        if (place == std::string_view::npos) return {};
+        const std::string_view sizes = head.substr(place + required.size());
+        std::string block(sizes.substr(0, sizes.find_first_not_of("0123456789, ")));
+        for (std::size_t comma = 0; (comma = block.find(", ")) != std::string::npos;)
+            block.replace(comma, 2, " x ");
+        if (!blocks.contains(block)) blocks += (blocks.empty() ? "" : "; ") + block;
+    }
+    return blocks.empty() ? "" : fmt::format("the kernel is compiled for blocks of {} (.reqntid)", blocks);
+}
+
 std::string_view extension(ModuleImage::Kind kind) {
     return kind == ModuleImage::Kind::ptx ? ".ptx" : ".fatbin";
 }

@@ -26,6 +26,10 @@ inline constexpr std::size_t max_module_bytes = std::size_t{16} << 20;
 // The same where the size is known, as of a file.
 [[nodiscard]] ModuleImage recognise_module(std::span<const std::byte> bytes);
 
+// Of PTX all of whose kernels are compiled for one block each, as Triton's are: why none can have another. Empty: one may, or it is
+// not known without reading more than the words of the text.
+[[nodiscard]] std::string why_blocks_are_fixed(const ModuleImage& image);
+
 // A file's name says which it is.
 [[nodiscard]] std::string_view extension(ModuleImage::Kind kind);
 

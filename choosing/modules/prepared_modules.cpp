@@ -51,10 +51,8 @@ PreparedModule* PreparedModules::hold(const ModuleImage& image) {
     module->holders = 1;
     module->hash = annotations_.hash_of_module(image.hash);
     module->kind = image.kind;
-    if (!can_be_prepared) {
-        module->reason = image.why_none;
-        module->settled = true;
-    }
+    module->reason = can_be_prepared ? why_blocks_are_fixed(image) : image.why_none;
+    module->settled = !module->reason.empty();
     return modules_.emplace(key, std::move(module)).first->second.get();
 }
 

@@ -103,6 +103,25 @@ class RunTimeModulesTest : public ::testing::Test {
     char handles_[8] = {}, functions_[8] = {};
 };
 
+TEST_F(RunTimeModulesTest, ModulesOfKernelsWithABlockOfTheirOwnAreToldAtOnce) {
+    start(ModulesMode::background);
+    const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
+    const std::string own = ".visible .entry a(.param .u64 p)\n.reqntid 128, 1, 1\n{ ret; }\n";
+    load(&handles_[0], head + own);
+    take(&handles_[0], &functions_[0]);
+    EXPECT_EQ(launched(&functions_[0]), 32);
+    EXPECT_EQ(reason(&functions_[0]), "the kernel is compiled for blocks of 128 x 1 x 1 (.reqntid)");
+    load(&handles_[1], head + own + ".visible .entry b()\n.reqntid 64\n{ ret; }\n");
+    take(&handles_[1], &functions_[1]);
+    EXPECT_EQ(reason(&functions_[1]), "the kernel is compiled for blocks of 128 x 1 x 1; 64 (.reqntid)");
+    EXPECT_TRUE(started_.empty());
+    // Another kernel of the module has none.
+    load(&handles_[2], head + own + ".visible .entry b()\n.maxntid 64\n{ ret; }\n");
+    take(&handles_[2], &functions_[2]);
+    EXPECT_EQ(reason(&functions_[2]), "its driver program is being prepared");
+    EXPECT_EQ(started_.size(), 1);
+}
+
 TEST_F(RunTimeModulesTest, ADriverProgramOfTheProgramsOwnIsFoundByTheModulesHash) {
     start(ModulesMode::cached);
     add_bundle(ptx(1));
