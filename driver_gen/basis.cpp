@@ -161,9 +161,10 @@ std::vector<Exponents> BasisBuilder::alignments(VariableKind kind) {
         const std::uint32_t unit = std::max(1u, (spec_.lines ? 128u : 32u) / bytes);
         if (unit == 1) continue;
         add(all, {{variable({.kind = kind, .unit = unit}), 1}});
-        for (const std::uint32_t data : fit_.data)
-            for (const std::int32_t offset : {0, 1, -1})
-                add(all, {{variable({.kind = kind, .data = data, .unit = unit, .offset = offset}), 1}});
+        for (const auto* parameters : {&fit_.data, &fit_.pitches})
+            for (const std::uint32_t data : *parameters)
+                for (const std::int32_t offset : {0, 1, -1})
+                    add(all, {{variable({.kind = kind, .data = data, .unit = unit, .offset = offset}), 1}});
     }
     return all;
 }

@@ -13,8 +13,9 @@ namespace trimtab::driver_gen {
 
 // What the metrics of one kernel may be functions of.
 struct FitVariables {
-    std::vector<std::uint32_t> data;   // in D: varied, and no other that they always equal
-    std::array<bool, 3> dimensions{};  // that the kernel reads
+    std::vector<std::uint32_t> data;     // in D: varied, and no other that they always equal
+    std::vector<std::uint32_t> pitches;  // in D: rows may begin at multiples of these alone
+    std::array<bool, 3> dimensions{};    // that the kernel reads
     std::vector<std::uint32_t> element_bytes;
     // Where not empty: the monomials in D (exponents by index in D) that a fit may use, in place of all up to
     // a degree. What a warp's requests touch grows as the requests do.

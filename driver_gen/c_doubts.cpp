@@ -34,19 +34,81 @@ std::string doubt(const char* why, std::size_t place) {
     return fmt::format("TRIMTAB_DOUBT({}, {})", why, place);
 }
 
-template <class Value>
-std::string sum_of(const std::vector<Metric>& metrics, const Value& value) {
+// other_values() of the metrics that the model reads.
+class OtherValuesText {
+  public:
+    OtherValuesText(const KernelFits& fits, const CMetrics& metrics)
+        : fits_(fits), metrics_(metrics), bounds_(metric_bounds(fits)) {}
+    [[nodiscard]] std::string function(const model::RationalProgram& program, const std::string& fill) const;
+
+  private:
+    [[nodiscard]] std::string value(Metric metric) const { return metrics_.metric_function(metric) + "(v)"; }
+    [[nodiscard]] std::string sum_of(const std::vector<Metric>& metrics) const;
+    // Of the metric at this place, by the fit that a layout has of it.
+    [[nodiscard]] std::string statements(std::size_t place, const FittedMetric& fit, std::size_t layout,
+                                         const std::string& indent) const;
+
+    const KernelFits& fits_;
+    const CMetrics& metrics_;
+    std::vector<MetricBound> bounds_;
+};
+
+std::string OtherValuesText::sum_of(const std::vector<Metric>& metrics) const {
     std::string sum = value(metrics[0]);
     for (std::size_t n = 1; n < metrics.size(); ++n) sum += " + " + value(metrics[n]);
     return sum;
 }
 
-// other_values() of the metrics that the model reads.
-std::string other_values(const KernelFits& fits, const model::RationalProgram& program,
-                         const CMetrics& metrics, const std::string& fill) {
-    const auto value = [&](Metric metric) { return metrics.metric_function(metric) + "(v)"; };
-    const auto line = [](const std::string& statement) { return c_wrapped(statement, "    ") + "\n"; };
-    const bool has_instructions = fits.find(Metric::warp_instructions) != nullptr;
+std::string OtherValuesText::statements(std::size_t place, const FittedMetric& fit, std::size_t layout,
+                                        const std::string& indent) const {
+    const auto line = [&](const std::string& statement) { return c_wrapped(statement, indent) + "\n"; };
+    const std::string fitted = metrics_.fitted_function(fit.metric, layout) + "(v)";
+    std::string known = "0", text;
+    if (const auto range = range_of(fits_, fit.metric)) {
+        const std::string all = sum_of(range->others);
+        known = fmt::format(
+            "trimtab_add_range({0}, {1} * ({2}), trimtab_times({3}, threads) * ({2}), least + {4}, most + "
+            "{4})",
+            value(fit.metric), c_literal(range->least_times), all, c_literal(range->times), place);
+    }
+    if (std::ranges::find(bounds_, fit.metric, &MetricBound::metric) == bounds_.end())
+        text += line(fmt::format("if (trimtab_is_endless({})) return {};", fitted,
+                                 doubt("TRIMTAB_DOUBT_ERROR", place)));
+    std::string is_known = fmt::format("trimtab_is_count({}, slack)", fitted);
+    if (has_some(fits_, fit)) {
+        is_known = fmt::format("trimtab_is_some({})", fitted);
+        std::string last = "trimtab_all_boxes(context->range, block.x, block.y, block.z)";
+        if (fit.metric == Metric::active_warps)
+            last = "trimtab_warps(block.x, block.y, block.z)";
+        else if (fit.metric == Metric::footprint_sectors)
+            last = fmt::format("{} * ({})", value(Metric::active_warps), sum_of(touching));
+        known = fmt::format("trimtab_add_range({0}, 1.0, {1}, least + {2}, most + {2})", value(fit.metric),
+                            last, place);
+    }
+    text += line(
+        fmt::format("if (!{} && !{}) return {};", is_known, known, doubt("TRIMTAB_DOUBT_NO_COUNT", place)));
+    if (!fit.exact)
+        text += line(fmt::format("most[{0}] = trimtab_max(most[{0}], {1});", place,
+                                 c_literal(1 + fit.quality.held_out_max_error)));
+    for (std::size_t rival = 0; rival < fit.rivals.size(); ++rival)
+        text += line(
+            fmt::format("if (!trimtab_add_rival({0}, {1}(v), slack, least + {2}, most + {2})) return {3};",
+                        value(fit.metric), metrics_.rival_function(fit.metric, rival, layout), place,
+                        doubt("TRIMTAB_DOUBT_RIVALS", place)));
+    for (const MetricBound& bound : bounds_) {
+        if (bound.metric != fit.metric) continue;
+        const std::string sum = sum_of(bound.others);
+        text += line(fmt::format("trimtab_add_bound({}, trimtab_times({}, threads) * ({}), least + {});",
+                                 value(fit.metric), c_literal(bound.times), sum, place));
+        if (is_limit(fits_, bound))
+            text += line(fmt::format("trimtab_add_limit({}, trimtab_times({}, threads) * ({}), times + {});",
+                                     value(fit.metric), c_literal(bound.times), sum, place));
+    }
+    return text;
+}
+
+std::string OtherValuesText::function(const model::RationalProgram& program, const std::string& fill) const {
+    const bool has_instructions = fits_.find(Metric::warp_instructions) != nullptr;
     std::string text =
         "/* By metric that the model reads, what else it may be: by its error on points held out, by what "
         "others say\n"
@@ -59,54 +121,21 @@ std::string other_values(const KernelFits& fits, const model::RationalProgram& p
             "block.z);\n",
             fill) +
         "    const double threads = (double)block.x * block.y * block.z;\n" +
-        line(fmt::format("const double slack = 1.0 + {} * {};", c_literal(slack_share),
-                         has_instructions ? value(Metric::warp_instructions) : "0.0"));
-    const std::vector<MetricBound> bounds = metric_bounds(fits);
-    for (std::size_t i = 0; i < fits.metrics.size(); ++i) {
-        const FittedMetric& fit = fits.metrics[i];
+        c_wrapped(fmt::format("const double slack = 1.0 + {} * {};", c_literal(slack_share),
+                              has_instructions ? value(Metric::warp_instructions) : "0.0"),
+                  "    ") +
+        "\n";
+    for (std::size_t i = 0; i < fits_.metrics.size(); ++i) {
+        const FittedMetric& fit = fits_.metrics[i];
         if (!reads(program, fit.metric)) continue;
-        std::string known = "0";
-        if (const auto range = range_of(fits, fit.metric)) {
-            const std::string all = sum_of(range->others, value);
-            known = fmt::format(
-                "trimtab_add_range({}, {} * ({}), trimtab_times({}, threads) * ({}), least + {}, most + {})",
-                value(fit.metric), c_literal(range->least_times), all, c_literal(range->times), all, i, i);
-        }
-        if (std::ranges::find(bounds, fit.metric, &MetricBound::metric) == bounds.end())
-            text += line(fmt::format("if (trimtab_is_endless({}(v))) return {};",
-                                     metrics.fitted_function(fit.metric), doubt("TRIMTAB_DOUBT_ERROR", i)));
-        std::string is_known =
-            fmt::format("trimtab_is_count({}(v), slack)", metrics.fitted_function(fit.metric));
-        if (has_some(fits, fit)) {
-            is_known = fmt::format("trimtab_is_some({}(v))", metrics.fitted_function(fit.metric));
-            std::string last = "trimtab_all_boxes(context->range, block.x, block.y, block.z)";
-            if (fit.metric == Metric::active_warps)
-                last = "trimtab_warps(block.x, block.y, block.z)";
-            else if (fit.metric == Metric::footprint_sectors)
-                last = fmt::format("{} * ({})", value(Metric::active_warps), sum_of(touching, value));
-            known = fmt::format("trimtab_add_range({0}, 1.0, {1}, least + {2}, most + {2})",
-                                value(fit.metric), last, i);
-        }
-        text += line(
-            fmt::format("if (!{} && !{}) return {};", is_known, known, doubt("TRIMTAB_DOUBT_NO_COUNT", i)));
-        if (!fit.exact)
-            text += line(fmt::format("most[{0}] = trimtab_max(most[{0}], {1});", i,
-                                     c_literal(1 + fit.quality.held_out_max_error)));
-        for (std::size_t rival = 0; rival < fit.rivals.size(); ++rival)
-            text += line(fmt::format(
-                "if (!trimtab_add_rival({0}, {1}(v), slack, least + {2}, most + {2})) return {3};",
-                value(fit.metric), metrics.rival_function(fit.metric, rival), i,
-                doubt("TRIMTAB_DOUBT_RIVALS", i)));
-        for (const MetricBound& bound : bounds) {
-            if (bound.metric != fit.metric) continue;
-            const std::string sum = sum_of(bound.others, value);
-            text += line(fmt::format("trimtab_add_bound({}, trimtab_times({}, threads) * ({}), least + {});",
-                                     value(fit.metric), c_literal(bound.times), sum, i));
-            if (is_limit(fits, bound))
-                text +=
-                    line(fmt::format("trimtab_add_limit({}, trimtab_times({}, threads) * ({}), times + {});",
-                                     value(fit.metric), c_literal(bound.times), sum, i));
-        }
+        std::string in_layouts;
+        for (std::size_t layout = 1; layout <= fits_.layouts.size(); ++layout)
+            if (const FittedMetric* const own = fits_.layouts[layout - 1].find(fit.metric))
+                in_layouts += fmt::format("{} (v->layout == {}) {{\n{}    }}",
+                                          in_layouts.empty() ? "    if" : " else if", layout,
+                                          statements(i, *own, layout, "        "));
+        text += in_layouts.empty() ? statements(i, fit, 0, "    ")
+                                   : in_layouts + " else {\n" + statements(i, fit, 0, "        ") + "    }\n";
     }
     return text +
            "    (void)v, (void)threads, (void)slack, (void)least, (void)most, (void)times;\n    return "
@@ -119,7 +148,10 @@ std::string outside_profile(const KernelFits& fits) {
         const ProfiledParameter& parameter = fits.profiled[i];
         const std::string condition =
             parameter.varied
-                ? fmt::format("!(data[{}] >= {})", i, c_literal(parameter.is_stride ? parameter.least : 0))
+                ? fmt::format("!(data[{}] >= {}){}", i, c_literal(parameter.is_stride ? parameter.least : 0),
+                              parameter.is_stride && !fits.layouts.empty()
+                                  ? fmt::format(" && !(data[{}] == 1 && trimtab_layout(data) >= 0)", i)
+                                  : "")
                 : fmt::format("!(data[{0}] >= {1} && data[{0}] <= {2})", i, c_literal(parameter.least),
                               c_literal(parameter.most));
         const bool is_number = parameter.is_number && !parameter.varied;
@@ -146,7 +178,8 @@ std::string outside_profile(const KernelFits& fits) {
 
 std::string print_doubts(const KernelFits& fits, const model::RationalProgram& program,
                          const CMetrics& metrics, const std::string& fill) {
-    return data_dependent(fits, program) + other_values(fits, program, metrics, fill) + outside_profile(fits);
+    return data_dependent(fits, program) + OtherValuesText(fits, metrics).function(program, fill) +
+           outside_profile(fits);
 }
 
 }  // namespace trimtab::driver_gen

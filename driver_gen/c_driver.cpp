@@ -35,6 +35,11 @@ std::string header_comment(const KernelDescription& description, const KernelFit
     line("searches the blocks. D, in order:");
     for (std::size_t i = 0; i < fits.data_names.size(); ++i) {
         const ProfiledParameter& parameter = fits.profiled[i];
+        if (parameter.is_stride && !fits.layouts.empty()) {
+            line(fmt::format("    data[{}] {}: a stride, profiled at 1 and from {:g} to {:g}", i,
+                             fits.data_names[i], parameter.least, parameter.most));
+            continue;
+        }
         line(parameter.varied || parameter.least < parameter.most
                  ? fmt::format("    data[{}] {}: profiled from {:g} to {:g}", i, fits.data_names[i],
                                parameter.least, parameter.most)
@@ -130,7 +135,8 @@ std::expected<std::string, Error> print_driver(const KernelDescription& descript
     std::string text = header_comment(description, fits, program);
     text += common_driver_text();
     text += "/* ---- The low-level metrics ---- */\n\n" + metrics.variables_struct() + "\n";
-    text += metrics.ranges_function() + "\n" + metrics.fill_functions() + metrics.metric_functions();
+    text += metrics.ranges_function() + "\n" + metrics.layout_function() + metrics.fill_functions() +
+            metrics.metric_functions();
     text += "/* ---- The performance model ---- */\n\n" + chart + "\n";
     text +=
         "/* ---- What the profile can speak for ---- */\n\n" + print_doubts(fits, program, metrics, fill_all);

@@ -23,6 +23,10 @@ std::string linear(const LinearForm& form, const std::vector<std::string>& data_
     return text;
 }
 
+std::string in_layout(std::size_t layout) {
+    return layout == 0 ? "" : fmt::format("_in_{}", layout);
+}
+
 }  // namespace
 
 CMetrics::CMetrics(const KernelFits& fits) : fits_(fits) {
@@ -41,12 +45,15 @@ std::string CMetrics::fill_function(const std::vector<model::Metric>& metrics, b
                     for (const auto& [variable, power] : monomial.exponents) wanted[variable] = true;
         }
     };
-    for (const model::Metric metric : metrics) {
-        const FittedMetric* fit = fits_.find(metric);
-        if (fit == nullptr) continue;
-        want(fit->pieces);
-        if (and_rivals) std::ranges::for_each(fit->rivals, want);
-    }
+    const auto want_those = [&](const std::vector<FittedMetric>& fits) {
+        for (const FittedMetric& fit : fits) {
+            if (std::ranges::find(metrics, fit.metric) == metrics.end()) continue;
+            want(fit.pieces);
+            if (and_rivals) std::ranges::for_each(fit.rivals, want);
+        }
+    };
+    want_those(fits_.metrics);
+    for (const Layout& layout : fits_.layouts) want_those(layout.metrics);
     auto found = std::ranges::find(fills_, wanted);
     if (found == fills_.end()) found = fills_.insert(found, wanted);
     return fmt::format("trimtab_fill_{}", found - fills_.begin());
@@ -56,18 +63,21 @@ std::string CMetrics::metric_function(model::Metric metric) const {
     return fits_.find(metric) == nullptr ? "" : fmt::format("metric_{}", model::name(metric));
 }
 
-std::string CMetrics::fitted_function(model::Metric metric) const {
-    return fits_.find(metric) == nullptr ? "" : fmt::format("trimtab_fitted_{}", model::name(metric));
+std::string CMetrics::fitted_function(model::Metric metric, std::size_t layout) const {
+    return fits_.find(metric) == nullptr
+               ? ""
+               : fmt::format("trimtab_fitted_{}{}", model::name(metric), in_layout(layout));
 }
 
-std::string CMetrics::rival_function(model::Metric metric, std::size_t rival) const {
-    return fmt::format("trimtab_rival_{}_of_{}", rival, model::name(metric));
+std::string CMetrics::rival_function(model::Metric metric, std::size_t rival, std::size_t layout) const {
+    return fmt::format("trimtab_rival_{}_of_{}{}", rival, model::name(metric), in_layout(layout));
 }
 
 std::string CMetrics::variables_struct() const {
     std::string text = "/* What the metrics are functions of. */\ntypedef struct trimtab_variables {\n";
     for (const std::string& member : names_) text += fmt::format("    double {};\n", member);
     if (names_.empty()) text += "    double none;\n";
+    if (!fits_.layouts.empty()) text += "    int layout;\n";
     return text +
            "} trimtab_variables;\n\n"
            "/* A box of threads, and its variables: most blocks share some of their boxes. */\n"
@@ -209,10 +219,10 @@ std::string CMetrics::fill_functions() const {
             "    trimtab_box* box = (trimtab_box*)context->boxes + place;\n"
             "    trimtab_variables* v = &box->variables;\n"
             "    if (box->x == x && box->y == y && box->z == z) return v;\n"
-            "    box->x = x, box->y = y, box->z = z;\n{}"
+            "    box->x = x, box->y = y, box->z = z;\n{}{}"
             "    (void)data, (void)range;\n"
             "    return v;\n}}\n\n",
-            n, fill_body(fills_[n]));
+            n, fill_body(fills_[n]), fits_.layouts.empty() ? "" : "    v->layout = trimtab_layout(data);\n");
     return text;
 }
 
@@ -253,7 +263,34 @@ std::string CMetrics::pieces_text(const std::vector<Piece>& pieces) const {
     return text;
 }
 
-std::string CMetrics::metric_text(const FittedMetric& fit) const {
+std::string CMetrics::layout_function() const {
+    if (fits_.layouts.empty()) return "";
+    std::vector<std::uint32_t> strides;
+    for (std::uint32_t i = 0; i < fits_.profiled.size(); ++i)
+        if (fits_.profiled[i].is_stride) strides.push_back(i);
+    const auto condition = [&](const std::vector<std::uint32_t>& near) {
+        std::string text;
+        for (const std::uint32_t i : strides)
+            text += fmt::format("{}data[{}] {} 1", text.empty() ? "" : " && ", i,
+                                std::ranges::find(near, i) == near.end() ? "!=" : "==");
+        return text;
+    };
+    std::string text =
+        "/* Strides of 1 have neighbours side by side. 0: there is none; else which of them are, as they "
+        "were "
+        "profiled;\n   -1: they were not profiled so. */\n"
+        "static int trimtab_layout(const double* data) {\n";
+    text += c_wrapped(fmt::format("if ({}) return 0;", condition({})), "    ") + "\n";
+    for (std::size_t layout = 0; layout < fits_.layouts.size(); ++layout)
+        text +=
+            c_wrapped(fmt::format("if ({}) return {};", condition(fits_.layouts[layout].near), layout + 1),
+                      "    ") +
+            "\n";
+    return text + "    return -1;\n}\n\n";
+}
+
+std::string CMetrics::fit_text(const FittedMetric& fit, std::size_t layout,
+                               const std::string& clamped_name) const {
     const auto& info = model::metric_table()[static_cast<std::size_t>(fit.metric)];
     const FitQuality& q = fit.quality;
     std::string text = c_comment(fmt::format("{}: {} ({}).", info.name, info.meaning, info.unit)) + "\n";
@@ -277,15 +314,32 @@ std::string CMetrics::metric_text(const FittedMetric& fit) const {
                          "    ") +
                "\n";
     };
-    text += function(fitted_function(fit.metric), pieces_text(fit.pieces));
-    text += function(metric_function(fit.metric), clamped(fitted_function(fit.metric)));
+    const std::string fitted = fitted_function(fit.metric, layout);
+    text += function(fitted, pieces_text(fit.pieces));
+    text += function(clamped_name, clamped(fitted));
     for (std::size_t i = 0; i < fit.rivals.size(); ++i) {
-        const std::string name = rival_function(fit.metric, i);
+        const std::string name = rival_function(fit.metric, i, layout);
         text +=
             "/* It tells the profile as well. */\n" + function(name + "_fitted", pieces_text(fit.rivals[i]));
         text += function(name, clamped(name + "_fitted"));
     }
     return text;
+}
+
+std::string CMetrics::metric_text(const FittedMetric& fit) const {
+    const std::string name = metric_function(fit.metric);
+    std::string own, choice;
+    for (std::size_t layout = 1; layout <= fits_.layouts.size(); ++layout) {
+        const FittedMetric* const found = fits_.layouts[layout - 1].find(fit.metric);
+        if (found == nullptr) continue;
+        own += fit_text(*found, layout, name + in_layout(layout));
+        choice += fmt::format("    if (v->layout == {}) return {}(v);\n", layout, name + in_layout(layout));
+    }
+    if (own.empty()) return fit_text(fit, 0, name);
+    return fit_text(fit, 0, name + "_apart") + own +
+           fmt::format(
+               "static double {0}(const trimtab_variables* v) {{\n{1}    return {0}_apart(v);\n}}\n\n", name,
+               choice);
 }
 
 std::string CMetrics::metric_functions() const {

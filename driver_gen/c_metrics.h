@@ -22,11 +22,15 @@ class CMetrics {
     // "metric_load_sectors"; "" for a metric without a fit.
     [[nodiscard]] std::string metric_function(model::Metric metric) const;
     // The same, clamped to no range; and another function that tells the profile as well.
-    [[nodiscard]] std::string fitted_function(model::Metric metric) const;
-    [[nodiscard]] std::string rival_function(model::Metric metric, std::size_t rival) const;
+    // `layout`: 0, or 1 + the index in KernelFits::layouts.
+    [[nodiscard]] std::string fitted_function(model::Metric metric, std::size_t layout = 0) const;
+    [[nodiscard]] std::string rival_function(model::Metric metric, std::size_t rival,
+                                             std::size_t layout = 0) const;
 
     [[nodiscard]] std::string variables_struct() const;
     [[nodiscard]] std::string ranges_function() const;  // trimtab_ranges(data, range)
+    // trimtab_layout(data): KernelFits::layout_of, -1 for none; "" where there are no layouts.
+    [[nodiscard]] std::string layout_function() const;
     [[nodiscard]] std::string fill_functions() const;
     [[nodiscard]] std::string metric_functions() const;
 
@@ -34,6 +38,8 @@ class CMetrics {
     [[nodiscard]] std::string sum(const std::vector<Monomial>& monomials) const;
     [[nodiscard]] std::string fill_body(const std::vector<bool>& wanted) const;
     [[nodiscard]] std::string pieces_text(const std::vector<Piece>& pieces) const;
+    [[nodiscard]] std::string fit_text(const FittedMetric& fit, std::size_t layout,
+                                       const std::string& clamped_name) const;
     [[nodiscard]] std::string metric_text(const FittedMetric& fit) const;
 
     const KernelFits& fits_;

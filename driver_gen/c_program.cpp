@@ -151,7 +151,11 @@ void ProgramPrinter::find_fixed() {
             fixed_[i] = is_fixed_input(program_.inputs[node.input]);
         } else if (node.op == Op::metric) {
             const FittedMetric* fit = fits_.find(node.metric);
-            fixed_[i] = fit == nullptr || is_fixed_metric(*fit);
+            fixed_[i] = fit == nullptr || (is_fixed_metric(*fit) &&
+                                           std::ranges::all_of(fits_.layouts, [&](const Layout& layout) {
+                                               const FittedMetric* const own = layout.find(node.metric);
+                                               return own == nullptr || is_fixed_metric(*own);
+                                           }));
         } else {
             const std::array<NodeIndex, 3> operands{node.a, node.b, node.c};
             bool all = true;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "driver_gen/fit_metric.h"
@@ -159,11 +160,69 @@ void drop_unused_variables(KernelFits& fits) {
                     for (auto& [variable, power] : monomial.exponents) keep(variable);
         }
     };
-    for (FittedMetric& fit : fits.metrics) {
-        keep_all(fit.pieces);
-        std::ranges::for_each(fit.rivals, keep_all);
-    }
+    const auto keep_those = [&](std::vector<FittedMetric>& of) {
+        for (FittedMetric& fit : of) {
+            keep_all(fit.pieces);
+            std::ranges::for_each(fit.rivals, keep_all);
+        }
+    };
+    keep_those(fits.metrics);
+    for (Layout& layout : fits.layouts) keep_those(layout.metrics);
     fits.variables = std::move(kept);
+}
+
+std::vector<std::uint32_t> near_strides(const Profile& profile, const ProfilePoint& point) {
+    std::vector<std::uint32_t> near;
+    for (const std::uint32_t stride : profile.strides)
+        if (point.data[stride] == 1) near.push_back(stride);
+    std::ranges::sort(near);
+    return near;
+}
+
+// Its points of that layout. Where some strides are 1, no fit is made of strides and pitches: only of where rows begin.
+Profile in_layout(const Profile& profile, const std::vector<std::uint32_t>& near) {
+    Profile out = profile;
+    std::erase_if(out.points,
+                  [&](const ProfilePoint& point) { return near_strides(profile, point) != near; });
+    if (near.empty()) return out;
+    for (const auto* fixed : {&profile.strides, &profile.pitches})
+        for (const std::uint32_t data : *fixed) out.varied[data] = false;
+    return out;
+}
+
+// Strides change what requests touch, and nothing else.
+constexpr std::array touched{model::Metric::load_sectors,          model::Metric::store_sectors,
+                             model::Metric::store_partial_sectors, model::Metric::load_lines,
+                             model::Metric::store_lines,           model::Metric::shared_wavefronts,
+                             model::Metric::footprint_sectors};
+
+std::expected<void, Error> fit_layouts(const Profile& profile, KernelFits& fits) {
+    std::vector<std::vector<std::uint32_t>> all;
+    for (const ProfilePoint& point : profile.points)
+        if (auto near = near_strides(profile, point);
+            !near.empty() && std::ranges::find(all, near) == all.end())
+            all.push_back(std::move(near));
+    for (std::vector<std::uint32_t>& near : all) {
+        const Profile own = in_layout(profile, near);
+        FitVariables of_blocks = fit_variables(own, false), of_boxes = fit_variables(own, true);
+        for (const std::uint32_t pitch : own.pitches)
+            if (std::ranges::find(near, pitch) == near.end())
+                for (FitVariables* variables : {&of_blocks, &of_boxes}) variables->pitches.push_back(pitch);
+        Layout layout{.near = near, .metrics = {}};
+        for (const model::Metric metric : touched) {
+            const FittedMetric* const apart = fits.find(metric);
+            const auto points = points_of(own, metric);
+            if (!points) return std::unexpected(points.error());
+            if (apart == nullptr || points->empty()) continue;
+            FitVariables variables = metric == model::Metric::footprint_sectors ? of_boxes : of_blocks;
+            variables.data_terms = data_terms_of(fits, requests_of(metric));
+            FittedMetric& fit = layout.metrics.emplace_back(
+                fit_metric(metric, *points, variables, profile.ranges, fits.variables));
+            fit.data_dependent = fits.find(metric)->data_dependent;
+        }
+        fits.layouts.push_back(std::move(layout));
+    }
+    return {};
 }
 
 }  // namespace
@@ -181,13 +240,21 @@ std::expected<KernelFits, Error> fit_kernel(const Profile& profile) {
         parameter.varied = profile.varied[i];
         parameter.is_stride = std::ranges::find(profile.strides, i) != profile.strides.end();
         for (const ProfilePoint& point : profile.points) {
+            if (parameter.is_stride && point.data[i] == 1) continue;
             parameter.least = std::min(parameter.least, point.data[i]);
             parameter.most = std::max(parameter.most, point.data[i]);
         }
     }
+    const Profile apart = in_layout(profile, {});
+    if (apart.points.empty())
+        return std::unexpected(
+            Error{.message =
+                      fmt::format("the profile of kernel {} has no point whose strides are all larger than 1",
+                                  profile.kernel_id)});
     for (const Step step : {Step::counts, Step::other_counts, Step::the_rest})
-        if (auto fitted = fit_step(profile, step, fits); !fitted) return std::unexpected(fitted.error());
+        if (auto fitted = fit_step(apart, step, fits); !fitted) return std::unexpected(fitted.error());
     std::ranges::sort(fits.metrics, {}, &FittedMetric::metric);
+    if (auto fitted = fit_layouts(profile, fits); !fitted) return std::unexpected(fitted.error());
     drop_unused_variables(fits);
     return fits;
 }

@@ -43,6 +43,11 @@ std::string_view name(Form form) {
     return "";
 }
 
+const FittedMetric* Layout::find(model::Metric metric) const {
+    const auto found = std::ranges::find(metrics, metric, &FittedMetric::metric);
+    return found == metrics.end() ? nullptr : &*found;
+}
+
 const FittedMetric* KernelFits::find(model::Metric metric) const {
     const auto found = std::ranges::find(metrics, metric, &FittedMetric::metric);
     return found == metrics.end() ? nullptr : &*found;
@@ -66,17 +71,36 @@ double KernelFits::fitted(std::span<const Piece> pieces, std::span<const double>
     return value;
 }
 
+std::optional<std::size_t> KernelFits::layout_of(std::span<const double> data) const {
+    std::vector<std::uint32_t> near;
+    for (std::uint32_t i = 0; i < profiled.size() && i < data.size(); ++i)
+        if (profiled[i].is_stride && data[i] == 1) near.push_back(i);
+    if (near.empty()) return 0;
+    const auto found = std::ranges::find(layouts, near, &Layout::near);
+    if (found == layouts.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - layouts.begin()) + 1;
+}
+
+const FittedMetric* KernelFits::find(model::Metric metric, std::span<const double> data) const {
+    if (const std::size_t layout = layouts.empty() ? 0 : layout_of(data).value_or(0); layout != 0) {
+        if (const FittedMetric* const own = layouts[layout - 1].find(metric)) return own;
+    }
+    return find(metric);
+}
+
 double KernelFits::evaluate(model::Metric metric, std::span<const double> data, double x, double y,
                             double z) const {
-    const FittedMetric* fit = find(metric);
+    const FittedMetric* fit = find(metric, data);
     return fit == nullptr ? 0 : clamped(fitted(fit->pieces, data, x, y, z), *fit);
 }
 
 // The order is that of the printed C (c_doubts.cpp).
 std::uint32_t KernelFits::outside(std::span<const double> data) const {
+    const bool is_of_layout = layout_of(data).has_value();
     for (std::size_t i = 0; i < profiled.size() && i < data.size(); ++i) {
         if (!profiled[i].varied && profiled[i].is_number) continue;
-        if (profiled[i].varied && !(data[i] >= (profiled[i].is_stride ? profiled[i].least : 0)))
+        const bool is_near = profiled[i].is_stride && is_of_layout && data[i] == 1;
+        if (profiled[i].varied && !is_near && !(data[i] >= (profiled[i].is_stride ? profiled[i].least : 0)))
             return TRIMTAB_DOUBT(TRIMTAB_DOUBT_TOO_SMALL, i);
         if (!profiled[i].varied && !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
             return TRIMTAB_DOUBT(TRIMTAB_DOUBT_OTHER_VALUE, i);

@@ -14,7 +14,8 @@
 // [{"kind", "data", "unit", "offset"}], "metrics": [{"metric", "form", "least", "most", "exact",
 // "data_dependent", "pieces": [{"when": {"variable", "below"} | null, "numerator": [{"coefficient",
 // "exponents": [[variable, exponent]]}], "denominator": [..]}], "quality": {..}}]}. Variables are given by
-// index in "variables". A metric also has "rivals": [[piece, ..], ..] where it has any.
+// index in "variables". A metric also has "rivals": [[piece, ..], ..] where it has any. Where the kernel has strides:
+// "layouts": [{"near": [index in "data", ..], "metrics": [..]}].
 #pragma once
 
 #include <cstdint>
@@ -97,8 +98,16 @@ struct ProfiledParameter {
     // A threshold or a step, which decides how much is done as the contents of arrays do: another one makes
     // uncertain only where not all blocks lean on it alike.
     bool is_number = false;
-    bool is_stride = false;  // profiler::Profile: below `least` the profile does not hold
+    bool is_stride = false;  // profiler::Profile: below `least` only layouts hold
     friend bool operator==(const ProfiledParameter&, const ProfiledParameter&) = default;
+};
+
+// What requests touch where some strides are 1.
+struct Layout {
+    std::vector<std::uint32_t> near;  // in D, ascending: these are 1, and the kernel's other strides are not
+    std::vector<FittedMetric> metrics;  // instead of those of KernelFits; of the same metrics
+    [[nodiscard]] const FittedMetric* find(model::Metric metric) const;
+    friend bool operator==(const Layout&, const Layout&) = default;
 };
 
 struct KernelFits {
@@ -107,8 +116,13 @@ struct KernelFits {
     IndexRanges ranges;
     std::vector<Variable> variables;  // those that some fit uses
     std::vector<FittedMetric> metrics;
+    std::vector<Layout> layouts;  // that were profiled beside the one without a stride of 1
 
     [[nodiscard]] const FittedMetric* find(model::Metric metric) const;
+    // The same where D's strides are these.
+    [[nodiscard]] const FittedMetric* find(model::Metric metric, std::span<const double> data) const;
+    // Of D: 0: no stride is 1; else 1 + the index in `layouts`. Nothing: it was not profiled.
+    [[nodiscard]] std::optional<std::size_t> layout_of(std::span<const double> data) const;
     // The metric per active warp, block or launch (core/model/metrics.h) at D for a box of x * y * z threads; 0
     // for a metric without a fit. Where D lies beyond the profile it extrapolates.
     [[nodiscard]] double evaluate(model::Metric metric, std::span<const double> data, double x, double y,

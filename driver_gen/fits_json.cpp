@@ -159,6 +159,17 @@ Variable variable_from(const JsonValue& value, std::size_t data_count) {
     return variable;
 }
 
+Layout layout_from(const JsonValue& value, std::size_t data_count, const KernelFits& fits) {
+    Layout layout;
+    for (const JsonValue& near : value["near"].list()) layout.near.push_back(near.index_below(data_count));
+    for (const JsonValue& entry : value["metrics"].list()) {
+        layout.metrics.push_back(metric_from(entry, fits.variables.size()));
+        if (fits.find(layout.metrics.back().metric) == nullptr)
+            entry["metric"].fail("is none of the kernel's metrics");
+    }
+    return layout;
+}
+
 KernelFits fits_from(const JsonValue& value) {
     KernelFits fits;
     if (value["abi"].count() != fits_abi) value["abi"].fail(fmt::format("is not {}", fits_abi));
@@ -177,6 +188,9 @@ KernelFits fits_from(const JsonValue& value) {
         fits.variables.push_back(variable_from(entry, data_count));
     for (const JsonValue& entry : value["metrics"].list())
         fits.metrics.push_back(metric_from(entry, fits.variables.size()));
+    if (const auto layouts = value.find("layouts"))
+        for (const JsonValue& entry : layouts->list())
+            fits.layouts.push_back(layout_from(entry, data_count, fits));
     return fits;
 }
 
@@ -200,9 +214,15 @@ json to_json(const KernelFits& fits) {
         variables.push_back(std::move(entry));
     }
     for (const FittedMetric& fit : fits.metrics) metrics.push_back(metric_json(fit));
-    return {{"abi", fits_abi},        {"data", fits.data_names},
-            {"profiled", profiled},   {"ranges", profiler::to_json(fits.ranges)},
-            {"variables", variables}, {"metrics", metrics}};
+    json out = {{"abi", fits_abi},        {"data", fits.data_names},
+                {"profiled", profiled},   {"ranges", profiler::to_json(fits.ranges)},
+                {"variables", variables}, {"metrics", metrics}};
+    for (const Layout& layout : fits.layouts) {
+        json own = json::array();
+        for (const FittedMetric& fit : layout.metrics) own.push_back(metric_json(fit));
+        out["layouts"].push_back({{"near", layout.near}, {"metrics", std::move(own)}});
+    }
+    return out;
 }
 
 std::expected<KernelFits, Error> fits_from_json(const json& value, const std::string& origin) {

@@ -2,6 +2,7 @@
 // Fits as people read them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "driver_gen/fits.h"
@@ -61,9 +62,10 @@ std::string to_text(std::span<const Monomial> sum, const KernelFits& fits) {
     return text;
 }
 
-std::string to_text(const KernelFits& fits, model::Metric metric) {
-    const FittedMetric* fit = fits.find(metric);
-    if (fit == nullptr) return fmt::format("{}: not fitted\n", model::name(metric));
+namespace {
+
+std::string metric_text(const KernelFits& fits, const FittedMetric* fit) {
+    const model::Metric metric = fit->metric;
     std::string text;
     for (const Piece& piece : fit->pieces) {
         std::string value = to_text(piece.numerator, fits);
@@ -91,14 +93,38 @@ std::string to_text(const KernelFits& fits, model::Metric metric) {
     return text;
 }
 
+// "out_col = 1, in_col = 1"
+std::string near_text(const KernelFits& fits, const Layout& layout) {
+    std::string text;
+    for (const std::uint32_t data : layout.near)
+        text += fmt::format("{}{} = 1", text.empty() ? "" : ", ", fits.data_names[data]);
+    return text;
+}
+
+}  // namespace
+
+std::string to_text(const KernelFits& fits, model::Metric metric) {
+    const FittedMetric* fit = fits.find(metric);
+    if (fit == nullptr) return fmt::format("{}: not fitted\n", model::name(metric));
+    std::string text = metric_text(fits, fit);
+    for (const Layout& layout : fits.layouts)
+        if (const FittedMetric* const own = layout.find(metric))
+            text += fmt::format("if {}:\n{}", near_text(fits, layout), metric_text(fits, own));
+    return text;
+}
+
 std::string to_text(const KernelFits& fits) {
     std::string text;
     for (std::size_t i = 0; i < fits.data_names.size() && i < fits.profiled.size(); ++i) {
         const ProfiledParameter& parameter = fits.profiled[i];
-        text += parameter.varied || parameter.least < parameter.most
-                    ? fmt::format("{} profiled from {:g} to {:g}\n", fits.data_names[i], parameter.least,
-                                  parameter.most)
-                    : fmt::format("{} profiled at {:g} only\n", fits.data_names[i], parameter.least);
+        if (parameter.is_stride)
+            text += fmt::format("{} profiled {}from {:g} to {:g}: a stride\n", fits.data_names[i],
+                                fits.layouts.empty() ? "" : "at 1 and ", parameter.least, parameter.most);
+        else
+            text += parameter.varied || parameter.least < parameter.most
+                        ? fmt::format("{} profiled from {:g} to {:g}\n", fits.data_names[i], parameter.least,
+                                      parameter.most)
+                        : fmt::format("{} profiled at {:g} only\n", fits.data_names[i], parameter.least);
     }
     for (std::size_t d = 0; d < 3; ++d)
         text += fmt::format("{}: {} <= {} < {}\n", "active indices", linear_text(fits.ranges.first[d], fits),

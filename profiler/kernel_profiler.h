@@ -62,7 +62,7 @@ class KernelProfiler {
     std::optional<MeasureError> fault_at(std::initializer_list<std::size_t> levels);
     void find_ranges(const std::vector<std::vector<double>>& points);
     void find_scales();
-    bool is_stride(const std::vector<double>& base, std::size_t parameter, const Measurement& before);
+    void find_layouts();
     std::expected<void, Error> find_roles();
     void add_ends_of_values(std::vector<PlannedPoint>& points) const;
     double sampled_warps(const PlannedPoint& point, double warps) const;

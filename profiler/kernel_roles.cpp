@@ -2,6 +2,7 @@
 #include <array>
 
 #include "profiler/kernel_profiler.h"
+#include "profiler/strides.h"
 
 namespace trimtab::profiler {
 
@@ -11,14 +12,6 @@ using model::Metric;
 
 // Of the budget: a probe that runs more is so dear that the points of a whole plan could not be paid.
 constexpr double dear_share = 1.0 / 8;
-
-// Do two measurements differ in what a warp executes?
-bool other_work(const Measurement& a, const Measurement& b) {
-    return std::ranges::any_of(
-        std::array{Metric::warp_instructions, Metric::load_requests, Metric::store_requests,
-                   Metric::atomic_requests, Metric::shared_requests, Metric::barriers},
-        [&](Metric m) { return differ(value(a, m), value(b, m), same_share); });
-}
 
 }  // namespace
 
@@ -52,15 +45,16 @@ void KernelProfiler::find_scales() {
     }
 }
 
-// Where it is 1 the same requests touch fewer sectors: neighbours lie side by side, and nowhere else in the profile.
-bool KernelProfiler::is_stride(const std::vector<double>& base, std::size_t parameter,
-                               const Measurement& before) {
-    constexpr double fewer = 0.9;
-    const Measured near = probe(planner_.with(base, parameter, 1));
-    if (!near || other_work(*near, before)) return false;
-    return std::ranges::any_of(std::array{Metric::load_sectors, Metric::store_sectors}, [&](Metric metric) {
-        return value(*near, metric) < fewer * value(before, metric);
-    });
+void KernelProfiler::find_layouts() {
+    const Probe probe_layout = [&](const std::vector<double>& data) -> std::expected<Probed, MeasureError> {
+        const std::vector<trimtab_dim3> blocks = planner_.blocks_at(data);
+        const auto measured = probe(data);
+        if (!measured) return std::unexpected(measured.error());
+        return Probed{.measurement = *measured, .threads = double(blocks[0].x) * blocks[0].y * blocks[0].z};
+    };
+    const std::vector<double> base = planner_.apart(planner_.data_at(0), 32);
+    profile_.strides = find_strides(planner_, base, probe_layout);
+    planner_.set_layouts(usual_layouts(profile_.strides, base, probe_layout));
 }
 
 // What does each parameter do to a few blocks? A parameter that makes work grow beyond all measure is kept
@@ -102,7 +96,7 @@ std::expected<void, Error> KernelProfiler::find_roles() {
             } else if (value(*more, Metric::warp_instructions) >
                        10 * value(*before, Metric::warp_instructions)) {
                 planner_.set_role(i, Role::small);
-            } else if (!other_work(*more, *before) &&
+            } else if (!do_other_work(*more, *before) &&
                        (differ(value(*more, Metric::load_sectors), value(*before, Metric::load_sectors),
                                same_share) ||
                         differ(value(*more, Metric::store_sectors), value(*before, Metric::store_sectors),
@@ -111,12 +105,11 @@ std::expected<void, Error> KernelProfiler::find_roles() {
                                value(*before, Metric::footprint_sectors), same_share))) {
                 planner_.set_role(i, Role::pitch);
             }
-            if (is_stride(base, i, *before)) profile_.strides.push_back(static_cast<std::uint32_t>(i));
         } else if (role == Role::fixed) {
             const auto same = [&](double value) {
                 const Measured changed = probe(planner_.with(base, i, value));
-                matters_[i] = matters_[i] || !changed || other_work(*changed, *before);
-                return changed && !other_work(*changed, *before);
+                matters_[i] = matters_[i] || !changed || do_other_work(*changed, *before);
+                return changed && !do_other_work(*changed, *before);
             };
             for (const double more : {3.0, 1e3, 1e6}) {
                 if (!same(more)) break;
@@ -128,6 +121,7 @@ std::expected<void, Error> KernelProfiler::find_roles() {
             }
         }
     }
+    find_layouts();
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/analysis/launches/description.h"
@@ -49,6 +50,10 @@ class Planner {
     [[nodiscard]] double scale(std::size_t data) const { return scales_[data]; }
     // Values of the data that are multiples of this alone: vectors are loaded at multiples of it.
     void set_unit(std::size_t data, double unit) { units_[data] = unit; }
+    // Strides that are 1 together, at further points: neighbours lie side by side there, and far apart elsewhere.
+    using Layout = std::vector<std::size_t>;  // in D
+    void set_layouts(std::vector<Layout> layouts) { layouts_ = std::move(layouts); }
+    [[nodiscard]] bool drop_layout();  // the last one; false: there is none
     // All sizes become smaller by half; false where they are as small as they may be.
     bool halve_sizes();
 
@@ -58,6 +63,8 @@ class Planner {
     // `data` with one parameter changed, extents as the guards then ask.
     [[nodiscard]] std::vector<double> with(std::vector<double> data, std::size_t parameter,
                                            double value) const;
+    // `data` with pitches that are multiples of `alignment` alone, and so large that no two rows or planes meet.
+    [[nodiscard]] std::vector<double> apart(std::vector<double> data, double alignment) const;
     [[nodiscard]] trimtab_dim3 extent_of(const std::vector<double>& data) const;
     // Legal at `data`; several, from wide to narrow, the first one ordinary. Empty: no block can be chosen.
     [[nodiscard]] std::vector<trimtab_dim3> blocks_at(const std::vector<double>& data) const;
@@ -83,6 +90,10 @@ class Planner {
     [[nodiscard]] bool must_divide(std::size_t dimension) const;
     [[nodiscard]] bool of_warps(std::size_t dimension) const;
     [[nodiscard]] std::vector<std::vector<double>> data_points(std::size_t& held_out_from) const;
+    [[nodiscard]] std::vector<std::vector<double>> layout_data(const Layout& layout,
+                                                               std::size_t& held_out_from) const;
+    void add_points(const std::vector<std::vector<double>>& data, std::size_t held_out_from,
+                    std::vector<PlannedPoint>& out) const;
 
     const analysis::KernelDescription& description_;
     AnnotatedPlan annotation_;
@@ -92,8 +103,9 @@ class Planner {
     bool whole_sizes_ = false;  // the annotation allows few blocks at sizes that are no whole warps
     PlanOptions options_;
     std::vector<Role> roles_;
-    std::vector<double> scales_;                         // of D, for sizes, bounds and parts
-    std::vector<double> units_;                          // of D
+    std::vector<double> scales_;  // of D, for sizes, bounds and parts
+    std::vector<double> units_;   // of D
+    std::vector<Layout> layouts_;
     std::array<std::optional<std::size_t>, 3> extents_;  // in D
     std::array<bool, 3> free_extent_{};                  // the extent is a size of its own
     std::size_t dimensions_ = 0;                         // that the kernel reads

@@ -5,8 +5,9 @@
 // JSON: {"abi": 1, "kernel": id, "backend": {"name", "version"}, "data": ["NI", ..], "varied": [true, ..],
 // "ranges": as in fits, "element_bytes": [4], "metrics": [names], "points": [{"data": [..], "box": [x, y, z],
 // "held_out", "values": [..]}], "data_dependent": ["load_requests", ..], "warp_instructions"}, "levels":
-// [{"data": [..], "held_out", "why": "odd: .."}] where they are known, "strides": [indices in "data"] and "left_out" where
-// there are any, and "blocks_cooperate": true where it is. A point's values are in the order of "metrics", null where it has none.
+// [{"data": [..], "held_out", "why": "odd: .."}] where they are known, "strides" and "pitches": [indices in "data"], and
+// "left_out", where there are any, and "blocks_cooperate": true where it is. A point's values are in the order of
+// "metrics", null where it has none.
 #pragma once
 
 #include <array>
@@ -54,9 +55,10 @@ struct Profile {
     // Alongside: not false where another value at a launch is as good as those profiled: the points hold
     // several, or it was seen not to matter.
     std::vector<bool> varied;
-    // Of the data: neighbouring threads' accesses lie so far apart. Below what was profiled they share sectors, as at
-    // no point of the profile.
+    // Of the data: neighbouring threads' accesses lie so far apart. A point is of a layout: some strides are 1 there, so
+    // that neighbours share sectors, and the others so large that they do not.
     std::vector<std::uint32_t> strides;
+    std::vector<std::uint32_t> pitches;  // where there are strides: these only move addresses, as those do
     IndexRanges ranges;
     std::vector<std::uint32_t> element_bytes;  // sizes of what the kernel's pointers point to, ascending
     // An annotation answers for the blocks: what a warp does may depend on its block's size in any way.

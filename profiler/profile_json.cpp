@@ -80,6 +80,9 @@ Profile profile_from(const JsonValue& value) {
     if (const auto strides = value.find("strides"))
         for (const JsonValue& entry : strides->list())
             profile.strides.push_back(entry.index_below(data_count));
+    if (const auto pitches = value.find("pitches"))
+        for (const JsonValue& entry : pitches->list())
+            profile.pitches.push_back(entry.index_below(data_count));
     if (const auto levels = value.find("levels"))
         for (const JsonValue& entry : levels->list()) profile.levels.push_back(level_from(entry, data_count));
     std::vector<model::Metric> metrics;
@@ -143,6 +146,7 @@ json to_json(const Profile& profile) {
         out["levels"].push_back({{"data", level.data}, {"held_out", level.held_out}, {"why", level.why}});
     if (!profile.strides.empty()) out["strides"] = profile.strides;
     if (profile.left_out != 0) out["left_out"] = profile.left_out;
+    if (!profile.pitches.empty()) out["pitches"] = profile.pitches;
     if (profile.blocks_cooperate) out["blocks_cooperate"] = true;
     return out;
 }

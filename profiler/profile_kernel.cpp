@@ -247,7 +247,7 @@ std::expected<void, Error> KernelProfiler::find_cost() {
             }
             if (planned_cost(points, least_warps) <= 2 * budget) return {};
         }
-        if (planner_.halve_sizes()) continue;
+        if (planner_.drop_layout() || planner_.halve_sizes()) continue;
         if (too_much) return std::unexpected(failed({.limit = true, .message = {}}));
         return {};
     }
@@ -330,6 +330,9 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
     if (auto found = find_data_dependence(); !found) return std::unexpected(found.error());
     for (std::size_t i = 0; i < description_.data.size(); ++i)
         profile_.varied.push_back(planner_.roles()[i] != Role::fixed || !matters_[i]);
+    if (!profile_.strides.empty())
+        for (std::size_t i = 0; i < description_.data.size(); ++i)
+            if (planner_.roles()[i] == Role::pitch) profile_.pitches.push_back(static_cast<std::uint32_t>(i));
     profile_.warp_instructions = warp_instructions_;
     return std::move(profile_);
 }

@@ -77,6 +77,15 @@ GLOBAL void strided(float* o, const float* a, int n, int every, int of_a) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[i * every] = a[i * of_a] + 1;
 }
+GLOBAL void mean_of_four(double* out, const double* in, long long h, long long w, long long out_row,
+                         long long out_col, long long in_row, long long in_col) {
+    long long y = 1 + blockIdx.y * (long long)blockDim.y + threadIdx.y;
+    long long x = 1 + blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (y >= h - 1 || x >= w - 1) return;
+    out[y * out_row + x * out_col] =
+        .25 * (in[(y + 1) * in_row + x * in_col] + in[(y - 1) * in_row + x * in_col] +
+               in[y * in_row + (x + 1) * in_col] + in[y * in_row + (x - 1) * in_col]);
+}
 )";
 
 class ProfileToDriver : public ::testing::Test {
@@ -248,11 +257,43 @@ TEST_F(ProfileToDriver, StridesBelowTheProfileAreNotKnown) {
     ASSERT_TRUE(fits);
     // D: n, every, of_a, extent.x. Neighbours that lie side by side share their sectors.
     EXPECT_FALSE(fits->uncertain(std::vector<double>{4096, 1000, 500, 4096}));
-    EXPECT_TRUE(fits->uncertain(std::vector<double>{4096, 1, 500, 4096}));
+    EXPECT_TRUE(fits->uncertain(std::vector<double>{4096, 3, 500, 4096}));
     EXPECT_TRUE(fits->uncertain(std::vector<double>{4096, 1000, 2, 4096}));
     EXPECT_EQ(fits_from_json(to_json(*fits), "strided").value(), *fits);
     // A row's length is no stride: what a thread does goes with it.
     EXPECT_TRUE(profiler::profile_kernel(kernel("product"), *backend_, {})->strides.empty());
+}
+
+// Neighbours lie side by side in each array, in the one that is read, in the one that is written, or in none.
+TEST_F(ProfileToDriver, StridesOfOneAreProfiledToo) {
+    const analysis::KernelDescription& mean = kernel("mean_of_four");
+    const auto profile = profiler::profile_kernel(mean, *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    const auto fits = fit_kernel(*profile);
+    ASSERT_TRUE(fits);
+    // D: h, w, out_row, out_col, in_row, in_col, extent.x, extent.y.
+    const auto layout = [](double out_row, double out_col, double in_row, double in_col) {
+        return std::vector<double>{512, 500, out_row, out_col, in_row, in_col, 500, 512};
+    };
+    struct Case {
+        std::vector<double> data;
+        double bound;
+    };
+    // Rows are as long as the array, padded to whole lines, or odd; then each array is the other one transposed.
+    const std::vector<Case> cases{{layout(500, 1, 500, 1), 0.12}, {layout(512, 1, 512, 1), 0.12},
+                                  {layout(501, 1, 512, 1), 0.12}, {layout(1, 500, 500, 1), 0.25},
+                                  {layout(500, 1, 1, 500), 0.25}, {layout(1, 500, 1, 500), 0.25}};
+    for (const auto& [data, bound] : cases) {
+        SCOPED_TRACE(::testing::PrintToString(data));
+        EXPECT_FALSE(fits->uncertain(data));
+        expect_near(
+            mean, *profile, *fits, data, {500, 512, 1},
+            {{32, 8, 1}, {16, 16, 1}, {4, 32, 1}, {128, 2, 1}, {8, 24, 1}},
+            {{Metric::load_requests, 1e-9}, {Metric::load_sectors, bound}, {Metric::store_sectors, bound}});
+    }
+    EXPECT_TRUE(fits->uncertain(layout(1000, 2, 500, 1)));
+    EXPECT_EQ(fits_from_json(to_json(*fits), "mean").value(), *fits);
+    EXPECT_EQ(profiler::profile_from_json(profiler::to_json(*profile), "mean").value(), *profile);
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns) {
     for (std::size_t i = 0; i < metrics.size(); ++i) {
         values.emplace_back();
         if (!is_read(i)) continue;
-        const auto others =
-            driver_gen::other_values(*launch.fits, metrics[i], *data, block.x, block.y, block.z);
+        const auto others = driver_gen::other_values(
+            *launch.fits, *launch.fits->find(metrics[i].metric, *data), *data, block.x, block.y, block.z);
         if (!others) return {.uncertain = doubt != 0 ? doubt : TRIMTAB_DOUBT(others.error(), i)};
         values[i] = *others;
     }
