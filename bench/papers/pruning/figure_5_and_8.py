@@ -44,6 +44,6 @@ def item_of(results):
 
 def run(trimtab):
     path = os.path.join(trimtab.folder.name, "pruning.json")
-    trimtab.bench("bin/pruning", "--repeats", "1", "--static-pruning", "--output", path)
+    trimtab.bench("bin/pruning", "--repeats", "1", "--static-pruning", "--sample", "24", "--output", path)
     with open(path) as file:
         return item_of(json.load(file))
