@@ -31,6 +31,11 @@ WhatIf half_of(const Question& before, const WhatIf& what_if) {
     return half;
 }
 
+// Where half of the time is saved that `gain` saves.
+double half_of(double gain) {
+    return 2 / (1 + 1 / gain);
+}
+
 bool same_shape(const Question& a, const Question& b) {
     return a.block.x == b.block.x && a.block.y == b.block.y && a.grid.x == b.grid.x && a.grid.y == b.grid.y;
 }
@@ -62,6 +67,8 @@ std::optional<Found> find(const Rule& rule, const Subject& subject, const Kernel
     widen(gain_of(subject.question, *what_if, "gpuperf"));
     if (same_shape(subject.question, what_if->changed))
         widen(gain_of(subject.question, half_of(subject.question, *what_if), model::default_model));
+    else
+        widen(half_of(gain));
     if (what_if->least_gain > 0) widen(what_if->least_gain);
     if (what_if->fastest_ns > 0) widen(subject.question.time_ns() / what_if->fastest_ns);
     Finding finding{.rule = rule.id,
@@ -97,7 +104,8 @@ std::vector<Found> find(const Subject& subject, const KernelFacts& facts) {
 std::vector<Finding> ranked(std::vector<Found> found) {
     std::vector<Finding> out;
     for (Found& one : found)
-        if (one.finding.gain >= one.least_gain) out.push_back(std::move(one.finding));
+        if (std::max(one.finding.gain, one.finding.model_gain.value_or(0)) >= one.least_gain)
+            out.push_back(std::move(one.finding));
     std::ranges::sort(out, [](const Finding& a, const Finding& b) {
         if (a.is_doubted() != b.is_doubted()) return b.is_doubted();
         return a.gain != b.gain ? a.gain > b.gain : a.rule < b.rule;
@@ -135,9 +143,10 @@ void ask(SecondOpinion& opinion, const Subject& subject, std::vector<Found>& fou
         if (!then || !(*then > 0)) continue;
         const double gain = *now / *then;
         one.finding.emulated_gain = gain;
-        if (one.what_if.is_for_emulation) one.finding.gain = gain;
-        one.finding.least = std::min(one.finding.least, gain);
-        one.finding.most = std::max(one.finding.most, gain);
+        if (!one.what_if.is_for_emulation) one.finding.model_gain = one.finding.gain;
+        one.finding.gain = gain;
+        one.finding.least = std::min({one.finding.least, gain, half_of(gain)});
+        one.finding.most = std::max({one.finding.most, gain, half_of(gain)});
     }
 }
 
@@ -282,10 +291,10 @@ KernelAdvice advise_kernel(const std::vector<const LaunchProfile*>& shapes, cons
 
 }  // namespace
 
-std::string by_emulation(const Finding& finding, std::string_view before, std::string_view times) {
-    if (!finding.emulated_gain) return {};
-    return fmt::format("{}by emulation {:.2f}{}{}", before, *finding.emulated_gain, times,
-                       finding.is_doubted() ? ", which is slower" : "");
+std::string by_the_model(const Finding& finding, std::string_view before, std::string_view times) {
+    if (!finding.model_gain) return {};
+    return fmt::format("{}by the model {:.2f}{}{}", before, *finding.model_gain, times,
+                       finding.is_doubted() ? ": emulation finds it slower" : "");
 }
 
 std::vector<Finding> findings(const LaunchProfile& profile, const trimtab_device& device,

@@ -26,9 +26,11 @@ struct KernelFacts {
 
 struct Finding {
     std::string rule, title, remedy, change;
-    std::string by;                         // "you", "trimtab"
-    double gain = 1, least = 1, most = 1;   // times faster: as predicted, and within what bounds
-    std::optional<double> emulated_gain{};  // what emulation predicts, where it can be asked
+    std::string by;  // "you", "trimtab"
+    // Times faster: by emulation where it can be asked, else by the model; and within what bounds.
+    double gain = 1, least = 1, most = 1;
+    std::optional<double> emulated_gain{};  // what emulation predicts
+    std::optional<double> model_gain{};     // what the model predicts, where emulation says something, too
     double saves_ns = 0;                    // of all launches of the kernel
     std::vector<Evidence> evidence;
 
@@ -36,9 +38,9 @@ struct Finding {
     [[nodiscard]] bool is_doubted() const { return emulated_gain && *emulated_gain < 1; }
 };
 
-// What emulation says of a finding, with `before` and the sign that follows a number of times; empty where it says
-// nothing.
-[[nodiscard]] std::string by_emulation(const Finding& finding, std::string_view before,
+// What the model says of a finding that emulation judges, with `before` and the sign that follows a number of times; empty
+// of others.
+[[nodiscard]] std::string by_the_model(const Finding& finding, std::string_view before,
                                        std::string_view times);
 
 struct SourceLine {

@@ -28,11 +28,17 @@ Json finding_json(const Finding& finding) {
     Json evidence = Json::array();
     for (const Evidence& line : finding.evidence)
         evidence.push_back({{"source", line.source}, {"column", line.column}, {"text", line.text}});
-    return {{"rule", finding.rule},           {"title", finding.title},
-            {"gain", finding.gain},           {"gain_at_least", finding.least},
-            {"gain_at_most", finding.most},   {"gain_by_emulation", optional(finding.emulated_gain)},
-            {"saves_ns", finding.saves_ns},   {"change", finding.change},
-            {"remedy", finding.remedy},       {"by", finding.by},
+    return {{"rule", finding.rule},
+            {"title", finding.title},
+            {"gain", finding.gain},
+            {"gain_at_least", finding.least},
+            {"gain_at_most", finding.most},
+            {"gain_by_emulation", optional(finding.emulated_gain)},
+            {"gain_by_model", optional(finding.model_gain)},
+            {"saves_ns", finding.saves_ns},
+            {"change", finding.change},
+            {"remedy", finding.remedy},
+            {"by", finding.by},
             {"evidence", std::move(evidence)}};
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/model/time_text.h"
 #include "tools/advice/report.h"
@@ -25,9 +26,10 @@ std::string size_text(const trimtab_dim3& size) {
 std::string findings_text(const std::vector<Finding>& findings) {
     std::string out;
     for (const Finding& finding : findings) {
-        out += fmt::format("  {:<11} {}, {}: would be {} as fast{}, {} less{}\n",
+        out += fmt::format("  {:<11} {}, {}: would be {} as fast{}, {} {}{}\n",
                            &finding == &findings.front() ? "advice" : "", finding.title, finding.rule,
-                           gain_text(finding), by_emulation(finding, ", ", "x"), time_text(finding.saves_ns),
+                           gain_text(finding), by_the_model(finding, ", ", "x"),
+                           time_text(std::abs(finding.saves_ns)), finding.saves_ns < 0 ? "more" : "less",
                            finding.change.empty() ? "" : fmt::format(" ({})", finding.change));
         for (const Evidence& evidence : finding.evidence)
             out += fmt::format("                {}{}{}\n", evidence.place(),

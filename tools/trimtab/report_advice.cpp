@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "tools/advice/rules.h"
@@ -53,11 +54,12 @@ std::string findings_list(const std::vector<advice::Finding>& findings) {
     for (const advice::Finding& finding : findings) {
         out += fmt::format(
             "<li><a href=\"#rule-{}\"><b>{}</b></a>{}: {:.2f}&times; as fast ({:.2f} to {:.2f}{}), {} "
-            "&micro;s less. {}.{}",
+            "&micro;s {}. {}.{}",
             escaped_html(finding.rule), escaped_html(finding.title),
             finding.change.empty() ? "" : " (" + escaped_html(finding.change) + ")", finding.gain,
-            finding.least, finding.most, advice::by_emulation(finding, "; ", "&times;"),
-            microseconds_text(finding.saves_ns), escaped_html(capital(finding.remedy)),
+            finding.least, finding.most, advice::by_the_model(finding, "; ", "&times;"),
+            microseconds_text(std::abs(finding.saves_ns)), finding.saves_ns < 0 ? "more" : "less",
+            escaped_html(capital(finding.remedy)),
             finding.by == "trimtab" ? " A program built by trimtab++ launches such blocks by itself." : "");
         for (const advice::Evidence& evidence : finding.evidence)
             out += fmt::format("<br><code>{}</code> {}", escaped_html(evidence.place()),

@@ -182,3 +182,10 @@ extern "C" __global__ void clean_axpy(const float* __restrict__ x, float* __rest
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = a * x[i] + y[i];
 }
+
+// PolyBench's, a thread for each row, and one for each column.
+extern "C" __global__ void atax_kernel1(const float* A, const float* x, float* tmp, int NX, int NY) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < NX)
+        for (int j = 0; j < NY; j++) tmp[i] += A[i * NY + j] * x[j];
+}
