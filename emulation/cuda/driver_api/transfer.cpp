@@ -58,7 +58,7 @@ CUresult copy_box(const Corner& to, const Corner& from, const Box& box, const Or
 
 // CUDA_MEMCPY2D, CUDA_MEMCPY3D, and CUDA_MEMCPY3D_PEER, whose contexts address the same memory.
 template <typename Parameters>
-CUresult copy_box(const Parameters* p, const Order& order) {
+CUresult copy_given(const Parameters* p, const Order& order) {
     if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
     Corner to{p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstXInBytes,
               p->dstY,          0,          p->dstPitch};
@@ -75,10 +75,10 @@ CUresult copy_box(const Parameters* p, const Order& order) {
     return copy_box(to, from, box, order);
 }
 
-Corner in_array(CUarray array, std::size_t offset_bytes) {
+Corner array_corner(CUarray array, std::size_t offset_bytes) {
     return {.type = CU_MEMORYTYPE_ARRAY, .array = array, .x_bytes = offset_bytes};
 }
-Corner in_memory(const void* pointer) {
+Corner memory_corner(const void* pointer) {
     return {.device = reinterpret_cast<CUdeviceptr>(pointer)};
 }
 // Of a one-dimensional array, as these calls want it.
@@ -86,7 +86,8 @@ CUresult copy_row(const Corner& to, const Corner& from, std::size_t bytes, const
     return copy_box(to, from, {.width_bytes = bytes}, order);
 }
 
-CUresult copy_linear(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, const Order& order) {
+CUresult forward_linear(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                        const Order& order) {
     return context_call([&](State&) {
         return order.host_waits ? cudaMemcpy(to, from, bytes, kind)
                                 : cudaMemcpyAsync(to, from, bytes, kind, order.stream);
@@ -113,44 +114,44 @@ CUresult fill(CUdeviceptr to, std::size_t pitch, Value value, std::size_t count,
 extern "C" {
 
 TRIMTAB_TRANSFER(CUresult, cuMemcpy, cuMemcpyAsync,
-                 copy_linear(host(to), host(from), bytes, cudaMemcpyDefault, order), CUdeviceptr to,
+                 forward_linear(host(to), host(from), bytes, cudaMemcpyDefault, order), CUdeviceptr to,
                  CUdeviceptr from, size_t bytes);
 TRIMTAB_TRANSFER(CUresult, cuMemcpyPeer, cuMemcpyPeerAsync,
-                 copy_linear(host(to), host(from), bytes, cudaMemcpyDefault, order), CUdeviceptr to,
+                 forward_linear(host(to), host(from), bytes, cudaMemcpyDefault, order), CUdeviceptr to,
                  CUcontext, CUdeviceptr from, CUcontext, size_t bytes);
 TRIMTAB_TRANSFER(CUresult, cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
-                 copy_linear(host(to), from, bytes, cudaMemcpyHostToDevice, order), CUdeviceptr to,
+                 forward_linear(host(to), from, bytes, cudaMemcpyHostToDevice, order), CUdeviceptr to,
                  const void* from, size_t bytes);
 TRIMTAB_TRANSFER(CUresult, cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2,
-                 copy_linear(to, host(from), bytes, cudaMemcpyDeviceToHost, order), void* to,
+                 forward_linear(to, host(from), bytes, cudaMemcpyDeviceToHost, order), void* to,
                  CUdeviceptr from, size_t bytes);
 TRIMTAB_TRANSFER(CUresult, cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2,
-                 copy_linear(host(to), host(from), bytes, cudaMemcpyDeviceToDevice, order), CUdeviceptr to,
+                 forward_linear(host(to), host(from), bytes, cudaMemcpyDeviceToDevice, order), CUdeviceptr to,
                  CUdeviceptr from, size_t bytes);
 
-TRIMTAB_TRANSFER(CUresult, cuMemcpy2D_v2, cuMemcpy2DAsync_v2, copy_box(p, order), const CUDA_MEMCPY2D* p);
+TRIMTAB_TRANSFER(CUresult, cuMemcpy2D_v2, cuMemcpy2DAsync_v2, copy_given(p, order), const CUDA_MEMCPY2D* p);
 TRIMTAB_SAME_AS(cuMemcpy2D_v2, cuMemcpy2DUnaligned_v2);
 TRIMTAB_SAME_AS(cuMemcpy2D_v2, cuMemcpy2DUnaligned_v2_ptds);
-TRIMTAB_TRANSFER(CUresult, cuMemcpy3D_v2, cuMemcpy3DAsync_v2, copy_box(p, order), const CUDA_MEMCPY3D* p);
-TRIMTAB_TRANSFER(CUresult, cuMemcpy3DPeer, cuMemcpy3DPeerAsync, copy_box(p, order),
+TRIMTAB_TRANSFER(CUresult, cuMemcpy3D_v2, cuMemcpy3DAsync_v2, copy_given(p, order), const CUDA_MEMCPY3D* p);
+TRIMTAB_TRANSFER(CUresult, cuMemcpy3DPeer, cuMemcpy3DPeerAsync, copy_given(p, order),
                  const CUDA_MEMCPY3D_PEER* p);
 
 TRIMTAB_TRANSFER(CUresult, cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2,
-                 copy_row(in_array(to, at), in_memory(from), bytes, order), CUarray to, size_t at,
+                 copy_row(array_corner(to, at), memory_corner(from), bytes, order), CUarray to, size_t at,
                  const void* from, size_t bytes);
 TRIMTAB_TRANSFER(CUresult, cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2,
-                 copy_row(in_memory(to), in_array(from, at), bytes, order), void* to, CUarray from, size_t at,
-                 size_t bytes);
+                 copy_row(memory_corner(to), array_corner(from, at), bytes, order), void* to, CUarray from,
+                 size_t at, size_t bytes);
 CUresult cuMemcpyDtoA_v2(CUarray to, size_t at, CUdeviceptr from, size_t bytes) {
-    return copy_row(in_array(to, at), in_memory(host(from)), bytes, {});
+    return copy_row(array_corner(to, at), memory_corner(host(from)), bytes, {});
 }
 TRIMTAB_SAME_AS(cuMemcpyDtoA_v2, cuMemcpyDtoA_v2_ptds);
 CUresult cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t at, size_t bytes) {
-    return copy_row(in_memory(host(to)), in_array(from, at), bytes, {});
+    return copy_row(memory_corner(host(to)), array_corner(from, at), bytes, {});
 }
 TRIMTAB_SAME_AS(cuMemcpyAtoD_v2, cuMemcpyAtoD_v2_ptds);
 CUresult cuMemcpyAtoA_v2(CUarray to, size_t to_at, CUarray from, size_t from_at, size_t bytes) {
-    return copy_row(in_array(to, to_at), in_array(from, from_at), bytes, {});
+    return copy_row(array_corner(to, to_at), array_corner(from, from_at), bytes, {});
 }
 TRIMTAB_SAME_AS(cuMemcpyAtoA_v2, cuMemcpyAtoA_v2_ptds);
 

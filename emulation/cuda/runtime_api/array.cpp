@@ -34,11 +34,11 @@ cudaError_t make_array(cudaArray_t* array, const cudaChannelFormatDesc* format, 
 }
 
 // Where a box of an array begins.
-struct Corner {
+struct ArrayCorner {
     cudaArray_const_t array = nullptr;
     std::size_t x_bytes = 0, y = 0;
 };
-std::expected<Side, cudaError_t> side_of(State& state, const Corner& corner, const Box& box) {
+std::expected<Side, cudaError_t> side_of(State& state, const ArrayCorner& corner, const Box& box) {
     const std::lock_guard lock(state.mutex);
     if (!state.arrays.contains(const_cast<cudaArray_t>(corner.array)))
         return std::unexpected(cudaErrorInvalidResourceHandle);
@@ -46,7 +46,7 @@ std::expected<Side, cudaError_t> side_of(State& state, const Corner& corner, con
     return in_array(*corner.array, corner.x_bytes, corner.y, 0);
 }
 
-cudaError_t to_array(const Corner& to, const Side& from, const Box& box, cudaMemcpyKind kind,
+cudaError_t to_array(const ArrayCorner& to, const Side& from, const Box& box, cudaMemcpyKind kind,
                      const Order& order) {
     return call([=](State& state) {
         if (box.width_bytes > from.pitch_bytes) return cudaErrorInvalidPitchValue;
@@ -55,7 +55,7 @@ cudaError_t to_array(const Corner& to, const Side& from, const Box& box, cudaMem
     });
 }
 
-cudaError_t from_array(const Side& to, const Corner& from, const Box& box, cudaMemcpyKind kind,
+cudaError_t from_array(const Side& to, const ArrayCorner& from, const Box& box, cudaMemcpyKind kind,
                        const Order& order) {
     return call([=](State& state) {
         if (box.width_bytes > to.pitch_bytes) return cudaErrorInvalidPitchValue;
@@ -77,7 +77,7 @@ std::expected<Box, cudaError_t> rows_of(State& state, cudaArray_const_t array, s
     return Box{.width_bytes = row, .height = bytes / row, .depth = 1};
 }
 
-cudaError_t rows_to_array(const Corner& to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+cudaError_t rows_to_array(const ArrayCorner& to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                           const Order& order) {
     return call([=](State& state) {
         const auto box = rows_of(state, to.array, to.x_bytes, bytes);
@@ -85,7 +85,7 @@ cudaError_t rows_to_array(const Corner& to, const void* from, std::size_t bytes,
     });
 }
 
-cudaError_t rows_from_array(void* to, const Corner& from, std::size_t bytes, cudaMemcpyKind kind,
+cudaError_t rows_from_array(void* to, const ArrayCorner& from, std::size_t bytes, cudaMemcpyKind kind,
                             const Order& order) {
     return call([=](State& state) {
         const auto box = rows_of(state, from.array, from.x_bytes, bytes);
