@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/base/read_text.h"
@@ -130,6 +131,20 @@ CUresult seen(CUresult result, const CUmodule* module, const void* image) {
     return result;
 }
 
+// The driver leaves handles that it has not got null.
+template <class Handle, class Owner, class List, class NameOf>
+CUresult enumerate(Handle* handles, unsigned count, Owner owner, List list, NameOf name_of) {
+    constexpr HandleKind kind =
+        std::is_same_v<Handle, CUfunction> ? HandleKind::driver_function : HandleKind::library_kernel;
+    std::fill_n(handles, handles == nullptr ? 0 : count, nullptr);
+    const CUresult result = list(handles, count, owner);
+    for (unsigned i = 0; result == CUDA_SUCCESS && i < count && handles[i] != nullptr; ++i) {
+        const char* name = nullptr;
+        if (name_of(&name, handles[i]) == CUDA_SUCCESS) took(owner, &handles[i], name, kind);
+    }
+    return result;
+}
+
 }  // namespace
 }  // namespace trimtab::runtime
 
@@ -164,14 +179,7 @@ CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name)
 }
 CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned numFunctions, CUmodule mod) {
     const DriverCalls& driver = calls().driver;
-    std::fill_n(functions, functions == nullptr ? 0 : numFunctions, nullptr);
-    const CUresult result = driver.module_enumerate_functions(functions, numFunctions, mod);
-    for (unsigned i = 0; result == CUDA_SUCCESS && i < numFunctions && functions[i] != nullptr; ++i) {
-        const char* name = nullptr;
-        if (driver.func_get_name(&name, functions[i]) == CUDA_SUCCESS)
-            took(mod, &functions[i], name, HandleKind::driver_function);
-    }
-    return result;
+    return enumerate(functions, numFunctions, mod, driver.module_enumerate_functions, driver.func_get_name);
 }
 
 CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* jitOptions,
@@ -204,14 +212,7 @@ CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* na
 }
 CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned numKernels, CUlibrary lib) {
     const DriverCalls& driver = calls().driver;
-    std::fill_n(kernels, kernels == nullptr ? 0 : numKernels, nullptr);
-    const CUresult result = driver.library_enumerate_kernels(kernels, numKernels, lib);
-    for (unsigned i = 0; result == CUDA_SUCCESS && i < numKernels && kernels[i] != nullptr; ++i) {
-        const char* name = nullptr;
-        if (driver.kernel_get_name(&name, kernels[i]) == CUDA_SUCCESS)
-            took(lib, &kernels[i], name, HandleKind::library_kernel);
-    }
-    return result;
+    return enumerate(kernels, numKernels, lib, driver.library_enumerate_kernels, driver.kernel_get_name);
 }
 CUresult cuLibraryGetModule(CUmodule* pMod, CUlibrary library) {
     const CUresult result = calls().driver.library_get_module(pMod, library);
