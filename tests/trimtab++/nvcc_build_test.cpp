@@ -278,6 +278,18 @@ __global__ void fill(float *x, double *d, int n) {
     delete shape;
     d[i] = i & 1 ? nan("0x12") : __float_as_int(nanf("7"));
 }
+// A template of a dependent class, whose arguments are deduced.
+template <typename T>
+struct Cast {
+    template <typename U>
+    static __host__ __device__ T of(U u) {
+        return T(u);
+    }
+};
+template <typename T>
+__host__ __device__ T whole(T x) {
+    return Cast<int>::template of(x) + Cast<T>::template of(0);
+}
 // On the device as on the host, bit for bit.
 struct Reals {
     double d, ud;
@@ -337,7 +349,7 @@ int main(int count, char **) {
     good &= d[0] == 0x7fc00007 && bits == 0x7ff8000000000012;
     good &= isfinite(count) && !isnan(7u) && !isinf(count) && !signbit(3L) && isgreater(count, 0) &&
             fpclassify(count) == FP_NORMAL && isnormal((short)count);
-    good &= !grows(INT_MAX + count - 1) && converts();
+    good &= !grows(INT_MAX + count - 1) && converts() && whole(2.5f) == 2;
     puts(good ? "PASS" : "FAIL");
 }
 )");

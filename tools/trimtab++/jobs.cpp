@@ -91,6 +91,8 @@ void append_adapted(Command& command, const Argument& argument, const CommandLin
 void append_tolerance(Command& command) {
     command.insert(command.end(), {"-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-Wno-register",
                                    "-Wno-dynamic-exception-spec", "-Wno-reserved-user-defined-literal",
+                                   // X::template f(x), where f's arguments are deduced.
+                                   "-Wno-missing-template-arg-list-after-template-kw",
                                    // Loops that are not unrolled as asked, in the toolkit's headers too.
                                    "-Wno-pass-failed"});
 }
