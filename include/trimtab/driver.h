@@ -115,21 +115,21 @@ typedef struct trimtab_limits {
 
 /* Why a prediction is uncertain: one of these in the low eight bits, and above them the place of what it is about, in
  * data_names or in metric_names. */
-#define TRIMTAB_DOUBT_UNTOLD 1u      /* no more is known; driver programs before these numbers say so of everything */
+#define TRIMTAB_DOUBT_UNTOLD 1u      /* no more is known: so say driver programs of earlier builds */
 #define TRIMTAB_DOUBT_OTHER_VALUE 2u /* data: the profile knows one value of it, and this is another */
 #define TRIMTAB_DOUBT_TOO_SMALL 3u   /* data: below 0, or a stride below those that were profiled */
 #define TRIMTAB_DOUBT_IDLE 4u        /* no index passes the guards; no place */
 #define TRIMTAB_DOUBT_NO_COUNT 5u    /* metric: it comes out below 0 */
-#define TRIMTAB_DOUBT_RIVALS 6u      /* metric: none, but as many by a function that tells the profile as well */
-#define TRIMTAB_DOUBT_ARRAYS 7u      /* metric: the contents of the arrays decide it, and the time leans on it */
-#define TRIMTAB_DOUBT_NUMBER 8u      /* data: a number that reaches a branch has a value that was not profiled */
-#define TRIMTAB_DOUBT_ERROR 9u       /* metric: of all, what may be off by it changes the time most; all, too much */
+#define TRIMTAB_DOUBT_RIVALS 6u      /* metric: none, or some: other functions tell the profile as well */
+#define TRIMTAB_DOUBT_ARRAYS 7u /* metric: the contents of the arrays decide it, and the time leans on it */
+#define TRIMTAB_DOUBT_NUMBER 8u /* data: a number that reaches a branch has a value that was not profiled */
+#define TRIMTAB_DOUBT_ERROR 9u  /* metric: of all whose errors are too much together, the worst */
 #define TRIMTAB_DOUBT(why, place) ((why) | (uint32_t)(place) << 8)
 
 typedef struct trimtab_prediction {
     double predicted_ns;   /* of the kernel on the device, launch overhead included */
     double relative_error; /* bound from the fits' errors on points they did not see; 0.1 is ten per cent */
-    uint32_t uncertain;    /* not 0: outside what the profile can speak for; do not choose by it. TRIMTAB_DOUBT_... */
+    uint32_t uncertain;    /* not 0: a TRIMTAB_DOUBT; outside the profile, do not choose by it */
     uint32_t metric_count; /* of `metrics`, in the order of trimtab_driver.metric_names */
     double metrics[TRIMTAB_MAX_METRICS];
 } trimtab_prediction;
