@@ -243,6 +243,22 @@ Form Reading::form_of(ValueIndex index) {
                                                                                                     : itself;
 }
 
+namespace {
+
+// Compilers extend 32 bits by a shift to the left and one back: by less, they multiply too.
+bool is_upper_half(const Form& form) {
+    return form.width == 64 && !form.is_constant() && std::ranges::all_of(form.terms, [](const auto& term) {
+               return std::countr_zero(term.second) >= 32;
+           });
+}
+Form upper_half(const Form& form) {
+    Form half{32, {}};
+    for (const auto& [atoms, coefficient] : form.terms) half.terms[atoms] = coefficient >> 32;
+    return half;
+}
+
+}  // namespace
+
 Form Reading::computed(ValueIndex index, const ptx::Instruction& made, std::uint32_t i, unsigned width) {
     const unsigned work = bits_of(made.type);
     const bool is_integer = !ptx::is_float(made.type) && work >= 16 && work <= 64 && !made.modifiers.sat;
@@ -333,6 +349,10 @@ Form Reading::computed(ValueIndex index, const ptx::Instruction& made, std::uint
                     a.width != 0 && b.width != 0)
                     result = made.opcode == Opcode::and_ && a.is_constant() && b.is_constant()
                                  ? number(a.constant() & b.constant(), work)
+                             : made.opcode == Opcode::shr && is_upper_half(a) && b.is_constant() &&
+                                     b.constant() <= 32
+                                 ? multiply(wide(upper_half(a)),
+                                            number(std::uint64_t{1} << (32 - b.constant()), work))
                                  : of_warps(made, a, b);
                 break;
             case Opcode::selp:

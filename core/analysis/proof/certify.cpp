@@ -133,7 +133,9 @@ std::vector<ptx::ValueIndex> widened(const FunctionValues& values, ptx::BlockInd
         work.insert(work.end(), value.incoming.begin(), value.incoming.end());
         if (value.kind != ptx::Value::Kind::instruction) continue;
         const ptx::Instruction& made = values.function().body[value.instruction];
-        if (made.opcode == ptx::Opcode::cvt || made.modifiers.multiply_part == ptx::MultiplyPart::wide)
+        // A shift to the right may bring back what one to the left has brought to the upper half.
+        if (made.opcode == ptx::Opcode::cvt || made.opcode == ptx::Opcode::shr ||
+            made.modifiers.multiply_part == ptx::MultiplyPart::wide)
             result.push_back(at);
         for (const ptx::Ssa::Use& use : values.ssa().uses[value.instruction]) work.push_back(use.value);
     }

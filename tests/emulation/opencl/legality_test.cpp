@@ -32,6 +32,7 @@ const std::map<std::string, Expected> expected{{"guarded", {Verdict::covering, t
                                                // The compiler has put its load behind the guard.
                                                {"guarded_too_late", {Verdict::covering, true}},
                                                {"strides", {Verdict::covering, true}},
+                                               {"strides_by_an_int", {Verdict::covering, true}},
                                                {"strides_and_tells", {Verdict::dividing, false}},
                                                {"counts_all", {Verdict::dividing, false}},
                                                {"counts_groups", {Verdict::fixed, false}},
