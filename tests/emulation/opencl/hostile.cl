@@ -33,7 +33,7 @@ kernel void strides(global int* x, int n) {
     for (int i = get_global_id(0); i < n; i += get_global_size(0)) x[i] = 3 * i;
 }
 // As PyOpenCL makes them: the compiler extends the total by two shifts.
-kernel void strides_by_an_int(global int* x, long n) {
+kernel void strides_by_an_int(global int* x, int n) {
     int item = get_local_id(0), all = get_global_size(0), group = get_local_size(0) * get_group_id(0);
     for (long i = group + item; i < n; i += all) x[i] = 3 * i;
 }

@@ -209,7 +209,7 @@ TEST_F(Replay, WhatCannotBeCapturedIsSaidAndTheProgramRuns) {
     expect(captured("allocate:2", "heap"),
            "launch 2 of allocate(int**) is not captured: its module has memory from malloc() in kernels");
     expect(captured("step:3", "2"), "launch 3 of step was not captured: there were 2");
-    expect(captured("step:0", "1"), "TRIMTAB_CAPTURE=step:0: the launch's number is not one from 1");
+    expect(captured("step:0", "1"), "TRIMTAB_CAPTURE=step:0: the number of the launch must be 1 or more");
     expect(captured("step", "1", "TRIMTAB_CAPTURE_BYTES=100"), "TRIMTAB_CAPTURE_BYTES allows 100");
     expect(captured("step", "1", "TRIMTAB_CAPTURE_FILE=/nowhere/at/all"),
            "is not captured: /nowhere/at/all: ");
