@@ -3,7 +3,9 @@
 // delivers its low-level metrics.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <expected>
 #include <string>
@@ -64,6 +66,17 @@ struct Measurement {
     std::vector<double> box_sectors;  // alongside MeasuredLaunch::boxes
     std::uint64_t warp_instructions = 0;
 };
+
+[[nodiscard]] inline double value(const Measurement& measurement, model::Metric metric) {
+    return measurement.values[static_cast<std::size_t>(metric)];
+}
+
+// Metrics that differ by less are taken as equal.
+inline constexpr double same_share = 1e-6;
+
+[[nodiscard]] inline bool differ(double a, double b, double share) {
+    return std::abs(a - b) > share * std::max(std::abs(a), std::abs(b));
+}
 
 // Why a launch could not be measured.
 struct MeasureError {

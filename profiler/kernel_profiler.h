@@ -18,20 +18,9 @@ namespace trimtab::profiler {
 // Warps that a point samples, where the budget allows, and a probe.
 inline constexpr double most_warps = 64, least_warps = 12, probe_warps = 8;
 
-// Metrics that differ by less are taken as equal.
-inline constexpr double same_share = 1e-6;
-
-[[nodiscard]] inline double value(const Measurement& measurement, model::Metric metric) {
-    return measurement.values[static_cast<std::size_t>(metric)];
-}
-
 // At an address: other sizes have none.
 [[nodiscard]] inline bool is_fault(const MeasureError& error) {
     return error.misaligned || error.outside;
-}
-
-[[nodiscard]] inline bool differ(double a, double b, double share) {
-    return std::abs(a - b) > share * std::max(std::abs(a), std::abs(b));
 }
 
 class KernelProfiler {

@@ -18,10 +18,6 @@ using model::Metric;
 // Each layout costs a third of the points of a profile; each pair of strides a probe.
 constexpr std::size_t most_layouts = 4, most_strides = 12;
 
-double value(const Measurement& measurement, Metric metric) {
-    return measurement.values[static_cast<std::size_t>(metric)];
-}
-
 std::vector<double> with_one(std::vector<double> data, std::initializer_list<std::size_t> strides) {
     for (const std::size_t stride : strides) data[stride] = 1;
     return data;
@@ -57,14 +53,10 @@ bool of_different_arrays(const Measurement& far, const Measurement& first, const
 }  // namespace
 
 bool do_other_work(const Measurement& a, const Measurement& b) {
-    constexpr double same_share = 1e-6;
     return std::ranges::any_of(
         std::array{Metric::warp_instructions, Metric::load_requests, Metric::store_requests,
                    Metric::atomic_requests, Metric::shared_requests, Metric::barriers},
-        [&](Metric m) {
-            return std::abs(value(a, m) - value(b, m)) >
-                   same_share * std::max(std::abs(value(a, m)), std::abs(value(b, m)));
-        });
+        [&](Metric m) { return differ(value(a, m), value(b, m), same_share); });
 }
 
 std::vector<std::uint32_t> find_strides(const Planner& planner, const std::vector<double>& base,

@@ -85,7 +85,7 @@ CUresult with_device(CUdevice device, const Body& body) {
 }
 
 // The attributes are numbered and laid out alike in both interfaces.
-cudaLaunchConfig_t to_runtime(const CUlaunchConfig& config) {
+cudaLaunchConfig_t same_configuration(const CUlaunchConfig& config) {
     cudaLaunchConfig_t out{};
     out.gridDim = dim3(config.gridDimX, config.gridDimY, config.gridDimZ);
     out.blockDim = dim3(config.blockDimX, config.blockDimY, config.blockDimZ);
@@ -228,12 +228,12 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSize, CUfu
 
 CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func, const CUlaunchConfig* config) {
     if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const cudaLaunchConfig_t same = to_runtime(*config);
+    const cudaLaunchConfig_t same = same_configuration(*config);
     return forward(cudaOccupancyMaxPotentialClusterSize, clusterSize, static_cast<const void*>(func), &same);
 }
 CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const CUlaunchConfig* config) {
     if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const cudaLaunchConfig_t same = to_runtime(*config);
+    const cudaLaunchConfig_t same = same_configuration(*config);
     return forward(cudaOccupancyMaxActiveClusters, numClusters, static_cast<const void*>(func), &same);
 }
 
