@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels whose threads load the same bytes, and what was made of them. SIZE is of a matrix's row.
-extern "C" __global__ void product(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-                                   int n) {
+extern "C" __global__ void product(const float* __restrict__ a, const float* __restrict__ b,
+                                   float* __restrict__ c, int n) {
     int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= n || column >= n) return;
     float sum = 0;
@@ -63,11 +63,13 @@ extern "C" __global__ void windows(const float* __restrict__ in, const float* __
 }
 
 // Every byte once; and through an index, so that nobody knows who loads what.
-extern "C" __global__ void added(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
+extern "C" __global__ void added(const float* __restrict__ a, const float* __restrict__ b,
+                                 float* __restrict__ c, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) c[i] = a[i] + b[i];
 }
-extern "C" __global__ void gathered(const float* __restrict__ a, const int* __restrict__ from, float* __restrict__ c, int n) {
+extern "C" __global__ void gathered(const float* __restrict__ a, const int* __restrict__ from,
+                                    float* __restrict__ c, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) c[i] = a[from[i]];
 }
