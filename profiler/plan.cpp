@@ -440,46 +440,6 @@ std::vector<std::vector<double>> Planner::data_points(std::size_t& held_out_from
     return points;
 }
 
-std::vector<double> Planner::apart(std::vector<double> data, double alignment) const {
-    // Primes beyond what a block is wide: no two of its threads meet along two of them.
-    constexpr std::array<double, 6> spread{257, 2053, 641, 4099, 389, 1543};
-    const double widest = *std::ranges::max_element(data);
-    std::size_t pitches = 0;
-    for (std::size_t i = 0; i < data.size(); ++i) {
-        if (roles_[i] != Role::pitch) continue;
-        const double least = widest * spread[pitches++ % spread.size()];
-        data[i] = (2 * std::ceil(least / alignment / 2) + 1) * alignment * units_[i];
-    }
-    return data;
-}
-
-// Fewer of them: what the sizes do to what a warp executes is known from the others.
-std::vector<std::vector<double>> Planner::layout_data(const Layout& layout,
-                                                      std::size_t& held_out_from) const {
-    constexpr std::array<double, 5> alignments{32, 1, 4, 2, 8};  // whatever the sizes are
-    std::vector<std::vector<double>> points;
-    const auto add = [&](const std::vector<double>& sizes) {
-        std::vector<double> data = apart(sizes, alignments[points.size()]);
-        for (const std::size_t stride : layout) data[stride] = 1;
-        points.push_back(std::move(data));
-    };
-    for (const std::size_t level : {middle_level, two_level, odd_level}) add(data_at(level));
-    std::size_t symbol = 0;
-    while (symbol < roles_.size() &&
-           (!is_symbol(symbol) || std::ranges::find(layout, symbol) != layout.end()))
-        ++symbol;
-    if (symbol < roles_.size()) add(with(data_at(least_level), symbol, value_at(symbol, middle_level)));
-    held_out_from = points.size();
-    add(data_at(most_level));
-    return points;
-}
-
-bool Planner::drop_layout() {
-    if (layouts_.empty()) return false;
-    layouts_.pop_back();
-    return true;
-}
-
 std::vector<PlannedPoint> Planner::points() const {
     std::vector<PlannedPoint> out;
     std::size_t held_out_from = 0;
