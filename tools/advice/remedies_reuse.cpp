@@ -18,6 +18,9 @@ using emulator::InstructionClass;
 using emulator::InstructionProfile;
 using model::Metric;
 
+// The numbers below are estimates of what such a program needs, of no measurement: promises are held against hand-written
+// tiles (tests/tools/advice/reuse_test.cpp) and measured ones (bench/papers/gehrke).
+
 // Loads that a thread does fewer times are no loop's: its results follow each other, and none waits in a register.
 constexpr std::size_t least_iterations = 4;
 constexpr double most_results = 16, most_results_in_turn = 64;
