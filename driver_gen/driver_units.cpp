@@ -61,8 +61,9 @@ std::string with_own_names(std::string_view text, const std::set<std::string_vie
 }
 
 std::set<std::string_view> shared_names() {
-    std::set<std::string_view> names{"trimtab_driver", "trimtab_dim3",   "trimtab_device",    "trimtab_image",
-                                     "trimtab_limits", "trimtab_choice", "trimtab_prediction"};
+    std::set<std::string_view> names{"trimtab_driver",     "trimtab_dim3",   "trimtab_device",
+                                     "trimtab_image",      "trimtab_limits", "trimtab_choice",
+                                     "trimtab_prediction", "trimtab_asked"};
     for_each_piece(common_driver_text(), [&](std::string_view piece, bool is_name) {
         if (is_name && is_generated(piece)) names.insert(piece);
     });

@@ -96,7 +96,7 @@ struct ProfiledParameter {
     double least = 0, most = 0;
     bool varied = true;  // false: the profile knows one value, which any other makes uncertain
     // A threshold or a step, which decides how much is done as the contents of arrays do: another one makes
-    // uncertain only where not all blocks lean on it alike.
+    // the time uncertain, and the choice only where the order of blocks hangs on it.
     bool is_number = false;
     bool is_stride = false;  // profiler::Profile: below `least` only layouts hold
     friend bool operator==(const ProfiledParameter&, const ProfiledParameter&) = default;

@@ -10,6 +10,7 @@
 #include "choosing/choices/block_list.h"
 #include "choosing/choices/choose_body.h"
 #include "choosing/choices/doubt_text.h"
+#include "choosing/choices/order.h"
 #include "choosing/choices/other_totals.h"
 #include "core/analysis/launches/legal_blocks.h"
 
@@ -132,20 +133,23 @@ Decision choose(const PredictedKernel& kernel, const LaunchShape& shape, double 
         decision.doubt = std::max(doubt, TRIMTAB_DOUBT_UNTOLD);
         return decision;
     };
-    if (written.uncertain != 0 || std::isnan(decision.written_ns)) {
+    if ((written.uncertain != 0 && !is_of_contents(written.uncertain)) || std::isnan(decision.written_ns)) {
         return keep("the prediction of the block as written is uncertain", written.uncertain);
     }
-    bool any_certain = false;
+    const PredictedLaunch as_written_launch{{data.data(), shape.written.block, shared_bytes},
+                                            written.uncertain};
+    bool any_known = false;
+    std::uint32_t order_doubt = 0;  // of a block that is predicted faster
     for (int i = 0; i < found; ++i) {
         const trimtab_choice& candidate = candidates[static_cast<std::size_t>(i)];
         // The search keeps to the limits; what it says is checked all the same.
         const auto launch =
             analysis::launch_with_block(description, arguments, *limits, shape.written, candidate.block);
         if (!launch) return makes_no_sense(shape, "its driver program offers a block that is not legal");
-        if (candidate.uncertain != 0) continue;
+        if (candidate.uncertain != 0 && !is_of_contents(candidate.uncertain)) continue;
         if (!is_time(candidate.predicted_ns))
             return makes_no_sense(shape, "its driver program predicts an invalid time");
-        any_certain = true;
+        any_known = true;
         if (candidate.predicted_ns >= written.predicted_ns || same(candidate.block, shape.written.block))
             break;
         if (candidate.predicted_ns > written.predicted_ns * (1 - least_gain)) {
@@ -153,13 +157,21 @@ Decision choose(const PredictedKernel& kernel, const LaunchShape& shape, double 
             decision.reason = "no other block is predicted to gain enough";
             return decision;
         }
+        if (!is_surely_faster(driver, device, image,
+                              {{data.data(), candidate.block, shared_bytes}, candidate.uncertain},
+                              as_written_launch)) {
+            if (order_doubt == 0)
+                order_doubt = candidate.uncertain != 0 ? candidate.uncertain : written.uncertain;
+            continue;
+        }
         decision.launch = *launch;
         decision.chosen_ns = candidate.predicted_ns;
         decision.by = by_of(description);
         decision.reason = "predicted fastest";
         return decision;
     }
-    if (any_certain) {
+    if (order_doubt != 0) return keep("which block is the fastest is uncertain", order_doubt);
+    if (any_known) {
         decision.by = by_of(description);
         decision.reason = "the block as written is predicted fastest";
     } else {

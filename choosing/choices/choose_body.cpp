@@ -7,6 +7,7 @@
 
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/block_list.h"
+#include "choosing/choices/order.h"
 #include "core/analysis/launches/legal_blocks.h"
 
 namespace trimtab::choosing {
@@ -73,14 +74,25 @@ Decision with_best_body(Decision decision, const KernelDescription& own, std::sp
         const std::vector<double> data = analysis::data_values(
             description, arguments, description.counted_extent(shape.written.grid, shape.written.block));
         std::array<trimtab_choice, candidate_count> candidates{};
-        const int found = body.driver->select(&device, &body.image, data.data(), &*limits,
-                                              static_cast<double>(shape.written.dynamic_shared_bytes),
+        const auto shared_bytes = static_cast<double>(shape.written.dynamic_shared_bytes);
+        const int found = body.driver->select(&device, &body.image, data.data(), &*limits, shared_bytes,
                                               candidate_count, candidates.data());
+        // The body in the block as written does what the kernel does.
+        const auto is_sure = [&](const trimtab_choice& candidate) {
+            trimtab_prediction written{};
+            return candidate.uncertain == 0 ||
+                   (body.driver->evaluate(&device, &body.image, data.data(), shape.written.block,
+                                          shared_bytes, &written) == 0 &&
+                    is_surely_faster(*body.driver, device, body.image,
+                                     {{data.data(), candidate.block, shared_bytes}, candidate.uncertain},
+                                     {{data.data(), shape.written.block, shared_bytes}, written.uncertain}));
+        };
         for (int k = 0; k < std::min<int>(found, candidate_count); ++k) {
             const trimtab_choice& candidate = candidates[static_cast<std::size_t>(k)];
             const double ns = candidate.predicted_ns;
-            if (candidate.uncertain != 0 || !std::isfinite(ns) || ns <= 0) continue;
+            if (!std::isfinite(ns) || ns <= 0) continue;
             if (ns >= decision.chosen_ns || ns > decision.written_ns * (1 - least_gain)) break;
+            if (!is_sure(candidate)) continue;
             // What the search says is checked: a driver program that offers nonsense is not asked further.
             const auto launch =
                 analysis::launch_with_block(description, arguments, *limits, shape.written, candidate.block);

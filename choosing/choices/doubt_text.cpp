@@ -27,8 +27,9 @@ class Told {
                                                                                : "a count";
     }
     [[nodiscard]] bool has_ends(std::uint32_t place) const {
-        return driver_.struct_bytes >= sizeof(trimtab_driver) && driver_.profiled_least != nullptr &&
-               driver_.profiled_most != nullptr && place < driver_.data_count;
+        return driver_.struct_bytes >= offsetof(trimtab_driver, keeps_order) &&
+               driver_.profiled_least != nullptr && driver_.profiled_most != nullptr &&
+               place < driver_.data_count;
     }
     [[nodiscard]] double least(std::uint32_t place) const { return driver_.profiled_least[place]; }
     [[nodiscard]] double most(std::uint32_t place) const { return driver_.profiled_most[place]; }

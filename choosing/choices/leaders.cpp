@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "choosing/choices/argument_key.h"
+#include "choosing/choices/order.h"
 
 namespace trimtab::choosing {
 
@@ -30,11 +31,13 @@ Leaders leaders_of(const Decision& decision, const PredictedKernel& kernel, cons
     const auto predicted = [&](const trimtab_dim3& block) {
         trimtab_prediction prediction{};
         if (driver.evaluate(&device, &image, data.data(), block, shared_bytes, &prediction) != 0)
-            prediction.uncertain = 1;
+            prediction.uncertain = TRIMTAB_DOUBT_UNTOLD;
         return prediction;
     };
     const trimtab_prediction chosen = predicted(decision.launch.block);
-    if (chosen.uncertain != 0) return leaders;
+    const trimtab_prediction written = predicted(shape.written.block);
+    const auto is_known = [](std::uint32_t doubt) { return doubt == 0 || is_of_contents(doubt); };
+    if (!is_known(chosen.uncertain)) return leaders;
     add(decision.launch, chosen.predicted_ns, chosen.relative_error);
     std::vector<trimtab_choice> best(count);
     const int found = driver.select(&device, &image, data.data(), &*limits, shared_bytes, count, best.data());
@@ -42,12 +45,14 @@ Leaders leaders_of(const Decision& decision, const PredictedKernel& kernel, cons
         const trimtab_choice& one = best[static_cast<std::size_t>(i)];
         const auto launch =
             analysis::launch_with_block(description, arguments, *limits, shape.written, one.block);
-        if (!launch || one.uncertain != 0 || !std::isfinite(one.predicted_ns) || one.predicted_ns <= 0)
+        if (!launch || !std::isfinite(one.predicted_ns) || one.predicted_ns <= 0) continue;
+        if (one.uncertain != 0 &&
+            !is_surely_faster(driver, device, image, {{data.data(), one.block, shared_bytes}, one.uncertain},
+                              {{data.data(), shape.written.block, shared_bytes}, written.uncertain}))
             continue;
         add(*launch, one.predicted_ns, one.relative_error);
     }
-    const trimtab_prediction written = predicted(shape.written.block);
-    if (written.uncertain == 0)
+    if (is_known(written.uncertain))
         leaders.written = add(shape.written, written.predicted_ns, written.relative_error);
     return leaders;
 }

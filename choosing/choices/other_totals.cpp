@@ -8,6 +8,7 @@
 
 #include "choosing/choices/argument_key.h"
 #include "choosing/choices/block_list.h"
+#include "choosing/choices/order.h"
 #include "core/analysis/annotations/annotated_launch.h"
 #include "core/analysis/launches/free_totals.h"
 #include "core/analysis/launches/legal_blocks.h"
@@ -79,6 +80,13 @@ Decision with_best_total(Decision decision, const PredictedKernel& kernel, const
     const Extents turns = analysis::loop_iterations(description, arguments);
     const Extents written = shape.written.extent();
     const auto shared_bytes = static_cast<double>(shape.written.dynamic_shared_bytes);
+    const std::vector<double> written_data = analysis::data_values(description, arguments, written);
+    trimtab_prediction as_written{};
+    if (driver.evaluate(&device, &image, written_data.data(), shape.written.block, shared_bytes,
+                        &as_written) != 0)
+        return decision;
+    const PredictedLaunch written_launch{{written_data.data(), shape.written.block, shared_bytes},
+                                         as_written.uncertain};
     const auto best_of = [&](const Extents& extent) -> std::optional<Found> {
         const auto limits = analysis::legal_blocks_of_total(
             description, arguments, shape.written.grid, shape.written.block, device, image, to_dim3(extent));
@@ -86,7 +94,9 @@ Decision with_best_total(Decision decision, const PredictedKernel& kernel, const
         const std::vector<double> data = analysis::data_values(description, arguments, extent);
         trimtab_choice best{};
         if (driver.select(&device, &image, data.data(), &*limits, shared_bytes, 1, &best) != 1 ||
-            best.uncertain != 0 || !std::isfinite(best.predicted_ns) || best.predicted_ns <= 0)
+            !std::isfinite(best.predicted_ns) || best.predicted_ns <= 0 ||
+            !is_surely_faster(driver, device, image,
+                              {{data.data(), best.block, shared_bytes}, best.uncertain}, written_launch))
             return std::nullopt;
         const auto launch =
             analysis::launch_with_block(description, arguments, *limits, shape.written, best.block);
@@ -114,10 +124,9 @@ Decision with_best_total(Decision decision, const PredictedKernel& kernel, const
         relative_error = without_idle->choice.relative_error;
     } else {
         trimtab_prediction chosen{};
-        const std::vector<double> data = analysis::data_values(description, arguments, written);
-        if (driver.evaluate(&device, &image, data.data(), decision.launch.block, shared_bytes, &chosen) !=
-                0 ||
-            chosen.uncertain != 0)
+        if (driver.evaluate(&device, &image, written_data.data(), decision.launch.block, shared_bytes,
+                            &chosen) != 0 ||
+            (chosen.uncertain != 0 && !is_of_contents(chosen.uncertain)))
             return decision;
         relative_error = chosen.relative_error;
     }

@@ -143,6 +143,13 @@ typedef struct trimtab_choice {
     uint32_t reserved; /* 0 */
 } trimtab_choice;
 
+/* A launch of the kernel, of two that are compared. */
+typedef struct trimtab_asked {
+    const double* data;          /* D of it */
+    trimtab_dim3 block;          /* threads, by dimension */
+    double dynamic_shared_bytes; /* bytes a block */
+} trimtab_asked;
+
 typedef struct trimtab_driver {
     uint32_t abi;          /* TRIMTAB_DRIVER_ABI */
     uint32_t struct_bytes; /* sizeof(trimtab_driver) */
@@ -165,6 +172,12 @@ typedef struct trimtab_driver {
     /* By data: the least and the most that were profiled. Here where struct_bytes says so. */
     const double* profiled_least;
     const double* profiled_most;
+    /* Of launches whose time is uncertain because of what arrays or numbers hold (TRIMTAB_DOUBT_ARRAYS,
+     * TRIMTAB_DOUBT_NUMBER). 1: `first`, which is predicted to take less time than `second`, takes at most a tenth more than that,
+     * however much these decide; 0: it may take longer; or a negative number as evaluate does. Here where struct_bytes
+     * says so. */
+    int (*keeps_order)(const trimtab_device* device, const trimtab_image* image, const trimtab_asked* first,
+                       const trimtab_asked* second);
 } trimtab_driver;
 
 /* What one object file hands to the runtime when the program or library that holds it is loaded: the drivers

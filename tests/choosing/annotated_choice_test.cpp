@@ -37,7 +37,7 @@ class AnnotatedChoice : public ::testing::Test {
             parsed(R"(["mul.lo.s64", {"value": 4, "type": "s64"}, {"block": "x", "type": "s64"}])");
         driver_script().best = {128, 1, 1};
         driver_script().select_result = 1;
-        driver_script().uncertain = false;
+        driver_script().doubt = 0;
         driver_script().predict = [](const double*, trimtab_dim3 block) {
             return block.x == 128 ? 100.0 : 500.0;
         };

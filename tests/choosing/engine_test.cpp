@@ -31,7 +31,8 @@ class EngineTest : public ::testing::Test {
         script.predict = [](const double*, trimtab_dim3 block) {
             return block.x == 128 ? 100.0 : 1000.0 - block.x;
         };
-        script.uncertain = false;
+        script.doubt = 0;
+        script.keeps_order = nullptr;
         script.relative_error = 0;
         script.select_result = 1;
         script.best = {128, 1, 1};
@@ -206,7 +207,7 @@ TEST_F(EngineTest, AGainBelowTheLeastOneChangesNoNumberOfThreadsEither) {
 }
 
 TEST_F(EngineTest, AnUncertainPredictionChangesNothing) {
-    driver_script().uncertain = true;
+    driver_script().doubt = TRIMTAB_DOUBT_UNTOLD;
     driver_script().relative_error = 0.7;
     start();
     expect_as_written(decide(), shape(), "uncertain");
@@ -218,6 +219,33 @@ TEST_F(EngineTest, AnUncertainPredictionChangesNothing) {
     expect_as_written(decide(), shape(), "uncertain");
     EXPECT_TRUE(std::isnan(decide().written_ns));
     EXPECT_TRUE(std::isnan(decide().chosen_ns));
+}
+
+// The times are not known then, but the order is.
+TEST_F(EngineTest, WhatArraysHoldMattersWhereTheOrderOfBlocksHangsOnIt) {
+    testing::DriverScript& script = driver_script();
+    for (const std::uint32_t doubt :
+         {TRIMTAB_DOUBT(TRIMTAB_DOUBT_ARRAYS, 0), TRIMTAB_DOUBT(TRIMTAB_DOUBT_NUMBER, 1)}) {
+        script.doubt = doubt;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> asked;
+        script.keeps_order = [&](trimtab_dim3 first, trimtab_dim3 second) {
+            asked.emplace_back(first.x, second.x);
+            return 1;
+        };
+        start();
+        const Decision known = decide();
+        EXPECT_EQ(known.launch.block.x, 128u) << known.reason;
+        EXPECT_EQ(known.doubt, 0u);
+        ASSERT_FALSE(asked.empty());
+        EXPECT_EQ(asked[0], std::pair(128u, shape().written.block.x));
+        for (const int answer : {0, -1}) {
+            script.keeps_order = [answer](trimtab_dim3, trimtab_dim3) { return answer; };
+            start();
+            const Decision kept = decide();
+            expect_as_written(kept, shape(), "which block is the fastest is uncertain");
+            EXPECT_EQ(kept.doubt, doubt);
+        }
+    }
 }
 
 TEST_F(EngineTest, WhatTheGuardsDoNotTurnAwayChangesNothing) {

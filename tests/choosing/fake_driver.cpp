@@ -11,7 +11,7 @@ namespace {
 int evaluate(const trimtab_device*, const trimtab_image*, const double* data, trimtab_dim3 block, double,
              trimtab_prediction* out) {
     out->predicted_ns = driver_script().predict(data, block);
-    out->uncertain = driver_script().uncertain ? 1 : 0;
+    out->uncertain = driver_script().doubt;
     out->relative_error = driver_script().relative_error;
     return 0;
 }
@@ -24,7 +24,7 @@ int select(const trimtab_device*, const trimtab_image*, const double* data, cons
         out[place] = {};
         out[place].block = block;
         out[place].predicted_ns = script.predict(data, block);
-        out[place].uncertain = script.uncertain ? 1 : 0;
+        out[place].uncertain = script.doubt;
     };
     if (script.select_result > 0) offer(0, script.best);
     if (script.select_result != 1) return script.select_result;
@@ -32,6 +32,12 @@ int select(const trimtab_device*, const trimtab_image*, const double* data, cons
     for (const trimtab_dim3& other : script.others)
         if (offered < count) offer(offered++, other);
     return static_cast<int>(offered);
+}
+
+int keeps_order(const trimtab_device*, const trimtab_image*, const trimtab_asked* first,
+                const trimtab_asked* second) {
+    const DriverScript& script = driver_script();
+    return script.keeps_order ? script.keeps_order(first->block, second->block) : 0;
 }
 
 }  // namespace
@@ -109,7 +115,8 @@ trimtab_driver fake_driver(const analysis::KernelDescription& description) {
             .evaluate = &evaluate,
             .select = &select,
             .profiled_least = nullptr,
-            .profiled_most = nullptr};
+            .profiled_most = nullptr,
+            .keeps_order = &keeps_order};
 }
 
 FakeBundle::FakeBundle(const analysis::KernelDescription& description, const std::string& fat_binary_hash,

@@ -20,7 +20,8 @@ namespace trimtab::choosing::testing {
 // What the fake driver program answers: the predicted time of a block, and whether it can be relied on.
 struct DriverScript {
     std::function<double(const double* data, trimtab_dim3 block)> predict;
-    bool uncertain = false;
+    std::uint32_t doubt = 0;  // of every prediction
+    std::function<int(trimtab_dim3 first, trimtab_dim3 second)> keeps_order;
     double relative_error = 0;
     int select_result = 1;  // how many are offered; negative: an error
     trimtab_dim3 best{128, 1, 1};

@@ -86,6 +86,13 @@ class Search {
         out.resize(count > 0 ? count : 0);
         return out;
     }
+    bool keeps_order(const trimtab_limits& limits, trimtab_dim3 first, trimtab_dim3 second) const {
+        const double data[] = {double(limits.extent.x), double(limits.extent.y), double(limits.extent.z), 5};
+        const trimtab_asked one{data, first, 0}, other{data, second, 0};
+        const int answer = compiled_->driver()->keeps_order(&device_.values, &image_, &one, &other);
+        EXPECT_GE(answer, 0);
+        return answer == 1;
+    }
     double time(const trimtab_limits& limits, trimtab_dim3 block) const {
         const double data[] = {double(limits.extent.x), double(limits.extent.y), double(limits.extent.z), 5};
         trimtab_prediction out{};
@@ -204,19 +211,30 @@ TEST(BlockSearch, ErrorsOfTheFitsReachThePrediction) {
     EXPECT_NE(hopeless.select(limits, 1)[0].uncertain, 0u);
 }
 
-// What nobody knows of the data matters where it does not move all blocks alike.
-TEST(BlockSearch, WhatAllBlocksLeanOnDoesNotMatter) {
-    const Terrain flat{{term(7000, {})}};
+// What nobody knows of the data makes the time uncertain, and the choice where it may turn the order of blocks round.
+TEST(BlockSearch, WhatTheDataDecidesMayTurnTheOrderRound) {
     const trimtab_limits limits = limits_of({512, 1, 1}, {1024, 1, 1});
-    const auto is_uncertain = [&](const Search::Doubts& doubts) {
-        return Search(flat, {true, false, false}, doubts).select(limits, 1)[0].uncertain != 0;
-    };
-    EXPECT_FALSE(is_uncertain({.depends_on_data = true}));
-    EXPECT_FALSE(is_uncertain({.has_number = true}));
-    // Blocks of 256 threads take 25600 whatever the metric is, those of 64 as long as it says.
-    EXPECT_FALSE(is_uncertain({.least_a_thread = 100}));
-    EXPECT_TRUE(is_uncertain({.depends_on_data = true, .least_a_thread = 100}));
-    EXPECT_TRUE(is_uncertain({.has_number = true, .least_a_thread = 100}));
+    const auto is_uncertain = [&](const Search& search) { return search.select(limits, 1)[0].uncertain; };
+    const trimtab_dim3 narrow{64, 1, 1}, wide{256, 1, 1};
+    const Terrain flat{{term(7000, {})}}, falling{{term(7000, {}), term(-20, {{0, 1}})}};
+    for (const Search::Doubts& doubts :
+         {Search::Doubts{.depends_on_data = true}, Search::Doubts{.has_number = true}}) {
+        const Search all_alike(flat, {true, false, false}, doubts);
+        EXPECT_NE(is_uncertain(all_alike), 0u);
+        EXPECT_TRUE(all_alike.keeps_order(limits, narrow, wide));
+        EXPECT_TRUE(all_alike.keeps_order(limits, wide, narrow));
+        // Blocks of 64 threads take as long as the metric says, 5720, and eight times as long where there is more. Those
+        // of 256 take 6400, for they take at least 25 a thread, and then eight times 1880.
+        Search::Doubts with_least = doubts;
+        with_least.least_a_thread = 25;
+        const Search parting(falling, {true, false, false}, with_least);
+        EXPECT_NE(is_uncertain(parting), 0u);
+        EXPECT_FALSE(parting.keeps_order(limits, narrow, wide));
+        EXPECT_TRUE(parting.keeps_order(limits, narrow, narrow));
+    }
+    const Search certain(falling, {true, false, false}, {.least_a_thread = 25});
+    EXPECT_EQ(is_uncertain(certain), 0u);
+    EXPECT_TRUE(certain.keeps_order(limits, narrow, wide));
 }
 
 }  // namespace

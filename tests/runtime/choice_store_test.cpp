@@ -244,7 +244,7 @@ trimtab_dim3 launch_in_new_process(const std::string& choices, const analysis::K
 TEST_F(ChoiceStoreTest, ALaterProcessTakesTheChoiceUnlessTheBuildIsAnother) {
     testing::DriverScript& script = testing::driver_script();
     script.predict = [](const double*, trimtab_dim3 block) { return 1000.0 - block.x; };
-    script.uncertain = false;
+    script.doubt = 0;
     script.select_result = 1;
     script.best = {128, 1, 1};
     script.selects = 0;

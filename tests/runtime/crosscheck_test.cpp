@@ -216,7 +216,7 @@ TEST_F(CrossCheckTest, LeadersAreTheChoiceTheBestAndTheLaunchAsWritten) {
     // Where nothing was found better than the launch as written, that is the choice.
     decision.launch.grid = decision.launch.block = dim(32);
     EXPECT_THAT(widths(2), ::testing::ElementsAre(32, 128, 96));
-    ::trimtab::runtime::testing::driver_script().uncertain = true;
+    ::trimtab::runtime::testing::driver_script().doubt = TRIMTAB_DOUBT_UNTOLD;
     EXPECT_TRUE(
         leaders_of(decision, {description_, bundle_->driver(), device, image}, shape, 4).launches.empty());
 }

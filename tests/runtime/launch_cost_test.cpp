@@ -65,7 +65,7 @@ class LaunchCostTest : public ::testing::Test {
   protected:
     void SetUp() override {
         driver_script().predict = [](const double*, trimtab_dim3 block) { return 1000.0 - block.x; };
-        driver_script().uncertain = false;
+        driver_script().doubt = 0;
         driver_script().select_result = 1;
         driver_script().best = {128, 1, 1};
         bundles_.add(&bundle_.bundle());

@@ -41,7 +41,7 @@ TEST(LaunchStress, ThreadsLaunchWhileLibrariesComeAndGo) {
         const bool even = static_cast<long>(data[0]) % 2 == 0;
         return (block.x == 128) == even ? 1.0 : 2.0;
     };
-    driver_script().uncertain = false;
+    driver_script().doubt = 0;
     driver_script().select_result = 1;
     driver_script().best = {128, 1, 1};
 

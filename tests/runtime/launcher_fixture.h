@@ -35,7 +35,7 @@ class LauncherTest : public ::testing::Test {
         testing::driver_script().predict = [](const double*, trimtab_dim3 block) {
             return block.x == 128 ? 100.0 : 1000.0 - block.x;
         };
-        testing::driver_script().uncertain = false;
+        testing::driver_script().doubt = 0;
         testing::driver_script().select_result = 1;
         testing::driver_script().best = dim(128);
         testing::driver_script().others.clear();

@@ -65,10 +65,10 @@ TEST_F(LauncherTest, LeavesLaunchesThatCannotBeJudged) {
     expect_last(dim(32), dim(32));
     launch(1000, dim(32), dim(32), 0, "a cooperative launch");
     expect_last(dim(32), dim(32));
-    driver_script().uncertain = true;
+    driver_script().doubt = TRIMTAB_DOUBT_UNTOLD;
     launch(1001, dim(32), dim(32));
     expect_last(dim(32), dim(32));
-    driver_script().uncertain = false;
+    driver_script().doubt = 0;
     driver_script().select_result = -1;
     launch(1002, dim(32), dim(32));
     expect_last(dim(32), dim(32));

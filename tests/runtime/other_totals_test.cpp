@@ -231,7 +231,7 @@ TEST_F(OtherTotals, LaterProcessesTakeTheTotalUnlessTheirArraysMeet) {
     kernel_.stride_accesses.push_back(load);
     testing::DriverScript& driver = testing::driver_script();
     driver.predict = [](const double* data, trimtab_dim3) { return 1e9 / data[extent_datum]; };
-    driver.uncertain = false;
+    driver.doubt = 0;
     driver.select_result = 1;
     driver.best = {64, 1, 1};
     const std::string folder = ::testing::TempDir() + "totals_" + std::to_string(getpid());

@@ -35,7 +35,7 @@ class RunTimeModulesTest : public ::testing::Test {
         driver_script().predict = [](const double*, trimtab_dim3 block) {
             return block.x == 128 ? 1.0 : 2.0;
         };
-        driver_script().uncertain = false;
+        driver_script().doubt = 0;
         driver_script().select_result = 1;
         driver_script().best = {128, 1, 1};
     }

@@ -14,27 +14,10 @@ namespace {
 
 thread_local const RankedLaunch* asked = nullptr;
 
-// As trimtab_is_alike.
-bool is_alike(const RankedLaunch& launch, const ScaledMetric& scaled, double ns, double scaled_ns) {
-    const double start = launch.device->values.launch_overhead_ns;
-    const double ratio = (scaled_ns - start) / (ns - start);
-    if (!(ns > start)) return false;
-    bool known = false;
-    for (const std::uint32_t width : {64u, 256u}) {
-        const trimtab_dim3 block{width, 1, 1};
-        const auto before = predicted_ns(launch, block), after = predicted_ns(launch, block, scaled);
-        if (!before || !(*before > start) || !after) continue;
-        const double expected = ratio * (*before - start);
-        if (std::abs(*after - start - expected) > 0.1 * expected) return false;
-        known = true;
-    }
-    return known;
-}
-
 // By how much the time changes, as trimtab_change.
 double change(const RankedLaunch& launch, trimtab_dim3 block, double ns, const ScaledMetric& scaled) {
     if (scaled.factor == 1) return 0;
-    const auto other = predicted_ns(launch, block, scaled);
+    const auto other = predicted_ns(launch, block, {&scaled, 1});
     return !other || !(*other > 0) ? 1 : std::max(*other / ns, ns / *other) - 1;
 }
 
@@ -44,7 +27,7 @@ Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns) {
     const auto data = data_of(launch, block);
     if (!data || !(ns > 0)) return {};
     const std::vector<model::Metric> used = launch.program->metrics_used();
-    std::uint32_t doubt = launch.fits->outside(*data);
+    std::uint32_t doubt = launch.fits->outside(*data), leans_on = 0;
     const std::uint32_t other_number = launch.fits->other_number(*data);
     double squares = 0, largest = 0;
     std::vector<driver_gen::OtherValues> values;
@@ -67,11 +50,9 @@ Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns) {
         const driver_gen::OtherValues* const others = &values[i];
         if (fit.data_dependent || other_number != 0) {
             const ScaledMetric many{.metric = fit.metric, .factor = others->times};
-            const auto other = predicted_ns(launch, block, many);
-            const bool leans =
-                !other || (std::abs(ns - *other) > 0.25 * ns && !is_alike(launch, many, ns, *other));
-            if (leans && doubt == 0)
-                doubt = other_number != 0 ? other_number : TRIMTAB_DOUBT(TRIMTAB_DOUBT_ARRAYS, i);
+            const auto other = predicted_ns(launch, block, {&many, 1});
+            if ((!other || std::abs(ns - *other) > 0.25 * ns) && leans_on == 0)
+                leans_on = other_number != 0 ? other_number : TRIMTAB_DOUBT(TRIMTAB_DOUBT_ARRAYS, i);
         }
         const double more =
             std::max(change(launch, block, ns, {.metric = fit.metric, .factor = others->most}),
@@ -82,7 +63,55 @@ Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns) {
     }
     const double error = std::sqrt(squares);
     if (!(error <= 0.5) && doubt == 0) doubt = TRIMTAB_DOUBT(TRIMTAB_DOUBT_ERROR, worst);
-    return {.relative_error = error, .uncertain = doubt};
+    return {.relative_error = error, .uncertain = doubt != 0 ? doubt : leans_on};
+}
+
+namespace {
+
+// As trimtab_side.
+struct Side {
+    const RankedLaunch* launch = nullptr;
+    trimtab_dim3 block{};
+    std::vector<ScaledMetric> most;  // by metric that the model reads
+};
+
+std::optional<Side> side_of(const RankedLaunch& launch, trimtab_dim3 block) {
+    const auto data = data_of(launch, block);
+    if (!data) return std::nullopt;
+    Side side{.launch = &launch, .block = block, .most = {}};
+    const bool has_other_number = launch.fits->other_number(*data) != 0;
+    const std::vector<model::Metric> used = launch.program->metrics_used();
+    for (const driver_gen::FittedMetric& fit : launch.fits->metrics) {
+        if (std::ranges::find(used, fit.metric) == used.end()) continue;
+        const auto others = driver_gen::other_values(*launch.fits, *launch.fits->find(fit.metric, *data),
+                                                     *data, block.x, block.y, block.z);
+        if (!others) return std::nullopt;
+        side.most.push_back(
+            {.metric = fit.metric, .factor = fit.data_dependent || has_other_number ? others->times : 1});
+    }
+    return side;
+}
+
+// As trimtab_is_in_order: where metrics `from` to `end` are as many as they may be.
+bool is_in_order(const Side& first, const Side& second, std::size_t from, std::size_t end) {
+    const auto scaled_ns = [&](const Side& side) {
+        return predicted_ns(*side.launch, side.block, std::span(side.most).subspan(from, end - from));
+    };
+    const auto first_ns = scaled_ns(first), second_ns = scaled_ns(second);
+    return first_ns && second_ns && *first_ns <= 1.1 * *second_ns;
+}
+
+}  // namespace
+
+bool keeps_order(const RankedLaunch& first, trimtab_dim3 first_block, const RankedLaunch& second,
+                 trimtab_dim3 second_block) {
+    const auto one = side_of(first, first_block), other = side_of(second, second_block);
+    if (!one || !other) return false;
+    const std::size_t count = one->most.size();
+    for (std::size_t i = 0; i < count; ++i)
+        if ((one->most[i].factor != 1 || other->most[i].factor != 1) && !is_in_order(*one, *other, i, i + 1))
+            return false;
+    return is_in_order(*one, *other, 0, count);
 }
 
 namespace {
@@ -135,6 +164,14 @@ int select(const trimtab_device* /*device*/, const trimtab_image* /*image*/, con
     return static_cast<int>(count);
 }
 
+int keeps_order(const trimtab_device* /*device*/, const trimtab_image* /*image*/, const trimtab_asked* first,
+                const trimtab_asked* second) {
+    return keeps_order(launch_with(first->data, first->dynamic_shared_bytes), first->block,
+                       launch_with(second->data, second->dynamic_shared_bytes), second->block)
+               ? 1
+               : 0;
+}
+
 }  // namespace
 
 std::optional<RankedBlock> driver_choice(const RankedLaunch& launch) {
@@ -154,6 +191,7 @@ InterpretedDriver::InterpretedDriver(const RankedLaunch& launch) {
     driver_.struct_bytes = sizeof driver_;
     driver_.evaluate = evaluate;
     driver_.select = select;
+    driver_.keeps_order = keeps_order;
     for (std::size_t i = 0; i < launch.fits->data_names.size(); ++i) {
         data_names_.push_back(launch.fits->data_names[i].c_str());
         least_.push_back(launch.fits->profiled[i].least);

@@ -20,6 +20,9 @@ struct Judgement {
     std::uint32_t uncertain = TRIMTAB_DOUBT_UNTOLD;  // 0, or why
 };
 [[nodiscard]] Judgement judge(const RankedLaunch& launch, trimtab_dim3 block, double ns);
+// Whether the first, which is predicted faster, stays so to a tenth whatever arrays and numbers hold, as trimtab_order.
+[[nodiscard]] bool keeps_order(const RankedLaunch& first, trimtab_dim3 first_block,
+                               const RankedLaunch& second, trimtab_dim3 second_block);
 
 // A driver program for as long as it lives, for the runtime's own code to ask: its functions answer on the thread that
 // made it, of the kernel that `launch` is one of. Its limits and D are those that each call names.

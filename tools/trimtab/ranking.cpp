@@ -104,13 +104,15 @@ std::optional<std::vector<double>> data_of(const RankedLaunch& launch, trimtab_d
     return std::move(of_block->data);
 }
 
-std::optional<double> predicted_ns(const RankedLaunch& launch, trimtab_dim3 block, ScaledMetric scaled) {
+std::optional<double> predicted_ns(const RankedLaunch& launch, trimtab_dim3 block,
+                                   std::span<const ScaledMetric> scaled) {
     const auto of_block = launch_of(launch, block);
     if (!of_block) return std::nullopt;
     model::RationalProgram::MetricFunction metric = driver_gen::metric_function(*launch.fits, of_block->data);
-    if (scaled.factor != 1)
+    if (!scaled.empty())
         metric = [fitted = std::move(metric), scaled](model::Metric asked, double x, double y, double z) {
-            return fitted(asked, x, y, z) * (asked == scaled.metric ? scaled.factor : 1);
+            const auto own = std::ranges::find(scaled, asked, &ScaledMetric::metric);
+            return fitted(asked, x, y, z) * (own != scaled.end() ? own->factor : 1);
         };
     const auto inputs =
         model::input_values(*launch.program, launch.device->values, launch.image, of_block->shape);

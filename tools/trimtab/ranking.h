@@ -54,7 +54,7 @@ struct ScaledMetric {
 
 // Nothing: the device cannot launch the block.
 [[nodiscard]] std::optional<double> predicted_ns(const RankedLaunch& launch, trimtab_dim3 block,
-                                                 ScaledMetric scaled = {});
+                                                 std::span<const ScaledMetric> scaled = {});
 
 // Those of `blocks` that the device can launch, the least time first. Equal times go to fewer threads, then to
 // the wider block.

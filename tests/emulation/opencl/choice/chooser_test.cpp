@@ -25,7 +25,7 @@ class ChooserTest : public ::testing::Test {
     ChooserTest() {
         fake::DriverScript& script = fake::driver_script();
         script.predict = [](const double*, trimtab_dim3 block) { return block.x == 128 ? 100.0 : 1000.0; };
-        script.uncertain = false;
+        script.doubt = 0;
         script.select_result = 1;
         script.best = {128, 1, 1};
     }
