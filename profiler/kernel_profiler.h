@@ -51,6 +51,7 @@ class KernelProfiler {
     std::optional<MeasureError> fault_at(std::initializer_list<std::size_t> levels);
     void find_ranges(const std::vector<std::vector<double>>& points);
     void find_scales();
+    void find_counts();
     void find_layouts();
     std::expected<void, Error> find_roles();
     void add_ends_of_values(std::vector<PlannedPoint>& points) const;

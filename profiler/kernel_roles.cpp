@@ -45,6 +45,22 @@ void KernelProfiler::find_scales() {
     }
 }
 
+// A thread's work shrinks with what it counts to. What threads share among them may be of a few of them: those that run
+// nothing tell nothing of the rest.
+void KernelProfiler::find_counts() {
+    constexpr double shrinks = 1.3;
+    for (std::size_t i = 0; i < planner_.roles().size(); ++i) {
+        const Role role = planner_.roles()[i];
+        if ((role != Role::size && role != Role::part) || planner_.scale(i) > 1) continue;
+        const std::vector<double> base = planner_.data_at(quarter_level);
+        if (base[i] <= few_iterations) continue;
+        const Measured before = probe(base), few = probe(planner_.with(base, i, few_iterations));
+        if (before && few && value(*few, Metric::active_blocks) > 0 &&
+            value(*before, Metric::warp_instructions) > shrinks * value(*few, Metric::warp_instructions))
+            planner_.set_count(i);
+    }
+}
+
 void KernelProfiler::find_layouts() {
     const Probe probe_layout = [&](const std::vector<double>& data) -> std::expected<Probed, MeasureError> {
         const std::vector<trimtab_dim3> blocks = planner_.blocks_at(data);

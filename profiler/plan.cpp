@@ -61,7 +61,8 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
       options_(options),
       roles_(description.data.size(), Role::size),
       scales_(description.data.size(), 1),
-      units_(description.data.size(), 1) {
+      units_(description.data.size(), 1),
+      counts_(description.data.size(), false) {
     for (std::size_t d = 0; d < 3; ++d) dimensions_ += description.reads(d) ? 1 : 0;
     if (dimensions_ == 1) thread_factor_ = of_one_dimension;
     for (std::size_t i = 0; i < description.data.size(); ++i) {
@@ -428,11 +429,15 @@ std::vector<std::vector<double>> Planner::data_points(std::size_t& held_out_from
             add(levels);
         }
     }
-    // A trip count may be below the sizes of the arrays.
+    // A trip count may be below the sizes of the arrays, and as few as a filter's.
     for (const std::size_t symbol : symbols) {
-        if (roles_[symbol] != Role::size || symbols.size() > 6) continue;
-        std::vector<double> data = with(data_at(quarter_level), symbol, std::floor(options_.least / 2.0));
-        if (std::ranges::find(points, data) == points.end()) points.push_back(std::move(data));
+        if (symbols.size() > 6) break;
+        const auto add_count = [&](double count) {
+            std::vector<double> data = with(data_at(quarter_level), symbol, count);
+            if (std::ranges::find(points, data) == points.end()) points.push_back(std::move(data));
+        };
+        if (roles_[symbol] == Role::size) add_count(std::floor(options_.least / 2.0));
+        if (counts_[symbol]) add_count(few_iterations);
     }
     held_out_from = points.size();
     together(most_level);

@@ -30,6 +30,9 @@ enum class Role : std::uint8_t {
     fixed      // a flag, or floating-point: 1
 };
 
+// As a filter's width, or the features of a point.
+inline constexpr double few_iterations = 3;
+
 struct PlannedPoint {
     std::vector<double> data;                      // D, extents included
     trimtab_dim3 extent{1, 1, 1}, block{1, 1, 1};  // the grid covers the extent exactly where it is stated
@@ -50,6 +53,8 @@ class Planner {
     [[nodiscard]] double scale(std::size_t data) const { return scales_[data]; }
     // Values of the data that are multiples of this alone: vectors are loaded at multiples of it.
     void set_unit(std::size_t data, double unit) { units_[data] = unit; }
+    // A size or part that each thread counts to by itself: it is planned as few, too.
+    void set_count(std::size_t data) { counts_[data] = true; }
     // Strides that are 1 together, at further points: neighbours lie side by side there, and far apart elsewhere.
     using Layout = std::vector<std::size_t>;  // in D
     void set_layouts(std::vector<Layout> layouts) { layouts_ = std::move(layouts); }
@@ -105,6 +110,7 @@ class Planner {
     std::vector<Role> roles_;
     std::vector<double> scales_;  // of D, for sizes, bounds and parts
     std::vector<double> units_;   // of D
+    std::vector<bool> counts_;    // of D
     std::vector<Layout> layouts_;
     std::array<std::optional<std::size_t>, 3> extents_;  // in D
     std::array<bool, 3> free_extent_{};                  // the extent is a size of its own

@@ -305,6 +305,7 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
     fit_sizes();
     if (auto found = find_roles(); !found) return std::unexpected(found.error());
     if (auto found = find_cost(); !found) return std::unexpected(found.error());
+    find_counts();
 
     profile_.kernel_id = description_.id;
     profile_.backend_name = backend_.name();

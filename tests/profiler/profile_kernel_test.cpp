@@ -121,6 +121,22 @@ TEST(ProfileKernel, WhatGrowsBeyondMeasureIsKeptSmall) {
     for (const ProfilePoint& point : profile->points) EXPECT_LE(point.data[1], 8);
 }
 
+// The width of a filter is seldom above 7: what a thread counts to is planned as few as well.
+TEST(ProfileKernel, WhatAThreadCountsToMayBeFew) {
+    const auto least_of = [](double an_iteration) {
+        FakeBackend backend;
+        backend.instructions = [=](const auto& a) { return 20 + an_iteration * a[1]; };
+        const auto profile = profile_kernel(kernel_of({"n", "width"}), backend, {});
+        EXPECT_TRUE(profile);
+        double least = 1e9;
+        for (const ProfilePoint& point : profile->points) least = std::min(least, point.data[1]);
+        return least;
+    };
+    EXPECT_EQ(least_of(5), few_iterations);
+    // A few of what all threads of a launch share among them leave most without any.
+    EXPECT_GT(least_of(0.01), few_iterations);
+}
+
 TEST(ProfileKernel, AddressesAloneMakeAPitch) {
     FakeBackend backend;
     backend.instructions = [](const auto&) { return 20.0; };
