@@ -58,8 +58,6 @@ struct Basis {
 };
 
 [[nodiscard]] Basis make_basis(const FormSpec& spec, const FitVariables& fit);
-// A metric per warp that counts executions: requests, instructions.
-[[nodiscard]] bool is_count(model::Metric metric);
 struct FormHints {
     bool given_terms = false;       // FitVariables::data_terms are to be used
     bool blocks_cooperate = false;  // what a warp does may depend on its block's size in any way

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "driver_gen/doubts.h"
+
 namespace trimtab::driver_gen {
 
 namespace {
@@ -45,9 +47,14 @@ std::string CMetrics::fill_function(const std::vector<model::Metric>& metrics, b
                     for (const auto& [variable, power] : monomial.exponents) wanted[variable] = true;
         }
     };
+    std::vector<model::Metric> asked = metrics;
+    for (const FittedMetric& fit : fits_.metrics)
+        if (const auto range = least_of(fits_, fit);
+            range && std::ranges::find(metrics, fit.metric) != metrics.end())
+            asked.insert(asked.end(), range->others.begin(), range->others.end());
     const auto want_those = [&](const std::vector<FittedMetric>& fits) {
         for (const FittedMetric& fit : fits) {
-            if (std::ranges::find(metrics, fit.metric) == metrics.end()) continue;
+            if (std::ranges::find(asked, fit.metric) == asked.end()) continue;
             want(fit.pieces);
             if (and_rivals) std::ranges::for_each(fit.rivals, want);
         }
@@ -316,7 +323,23 @@ std::string CMetrics::fit_text(const FittedMetric& fit, std::size_t layout,
     };
     const std::string fitted = fitted_function(fit.metric, layout);
     text += function(fitted, pieces_text(fit.pieces));
-    text += function(clamped_name, clamped(fitted));
+    if (const auto range = least_of(fits_, fit)) {
+        std::string sum;
+        for (const model::Metric other : range->others)
+            sum += fmt::format("{}{}(v)", sum.empty() ? "" : " + ", metric_function(other));
+        text +=
+            "/* A request touches one at least. */\n" +
+            function(clamped_name, c_wrapped(fmt::format("const double value = trimtab_clamp({}(v), {}, {});",
+                                                         fitted, c_literal(fit.least), c_literal(fit.most)),
+                                             "    ") +
+                                       "\n" +
+                                       c_wrapped(fmt::format("return value > 0 ? value : {} * ({});",
+                                                             c_literal(range->least_times), sum),
+                                                 "    ") +
+                                       "\n");
+    } else {
+        text += function(clamped_name, clamped(fitted));
+    }
     for (std::size_t i = 0; i < fit.rivals.size(); ++i) {
         const std::string name = rival_function(fit.metric, i, layout);
         text +=

@@ -54,6 +54,13 @@ std::optional<MetricBound> range_of(const KernelFits& fits, Metric metric) {
     return std::nullopt;
 }
 
+std::optional<MetricBound> least_of(const KernelFits& fits, const FittedMetric& fit) {
+    if (!(fit.most > 0)) return std::nullopt;
+    auto range = range_of(fits, fit.metric);
+    if (range && range->least_times == 0) return std::nullopt;
+    return range;
+}
+
 bool has_some(const KernelFits& fits, const FittedMetric& fit) {
     if (fit.least < 1) return false;
     if (fit.metric == Metric::footprint_sectors)

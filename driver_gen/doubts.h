@@ -25,6 +25,8 @@ struct MetricBound {
 [[nodiscard]] std::vector<MetricBound> metric_bounds(const KernelFits& fits);
 // What it is of what it belongs to: sectors of requests, partial ones of sectors. None: of instructions alone.
 [[nodiscard]] std::optional<MetricBound> range_of(const KernelFits& fits, model::Metric metric);
+// The same, where that is at least something: what comes out as none is as few as this allows.
+[[nodiscard]] std::optional<MetricBound> least_of(const KernelFits& fits, const FittedMetric& fit);
 // Of the launch's shape or footprint, and never none: from 1 to as many as the block's threads, the launch's blocks or the
 // sectors of all its warps.
 [[nodiscard]] bool has_some(const KernelFits& fits, const FittedMetric& fit);

@@ -97,7 +97,11 @@ std::expected<std::vector<FitPoint>, Error> points_of(const Profile& profile, mo
             return std::unexpected(
                 Error{.message = fmt::format("the profile of kernel {} has a {} that is no number",
                                              profile.kernel_id, model::name(metric))});
-        points.push_back({.data = point.data, .box = point.box, .value = *value, .held_out = point.held_out});
+        points.push_back({.data = point.data,
+                          .box = point.box,
+                          .value = *value,
+                          .held_out = point.held_out,
+                          .of_few = point.counts_alone()});
     }
     return points;
 }
@@ -110,11 +114,24 @@ enum class Step : std::uint8_t { counts, other_counts, the_rest };
 std::vector<model::Metric> well_known_counts(const KernelFits& fits) {
     std::vector<model::Metric> exact, near;
     for (const FittedMetric& fit : fits.metrics) {
-        if (!is_count(fit.metric) || fit.form == Form::constant) continue;
+        if (!model::is_count(fit.metric) || fit.form == Form::constant) continue;
         if (fit.exact) exact.push_back(fit.metric);
         if (fit.quality.held_out_mean_error < 2e-3) near.push_back(fit.metric);
     }
     return exact.empty() ? near : exact;
+}
+
+// A function that meets all others is not given up for launches of a few: a loop of four that is unrolled runs what is
+// left over alone there.
+FittedMetric fit_points(model::Metric metric, const std::vector<FitPoint>& points, const FitVariables& of,
+                        const IndexRanges& ranges, std::vector<Variable>& variables) {
+    std::vector<FitPoint> others = points;
+    std::erase_if(others, [](const FitPoint& point) { return point.of_few; });
+    if (!others.empty() && others.size() < points.size()) {
+        FittedMetric fit = fit_metric(metric, others, of, ranges, variables);
+        if (fit.exact) return fit;
+    }
+    return fit_metric(metric, points, of, ranges, variables);
 }
 
 std::expected<void, Error> fit_step(const Profile& profile, Step step, KernelFits& fits) {
@@ -124,7 +141,7 @@ std::expected<void, Error> fit_step(const Profile& profile, Step step, KernelFit
     for (std::size_t m = 0; m < model::metric_count; ++m) {
         const auto metric = static_cast<model::Metric>(m);
         const FittedMetric* known = fits.find(metric);
-        if (is_count(metric) != (step != Step::the_rest)) continue;
+        if (model::is_count(metric) != (step != Step::the_rest)) continue;
         if (step == Step::other_counts && (known == nullptr || known->exact)) continue;
         if (step == Step::other_counts && std::ranges::find(sources, metric) != sources.end()) continue;
         const auto points = points_of(profile, metric);
@@ -134,7 +151,7 @@ std::expected<void, Error> fit_step(const Profile& profile, Step step, KernelFit
         if (step == Step::other_counts) variables.data_terms = data_terms_of(fits, sources);
         if (step == Step::the_rest) variables.data_terms = data_terms_of(fits, requests_of(metric));
         std::erase_if(fits.metrics, [&](const FittedMetric& fit) { return fit.metric == metric; });
-        fits.metrics.push_back(fit_metric(metric, *points, variables, profile.ranges, fits.variables));
+        fits.metrics.push_back(fit_points(metric, *points, variables, profile.ranges, fits.variables));
         fits.metrics.back().data_dependent =
             std::ranges::find(profile.data_dependent, metric) != profile.data_dependent.end();
     }
@@ -240,7 +257,8 @@ std::expected<KernelFits, Error> fit_kernel(const Profile& profile) {
         parameter.varied = profile.varied[i];
         parameter.is_stride = std::ranges::find(profile.strides, i) != profile.strides.end();
         for (const ProfilePoint& point : profile.points) {
-            if (parameter.is_stride && point.data[i] == 1) continue;
+            // Of strides count those that tell what requests touch.
+            if (parameter.is_stride && (point.data[i] == 1 || point.counts_alone())) continue;
             parameter.least = std::min(parameter.least, point.data[i]);
             parameter.most = std::max(parameter.most, point.data[i]);
         }

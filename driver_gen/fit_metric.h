@@ -17,6 +17,7 @@ struct FitPoint {
     std::array<double, 3> box{};
     double value = 0;
     bool held_out = false;
+    bool of_few = false;  // profiler::ProfilePoint::counts_alone()
 };
 
 // Variables are appended to `variables` as needed. `points` is not empty and every value is finite.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "driver_gen/doubts.h"
 #include "trimtab/driver.h"
 
 namespace trimtab::driver_gen {
@@ -91,7 +92,15 @@ const FittedMetric* KernelFits::find(model::Metric metric, std::span<const doubl
 double KernelFits::evaluate(model::Metric metric, std::span<const double> data, double x, double y,
                             double z) const {
     const FittedMetric* fit = find(metric, data);
-    return fit == nullptr ? 0 : clamped(fitted(fit->pieces, data, x, y, z), *fit);
+    if (fit == nullptr) return 0;
+    const double value = clamped(fitted(fit->pieces, data, x, y, z), *fit);
+    if (value > 0) return value;
+    const auto range = least_of(*this, *fit);
+    if (!range) return value;
+    double sum = evaluate(range->others[0], data, x, y, z);
+    for (std::size_t i = 1; i < range->others.size(); ++i)
+        sum = sum + evaluate(range->others[i], data, x, y, z);
+    return range->least_times * sum;
 }
 
 // The order is that of the printed C (c_doubts.cpp).

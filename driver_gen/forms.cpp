@@ -180,18 +180,6 @@ void settle(std::vector<FormSpec>& forms) {
 
 }  // namespace
 
-bool is_count(Metric metric) {
-    switch (metric) {
-        case Metric::active_lanes:
-        case Metric::instruction_parallelism:
-        case Metric::active_warps:
-        case Metric::active_blocks:
-            return false;
-        default:
-            return requests_of(metric).empty();
-    }
-}
-
 std::vector<FormSpec> forms_for(Metric metric, const FormHints& hints) {
     std::vector<FormSpec> forms;
     const auto add = [&](std::vector<FormSpec> more) { std::ranges::move(more, std::back_inserter(forms)); };

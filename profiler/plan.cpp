@@ -429,15 +429,11 @@ std::vector<std::vector<double>> Planner::data_points(std::size_t& held_out_from
             add(levels);
         }
     }
-    // A trip count may be below the sizes of the arrays, and as few as a filter's.
+    // A trip count may be below the sizes of the arrays.
     for (const std::size_t symbol : symbols) {
-        if (symbols.size() > 6) break;
-        const auto add_count = [&](double count) {
-            std::vector<double> data = with(data_at(quarter_level), symbol, count);
-            if (std::ranges::find(points, data) == points.end()) points.push_back(std::move(data));
-        };
-        if (roles_[symbol] == Role::size) add_count(std::floor(options_.least / 2.0));
-        if (counts_[symbol]) add_count(few_iterations);
+        if (roles_[symbol] != Role::size || symbols.size() > 6) continue;
+        std::vector<double> data = with(data_at(quarter_level), symbol, std::floor(options_.least / 2.0));
+        if (std::ranges::find(points, data) == points.end()) points.push_back(std::move(data));
     }
     held_out_from = points.size();
     together(most_level);
@@ -454,7 +450,23 @@ std::vector<PlannedPoint> Planner::points() const {
         const std::vector<std::vector<double>> others = layout_data(layout, held_out_from);
         add_points(others, held_out_from, out);
     }
+    add_few(out);
     return out;
+}
+
+// Rows of a few elements share sectors, as those of a large array do not: such points tell of counts alone.
+void Planner::add_few(std::vector<PlannedPoint>& out) const {
+    constexpr std::size_t most_blocks = 3;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        if (!counts_[i]) continue;
+        const std::vector<double> data = with(data_at(quarter_level), i, few_iterations);
+        const std::vector<trimtab_dim3> blocks = blocks_at(data);
+        for (std::size_t b = 0; b < std::min(blocks.size(), most_blocks); ++b)
+            if (auto next = point(data, blocks[b])) {
+                next->counts_alone = true;
+                out.push_back(std::move(*next));
+            }
+    }
 }
 
 void Planner::add_points(const std::vector<std::vector<double>>& data, std::size_t held_out_from,

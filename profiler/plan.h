@@ -30,7 +30,7 @@ enum class Role : std::uint8_t {
     fixed      // a flag, or floating-point: 1
 };
 
-// As a filter's width, or the features of a point.
+// As a filter's width.
 inline constexpr double few_iterations = 3;
 
 struct PlannedPoint {
@@ -38,7 +38,8 @@ struct PlannedPoint {
     trimtab_dim3 extent{1, 1, 1}, block{1, 1, 1};  // the grid covers the extent exactly where it is stated
     std::uint32_t dynamic_shared_bytes = 0;
     bool held_out = false;
-    bool boxes = false;  // footprints of boxes of several blocks are wanted too
+    bool boxes = false;         // footprints of boxes of several blocks are wanted too
+    bool counts_alone = false;  // what a warp executes is wanted, and not what it touches
 };
 
 class Planner {
@@ -97,6 +98,7 @@ class Planner {
     [[nodiscard]] std::vector<std::vector<double>> data_points(std::size_t& held_out_from) const;
     [[nodiscard]] std::vector<std::vector<double>> layout_data(const Layout& layout,
                                                                std::size_t& held_out_from) const;
+    void add_few(std::vector<PlannedPoint>& out) const;
     void add_points(const std::vector<std::vector<double>>& data, std::size_t held_out_from,
                     std::vector<PlannedPoint>& out) const;
 

@@ -45,6 +45,11 @@ struct ProfilePoint {
     bool held_out = false;        // the fits are checked on it, not made from it
     // A box of several blocks has footprint_sectors alone.
     std::array<std::optional<double>, model::metric_count> metrics{};
+    // A launch of a few iterations tells what a warp executes, and not what it touches.
+    [[nodiscard]] bool counts_alone() const {
+        return metrics[static_cast<std::size_t>(model::Metric::warp_instructions)] &&
+               !metrics[static_cast<std::size_t>(model::Metric::load_sectors)];
+    }
     friend bool operator==(const ProfilePoint&, const ProfilePoint&) = default;
 };
 

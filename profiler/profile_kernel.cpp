@@ -282,7 +282,9 @@ std::expected<void, Error> KernelProfiler::measure_plan(const std::vector<Planne
             point.data = planned.data;
             point.box = {double(planned.block.x), double(planned.block.y), double(planned.block.z)};
             point.held_out = planned.held_out;
-            for (std::size_t m = 0; m < model::metric_count; ++m) point.metrics[m] = one->values[m];
+            for (std::size_t m = 0; m < model::metric_count; ++m)
+                if (!planned.counts_alone || model::is_count(static_cast<Metric>(m)))
+                    point.metrics[m] = one->values[m];
             return out;
         },
         progress);

@@ -67,4 +67,10 @@ std::optional<Metric> metric_named(std::string_view name) {
     return found->metric;
 }
 
+bool is_count(Metric metric) {
+    using enum Metric;
+    return metric <= shared_requests || metric == barriers || metric == divergent_branches ||
+           metric == dependent_rounds;
+}
+
 }  // namespace trimtab::model

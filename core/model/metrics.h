@@ -55,6 +55,8 @@ struct MetricInfo {
 [[nodiscard]] const std::array<MetricInfo, metric_count>& metric_table();
 [[nodiscard]] std::string_view name(Metric metric);
 [[nodiscard]] std::optional<Metric> metric_named(std::string_view name);
+// What a warp executes, whatever its addresses are: instructions, requests, barriers, rounds.
+[[nodiscard]] bool is_count(Metric metric);
 
 using MetricValues = std::array<double, metric_count>;
 

@@ -167,9 +167,19 @@ TEST(Doubts, SectorsBelowZeroAreAsManyAsRequestsMayTouch) {
     ASSERT_TRUE(alone);
     EXPECT_NEAR(alone->least, 2.0 / 4, 1e-12);
     EXPECT_EQ(alone->most, 1.01);
-    // What is taken for none at all is no share of that.
+    // A profile with launches that load nothing allows none at all: two requests touch two sectors all the same.
     sectors.least = 0;
-    EXPECT_FALSE(others(fits_with({sectors}), Metric::load_sectors, 32768));
+    const KernelFits with_none = fits_with({sectors});
+    EXPECT_EQ(with_none.evaluate(Metric::load_sectors, std::vector<double>{32768, 1024}, 128, 1, 1), 2);
+    EXPECT_EQ(with_none.evaluate(Metric::load_sectors, std::vector<double>{300, 1024}, 128, 1, 1), 5);
+    const auto from_two = others(with_none, Metric::load_sectors, 32768);
+    ASSERT_TRUE(from_two);
+    EXPECT_EQ(from_two->least, 1);
+    EXPECT_EQ(from_two->most, 32);
+    // Without a request there is no sector.
+    const KernelFits nothing = fits_with({sectors, metric_of(Metric::load_requests, {})});
+    EXPECT_EQ(nothing.evaluate(Metric::load_sectors, std::vector<double>{32768, 1024}, 128, 1, 1), 0);
+    EXPECT_TRUE(others(nothing, Metric::load_sectors, 32768));
 }
 
 TEST(Doubts, ARivalOfNothingIsNoShareOfIt) {
@@ -251,6 +261,12 @@ TEST(Doubts, ReachThePrediction) {
     const DoubtfulDriver few(std::vector{blocks});
     EXPECT_EQ(few.at(0.1).uncertain, 0u);
     EXPECT_LT(few.at(80).relative_error, 10);  // 1 to 8 blocks, not anything
+
+    const DoubtfulDriver sectors(
+        {metric_of(Metric::load_sectors, {addend(8), addend(-0.01, {{0, 1}})}, 0.01)});
+    EXPECT_EQ(sectors.at(300).metrics[4], 5);
+    EXPECT_EQ(sectors.at(32768).metrics[4], 2);  // a request, of two, touches one
+    EXPECT_LT(sectors.at(32768).relative_error, 32);
 
     FittedMetric parting = metric_of(Metric::warp_instructions, {addend(40), addend(0.001, {{0, 2}})}, 0.01);
     parting.rivals = {{{.when = {}, .numerator = {addend(41)}, .denominator = {}}}};

@@ -121,7 +121,7 @@ TEST(ProfileKernel, WhatGrowsBeyondMeasureIsKeptSmall) {
     for (const ProfilePoint& point : profile->points) EXPECT_LE(point.data[1], 8);
 }
 
-// The width of a filter is seldom above 7: what a thread counts to is planned as few as well.
+// Filters are 3 to 7 wide: what a thread counts to is planned as few as well.
 TEST(ProfileKernel, WhatAThreadCountsToMayBeFew) {
     const auto least_of = [](double an_iteration) {
         FakeBackend backend;
