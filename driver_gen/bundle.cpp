@@ -35,6 +35,8 @@ nlohmann::json record_json(const Bundle& bundle, const std::vector<std::string>&
             entry["profile"] = profiler::to_json(*kernel.profile);
             entry["fits"] = to_json(*kernel.fits);
             entry["driver_source"] = driver_texts[driver++];
+        } else if (!kernel.no_driver.empty()) {
+            entry["no_driver"] = kernel.no_driver;
         }
         kernels.push_back(std::move(entry));
     }

@@ -22,6 +22,7 @@ struct BundleKernel {
     const analysis::KernelDescription* description = nullptr;
     std::optional<profiler::Profile> profile;  // none: left alone, or its profile failed
     std::optional<KernelFits> fits;            // with a profile: it gets a driver
+    std::string no_driver = {};                // why its profile or its fits failed
 };
 
 // How the drivers reach the runtime.

@@ -35,6 +35,13 @@ struct Kind {
     std::string lost = {};  // why there is none
 };
 
+// "kernel k is not profiled: why": the name is told beside it.
+std::string without_name(const std::string& failure) {
+    constexpr std::string_view said = " is not profiled: ";
+    const std::size_t at = failure.find(said);
+    return at == std::string::npos ? failure : failure.substr(at + said.size());
+}
+
 class KindsOfKernels {
   public:
     KindsOfKernels(std::span<driver_gen::BundleKernel* const> kernels, const KernelWork& work) : work_(work) {
@@ -99,6 +106,7 @@ class KindsOfKernels {
                 why = kind.result->profile ? &kind.result->fit_failure : &kind.result->profile_failure;
             if (!kind.result || !kind.result->fits) {
                 work_.warn(fmt::format("{} keeps its block: {}", kernels[i]->description->demangled, *why));
+                kernels[i]->no_driver = without_name(*why);
                 continue;
             }
             tell(*kernels[i]->description, kind);

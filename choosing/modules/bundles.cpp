@@ -108,6 +108,9 @@ void Bundles::parse(Entry& entry) {
             bundled->no_driver = keeps_one_thread
                                      ? "the kernel does not read threadIdx: no other block is useful"
                                      : "it has no driver program";
+            // Records of earlier builds do not say.
+            if (const auto why = kernel.find("no_driver"); why != kernel.end() && why->is_string())
+                bundled->no_driver += ": " + why->get<std::string>();
         } else if (bundled->no_driver = mismatch(*bundled->driver, bundled->description);
                    !bundled->no_driver.empty()) {
             bundled->driver = nullptr;

@@ -11,6 +11,8 @@
 //     {"abi": 2, "compiler": "trimtab++ 0.1.0", "input": "gemm.cu", "fat_binary": "<16 hex digits>",
 //      "kernels": [{"description": {...}}], "details": "<16 hex digits>"}
 //
+// A kernel whose profile failed also has "no_driver": the reason.
+//
 // The details are a zstd frame of JSON, which only tools read, and hashed (XXH3) in the member of that name:
 //
 //     [{"profile": {...}, "fits": {...}, "driver_source": "..."}]

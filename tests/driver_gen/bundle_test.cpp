@@ -44,7 +44,10 @@ class Bundles : public ::testing::Test {
                    .compiler = "trimtab++ 0.1.0",
                    .input = "k.cu",
                    .kernels = {{.description = &fitted_, .profile = profile_, .fits = fits_},
-                               {.description = &left_alone_, .profile = {}, .fits = {}}}};
+                               {.description = &left_alone_,
+                                .profile = {},
+                                .fits = {},
+                                .no_driver = "it ran for too long"}}};
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }
     [[nodiscard]] std::string path(const char* name) const { return folder_ + "/" + name; }
@@ -104,6 +107,8 @@ int main(void) { return 0; }
     EXPECT_EQ(json["input"], "k.cu");
     EXPECT_EQ(json["kernels"][1]["description"]["name"], left_alone_.name);
     EXPECT_FALSE(json["kernels"][1].contains("fits"));
+    EXPECT_EQ(json["kernels"][1]["no_driver"], "it ran for too long");
+    EXPECT_FALSE(json["kernels"][0].contains("no_driver"));
     EXPECT_EQ(json["kernels"][0]["driver_source"], sources->drivers[0].content);
     EXPECT_EQ(*fits_from_json(json["kernels"][0]["fits"], "k"), fits_);
     EXPECT_EQ(*profiler::profile_from_json(json["kernels"][0]["profile"], "k"), profile_);

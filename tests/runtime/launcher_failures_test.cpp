@@ -192,6 +192,21 @@ TEST_F(LauncherTest, SpoiledBundlesLeaveLaunchesAlone) {
     expect_as_written("record is not an object", {}, [](std::string& json) { json = "[]"; });
 }
 
+TEST_F(LauncherTest, TheBuildSaysWhyThereIsNoDriverProgram) {
+    report_to_file();
+    const auto reason_of = [&](const std::string& more) {
+        start([](FakeBundle& bundle) { bundle.bundle().driver_count = 0; },
+              [&](std::string& json) { json.insert(json.find("{\"description\"") + 1, more); });
+        launch(1000, dim(32), dim(32));
+        expect_last(dim(32), dim(32));
+        return report_lines().back()["reason"].get<std::string>();
+    };
+    EXPECT_EQ(reason_of(R"("no_driver": "it ran for too long", )"),
+              "it has no driver program: it ran for too long");
+    EXPECT_EQ(reason_of(""), "it has no driver program");
+    EXPECT_EQ(reason_of(R"("no_driver": 3, )"), "it has no driver program");
+}
+
 TEST_F(LauncherTest, AKernelWithoutABundleOrAFatBinaryIsLaunchedAsWritten) {
     start_without_bundle();
     launch(1000, dim(32), dim(32));

@@ -43,6 +43,7 @@ Json to_json(const FileKernel& kernel) {
         json["model"] = model::default_model;
     }
     if (!kernel.record.driver_source.empty()) json["driver_source"] = kernel.record.driver_source;
+    if (!kernel.record.no_driver.empty()) json["no_driver"] = kernel.record.no_driver;
     return json;
 }
 

@@ -192,7 +192,9 @@ std::string to_text(const FileKernel& kernel, bool has_stand_in) {
             out += fmt::format("  model      {} {}\n", (*program)->name, (*program)->version);
         add_fits(out, *kernel.record.fits);
     } else {
-        out += "  driver     none\n";
+        out += kernel.record.no_driver.empty()
+                   ? "  driver     none\n"
+                   : fmt::format("  driver     none: {}\n", kernel.record.no_driver);
     }
     return out;
 }

@@ -37,6 +37,7 @@ KernelRecord kernel_of(const JsonValue& value, const std::string& origin) {
     if (const auto fits = value.find("fits"))
         kernel.fits = part_of(*fits, origin, driver_gen::fits_from_json);
     kernel.driver_source = text_member(value, "driver_source");
+    kernel.no_driver = text_member(value, "no_driver");
     return kernel;
 }
 

@@ -21,6 +21,7 @@ struct KernelRecord {
     std::optional<profiler::Profile> profile;
     std::optional<driver_gen::KernelFits> fits;
     std::string driver_source;  // empty for a kernel that is left alone
+    std::string no_driver;      // why its profile or its fits failed
 };
 
 struct Record {
