@@ -160,7 +160,7 @@ class Maker {
         const double steps = shape_.march < 3 ? shape_.results[shape_.march] : 1;
         double under_way = 0, operands = 0, direct = 0;
         for (const LoadGroup& group : kernel_.groups) {
-            const auto own = group.distinct_share(shape_.results, windows.front());
+            const auto own = own_share(group);
             const auto all = group.touched(product(shape_.block, shape_.results), shape_.window);
             const auto plane = group.touched(planes(shape_), shape_.window);
             if (!own || !all || !plane) return std::nullopt;
@@ -207,6 +207,16 @@ class Maker {
     }
 
   private:
+    // Of a thread's loads, those that its other results have not made already. In a loop that is among the loads of one
+    // iteration: what a later one loads again is in no register then, but it may be in a tile.
+    std::optional<double> own_share(const LoadGroup& group) const {
+        const auto distinct = group.distinct_share(shape_.results, windows.front());
+        if (!distinct || !kernel_.loops) return distinct;
+        const auto of_one = group.distinct_share({1, 1, 1}, windows.front());
+        if (!of_one) return std::nullopt;
+        return std::min(1.0, *distinct / *of_one);
+    }
+
     void load_directly(const LoadGroup& group, double own) {
         for (const InstructionProfile* one : group.instructions) {
             const double count = real(one->count.warp) / kernel_.warps * results_ * own;

@@ -139,6 +139,27 @@ TEST(ReuseOfWindows, IsFoundAcrossIterations) {
         << found->evidence.front().source;
 }
 
+// What later iterations load again is in no register meanwhile: the promise is what shared memory gains.
+TEST(ReuseOfOwnValues, PromisesWhatTheTileGains) {
+    const auto launch = [](const std::string& kernel) {
+        return Launch{kernel, {"2=8192", "3=64"}, {128, 1, 1}, {64, 1, 1}};
+    };
+    const advice::KernelAdvice plain = advice_on(launch("repeated"), "c2050"),
+                               tiled = advice_on(launch("repeated_in_tiles"), "c2050");
+    const auto found = std::ranges::find(plain.findings, "reuse", &Finding::rule);
+    ASSERT_NE(found, plain.findings.end());
+    EXPECT_TRUE(found->evidence.front().source.ends_with(line_of("repeated")))
+        << found->evidence.front().source;
+    EXPECT_NE(found->change.find("bytes of shared memory"), std::string::npos) << found->change;
+    ASSERT_TRUE(plain.emulated_ns) << plain.not_emulated;
+    ASSERT_TRUE(tiled.emulated_ns) << tiled.not_emulated;
+    const double gain = *plain.emulated_ns / *tiled.emulated_ns;
+    EXPECT_NEAR(found->gain / gain, 1, 0.5)
+        << found->change << ": the twin is " << gain << " times as fast, " << found->gain << " are promised";
+    EXPECT_LE(found->least, gain);
+    EXPECT_GE(found->most, gain);
+}
+
 // A box's distinct bytes, one by one.
 TEST(Tile, TouchesWhatItsThreadsTouch) {
     struct Case {
