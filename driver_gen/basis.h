@@ -21,6 +21,7 @@ struct FitVariables {
     // a degree. What a warp's requests touch grows as the requests do.
     std::vector<std::vector<std::pair<std::uint32_t, std::int32_t>>> data_terms;
     bool blocks_cooperate = false;  // profiler::Profile
+    bool quotients = true;          // a form may have a denominator
 };
 
 enum class BoxTerms : std::uint8_t {

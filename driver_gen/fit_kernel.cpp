@@ -35,8 +35,9 @@ bool goes_with_block(const Profile& profile, std::uint32_t data) {
 
 // Parameters that took several values, leaving out those that equal an earlier one at every point; an extent
 // comes after the bound that it equals.
-FitVariables fit_variables(const Profile& profile, bool of_boxes) {
+FitVariables fit_variables(const Profile& profile, bool of_boxes, const FitOptions& options) {
     FitVariables fit;
+    fit.quotients = options.quotients;
     fit.element_bytes = profile.element_bytes;
     fit.blocks_cooperate = profile.blocks_cooperate;
     const auto same = [&](std::uint32_t a, std::uint32_t b) {
@@ -134,8 +135,10 @@ FittedMetric fit_points(model::Metric metric, const std::vector<FitPoint>& point
     return fit_metric(metric, points, of, ranges, variables);
 }
 
-std::expected<void, Error> fit_step(const Profile& profile, Step step, KernelFits& fits) {
-    const FitVariables of_blocks = fit_variables(profile, false), of_boxes = fit_variables(profile, true);
+std::expected<void, Error> fit_step(const Profile& profile, Step step, const FitOptions& options,
+                                    KernelFits& fits) {
+    const FitVariables of_blocks = fit_variables(profile, false, options),
+                       of_boxes = fit_variables(profile, true, options);
     const std::vector<model::Metric> sources = well_known_counts(fits);
     if (step == Step::other_counts && sources.empty()) return {};
     for (std::size_t m = 0; m < model::metric_count; ++m) {
@@ -213,7 +216,7 @@ constexpr std::array touched{model::Metric::load_sectors,          model::Metric
                              model::Metric::store_lines,           model::Metric::shared_wavefronts,
                              model::Metric::footprint_sectors};
 
-std::expected<void, Error> fit_layouts(const Profile& profile, KernelFits& fits) {
+std::expected<void, Error> fit_layouts(const Profile& profile, const FitOptions& options, KernelFits& fits) {
     std::vector<std::vector<std::uint32_t>> all;
     for (const ProfilePoint& point : profile.points)
         if (auto near = near_strides(profile, point);
@@ -221,7 +224,8 @@ std::expected<void, Error> fit_layouts(const Profile& profile, KernelFits& fits)
             all.push_back(std::move(near));
     for (std::vector<std::uint32_t>& near : all) {
         const Profile own = in_layout(profile, near);
-        FitVariables of_blocks = fit_variables(own, false), of_boxes = fit_variables(own, true);
+        FitVariables of_blocks = fit_variables(own, false, options),
+                     of_boxes = fit_variables(own, true, options);
         for (const std::uint32_t pitch : own.pitches)
             if (std::ranges::find(near, pitch) == near.end())
                 for (FitVariables* variables : {&of_blocks, &of_boxes}) variables->pitches.push_back(pitch);
@@ -244,7 +248,7 @@ std::expected<void, Error> fit_layouts(const Profile& profile, KernelFits& fits)
 
 }  // namespace
 
-std::expected<KernelFits, Error> fit_kernel(const Profile& profile) {
+std::expected<KernelFits, Error> fit_kernel(const Profile& profile, const FitOptions& options) {
     if (profile.points.empty())
         return std::unexpected(
             Error{.message = fmt::format("the profile of kernel {} has no points", profile.kernel_id)});
@@ -270,9 +274,10 @@ std::expected<KernelFits, Error> fit_kernel(const Profile& profile) {
                       fmt::format("the profile of kernel {} has no point whose strides are all larger than 1",
                                   profile.kernel_id)});
     for (const Step step : {Step::counts, Step::other_counts, Step::the_rest})
-        if (auto fitted = fit_step(apart, step, fits); !fitted) return std::unexpected(fitted.error());
+        if (auto fitted = fit_step(apart, step, options, fits); !fitted)
+            return std::unexpected(fitted.error());
     std::ranges::sort(fits.metrics, {}, &FittedMetric::metric);
-    if (auto fitted = fit_layouts(profile, fits); !fitted) return std::unexpected(fitted.error());
+    if (auto fitted = fit_layouts(profile, options, fits); !fitted) return std::unexpected(fitted.error());
     drop_unused_variables(fits);
     return fits;
 }

@@ -346,6 +346,7 @@ FittedMetric MetricFitter::fit(std::vector<Variable>& variables) {
                             .settles = low.value > 0 && high.value < settled_range * low.value});
     std::vector<FormFit> tried;
     for (const FormSpec& spec : specs) {
+        if (spec.rational && !fit_variables_.quotients) continue;
         auto form = fit_form(spec);
         if (!form) continue;
         tried.push_back(std::move(*form));

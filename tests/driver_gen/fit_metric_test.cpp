@@ -99,6 +99,18 @@ TEST_F(FitMetric, ATripCountIsExact) {
     EXPECT_EQ(fits_.evaluate(Metric::load_requests, std::vector<double>{10000, 20000}, 32, 8, 1), 70001);
 }
 
+// Instructions of a loop and around it over its steps: a quotient of two sums, unless that is left out.
+TEST_F(FitMetric, ARatioIsAQuotientWhereThatIsAllowed) {
+    const Function function = [](double, double m, double, double) { return (30 * m + 200) / (4 * m + 100); };
+    EXPECT_EQ(fit(Metric::instruction_parallelism, function).form, Form::rational);
+    EXPECT_LT(error_far_away(Metric::instruction_parallelism, function), 1e-9);
+    variables_of_fit_.quotients = false;
+    const FittedMetric plain = fit(Metric::instruction_parallelism, function);
+    EXPECT_NE(plain.form, Form::rational);
+    EXPECT_TRUE(plain.pieces[0].denominator.empty());
+    EXPECT_GT(error_far_away(Metric::instruction_parallelism, function), 1e-4);
+}
+
 TEST_F(FitMetric, NestedLoopsAreExact) {
     const Function function = [](double n, double m, double, double) { return n * m * m + 4 * m + 7; };
     EXPECT_TRUE(fit(Metric::fp32_instructions, function).exact);
