@@ -20,8 +20,8 @@ namespace {
 cl_int read_properties(const cl_context_properties* properties, std::vector<cl_context_properties>& out) {
     if (properties == nullptr) return CL_SUCCESS;
     for (const cl_context_properties* entry = properties; *entry != 0; entry += 2) {
-        for (const cl_context_properties earlier : out)
-            if (earlier == entry[0] && (&earlier - out.data()) % 2 == 0) return CL_INVALID_PROPERTY;
+        for (std::size_t earlier = 0; earlier < out.size(); earlier += 2)
+            if (out[earlier] == entry[0]) return CL_INVALID_PROPERTY;
         if (entry[0] == CL_CONTEXT_PLATFORM) {
             if (reinterpret_cast<cl_platform_id>(entry[1]) != Platform::instance().handle())
                 return CL_INVALID_PLATFORM;
