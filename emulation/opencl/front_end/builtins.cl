@@ -41,6 +41,16 @@ OF_LIBDEVICE(sinh, __nv_sinhf, __nv_sinh)
 OF_LIBDEVICE(lgamma, __nv_lgammaf, __nv_lgamma)
 OF_LIBDEVICE(tgamma, __nv_tgammaf, __nv_tgamma)
 
+// libclc's gives 1 for each element of a vector that is infinite, where OpenCL C has -1 (of scalars it is 1).
+#define IS_INFINITE(T, OUT)                                                          \
+    OUT##2 OVERLOAD isinf(T##2 x) { return fabs(x) == (T##2)INFINITY; }              \
+    OUT##3 OVERLOAD isinf(T##3 x) { return fabs(x) == (T##3)INFINITY; }              \
+    OUT##4 OVERLOAD isinf(T##4 x) { return fabs(x) == (T##4)INFINITY; }              \
+    OUT##8 OVERLOAD isinf(T##8 x) { return fabs(x) == (T##8)INFINITY; }              \
+    OUT##16 OVERLOAD isinf(T##16 x) { return fabs(x) == (T##16)INFINITY; }
+IS_INFINITE(float, int)
+IS_INFINITE(double, long)
+
 uint OVERLOAD get_work_dim(void) { return WORK_DIMENSIONS; }
 #ifdef GLOBAL_OFFSET
 size_t trimtab_offset_of(uint dimension);  // device.c
@@ -262,6 +272,46 @@ int OVERLOAD work_group_any(int predicate) { return work_group_reduce_max((int)(
 ATOMIC_TYPES(generic)
 ATOMIC_TYPES(global)
 ATOMIC_TYPES(local)
+// An address and a difference of addresses.
+#define ADDRESS_FORMS(SPACE, NAME)                                                                             \
+    ulong INLINED atomic_##NAME##_explicit(volatile SPACE atomic_ulong* object, long x, memory_order order,    \
+                                           memory_scope scope) {                                               \
+        return __opencl_atomic_##NAME(object, (ulong)x, order, scope);                                         \
+    }                                                                                                          \
+    ulong INLINED atomic_##NAME##_explicit(volatile SPACE atomic_ulong* object, long x, memory_order order) {  \
+        return __opencl_atomic_##NAME(object, (ulong)x, order, memory_scope_device);                           \
+    }                                                                                                          \
+    ulong INLINED atomic_##NAME(volatile SPACE atomic_ulong* object, long x) {                                 \
+        return __opencl_atomic_##NAME(object, (ulong)x, memory_order_seq_cst, memory_scope_device);            \
+    }
+#define FLAG_FORMS(SPACE)                                                                                      \
+    bool INLINED atomic_flag_test_and_set_explicit(volatile SPACE atomic_flag* object, memory_order order,     \
+                                                   memory_scope scope) {                                       \
+        return __opencl_atomic_exchange(object, 1, order, scope) != 0;                                         \
+    }                                                                                                          \
+    bool INLINED atomic_flag_test_and_set_explicit(volatile SPACE atomic_flag* object, memory_order order) {   \
+        return atomic_flag_test_and_set_explicit(object, order, memory_scope_device);                          \
+    }                                                                                                          \
+    bool INLINED atomic_flag_test_and_set(volatile SPACE atomic_flag* object) {                                \
+        return atomic_flag_test_and_set_explicit(object, memory_order_seq_cst, memory_scope_device);           \
+    }                                                                                                          \
+    void INLINED atomic_flag_clear_explicit(volatile SPACE atomic_flag* object, memory_order order,            \
+                                            memory_scope scope) {                                              \
+        __opencl_atomic_store(object, 0, order, scope);                                                        \
+    }                                                                                                          \
+    void INLINED atomic_flag_clear_explicit(volatile SPACE atomic_flag* object, memory_order order) {          \
+        atomic_flag_clear_explicit(object, order, memory_scope_device);                                        \
+    }                                                                                                          \
+    void INLINED atomic_flag_clear(volatile SPACE atomic_flag* object) {                                       \
+        atomic_flag_clear_explicit(object, memory_order_seq_cst, memory_scope_device);                         \
+    }
+#define OTHER_ATOMICS(SPACE)         \
+    ADDRESS_FORMS(SPACE, fetch_add)  \
+    ADDRESS_FORMS(SPACE, fetch_sub)  \
+    FLAG_FORMS(SPACE)
+OTHER_ATOMICS(generic)
+OTHER_ATOMICS(global)
+OTHER_ATOMICS(local)
 #define COMPARE_EXCHANGE(T, STRENGTH)                                                                          \
     bool INLINED atomic_compare_exchange_##STRENGTH##_explicit(volatile generic atomic_##T* object,            \
                                                                generic T* expected, T desired,                 \
@@ -287,3 +337,58 @@ COMPARE_EXCHANGES(int)
 COMPARE_EXCHANGES(uint)
 COMPARE_EXCHANGES(long)
 COMPARE_EXCHANGES(ulong)
+COMPARE_EXCHANGES(float)
+COMPARE_EXCHANGES(double)
+
+// Those of cl_khr_int64_base_atomics and cl_khr_int64_extended_atomics: libclc's are of 32 bits.
+#define ATOM(SPACE, T, NAME, OPERATION)                                                                        \
+    T INLINED atom_##NAME(volatile SPACE T* object, T x) {                                                     \
+        return __opencl_atomic_##OPERATION((volatile SPACE atomic_##T*)object, x, memory_order_relaxed,        \
+                                           memory_scope_device);                                               \
+    }
+#define ATOMS_OF_TYPE(SPACE, T)                                                                                \
+    ATOM(SPACE, T, add, fetch_add)                                                                             \
+    ATOM(SPACE, T, sub, fetch_sub)                                                                             \
+    ATOM(SPACE, T, xchg, exchange)                                                                             \
+    ATOM(SPACE, T, min, fetch_min)                                                                             \
+    ATOM(SPACE, T, max, fetch_max)                                                                             \
+    ATOM(SPACE, T, and, fetch_and)                                                                             \
+    ATOM(SPACE, T, or, fetch_or)                                                                               \
+    ATOM(SPACE, T, xor, fetch_xor)                                                                             \
+    T INLINED atom_inc(volatile SPACE T* object) { return atom_add(object, (T)1); }                            \
+    T INLINED atom_dec(volatile SPACE T* object) { return atom_sub(object, (T)1); }                            \
+    T INLINED atom_cmpxchg(volatile SPACE T* object, T expected, T desired) {                                  \
+        __opencl_atomic_compare_exchange_strong((volatile SPACE atomic_##T*)object, &expected, desired,        \
+                                                memory_order_relaxed, memory_order_relaxed,                    \
+                                                memory_scope_device);                                          \
+        return expected;                                                                                       \
+    }
+ATOMS_OF_TYPE(global, long)
+ATOMS_OF_TYPE(global, ulong)
+ATOMS_OF_TYPE(local, long)
+ATOMS_OF_TYPE(local, ulong)
+
+// OpenCL C 2.0's fences. A barrier orders what its work-group sees; a wider scope is told as well.
+void INLINED atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order, memory_scope scope) {
+    (void)flags;
+    if (order == memory_order_relaxed || scope == memory_scope_work_item) return;
+    if (scope == memory_scope_work_group || scope == memory_scope_sub_group)
+        __nvvm_membar_cta();
+    else if (scope == memory_scope_device)
+        __nvvm_membar_gl();
+    else
+        __nvvm_membar_sys();
+}
+void INLINED work_group_barrier(cl_mem_fence_flags flags, memory_scope scope) {
+    if (scope != memory_scope_work_group) atomic_work_item_fence(flags, memory_order_acq_rel, scope);
+    barrier(flags);
+}
+void INLINED work_group_barrier(cl_mem_fence_flags flags) { barrier(flags); }
+
+int trimtab_is_local(const generic void*);    // device.c
+int trimtab_is_private(const generic void*);  // device.c
+cl_mem_fence_flags INLINED get_fence(const generic void* pointer) {
+    if (trimtab_is_local(pointer)) return CLK_LOCAL_MEM_FENCE;
+    return trimtab_is_private(pointer) ? 0 : CLK_GLOBAL_MEM_FENCE;
+}
+cl_mem_fence_flags INLINED get_fence(generic void* pointer) { return get_fence((const generic void*)pointer); }

@@ -38,3 +38,22 @@ unsigned long trimtab_sampler_bits(__attribute__((address_space(4))) const void*
 __attribute__((address_space(4))) const void* __translate_sampler_initializer(int bits) {
     return (__attribute__((address_space(4))) const void*)(unsigned long)(unsigned)bits;
 }
+
+// Where a generic pointer points to. to_global() and its like are spelt so in calls.
+typedef __attribute__((address_space(1))) void GlobalVoid;
+typedef __attribute__((address_space(3))) void LocalVoid;
+int trimtab_is_local(const void* pointer) {
+    return __nvvm_isspacep_shared(pointer);
+}
+int trimtab_is_private(const void* pointer) {
+    return __nvvm_isspacep_local(pointer);
+}
+GlobalVoid* __to_global(void* pointer) {
+    return __nvvm_isspacep_global(pointer) ? (GlobalVoid*)pointer : (GlobalVoid*)0;
+}
+LocalVoid* __to_local(void* pointer) {
+    return __nvvm_isspacep_shared(pointer) ? (LocalVoid*)pointer : (LocalVoid*)0;
+}
+void* __to_private(void* pointer) {
+    return __nvvm_isspacep_local(pointer) ? pointer : (void*)0;
+}

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -173,10 +174,22 @@ class Compilation {
               "-fno-color-diagnostics", "-MMD", "-gdwarf-2", "-gline-directives-only"})
             words.emplace_back(word);
         words.insert(words.end(), {"-MF", dependencies_});
+        // What GPUs' compilers warn of, this one's newer clang takes for errors.
+        for (const char* warned : {"-Wno-error=incompatible-pointer-types", "-Wno-error=int-conversion"})
+            if (std::ranges::find(options, "-Werror") == options.end()) words.emplace_back(warned);
         for (const std::string& library : linked)
             words.insert(words.end(), {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", library});
         if (request_->keeps_accesses) words.insert(words.end(), {"-Xclang", "-disable-llvm-passes"});
         if (!request_->headers.empty()) words.push_back("-I" + headers_);
+        // Macros that the compiler is told of: those of the device.
+        for (const std::string_view macro : {"-D__OPENCL_VERSION__=300", "-D__IMAGE_SUPPORT__=1"}) {
+            const std::string_view name = macro.substr(0, macro.find('='));
+            if (std::ranges::none_of(options, [&](std::string_view option) {
+                    return option.starts_with(name) &&
+                           (option.size() == name.size() || option[name.size()] == '=');
+                }))
+                words.emplace_back(macro);
+        }
         words.insert(words.end(), options.begin(), options.end());
         words.insert(words.end(), {"-x", "cl", source_, "-o", ir_});
         return run_clang(std::move(words), log);

@@ -336,6 +336,17 @@ TEST_F(FrontEnd, SaysWhyAProgramDoesNotBuild) {
     EXPECT_EQ(kept(), 0u);
 }
 
+// GPUs' compilers take these with a warning, and programs were written with them.
+TEST_F(FrontEnd, WarnsOfPointersOfOtherTypes) {
+    const std::string source =
+        "kernel void k(global float* p, ulong at) { global float2* q = p; local int* none = at; q[0] = 1; "
+        "if (none) p[0] = 2; }";
+    const auto warned = compile(source);
+    ASSERT_TRUE(warned) << warned.error().log;
+    EXPECT_THAT(warned->log, HasSubstr("warning: incompatible pointer types"));
+    EXPECT_FALSE(compile(source, {"-Werror"}));
+}
+
 TEST_F(FrontEnd, KeepsProgramsThatDependOnNothingElse) {
     const std::string source = "kernel void k(global int* p) { p[0] = VALUE; }";
     const auto first = compile(source, {"-D", "VALUE=41"});

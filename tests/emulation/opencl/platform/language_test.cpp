@@ -311,6 +311,65 @@ TEST(OpenClLanguage, DoublesAndLongs) {
     }
 }
 
+// OpenCL C 3.0, section 6.15.6: 1 of a scalar that it holds for, -1 (all bits) of a vector's element.
+TEST(OpenClLanguage, RelationsOfScalarsAndVectors) {
+    constexpr float infinity = std::numeric_limits<float>::infinity(),
+                    nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> in{0, -0.0f, 1.5f, -1.5f, infinity, -infinity, nan, 1e-40f};
+    const std::pair<const char*, bool (*)(float)> relations[] = {
+        {"isinf(x)", [](float x) { return std::isinf(x); }},
+        {"isnan(x)", [](float x) { return std::isnan(x); }},
+        {"isfinite(x)", [](float x) { return std::isfinite(x); }},
+        {"isnormal(x)", [](float x) { return std::isnormal(x); }},
+        {"signbit(x)", [](float x) { return std::signbit(x); }},
+        {"isequal(x, x)", [](float x) { return x == x; }},
+        {"isnotequal(x, y)", [](float x) { return x != 1.5f; }},
+        {"isless(x, y)", [](float x) { return x < 1.5f; }},
+        {"isgreaterequal(x, y)", [](float x) { return x >= 1.5f; }},
+        {"islessgreater(x, y)", [](float x) { return x < 1.5f || x > 1.5f; }},
+        {"isordered(x, x)", [](float x) { return !std::isnan(x); }},
+        {"isunordered(x, x)", [](float x) { return std::isnan(x); }}};
+    constexpr std::size_t widths = 6;
+    std::string source =
+        "kernel void k(global const float* in, global int* out) { size_t i = get_global_id(0);";
+    std::size_t place = 0;
+    for (const auto& relation : relations)
+        for (const char* width : {"", "2", "3", "4", "8", "16"}) {
+            const std::string type = "float" + std::string(width);
+            source += "{ " + type + " x = (" + type + ")in[i], y = (" + type + ")1.5f; out[i * " +
+                      std::to_string(std::size(relations) * widths) + " + " + std::to_string(place++) +
+                      "] = " + relation.first + (*width == 0 ? "" : ".y") + "; }";
+        }
+    const auto found = map<int>(source + " }", in, place);
+    for (std::size_t i = 0; i < in.size(); ++i)
+        for (std::size_t r = 0; r < std::size(relations); ++r)
+            for (std::size_t w = 0; w < widths; ++w)
+                EXPECT_EQ(found[i * place + r * widths + w],
+                          relations[r].second(in[i]) ? (w == 0 ? 1 : -1) : 0)
+                    << relations[r].first << " at " << in[i] << ", form " << w;
+}
+
+// OpenCL C 3.0, section 6.12 (preprocessor macros): an unknown one would count as 0, and hide what a source keeps for newer
+// devices.
+TEST(OpenClLanguage, MacrosNameTheDevice) {
+    const std::string source =
+        "#if !defined(__OPENCL_VERSION__) || __OPENCL_VERSION__ < CL_VERSION_1_2 || __IMAGE_SUPPORT__ != 1\n"
+        "#error not the device that it is\n"
+        "#endif\n"
+        "kernel void k(global const int* in, global int* out) { out[0] = __OPENCL_VERSION__ + in[0]; "
+        "out[1] = __OPENCL_C_VERSION__; }";
+    const Host host;
+    std::array<char, 64> version{};
+    ASSERT_EQ(clGetDeviceInfo(host.device(), CL_DEVICE_VERSION, version.size(), version.data(), nullptr),
+              CL_SUCCESS);
+    int major = 0, minor = 0;
+    ASSERT_EQ(std::sscanf(version.data(), "OpenCL %d.%d", &major, &minor), 2) << version.data();
+    EXPECT_EQ(map<int>(source, std::vector<int>{0}, 2), (std::vector{100 * major + 10 * minor, 120}));
+    EXPECT_EQ(map<int>(source, std::vector<int>{0}, 2, 0, "-cl-std=CL3.0")[1], 300);
+    EXPECT_EQ(map<int>(source, std::vector<int>{0}, 2, 0, "-D__OPENCL_VERSION__=120 -Werror")[0], 120)
+        << "a program that takes it for another";
+}
+
 TEST(OpenClLanguage, PrintfReachesStandardOutput) {
     testing::internal::CaptureStdout();
     map<int>(
