@@ -58,8 +58,8 @@ std::vector<std::string> words_of(std::string_view line) {
 }
 
 // What every OpenCL compiler says alike, where it says it at all.
-constexpr std::array<std::string_view, 5> said_by_all{"defined", "__OPENCL_VERSION__", "__OPENCL_C_VERSION__",
-                                                      "CL_VERSION_1_0", "CL_VERSION_1_1"};
+constexpr std::array<std::string_view, 4> said_by_all{"defined", "__OPENCL_C_VERSION__", "CL_VERSION_1_0",
+                                                      "CL_VERSION_1_1"};
 
 }  // namespace
 

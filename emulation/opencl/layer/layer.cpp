@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "emulation/opencl/layer/enqueue.h"
 #include "emulation/opencl/layer/records.h"
@@ -82,6 +84,31 @@ cl_program CL_API_CALL create_program(cl_context context, cl_uint count, const c
     return program;
 }
 
+// Of all its devices, as __OPENCL_VERSION__ has it; 0: it is not one.
+int opencl_version(cl_program program) {
+    cl_uint count = 0;
+    if (driver().clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, nullptr) !=
+        CL_SUCCESS)
+        return 0;
+    std::vector<cl_device_id> devices(count);
+    if (driver().clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof(cl_device_id),
+                                  static_cast<void*>(devices.data()), nullptr) != CL_SUCCESS)
+        return 0;
+    int version = 0;
+    for (cl_device_id device : devices) {
+        std::array<char, 256> text{};
+        int major = 0, minor = 0;
+        if (driver().clGetDeviceInfo(device, CL_DEVICE_VERSION, text.size() - 1, text.data(), nullptr) !=
+                CL_SUCCESS ||
+            std::sscanf(text.data(), "OpenCL %d.%d", &major, &minor) != 2)
+            return 0;
+        const int own = 100 * major + 10 * minor;
+        if (version != 0 && version != own) return 0;
+        version = own;
+    }
+    return version;
+}
+
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
                          void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
     note([&](Records& records) {
@@ -91,6 +118,7 @@ cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* 
         auto built = std::make_shared<ProgramRecord>();
         built->source = record->source;
         built->options = options == nullptr ? "" : options;
+        built->opencl_version = opencl_version(program);
         records.add_program(program, std::move(built));
     });
     return driver().clBuildProgram(program, count, devices, options, notify, data);

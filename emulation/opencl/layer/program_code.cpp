@@ -17,7 +17,10 @@ void compile(const std::shared_ptr<ProgramRecord>& program) {
     std::unique_ptr<CompiledProgram> code;
     std::string failure;
     try {
-        const auto words = option_words(program->options);
+        auto words = option_words(program->options);
+        // What the driver's compiler says of the device, which may be older than what Trimtab makes programs for.
+        if (words && program->opencl_version != 0)
+            words->insert(words->begin(), "-D__OPENCL_VERSION__=" + std::to_string(program->opencl_version));
         const auto compilers = find_compilers();
         if (!words) {
             failure = words.error();

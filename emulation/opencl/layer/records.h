@@ -37,6 +37,8 @@ struct DeviceRecord {
 struct ProgramRecord {
     std::string source;
     std::string options;
+    int opencl_version =
+        0;  // of its devices, as __OPENCL_VERSION__ has it; 0: they have several, or none is known
     std::string left_alone;  // not empty: its code is not known, and why
     std::mutex mutex;        // of what follows
     enum class State : std::uint8_t { untouched, compiling, done } state = State::untouched;

@@ -113,6 +113,29 @@ TEST_F(OpenClPrograms, PolybenchOnPoclWithAndWithoutTheLayer) {
     })) << "a global size has grown";
 }
 
+// What a source makes of __OPENCL_VERSION__ is decided by the driver's device: there every kernel reads its work-group's size,
+// and no other one is proved to leave the results alone.
+TEST_F(OpenClPrograms, TheLayerReadsASourceAsItsDriverDoes) {
+    const std::string asking = folder.file("asking.cl");
+    std::ofstream(asking) << "#if __OPENCL_VERSION__ >= 120\n"
+                             "size_t seen(uint d) { return get_global_id(d) + (get_local_size(d) == 7); }\n"
+                             "#define get_global_id seen\n"
+                             "#endif\n"
+                          << std::ifstream(source).rdbuf();
+    const Outcome outcome = run({TRIMTAB_POLYBENCH, pocl, asking, folder.file("results"), "9"},
+                                {{"OPENCL_LAYERS", TRIMTAB_LAYER},
+                                 {"TRIMTAB_DEVICE", "k620"},
+                                 {"TRIMTAB_MODULES", "wait"},
+                                 {"TRIMTAB_REPORT", folder.file("report")}});
+    if (outcome.exit_code == 3) GTEST_SKIP() << "PoCL is not installed";
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.captured;
+    const auto all = launches("report");
+    EXPECT_GT(all.size(), 50u);
+    EXPECT_EQ(changed(all), 0u);
+    for (const Json& launch : all)
+        EXPECT_THAT(launch.at("reason"), HasSubstr("blockDim")) << "it was read, not left alone";
+}
+
 // Two programs that meet at an empty cache.
 TEST_F(OpenClPrograms, TwoAtOnceOnAColdCache) {
     Environment environment = on_the_platform;
