@@ -53,6 +53,9 @@ Labels::Labels(const SymbolTable& table, const FunctionValues& kernel, const Loo
         else
             stack_stores_.push_back(i);
     }
+    for (const std::uint32_t store : stack_stores_)
+        for (const auto& [branch, ways] : control_.deciding(kernel_.flow().block_of[store]))
+            stack_deciding_.insert(branch);
     // The lattice is finite and labels only grow.
     for (bool changed = true; changed;) {
         changed = false;
@@ -228,11 +231,12 @@ Label Labels::loaded_from_stack(BlockIndex block) const {
         for (const std::uint32_t store : stack_stores_) {
             const BlockIndex from = kernel_.flow().block_of[store];
             result |= moved(uses(store), from, block).in(dimension);
-            if (in_iteration) continue;  // what decides within an iteration is looked at with the loop
-            if (home(from, dimension) != outside) result |= Label::of(Label::shape, dimension);
-            for (const auto& [branch, ways] : control_.deciding(from))
-                result |= moved(uses(last_of(branch)), branch, block).in(dimension);
+            if (!in_iteration && home(from, dimension) != outside)
+                result |= Label::of(Label::shape, dimension);
         }
+        if (in_iteration) continue;  // what decides within an iteration is looked at with the loop
+        for (const BlockIndex branch : stack_deciding_)
+            result |= moved(uses(last_of(branch)), branch, block).in(dimension);
     }
     return result;
 }

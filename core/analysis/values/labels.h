@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <set>
 #include <vector>
 
 #include "core/analysis/values/function_values.h"
@@ -71,6 +72,7 @@ class Labels {
     bool has_stack_ = false;
     std::vector<bool> of_stack_;  // by instruction: it loads from there
     std::vector<std::uint32_t> stack_stores_;
+    std::set<ptx::BlockIndex> stack_deciding_;  // branches that decide whether any of them is reached
 };
 
 // What labels say of one dimension.
