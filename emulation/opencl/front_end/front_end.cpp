@@ -168,10 +168,10 @@ class Compilation {
         std::vector<std::string> words = command();
         // The order of the last two: in the other one clang asks ptxas for code to be debugged. core/ptx/ reads DWARF 2's
         // line tables. What is inlined is proved about: libclc's functions and clang's twins ask not to be.
-        for (const char* word :
-             {"-emit-llvm", "-cl-std=CL1.2", "-cl-kernel-arg-info", "-Xclang", "-finclude-default-header",
-              "-Xclang", TRIMTAB_OPENCL_FEATURES, "-mllvm", "-force-remove-attribute=noinline",
-              "-fno-color-diagnostics", "-MMD", "-gdwarf-2", "-gline-directives-only"})
+        for (const char* word : {"-emit-llvm", "-cl-std=CL1.2", "-cl-kernel-arg-info", "-Xclang",
+                                 "-finclude-default-header", "-Xclang", TRIMTAB_OPENCL_FEATURES,
+                                 "-fgnu-keywords", "-mllvm", "-force-remove-attribute=noinline",
+                                 "-fno-color-diagnostics", "-MMD", "-gdwarf-2", "-gline-directives-only"})
             words.emplace_back(word);
         words.insert(words.end(), {"-MF", dependencies_});
         // What GPUs' compilers warn of, this one's newer clang takes for errors.
@@ -198,7 +198,9 @@ class Compilation {
     // What make_ir() has left as clang writes it at first.
     std::expected<void, CompileFailure> optimise_with_accesses(std::string& log) {
         std::string ir = read_whole(ir_);
-        if (!keep_accesses(ir)) return failure(Kind::program, "it uses generic pointers\n");
+        if (!keep_accesses(ir))
+            return failure(Kind::program,
+                           "it uses generic pointers, volatile memory, or assembly that may be dropped\n");
         if (!write_file(raw_, ir))
             return failure(Kind::installation, fmt::format("{}: cannot be written", raw_));
         std::vector<std::string> words = command();

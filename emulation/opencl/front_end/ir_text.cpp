@@ -243,6 +243,8 @@ bool keep_accesses(std::string& ir) {
         if (is_access && line.substr(access).starts_with("volatile ")) is_told = false;
         // The PTX's own volatile accesses could not be told from those that are made so here.
         if (line.contains(" asm ") && line.contains(".volatile")) is_told = false;
+        // Assembly without `volatile` may be dropped, and with it what it loads and stores.
+        if (line.contains(" asm ") && !line.contains(" asm sideeffect ")) is_told = false;
         // Atomic ones are kept anyway.
         if (is_access && !line.substr(access).starts_with("atomic ")) {
             out.append(line.substr(0, access)).append("volatile ").append(line.substr(access));

@@ -16,7 +16,7 @@ namespace trimtab::opencl {
 // clang gives each kernel a twin that other kernels call: those that none calls.
 void remove_uncalled_twins(std::string& ir);
 // Makes accesses to a kernel's arguments volatile, in IR that nobody has optimised yet; false: where a pointer leads cannot
-// be told from its type, or some are volatile already.
+// be told from its type, some are volatile already, or there is assembly that may be dropped.
 [[nodiscard]] bool keep_accesses(std::string& ir);
 // Once that is PTX: makes them plain again.
 void make_accesses_plain(std::string& ptx);

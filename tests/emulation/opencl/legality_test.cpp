@@ -158,6 +158,12 @@ TEST_F(OpenClLegality, AccessesThatTheSourceMakesAreAccesses) {
     EXPECT_FALSE(
         compile(of_all + R"(__asm volatile("st.volatile.global.u32 [%0], 1;" :: "l"(x + n)); })", {}))
         << "volatile by the PTX that it contains";
+    const auto loading = [&](const std::string& qualifier) {
+        return of_all + "int old; asm " + qualifier +
+               R"(("ld.global.u32 %0, [%1];" : "=r"(old) : "l"(x)); x[1] = n; })";
+    };
+    EXPECT_FALSE(compile(loading(""), {})) << "nobody needs what it loads";
+    EXPECT_TRUE(compile(loading("volatile"), {}));
 }
 
 // Arguments decide, too: what a guard turns away for one value it lets pass for another.

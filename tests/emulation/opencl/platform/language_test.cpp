@@ -370,6 +370,16 @@ TEST(OpenClLanguage, MacrosNameTheDevice) {
         << "a program that takes it for another";
 }
 
+// NVIDIA's compilers take PTX within OpenCL C, and `typeof` with it.
+TEST(OpenClLanguage, AssemblyIsPtx) {
+    const auto found = map<int>(
+        "kernel void k(global const int* in, global int* out) { size_t i = get_global_id(0); int sum;"
+        "  asm(\"add.s32 %0, %1, %2;\" : \"=r\"(sum) : \"r\"(in[i]), \"r\"(5)); typeof(sum) twice = 2 * sum;"
+        "  asm volatile(\"red.global.add.s32 [%0], %1;\" :: \"l\"(out + i), \"r\"(twice)); }",
+        std::vector<int>{1, 2, -30});
+    EXPECT_EQ(found, (std::vector{12, 14, -50}));
+}
+
 TEST(OpenClLanguage, PrintfReachesStandardOutput) {
     testing::internal::CaptureStdout();
     map<int>(
