@@ -118,6 +118,7 @@ class Compilation {
         program.ptx = read_whole(ptx_);
         if (request_->keeps_accesses) make_accesses_plain(program.ptx);
         name_parameters(program.ptx, program.kernels);
+        program.asks_dimensions = asks_dimensions();
         if (const auto undefined = undefined_functions(program.ptx); !request_->is_part && !undefined.empty())
             return failure(Kind::program,
                            fmt::format("{}{}: error: undefined function{}: {}\n", program.log, request_->file,
@@ -127,14 +128,45 @@ class Compilation {
 
     // Files that are not part of the request.
     [[nodiscard]] bool reads_others() const {
+        const auto files = included();
+        return !files || !files->empty();
+    }
+
+    [[nodiscard]] bool asks_dimensions() const {
+        const auto files = included();
+        if (asks(request_->source) || !files) return true;
+        return std::ranges::any_of(*files, [](const std::string& file) {
+            const auto text = base::read_text(file);
+            return !text || asks(*text);
+        });
+    }
+
+    // Where the word does not stand, nothing asks.
+    static bool asks(std::string_view text) { return text.contains("get_work_dim"); }
+
+  private:
+    // As the compiler lists them for make: blanks between them, "\\" before a blank of a name and before the end of a line.
+    [[nodiscard]] std::optional<std::vector<std::string>> included() const {
         const std::string dependencies = read_whole(dependencies_);
         constexpr std::string_view own = "source.cl";
         const std::size_t at = dependencies.find(own);
-        return at == std::string::npos ||
-               dependencies.find_first_not_of(" \n", at + own.size()) != std::string::npos;
+        if (at == std::string::npos) return std::nullopt;
+        std::vector<std::string> files(1);
+        for (std::size_t i = at + own.size(); i < dependencies.size(); ++i) {
+            const std::string_view rest = std::string_view(dependencies).substr(i);
+            if (rest.starts_with("\\ ") || rest.starts_with("$$") || rest.starts_with("\\#"))
+                files.back() += dependencies[++i];
+            else if (rest.starts_with("\\\n"))
+                ++i;
+            else if (rest[0] != ' ' && rest[0] != '\n')
+                files.back() += rest[0];
+            else if (!files.back().empty())
+                files.emplace_back();
+        }
+        if (files.back().empty()) files.pop_back();
+        return files;
     }
 
-  private:
     [[nodiscard]] std::vector<std::string> command() const {
         return {compilers_->clang, "--target=nvptx64--nvidiacl", "-march=" + request_->architecture, "-O3",
                 "-S"};
@@ -241,7 +273,10 @@ std::expected<CompiledProgram, CompileFailure> compile_program(const Compilers& 
     const auto linked = libraries(compilers, request);
     if (!linked) return std::unexpected(linked.error());
     const std::string key = key_of(compilers, request, *options, *linked);
-    if (auto kept = kept_program(key)) return std::move(*kept);
+    if (auto kept = kept_program(key)) {
+        kept->asks_dimensions = Compilation::asks(request.source);
+        return std::move(*kept);
+    }
     auto folder = base::TemporaryFolder::make();
     if (!folder) return failure(Kind::installation, folder.error().text());
     Compilation compilation(compilers, request, std::move(*folder));

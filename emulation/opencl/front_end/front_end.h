@@ -63,6 +63,8 @@ struct CompiledProgram {
     std::string ir;   // LLVM IR as text, optimised, with the functions it calls: what the PTX was made of
     std::string log;  // warnings
     std::vector<KernelInfo> kernels;  // in the order of the source
+    // get_work_dim() stands in it, or in a file that it includes: for another number of dimensions it is other code.
+    bool asks_dimensions = false;
 };
 
 struct CompileFailure {

@@ -43,9 +43,7 @@ std::expected<std::shared_ptr<CompiledUnit>, CompileFailure> CompiledUnit::compi
     auto made = compile_for(request, {});
     if (!made) return std::unexpected(std::move(made.error()));
     auto unit = std::make_shared<CompiledUnit>();
-    // Where the word does not stand, nothing asks: what is included may.
-    constexpr std::string_view question = "get_work_dim";
-    unit->asks_dimensions_ = request.source.contains(question) || request.source.contains("include");
+    unit->asks_dimensions_ = made->asks_dimensions;
     unit->request_ = std::move(request);
     unit->has_source_ = true;
     unit->log_ = std::move(made->log);

@@ -347,6 +347,25 @@ TEST_F(FrontEnd, WarnsOfPointersOfOtherTypes) {
     EXPECT_FALSE(compile(source, {"-Werror"}));
 }
 
+// A binary holds one code for each number of dimensions where that matters, else one.
+TEST_F(FrontEnd, TellsWhetherTheDimensionsMatter) {
+    const std::string kernel = "kernel void k(global int* p) { p[0] = ";
+    for (int round = 0; round < 2; ++round) {  // made, and kept
+        EXPECT_FALSE(compile(kernel + "1; }").value().asks_dimensions);
+        EXPECT_TRUE(compile(kernel + "get_work_dim(); }").value().asks_dimensions);
+    }
+    const base::TemporaryFolder folder = base::TemporaryFolder::make().value();
+    std::ofstream(folder.file("deep one.h")) << "#define DEEP (int)get_work_dim()\n";
+    std::ofstream(folder.file("asks.h")) << "#define ASKED DEEP\n#include \"deep one.h\"\n";
+    std::ofstream(folder.file("plain.h")) << "#define ASKED 3\n";
+    for (const auto& [header, asks] : {std::pair{"asks.h", true}, {"plain.h", false}}) {
+        const auto program = compile("#include \"" + std::string(header) + "\"\n" + kernel + "ASKED; }",
+                                     {"-I" + folder.path()});
+        ASSERT_TRUE(program) << program.error().log;
+        EXPECT_EQ(program->asks_dimensions, asks) << header;
+    }
+}
+
 TEST_F(FrontEnd, KeepsProgramsThatDependOnNothingElse) {
     const std::string source = "kernel void k(global int* p) { p[0] = VALUE; }";
     const auto first = compile(source, {"-D", "VALUE=41"});
