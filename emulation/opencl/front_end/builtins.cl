@@ -40,6 +40,99 @@ OF_LIBDEVICE(cosh, __nv_coshf, __nv_cosh)
 OF_LIBDEVICE(sinh, __nv_sinhf, __nv_sinh)
 OF_LIBDEVICE(lgamma, __nv_lgammaf, __nv_lgamma)
 OF_LIBDEVICE(tgamma, __nv_tgammaf, __nv_tgamma)
+OF_LIBDEVICE(log1p, __nv_log1pf, __nv_log1p)  // of vectors of doubles, libclc's of infinity is finite
+
+#define PER_ELEMENT_OF_TWO(T, F)                                                                       \
+    T##2 OVERLOAD F(T##2 x, T##2 y) { return (T##2)(F(x.x, y.x), F(x.y, y.y)); }                       \
+    T##3 OVERLOAD F(T##3 x, T##3 y) { return (T##3)(F(x.x, y.x), F(x.y, y.y), F(x.z, y.z)); }          \
+    T##4 OVERLOAD F(T##4 x, T##4 y) { return (T##4)(F(x.lo, y.lo), F(x.hi, y.hi)); }                   \
+    T##8 OVERLOAD F(T##8 x, T##8 y) { return (T##8)(F(x.lo, y.lo), F(x.hi, y.hi)); }                   \
+    T##16 OVERLOAD F(T##16 x, T##16 y) { return (T##16)(F(x.lo, y.lo), F(x.hi, y.hi)); }
+// libclc's of floats are wrong where the divisor is subnormal.
+float __nv_fmodf(float x, float y);
+float __nv_remainderf(float x, float y);
+float OVERLOAD fmod(float x, float y) { return __nv_fmodf(x, y); }
+float OVERLOAD remainder(float x, float y) { return __nv_remainderf(x, y); }
+PER_ELEMENT_OF_TWO(float, fmod)
+PER_ELEMENT_OF_TWO(float, remainder)
+float __nv_remquof(float x, float y, generic int* quotient);
+#define LDEXP_OF(T, N)                                                                                          \
+    T##N OVERLOAD ldexp(T##N x, int##N e) { return (T##N)(ldexp(x.lo, e.lo), ldexp(x.hi, e.hi)); }              \
+    T##N OVERLOAD ldexp(T##N x, int e) { return ldexp(x, (int##N)e); }
+#define LDEXP(T, DEVICES)                                                                                       \
+    T DEVICES(T x, int exponent);                                                                               \
+    T OVERLOAD ldexp(T x, int exponent) { return DEVICES(x, exponent); }                                        \
+    LDEXP_OF(T, 2)                                                                                              \
+    LDEXP_OF(T, 4)                                                                                              \
+    LDEXP_OF(T, 8)                                                                                              \
+    LDEXP_OF(T, 16)                                                                                             \
+    T##3 OVERLOAD ldexp(T##3 x, int3 e) { return (T##3)(ldexp(x.xy, e.xy), ldexp(x.z, e.z)); }                  \
+    T##3 OVERLOAD ldexp(T##3 x, int e) { return ldexp(x, (int3)e); }
+LDEXP(float, __nv_ldexpf)  // libclc's rounds subnormal results twice
+LDEXP(double, __nv_ldexp)  // libclc's of NaN is a number
+
+// A second result goes where the last argument points. libclc's fract() and modf() of vectors are wrong of infinities.
+#define HALVES(F, T, P, SPACE, N, HALF)                                                                         \
+    T##N OVERLOAD F(T##N x, SPACE P##N* out) {                                                                  \
+        P##HALF low, high;                                                                                      \
+        const T##N result = (T##N)(F(x.lo, &low), F(x.hi, &high));                                              \
+        *out = (P##N)(low, high);                                                                               \
+        return result;                                                                                          \
+    }
+#define WITH_SECOND_RESULT(F, T, SPACE)                                                                         \
+    HALVES(F, T, T, SPACE, 2, )                                                                                 \
+    HALVES(F, T, T, SPACE, 4, 2)                                                                                \
+    HALVES(F, T, T, SPACE, 8, 4)                                                                                \
+    HALVES(F, T, T, SPACE, 16, 8)                                                                               \
+    T##3 OVERLOAD F(T##3 x, SPACE T##3* out) {                                                                  \
+        T##2 low;                                                                                               \
+        T high;                                                                                                 \
+        const T##3 result = (T##3)(F(x.xy, &low), F(x.z, &high));                                               \
+        *out = (T##3)(low, high);                                                                               \
+        return result;                                                                                          \
+    }
+#define SECOND_RESULTS(F, T)                 \
+    T OVERLOAD F(T x, generic T* out);       \
+    WITH_SECOND_RESULT(F, T, generic)        \
+    WITH_SECOND_RESULT(F, T, global)         \
+    WITH_SECOND_RESULT(F, T, local)
+SECOND_RESULTS(fract, float)
+SECOND_RESULTS(fract, double)
+SECOND_RESULTS(modf, float)
+SECOND_RESULTS(modf, double)
+
+#define REMQUO_OF(SPACE, N, HALF)                                                                               \
+    float##N OVERLOAD remquo(float##N x, float##N y, SPACE int##N* out) {                                       \
+        int##HALF low, high;                                                                                    \
+        const float##N result = (float##N)(remquo(x.lo, y.lo, &low), remquo(x.hi, y.hi, &high));                \
+        *out = (int##N)(low, high);                                                                             \
+        return result;                                                                                          \
+    }
+#define REMQUO(SPACE)                                                                                           \
+    float OVERLOAD remquo(float x, float y, SPACE int* out) {                                                   \
+        int quotient;                                                                                           \
+        const float result = __nv_remquof(x, y, &quotient);                                                     \
+        *out = quotient;                                                                                        \
+        return result;                                                                                          \
+    }                                                                                                           \
+    REMQUO_OF(SPACE, 2, )                                                                                       \
+    REMQUO_OF(SPACE, 4, 2)                                                                                      \
+    REMQUO_OF(SPACE, 8, 4)                                                                                      \
+    REMQUO_OF(SPACE, 16, 8)                                                                                     \
+    float3 OVERLOAD remquo(float3 x, float3 y, SPACE int3* out) {                                               \
+        int2 low;                                                                                               \
+        int high;                                                                                               \
+        const float3 result = (float3)(remquo(x.xy, y.xy, &low), remquo(x.z, y.z, &high));                      \
+        *out = (int3)(low, high);                                                                               \
+        return result;                                                                                          \
+    }
+REMQUO(generic)
+REMQUO(global)
+REMQUO(local)
+
+// libclc's of vectors is NaN between two infinities.
+double OVERLOAD atan2pi(double y, double x);
+PER_ELEMENT_OF_TWO(double, atan2pi)
 
 // libclc's gives 1 for each element of a vector that is infinite, where OpenCL C has -1 (of scalars it is 1).
 #define IS_INFINITE(T, OUT)                                                          \
