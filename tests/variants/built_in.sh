@@ -50,9 +50,10 @@ assert decided("_Z13add_by_blocks") == [True, False] and decided("_Z12add_in_tur
 assert of["_Z13add_by_blocks"][0]["chosen"]["block"][0] >= 32, of["_Z13add_by_blocks"]
 assert "hard-codes blocks of one thread in x" in of["_Z13add_by_blocks"][1]["reason"], of["_Z13add_by_blocks"]
 assert decided("_Z16number_of_blocks") == [True], of["_Z16number_of_blocks"]
-# Legal; what one thread a block takes is too far from what was profiled.
-assert [launch["reason"].split(":")[0] for launch in of["_Z15plane_of_blocks"]] == ["the prediction of the block as written is uncertain"], of["_Z15plane_of_blocks"]
-assert "; `trimtab profile -- PROGRAM ...` profiles such launches" in of["_Z15plane_of_blocks"][0]["reason"], of["_Z15plane_of_blocks"]
+# What one thread a block takes is far from what was profiled, but a block of one is a warp each whatever it touches.
+assert decided("_Z15plane_of_blocks") == [True], of["_Z15plane_of_blocks"]
+block = of["_Z15plane_of_blocks"][0]["chosen"]["block"]
+assert block[0] * block[1] >= 32, of["_Z15plane_of_blocks"]
 for launch in of["_Z16number_of_blocks"]:  # the number of threads stays
     threads = [launch[of]["grid"][0] * launch[of]["block"][0] for of in ("written", "chosen")]
     assert threads[0] == threads[1], launch
