@@ -47,11 +47,16 @@ std::string CMetrics::fill_function(const std::vector<model::Metric>& metrics, b
                     for (const auto& [variable, power] : monomial.exponents) wanted[variable] = true;
         }
     };
+    // What they are as few as, where they come out as none.
     std::vector<model::Metric> asked = metrics;
-    for (const FittedMetric& fit : fits_.metrics)
-        if (const auto range = least_of(fits_, fit);
-            range && std::ranges::find(metrics, fit.metric) != metrics.end())
-            asked.insert(asked.end(), range->others.begin(), range->others.end());
+    const auto ask_others = [&](const std::vector<FittedMetric>& fits) {
+        for (const FittedMetric& fit : fits)
+            if (const auto range = least_of(fits_, fit);
+                range && std::ranges::find(metrics, fit.metric) != metrics.end())
+                asked.insert(asked.end(), range->others.begin(), range->others.end());
+    };
+    ask_others(fits_.metrics);
+    for (const Layout& layout : fits_.layouts) ask_others(layout.metrics);
     const auto want_those = [&](const std::vector<FittedMetric>& fits) {
         for (const FittedMetric& fit : fits) {
             if (std::ranges::find(asked, fit.metric) == asked.end()) continue;

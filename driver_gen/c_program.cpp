@@ -8,6 +8,8 @@
 #include <map>
 #include <tuple>
 
+#include "driver_gen/doubts.h"
+
 namespace trimtab::driver_gen {
 
 namespace {
@@ -73,7 +75,8 @@ class ProgramPrinter {
     void find_fixed();
     void find_uses();
     bool is_fixed_input(std::string_view name) const;
-    bool is_fixed_metric(const FittedMetric& fit) const;
+    bool is_fixed_fit(const FittedMetric& fit) const;
+    bool is_fixed_metric(model::Metric metric) const;
     bool is_value(NodeIndex i) const {  // something to compute
         return program_.nodes[i].op != Op::constant && program_.nodes[i].op != Op::input;
     }
@@ -116,7 +119,7 @@ bool ProgramPrinter::is_fixed_input(std::string_view name) const {
 }
 
 // A function of D alone, whose error trimtab_judge() does not try.
-bool ProgramPrinter::is_fixed_metric(const FittedMetric& fit) const {
+bool ProgramPrinter::is_fixed_fit(const FittedMetric& fit) const {
     if (fit.data_dependent || (!fit.exact && fit.quality.held_out_max_error != 0)) return false;
     // Numbers that were not profiled may decide any of them.
     if (std::ranges::any_of(fits_.profiled, [](const ProfiledParameter& parameter) {
@@ -136,10 +139,30 @@ bool ProgramPrinter::is_fixed_metric(const FittedMetric& fit) const {
                                        &std::pair<std::uint32_t, std::int32_t>::first);
         });
     };
+    // What comes out below 0 is judged; as none, it is as few as others allow, which a block may change.
+    if (const auto range = least_of(fits_, fit)) {
+        const auto is_negative = [](const Monomial& monomial) { return monomial.coefficient < 0; };
+        if (std::ranges::any_of(fit.pieces, [&](const Piece& piece) {
+                return std::ranges::any_of(piece.numerator, is_negative);
+            }))
+            return false;
+        if (!std::ranges::all_of(range->others, [&](model::Metric other) { return is_fixed_metric(other); }))
+            return false;
+    }
     return std::ranges::all_of(fit.pieces, [&](const Piece& piece) {
         return (!piece.when || is_fixed(piece.when->variable)) && all_fixed(piece.numerator) &&
                all_fixed(piece.denominator);
     });
+}
+
+// In every layout.
+bool ProgramPrinter::is_fixed_metric(model::Metric metric) const {
+    const FittedMetric* fit = fits_.find(metric);
+    return fit == nullptr ||
+           (is_fixed_fit(*fit) && std::ranges::all_of(fits_.layouts, [&](const Layout& layout) {
+                const FittedMetric* const own = layout.find(metric);
+                return own == nullptr || is_fixed_fit(*own);
+            }));
 }
 
 void ProgramPrinter::find_fixed() {
@@ -150,12 +173,7 @@ void ProgramPrinter::find_fixed() {
         if (node.op == Op::input) {
             fixed_[i] = is_fixed_input(program_.inputs[node.input]);
         } else if (node.op == Op::metric) {
-            const FittedMetric* fit = fits_.find(node.metric);
-            fixed_[i] = fit == nullptr || (is_fixed_metric(*fit) &&
-                                           std::ranges::all_of(fits_.layouts, [&](const Layout& layout) {
-                                               const FittedMetric* const own = layout.find(node.metric);
-                                               return own == nullptr || is_fixed_metric(*own);
-                                           }));
+            fixed_[i] = is_fixed_metric(node.metric);
         } else {
             const std::array<NodeIndex, 3> operands{node.a, node.b, node.c};
             bool all = true;

@@ -268,6 +268,13 @@ TEST(Doubts, ReachThePrediction) {
     EXPECT_EQ(sectors.at(32768).metrics[4], 2);  // a request, of two, touches one
     EXPECT_LT(sectors.at(32768).relative_error, 32);
 
+    // A fit of D alone is worked out once a launch, and not where a block changes what it is as few as.
+    const FittedMetric requests = metric_of(Metric::load_requests, {addend(0.01, {{3, 1}})});
+    const DoubtfulDriver none({requests, metric_of(Metric::load_sectors, {addend(-40)})}),
+        same({requests, metric_of(Metric::load_sectors, {addend(0.01, {{3, 1}})})});
+    EXPECT_EQ(none.at(16).metrics[4], same.at(16).metrics[4]);
+    EXPECT_EQ(none.at(16).predicted_ns, same.at(16).predicted_ns);
+
     FittedMetric parting = metric_of(Metric::warp_instructions, {addend(40), addend(0.001, {{0, 2}})}, 0.01);
     parting.rivals = {{{.when = {}, .numerator = {addend(41)}, .denominator = {}}}};
     const DoubtfulDriver rivals({parting});
