@@ -45,8 +45,8 @@ void KernelProfiler::find_scales() {
     }
 }
 
-// A thread's work shrinks with what it counts to. What threads share among them may be of a few of them: those that run
-// nothing tell nothing of the rest.
+// Sizes that each thread counts to by itself: its work shrinks with them. What threads share among them is none of these:
+// of a few, most threads would have nothing, and tell nothing of larger launches.
 void KernelProfiler::find_counts() {
     constexpr double shrinks = 1.3;
     for (std::size_t i = 0; i < planner_.roles().size(); ++i) {
