@@ -49,13 +49,15 @@ void KernelProfiler::find_scales() {
 // of a few, most threads would have nothing, and tell nothing of larger launches.
 void KernelProfiler::find_counts() {
     constexpr double shrinks = 1.3;
-    for (std::size_t i = 0; i < planner_.roles().size(); ++i) {
+    const std::vector<double> base = planner_.data_at(quarter_level);
+    const Measured before = probe(base);
+    if (!before) return;
+    for (std::size_t i = 0; i < base.size(); ++i) {
         const Role role = planner_.roles()[i];
         if ((role != Role::size && role != Role::part) || planner_.scale(i) > 1) continue;
-        const std::vector<double> base = planner_.data_at(quarter_level);
         if (base[i] <= few_iterations) continue;
-        const Measured before = probe(base), few = probe(planner_.with(base, i, few_iterations));
-        if (before && few && value(*few, Metric::active_blocks) > 0 &&
+        const Measured few = probe(planner_.with(base, i, few_iterations));
+        if (few && value(*few, Metric::active_blocks) > 0 &&
             value(*before, Metric::warp_instructions) > shrinks * value(*few, Metric::warp_instructions))
             planner_.set_count(i);
     }

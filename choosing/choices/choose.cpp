@@ -133,9 +133,10 @@ Decision choose(const PredictedKernel& kernel, const LaunchShape& shape, double 
         decision.doubt = std::max(doubt, TRIMTAB_DOUBT_UNTOLD);
         return decision;
     };
-    if ((written.uncertain != 0 && !is_of_contents(written.uncertain)) || std::isnan(decision.written_ns)) {
+    if (!can_be_ordered(written.uncertain) || std::isnan(decision.written_ns)) {
         return keep("the prediction of the block as written is uncertain", written.uncertain);
     }
+    decision.written_doubt = written.uncertain;
     const PredictedLaunch as_written_launch{{data.data(), shape.written.block, shared_bytes},
                                             written.uncertain};
     bool any_known = false;
@@ -146,13 +147,14 @@ Decision choose(const PredictedKernel& kernel, const LaunchShape& shape, double 
         const auto launch =
             analysis::launch_with_block(description, arguments, *limits, shape.written, candidate.block);
         if (!launch) return makes_no_sense(shape, "its driver program offers a block that is not legal");
-        if (candidate.uncertain != 0 && !is_of_contents(candidate.uncertain)) continue;
+        if (!can_be_ordered(candidate.uncertain)) continue;
         if (!is_time(candidate.predicted_ns))
             return makes_no_sense(shape, "its driver program predicts an invalid time");
         any_known = true;
         if (candidate.predicted_ns >= written.predicted_ns || same(candidate.block, shape.written.block))
             break;
         if (candidate.predicted_ns > written.predicted_ns * (1 - least_gain)) {
+            if (order_doubt != 0) break;
             decision.by = by_of(description);
             decision.reason = "no other block is predicted to gain enough";
             return decision;

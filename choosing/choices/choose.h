@@ -49,6 +49,7 @@ struct Decision {
     std::optional<LearningTurn> turn{};
     // Of the launch at which a cross-check takes effect, or is found not to be ready.
     std::shared_ptr<const CheckOutcome> check{};
+    std::uint32_t written_doubt = 0;  // of the prediction of the block as written; TRIMTAB_DOUBT_...
     std::uint32_t doubt = 0;  // not 0: it is kept because the prediction is uncertain; TRIMTAB_DOUBT_...
     // Not empty: what the driver program answered makes no sense, and nothing it says is to be trusted.
     std::string nonsense = {};

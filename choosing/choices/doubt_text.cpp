@@ -9,10 +9,6 @@
 namespace trimtab::choosing {
 namespace {
 
-std::uint32_t why_of(std::uint32_t doubt) {
-    return doubt & 0xff;
-}
-
 // What a driver program of this build or an earlier one says of its profile.
 class Told {
   public:
@@ -70,8 +66,8 @@ class Told {
 
 std::string doubt_text(const trimtab_driver& driver, std::span<const double> data, std::uint32_t doubt) {
     const Told told(driver, data);
-    const std::uint32_t place = doubt >> 8;
-    switch (why_of(doubt)) {
+    const std::uint32_t place = TRIMTAB_DOUBT_PLACE(doubt);
+    switch (TRIMTAB_DOUBT_WHY(doubt)) {
         case TRIMTAB_DOUBT_OTHER_VALUE:
             return fmt::format("{} has a value that was not profiled{}", told.data(place),
                                told.has_ends(place) ? " (" + told.ends(place) + ")" : "");
@@ -101,7 +97,7 @@ std::string doubt_text(const trimtab_driver& driver, std::span<const double> dat
 
 std::string doubt_advice(std::uint32_t doubt) {
     // The program itself makes no other launch than that.
-    if (doubt == 0 || why_of(doubt) == TRIMTAB_DOUBT_IDLE) return {};
+    if (doubt == 0 || TRIMTAB_DOUBT_WHY(doubt) == TRIMTAB_DOUBT_IDLE) return {};
     return "`trimtab profile -- PROGRAM ...` profiles such launches for the next build";
 }
 

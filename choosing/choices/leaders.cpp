@@ -36,8 +36,7 @@ Leaders leaders_of(const Decision& decision, const PredictedKernel& kernel, cons
     };
     const trimtab_prediction chosen = predicted(decision.launch.block);
     const trimtab_prediction written = predicted(shape.written.block);
-    const auto is_known = [](std::uint32_t doubt) { return doubt == 0 || is_of_contents(doubt); };
-    if (!is_known(chosen.uncertain)) return leaders;
+    if (!can_be_ordered(chosen.uncertain)) return leaders;
     add(decision.launch, chosen.predicted_ns, chosen.relative_error);
     std::vector<trimtab_choice> best(count);
     const int found = driver.select(&device, &image, data.data(), &*limits, shared_bytes, count, best.data());
@@ -52,7 +51,7 @@ Leaders leaders_of(const Decision& decision, const PredictedKernel& kernel, cons
             continue;
         add(*launch, one.predicted_ns, one.relative_error);
     }
-    if (is_known(written.uncertain))
+    if (can_be_ordered(written.uncertain))
         leaders.written = add(shape.written, written.predicted_ns, written.relative_error);
     return leaders;
 }

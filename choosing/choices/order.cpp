@@ -14,17 +14,16 @@ bool can_tell_order(const trimtab_driver& driver) {
 
 }  // namespace
 
-bool is_of_contents(std::uint32_t doubt) {
-    const std::uint32_t why = doubt & 0xff;
-    return why == TRIMTAB_DOUBT_ARRAYS || why == TRIMTAB_DOUBT_NUMBER;
+bool can_be_ordered(std::uint32_t doubt) {
+    const std::uint32_t why = TRIMTAB_DOUBT_WHY(doubt);
+    return doubt == 0 || why == TRIMTAB_DOUBT_ARRAYS || why == TRIMTAB_DOUBT_NUMBER;
 }
 
 bool is_surely_faster(const trimtab_driver& driver, const trimtab_device& device, const trimtab_image& image,
                       const PredictedLaunch& first, const PredictedLaunch& second) {
     if (first.doubt == 0 && second.doubt == 0) return true;
-    for (const std::uint32_t doubt : {first.doubt, second.doubt})
-        if (doubt != 0 && !is_of_contents(doubt)) return false;
-    return can_tell_order(driver) && driver.keeps_order(&device, &image, &first.asked, &second.asked) == 1;
+    return can_be_ordered(first.doubt) && can_be_ordered(second.doubt) && can_tell_order(driver) &&
+           driver.keeps_order(&device, &image, &first.asked, &second.asked) == 1;
 }
 
 }  // namespace trimtab::choosing

@@ -8,9 +8,9 @@
 
 namespace trimtab::choosing {
 
-// Of an uncertain prediction: whether it is for what arrays or numbers hold, and nothing else. Then its time is not known,
-// but which block is the fastest may be.
-[[nodiscard]] bool is_of_contents(std::uint32_t doubt);
+// Whether a prediction is certain, or uncertain only for what arrays or numbers hold: then its time is not known, but
+// whether another launch is faster may be.
+[[nodiscard]] bool can_be_ordered(std::uint32_t doubt);
 
 // A launch as a driver program predicted it.
 struct PredictedLaunch {

@@ -81,12 +81,8 @@ Decision with_best_total(Decision decision, const PredictedKernel& kernel, const
     const Extents written = shape.written.extent();
     const auto shared_bytes = static_cast<double>(shape.written.dynamic_shared_bytes);
     const std::vector<double> written_data = analysis::data_values(description, arguments, written);
-    trimtab_prediction as_written{};
-    if (driver.evaluate(&device, &image, written_data.data(), shape.written.block, shared_bytes,
-                        &as_written) != 0)
-        return decision;
     const PredictedLaunch written_launch{{written_data.data(), shape.written.block, shared_bytes},
-                                         as_written.uncertain};
+                                         decision.written_doubt};
     const auto best_of = [&](const Extents& extent) -> std::optional<Found> {
         const auto limits = analysis::legal_blocks_of_total(
             description, arguments, shape.written.grid, shape.written.block, device, image, to_dim3(extent));
@@ -126,7 +122,7 @@ Decision with_best_total(Decision decision, const PredictedKernel& kernel, const
         trimtab_prediction chosen{};
         if (driver.evaluate(&device, &image, written_data.data(), decision.launch.block, shared_bytes,
                             &chosen) != 0 ||
-            (chosen.uncertain != 0 && !is_of_contents(chosen.uncertain)))
+            !can_be_ordered(chosen.uncertain))
             return decision;
         relative_error = chosen.relative_error;
     }

@@ -125,6 +125,8 @@ typedef struct trimtab_limits {
 #define TRIMTAB_DOUBT_NUMBER 8u /* data: a number that reaches a branch has a value that was not profiled */
 #define TRIMTAB_DOUBT_ERROR 9u  /* metric: of all whose errors are too much together, the worst */
 #define TRIMTAB_DOUBT(why, place) ((why) | (uint32_t)(place) << 8)
+#define TRIMTAB_DOUBT_WHY(doubt) ((doubt) & 0xffu)
+#define TRIMTAB_DOUBT_PLACE(doubt) ((doubt) >> 8)
 
 typedef struct trimtab_prediction {
     double predicted_ns;   /* of the kernel on the device, launch overhead included */

@@ -245,6 +245,14 @@ TEST_F(EngineTest, WhatArraysHoldMattersWhereTheOrderOfBlocksHangsOnIt) {
             expect_as_written(kept, shape(), "which block is the fastest is uncertain");
             EXPECT_EQ(kept.doubt, doubt);
         }
+        // That the next one gains too little decides nothing.
+        script.predict = [](const double*, trimtab_dim3 block) {
+            return block.x == 128 ? 100.0 : block.x == 64 ? 999.0 : 1000.0;
+        };
+        script.others = {{64, 1, 1}};
+        start();
+        expect_as_written(decide(), shape(), "which block is the fastest is uncertain");
+        script.others.clear();
     }
 }
 

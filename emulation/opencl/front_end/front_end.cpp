@@ -207,8 +207,8 @@ class Compilation {
             words.emplace_back(word);
         words.insert(words.end(), {"-MF", dependencies_});
         // What GPUs' compilers warn of, this one's newer clang takes for errors.
-        for (const char* warned : {"-Wno-error=incompatible-pointer-types", "-Wno-error=int-conversion"})
-            if (std::ranges::find(options, "-Werror") == options.end()) words.emplace_back(warned);
+        if (std::ranges::find(options, "-Werror") == options.end())
+            words.insert(words.end(), {"-Wno-error=incompatible-pointer-types", "-Wno-error=int-conversion"});
         for (const std::string& library : linked)
             words.insert(words.end(), {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", library});
         if (request_->keeps_accesses) words.insert(words.end(), {"-Xclang", "-disable-llvm-passes"});

@@ -28,6 +28,8 @@ void compile(const std::shared_ptr<ProgramRecord>& program) {
             failure = compilers.error().text();
         } else if (const std::string asked = asked_of_compiler(program->source, *words); !asked.empty()) {
             failure = "its source asks its compiler for " + asked;
+        } else if (program->opencl_version == 0 && program->source.contains("__OPENCL_VERSION__")) {
+            failure = "its source reads __OPENCL_VERSION__, and its devices have none in common";
         } else if (auto made = compile_program(
                        *compilers, {.source = program->source, .options = *words, .keeps_accesses = true})) {
             code = std::make_unique<CompiledProgram>(std::move(*made));
