@@ -99,12 +99,14 @@ class Program:
             if name not in THIRTY[self.name] or not lines[kernel]:
                 continue
             decided = any(line["by"] != "unchanged" for line in lines[kernel])
+            changed = any(line["chosen"] != line["written"] for line in lines[kernel])
             rows[name] = {
                 "program": self.name, "kernel": name,
                 "by": self.tuned_by(kernel, description, stated, suggested) if decided else "not",
                 "verified": self.outcome(verified.get(kernel), description),
-                "changed": any(line["chosen"] != line["written"] for line in lines[kernel]),
-                "written_ns": written_ns[kernel], "chosen_ns": chosen_ns[kernel],
+                "changed": changed,
+                # Unchanged ones may take longer in one run than in the next: that is no gain.
+                "written_ns": written_ns[kernel], "chosen_ns": chosen_ns[kernel] if changed else written_ns[kernel],
                 "reason": "" if decided else lines[kernel][0]["reason"]}
         return rows
 
