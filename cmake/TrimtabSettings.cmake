@@ -96,7 +96,7 @@ endfunction()
 
 # Several files of a target as one: the headers and templates that they share are compiled once for all of them. For builds from
 # scratch; whoever changes a file compiles all that stand with it. Names in anonymous namespaces differ within a target
-# for that. Every file includes what it uses all the same: the default preset compiles each by itself.
+# for that. Every file includes what it uses all the same. The scripts switch it on for a folder that is new.
 option(TRIMTAB_UNITY "Compile several files of a target together" OFF)
 if(TRIMTAB_UNITY)
   set(CMAKE_UNITY_BUILD ON)

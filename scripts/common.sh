@@ -53,13 +53,17 @@ find_cuda() {
     return 1
 }
 
-# configure PRESET [cmake arguments]: quiet unless it fails.
+# folder_of PRESET: where it is built.
+folder_of() { if [[ $1 == default ]]; then echo build; else echo "build-$1"; fi; }
+
+# configure PRESET [cmake arguments]: quiet unless it fails. A folder that is there keeps its launcher of compilers: with
+# another one, all of it would be built again.
 configure() {
     local preset=$1 cuda log
     shift
     cuda=$(find_cuda) || die 3 "no CUDA toolkit: run scripts/setup.sh"
     local launcher=()
-    if command -v ccache >/dev/null; then
+    if [[ ! -f $root/$(folder_of "$preset")/CMakeCache.txt ]] && command -v ccache >/dev/null; then
         # It knows objects again that were made with a precompiled header only where it may overlook when that was made.
         local cached="env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache"
         launcher=("-DCMAKE_C_COMPILER_LAUNCHER=$cached" "-DCMAKE_CXX_COMPILER_LAUNCHER=$cached")

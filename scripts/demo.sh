@@ -36,11 +36,11 @@ step() {
 cd "$root"
 if $setup; then scripts/setup.sh; fi
 if [[ ! -f build/build.ninja ]]; then
-    # Tests and benchmarks need packages that only developers install. Who is none builds once: in fewer, larger pieces.
+    # Tests and benchmarks need packages that only developers install.
     parts=()
     scripts/setup.sh --developer --check >/dev/null 2>&1 ||
-        parts=(-DTRIMTAB_TESTS=OFF -DTRIMTAB_BENCHMARKS=OFF -DTRIMTAB_UNITY=ON)
-    configure default "${parts[@]}"
+        parts=(-DTRIMTAB_TESTS=OFF -DTRIMTAB_BENCHMARKS=OFF)
+    configure default -DTRIMTAB_UNITY=ON "${parts[@]}"
 fi
 say "building Trimtab in build/ (minutes, the first time)"
 build default product

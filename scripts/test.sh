@@ -96,10 +96,9 @@ own_sources() {
 # run_tests PRESET [ctest arguments]. Tests that fail are run once more, one at a time: what fails again is broken. What
 # failed only among others is unsteady: it does not stop a change, and is named in the last line so that it gets mended.
 run_tests() {
-    local preset=$1 folder=build failed
+    local preset=$1 failed
     shift
-    [[ $preset == default ]] || folder=build-$preset
-    failed=$folder/Testing/Temporary/LastTestsFailed.log
+    failed=$(folder_of "$preset")/Testing/Temporary/LastTestsFailed.log
     rm -f "$failed"
     if ctest --preset "$preset" -j "$jobs" "$@"; then return 0; fi
     [[ -s $failed ]] || return 1
@@ -134,10 +133,12 @@ stage_style() {
     return $failed
 }
 
-# Named, because scripts/demo.sh may have configured the folder otherwise. Every file is compiled by itself here: the other
-# stages compile several together.
+# From scratch in fewer, larger pieces. A folder that is there keeps its own, so that what scripts/demo.sh or a developer
+# has built is not built again.
 stage_build() {
-    configure default -DTRIMTAB_TESTS=ON -DTRIMTAB_BENCHMARKS=ON -DTRIMTAB_UNITY=OFF && build default
+    local pieces=()
+    [[ -f build/CMakeCache.txt ]] || pieces=(-DTRIMTAB_UNITY=ON)
+    configure default -DTRIMTAB_TESTS=ON -DTRIMTAB_BENCHMARKS=ON "${pieces[@]}" && build default
 }
 
 stage_tests() {

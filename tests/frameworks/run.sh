@@ -10,7 +10,7 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 work=$build/tests/frameworks/$name
 mkdir -p "$work"
 cd "$work"
-export XDG_CACHE_HOME=$work/cache CUDA_PATH=$cuda CUDA_HOME=$cuda CUDA_ROOT=$cuda PATH=$cuda/bin:$PATH PYTHONWARNINGS=ignore
+export XDG_CACHE_HOME=$work/cache CUDA_PATH=$cuda CUDA_HOME=$cuda CUDA_ROOT=$cuda PATH=$cuda/bin:$PATH PYTHONWARNINGS=ignore BUILD=$build
 export CUPY_CACHE_DIR=$work/cache/cupy WARP_CACHE_PATH=$work/cache/warp TRITON_CACHE_DIR=$work/cache/triton
 rm -rf cache
 unset TRIMTAB TRIMTAB_DEVICE TRIMTAB_LOG TRIMTAB_MODULES

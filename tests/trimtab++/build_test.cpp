@@ -105,6 +105,25 @@ TEST_F(Build, WithoutCudaItIsClangToTheLetter) {
     EXPECT_EQ(mine.text.substr(mine.text.find("error")), theirs.text.substr(theirs.text.find("error")));
 }
 
+// As generators of CUDA read it: the release is in the fourth line.
+TEST_F(Build, UnderNvccsNameItTellsTheToolkitsVersion) {
+    fs::create_symlink(TRIMTAB_BINARY_DIR "/bin/trimtab++", folder_ / "nvcc");
+    for (const char* option : {"--version", "-V"}) {
+        const Outcome told =
+            shell((folder_ / "nvcc").string() + " --cuda-path=" TRIMTAB_CUDA_PATH " " + option);
+        EXPECT_EQ(told.code, 0) << told.text;
+        EXPECT_THAT(told.text,
+                    testing::MatchesRegex("nvcc: NVIDIA [^\n]*\nIn its place: trimtab\\+\\+ [^\n]*\n"
+                                          "[^\n]*\nCuda compilation tools, release 1[3-9]\\.[0-9]+, "
+                                          "V1[3-9]\\.[0-9]+\\.0\n"));
+    }
+    EXPECT_THAT(shell(trimtab("--version")).text, testing::StartsWith("trimtab++ (Trimtab) "));
+    // nvcc's command lines need nvcc's defaults: an architecture, and a C++ that is GNU's.
+    const Outcome built = shell((folder_ / "nvcc").string() + " -O2 scale.cu -o scale --trimtab-quiet");
+    EXPECT_EQ(built.code, 0) << built.text;
+    EXPECT_THAT(shell("./scale").text, HasSubstr("PASS"));
+}
+
 // The files that a command line makes are those that clang++ makes.
 TEST_F(Build, MakesTheFilesThatClangMakes) {
     for (const std::string arguments :

@@ -291,9 +291,14 @@ KernelAdvice advise_kernel(const std::vector<const LaunchProfile*>& shapes, cons
 
 }  // namespace
 
+std::string factor_text(double factor) {
+    // 9.995 and more would be rounded to 10.00.
+    return factor < 9.995 ? fmt::format("{:.2f}", factor) : fmt::format("{:.0f}", factor);
+}
+
 std::string by_the_model(const Finding& finding, std::string_view before, std::string_view times) {
     if (!finding.model_gain) return {};
-    return fmt::format("{}by the model {:.2f}{}{}", before, *finding.model_gain, times,
+    return fmt::format("{}by the model {}{}{}", before, factor_text(*finding.model_gain), times,
                        finding.is_doubted() ? ": emulation finds it slower" : "");
 }
 

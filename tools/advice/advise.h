@@ -38,6 +38,9 @@ struct Finding {
     [[nodiscard]] bool is_doubted() const { return emulated_gain && *emulated_gain < 1; }
 };
 
+// How many times as fast, for a person: no decimals from 10 on, for no gain is known that well.
+[[nodiscard]] std::string factor_text(double factor);
+
 // What the model says of a finding that emulation judges, with `before` and the sign that follows a number of times; empty
 // of others.
 [[nodiscard]] std::string by_the_model(const Finding& finding, std::string_view before,

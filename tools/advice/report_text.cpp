@@ -11,7 +11,8 @@ namespace trimtab::advice {
 namespace {
 
 std::string gain_text(const Finding& finding) {
-    return fmt::format("{:.2f}x ({:.2f} to {:.2f})", finding.gain, finding.least, finding.most);
+    return fmt::format("{}x ({} to {})", factor_text(finding.gain), factor_text(finding.least),
+                       factor_text(finding.most));
 }
 
 // In closed form, unless it says otherwise.

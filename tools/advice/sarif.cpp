@@ -28,9 +28,10 @@ Json location_of(const Evidence& evidence) {
 
 Json result_of(const KernelAdvice& kernel, const Finding& finding) {
     Json locations = Json::array(), related = Json::array();
-    std::string message = fmt::format(
-        "{}: {}; the kernel would be {:.2f} times as fast ({:.2f} to {:.2f}{}).", kernel.facts.demangled,
-        finding.title, finding.gain, finding.least, finding.most, by_the_model(finding, "; ", ""));
+    std::string message =
+        fmt::format("{}: {}; the kernel would be {} times as fast ({} to {}{}).", kernel.facts.demangled,
+                    finding.title, factor_text(finding.gain), factor_text(finding.least),
+                    factor_text(finding.most), by_the_model(finding, "; ", ""));
     for (const Evidence& evidence : finding.evidence) {
         Json location = location_of(evidence);
         if (location.is_null()) continue;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trimtab++: a clang++ (or nvcc) whose CUDA programs choose their own thread blocks.
+#include <cstddef>
 #include <cstdio>
 #include <expected>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -146,24 +148,40 @@ int make_library(const CommandLine& line, const Toolchain& tools) {
     return objects ? run(library_command(line, tools, *objects)) : objects.error();
 }
 
+// nvcc's -V; clang has another.
+void spell_out_version(std::span<char*> words) {
+    static char version[] = "--version";
+    for (char*& word : words)
+        if (std::string_view(word) == "-V") word = version;
+}
+
+int say_nvcc_version(const CommandLine& line) {
+    const auto tools = find_toolchain(line.cuda_path);
+    if (!tools) return lacks(tools.error().text());
+    std::fputs(nvcc_version_text(toolkit_version(tools->cuda), tools->clangxx).c_str(), stdout);
+    return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     // As a build system's launcher of compilers: trimtab++ --trimtab-instead-of COMPILER ITS-ARGUMENTS...
     constexpr int launcher_words = 2;
     const bool is_launcher = argc > launcher_words && std::string_view(argv[1]) == "--trimtab-instead-of";
-    const bool was_nvcc = is_launcher && std::filesystem::path(argv[launcher_words]).filename() == "nvcc";
+    // Or under nvcc's name: a link to trimtab++ that is called nvcc.
+    const bool as_nvcc = std::filesystem::path(argv[is_launcher ? launcher_words : 0]).filename() == "nvcc";
     if (is_launcher) {
         argv[launcher_words] = argv[0];
         argc -= launcher_words;
         argv += launcher_words;
     }
+    if (as_nvcc) spell_out_version({argv + 1, argv + argc});
     auto line = read_command_line(argc, argv);
     if (!line) {
         std::fprintf(stderr, "trimtab++: error: %s\n", line.error().text().c_str());
         return exit_usage;
     }
-    line->nvcc.is_nvcc_style |= was_nvcc;
+    line->nvcc.is_nvcc_style |= as_nvcc;
     if (!line->documentation.empty()) {
         const auto written = write_documentation(line->documentation);
         return written ? 0 : lacks(written.error().text());
@@ -171,6 +189,7 @@ int main(int argc, char** argv) {
     if (!line->annotations.empty())
         if (const auto read = trimtab::analysis::read_annotation_file(line->annotations); !read)
             return lacks(read.error().text());
+    if (as_nvcc && line->asks_version) return say_nvcc_version(*line);
     if (line->asks_version || line->asks_help) {
         std::fputs((line->asks_version ? version_text() : help_text()).c_str(), stdout);
         std::fflush(stdout);

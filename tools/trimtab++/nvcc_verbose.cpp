@@ -20,6 +20,18 @@ bool is_verbose(const CommandLine& line) {
     return verbose && inputs;
 }
 
+std::string nvcc_version_text(unsigned cuda_version, const std::string& clangxx) {
+    // CUDA_VERSION is 1000 major + 10 minor (cuda.h); it does not have the third number.
+    const std::string release = fmt::format("{}.{}", cuda_version / 1000, cuda_version % 1000 / 10);
+    return fmt::format(
+        "nvcc: NVIDIA (R) Cuda compiler driver\n"
+        "In its place: trimtab++ (Trimtab) " TRIMTAB_VERSION
+        "\n"
+        "Compiles with {0}\n"
+        "Cuda compilation tools, release {1}, V{1}.0\n",
+        clangxx, release);
+}
+
 std::string nvcc_verbose_text(const CommandLine& line, const std::string& cuda, const std::string& own_path) {
     const char* path = std::getenv("PATH");
     const std::string libraries = fmt::format(R"("-L{0}/lib64/stubs" "-L{0}/lib64")", cuda);

@@ -33,8 +33,8 @@ std::string kernel_rows(const advice::Advice& advice) {
         const std::string first =
             kernel.findings.empty()
                 ? std::string("&ndash;")
-                : fmt::format("{}, {:.2f}&times;", escaped_html(kernel.findings.front().title),
-                              kernel.findings.front().gain);
+                : fmt::format("{}, {}&times;", escaped_html(kernel.findings.front().title),
+                              advice::factor_text(kernel.findings.front().gain));
         out += fmt::format(
             "<tr><td>{}</td><td class=\"number\">{:.0f} %</td><td class=\"number\">{}</td><td "
             "class=\"number\">{}</td><td class=\"why\">{}</td><td><a href=\"#kernel{}\">{}</a></td></tr>\n",
@@ -53,11 +53,12 @@ std::string findings_list(const std::vector<advice::Finding>& findings) {
     std::string out = "<ol class=\"findings\">\n";
     for (const advice::Finding& finding : findings) {
         out += fmt::format(
-            "<li><a href=\"#rule-{}\"><b>{}</b></a>{}: {:.2f}&times; as fast ({:.2f} to {:.2f}{}), {} "
+            "<li><a href=\"#rule-{}\"><b>{}</b></a>{}: {}&times; as fast ({} to {}{}), {} "
             "&micro;s {}. {}.{}",
             escaped_html(finding.rule), escaped_html(finding.title),
-            finding.change.empty() ? "" : " (" + escaped_html(finding.change) + ")", finding.gain,
-            finding.least, finding.most, advice::by_the_model(finding, "; ", "&times;"),
+            finding.change.empty() ? "" : " (" + escaped_html(finding.change) + ")",
+            advice::factor_text(finding.gain), advice::factor_text(finding.least),
+            advice::factor_text(finding.most), advice::by_the_model(finding, "; ", "&times;"),
             microseconds_text(std::abs(finding.saves_ns)), finding.saves_ns < 0 ? "more" : "less",
             escaped_html(capital(finding.remedy)),
             finding.by == "trimtab" ? " A program built by trimtab++ launches such blocks by itself." : "");

@@ -11,6 +11,13 @@
 namespace trimtab::advice {
 namespace {
 
+TEST(Reports, NoGainIsToldFinerThanItIsKnown) {
+    EXPECT_EQ(factor_text(1.5), "1.50");
+    EXPECT_EQ(factor_text(9.994), "9.99");
+    EXPECT_EQ(factor_text(9.996), "10");
+    EXPECT_EQ(factor_text(107.88), "108");
+}
+
 TEST(Reports, ThatAreBrokenAreNamed) {
     EXPECT_NE(former_report("{\"advice\": 1, \"kern", "old.json").error().text().find("old.json"),
               std::string::npos);
