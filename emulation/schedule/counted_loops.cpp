@@ -7,6 +7,9 @@
 #include "core/ptx/control_flow.h"
 #include "core/ptx/instruction_registers.h"
 #include "core/ptx/opcodes.h"
+#include "emulation/schedule/counted_nests.h"
+#include "emulation/schedule/loop_instructions.h"
+#include "emulation/schedule/wrong_values.h"
 
 namespace trimtab::schedule {
 
@@ -18,51 +21,6 @@ using ptx::OpcodeClass;
 using ptx::Operand;
 using ptx::RegisterIndex;
 
-bool is_integer(ptx::Type type) {
-    return ptx::integer_bits(type) >= 32;
-}
-
-// Integers in the order of their type.
-bool is_compared(ptx::Comparison comparison, ptx::Type type) {
-    switch (comparison) {
-        case ptx::Comparison::eq:
-        case ptx::Comparison::ne:
-            return true;
-        case ptx::Comparison::lt:
-        case ptx::Comparison::le:
-        case ptx::Comparison::gt:
-        case ptx::Comparison::ge:
-            return type != ptx::Type::b32 && type != ptx::Type::b64;
-        case ptx::Comparison::lo:
-        case ptx::Comparison::ls:
-        case ptx::Comparison::hi:
-        case ptx::Comparison::hs:
-            return type == ptx::Type::u32 || type == ptx::Type::u64;
-        default:
-            return false;
-    }
-}
-
-bool has_state(const ptx::Instruction& i) {
-    return ptx::reads(i, ptx::State::carry) || ptx::writes(i, ptx::State::carry) ||
-           ptx::reads(i, ptx::State::stack) || ptx::writes(i, ptx::State::stack);
-}
-
-// What memory holds, and with it whether it is what it would be, comes into its result.
-bool reads_memory(const ptx::Instruction& i) {
-    switch (ptx::info(i.opcode).opcode_class) {
-        case OpcodeClass::pure:
-        case OpcodeClass::control:
-        case OpcodeClass::hint:
-        case OpcodeClass::image_query:
-            return false;
-        case OpcodeClass::load:
-            return i.modifiers.space != ptx::Space::param && i.modifiers.space != ptx::Space::constant;
-        default:
-            return true;
-    }
-}
-
 class LoopFinder {
   public:
     LoopFinder(const FunctionCode& code, const ptx::ControlFlow& flow)
@@ -70,10 +28,14 @@ class LoopFinder {
 
     std::vector<CountedLoop> run() {
         std::vector<CountedLoop> out;
+        NestFinder nests(code_, flow_);
         for (const ptx::Loop& loop : flow_.loops) {
             const ptx::BasicBlock* const back = branch_back(loop);
-            if (loop.blocks.size() != (back == nullptr ? 1u : 2u)) continue;
-            if (auto found = counted(flow_.blocks[loop.header], back)) out.push_back(std::move(*found));
+            auto found = loop.blocks.size() == (back == nullptr ? 1u : 2u)
+                             ? counted(flow_.blocks[loop.header], back)
+                             : std::nullopt;
+            if (!found) found = nests.counted(loop);
+            if (found) out.push_back(std::move(*found));
         }
         return out;
     }
@@ -121,12 +83,7 @@ class LoopFinder {
             return false;
         for (std::uint32_t i = block.first; i < block.last; ++i) {
             if (code_.counted_at[i] != code_.instruction_base + block.first || has_state(at(i))) return false;
-            if (i + 1 == block.last) break;
-            const OpcodeClass kind = ptx::info(at(i).opcode).opcode_class;
-            if (at(i).guard != ptx::no_index || ptx::is_ordered(at(i))) return false;
-            if (kind != OpcodeClass::pure && kind != OpcodeClass::load && kind != OpcodeClass::store &&
-                kind != OpcodeClass::hint)
-                return false;
+            if (i + 1 != block.last && !is_plain_work(at(i))) return false;
         }
         return true;
     }
@@ -142,8 +99,7 @@ class LoopFinder {
     // A register of so many bytes, or a number.
     [[nodiscard]] std::optional<LoopOperand> operand(const Operand& o, std::uint32_t bytes) const {
         if (o.kind == Operand::Kind::immediate) return LoopOperand{.value = o.bits};
-        if (o.kind != Operand::Kind::reg || o.negated || !o.text.empty() ||
-            ptx::size_bytes(function_.registers[o.reg].type) != bytes ||
+        if (!is_plain_register(o) || ptx::size_bytes(function_.registers[o.reg].type) != bytes ||
             code_.registers[o.reg] == emulator::no_operand)
             return std::nullopt;
         return LoopOperand{.at = code_.registers[o.reg], .moving = moving_[o.reg]};
@@ -152,13 +108,10 @@ class LoopFinder {
     // r = r + x or r = r - x, where nothing else in the loop writes r, and nothing x.
     void find_moving(std::uint32_t i, CountedLoop& loop) {
         const ptx::Instruction& add = at(i);
-        if ((add.opcode != Opcode::add && add.opcode != Opcode::sub) || !is_integer(add.type) ||
-            add.modifiers.sat || add.modifiers.carry_out || add.operands.size() != 3 ||
-            add.destination_count != 1)
-            return;
+        if (!is_plain_sum(add)) return;
         const Operand& to = add.operands[0];
         const std::uint32_t bytes = ptx::size_bytes(add.type);
-        if (to.kind != Operand::Kind::reg || writes_[to.reg] != 1) return;
+        if (writes_[to.reg] != 1) return;
         const auto is_own = [&](const Operand& o) { return o.kind == Operand::Kind::reg && o.reg == to.reg; };
         const Operand* by = nullptr;
         if (is_own(add.operands[1]))
@@ -183,10 +136,7 @@ class LoopFinder {
             ptx::visit_writes(test,
                               [&](RegisterIndex reg) { writes_guard = writes_guard || reg == branch.guard; });
             if (!writes_guard) continue;
-            if (test.opcode != Opcode::setp || test.destination_count != 1 || test.operands.size() != 3 ||
-                test.modifiers.boolean_op != ptx::BooleanOp::none || !is_integer(test.type) ||
-                !is_compared(test.modifiers.comparison, test.type))
-                return false;
+            if (!is_plain_comparison(test)) return false;
             const std::uint32_t bytes = ptx::size_bytes(test.type);
             for (const auto& [from, to] :
                  {std::pair(&test.operands[1], &loop.left), std::pair(&test.operands[2], &loop.right)}) {
@@ -207,9 +157,8 @@ class LoopFinder {
 
     // --- what is wrong after iterations that were left out ---
 
-    [[nodiscard]] bool steers_nothing(const ptx::BasicBlock& block) {
-        wrong_.assign(function_.registers.size(), false);
-        is_memory_wrong_ = is_state_wrong_ = false;
+    [[nodiscard]] bool steers_nothing(const ptx::BasicBlock& block) const {
+        WrongValues wrong(function_);
         std::vector<bool> is_made(function_.registers.size(), false);
         for (std::uint32_t i = block.first; i < block.last; ++i) {
             // Right again once the loop's last iteration has run: what it makes of what stays, what moves, and what it
@@ -221,63 +170,11 @@ class LoopFinder {
             ptx::visit_writes(at(i), [&](RegisterIndex reg) {
                 if (moving_[reg] != none) return;
                 is_made[reg] = is_right;
-                if (!is_right) wrong_[reg] = true;
+                if (!is_right) wrong.add(reg);
             });
-            if (ptx::info(at(i).opcode).opcode_class == OpcodeClass::store) is_memory_wrong_ = true;
+            if (ptx::info(at(i).opcode).opcode_class == OpcodeClass::store) wrong.add_memory();
         }
-        while (spread()) {
-        }
-        return std::ranges::none_of(function_.body, [this](const auto& i) { return is_steered(i); });
-    }
-
-    [[nodiscard]] bool is_wrong(const Operand& operand) const {
-        bool found = false;
-        ptx::visit_registers(operand, [&](RegisterIndex reg) { found = found || wrong_[reg]; });
-        return found;
-    }
-    [[nodiscard]] bool reads_wrong(const ptx::Instruction& i) const {
-        bool found = false;
-        ptx::visit_reads(i, [&](RegisterIndex reg) { found = found || wrong_[reg]; });
-        return found;
-    }
-
-    // Wherever the instructions stand: that is more than can come to pass. Is there more than before?
-    bool spread() {
-        bool is_more = false, is_carry_wrong = false;
-        for (const ptx::Instruction& i : function_.body) {
-            const bool takes_state = has_state(i);
-            const bool is_right = !reads_wrong(i) && !(is_memory_wrong_ && reads_memory(i)) &&
-                                  !(takes_state && is_state_wrong_);
-            if (is_right) continue;
-            is_carry_wrong = is_carry_wrong || takes_state;
-            ptx::visit_writes(i, [&](RegisterIndex reg) {
-                is_more = is_more || !wrong_[reg];
-                wrong_[reg] = true;
-            });
-            const OpcodeClass kind = ptx::info(i.opcode).opcode_class;
-            const bool stays_in_registers = kind == OpcodeClass::pure || kind == OpcodeClass::control ||
-                                            kind == OpcodeClass::load || kind == OpcodeClass::hint;
-            if (!stays_in_registers && !is_memory_wrong_) is_memory_wrong_ = is_more = true;
-        }
-        if (is_carry_wrong && !is_state_wrong_) is_state_wrong_ = is_more = true;
-        return is_more;
-    }
-
-    // It goes another way, or touches another place, for what is wrong.
-    [[nodiscard]] bool is_steered(const ptx::Instruction& i) const {
-        if (i.guard != ptx::no_index && wrong_[i.guard]) return true;
-        switch (ptx::info(i.opcode).opcode_class) {
-            case OpcodeClass::pure:
-            case OpcodeClass::image_query:
-                return false;
-            case OpcodeClass::store:
-            case OpcodeClass::atomic:
-                return std::ranges::any_of(i.operands, [this](const Operand& o) {
-                    return o.kind == Operand::Kind::address && is_wrong(o);
-                });
-            default:
-                return reads_wrong(i);
-        }
+        return wrong.steer_nothing();
     }
 
     const FunctionCode& code_;
@@ -286,8 +183,6 @@ class LoopFinder {
     // Of the loop that is looked at, by register: how often it writes it; which of its moving ones it is, and where it
     // moves.
     std::vector<std::uint32_t> writes_, moving_, moved_at_;
-    std::vector<bool> wrong_;  // by register
-    bool is_memory_wrong_ = false, is_state_wrong_ = false;
 };
 
 }  // namespace

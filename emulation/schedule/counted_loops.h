@@ -8,8 +8,11 @@
 // memory if an iteration stores, is wrong after that. So a loop is only taken if nothing wrong reaches a branch, a
 // guard or an address anywhere in the kernel: its warps then go the same way and touch the same places as if every
 // iteration had been run.
+//
+// Or it is a nest: it holds branches and loops, each of which goes the same way in every iteration.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -36,12 +39,22 @@ struct CountedLoop {
     };
     std::uint32_t slot = 0;          // of its region, in the kernel's numbering
     std::uint32_t back_slot = none;  // of the bare branch back, where there is one
-    std::uint32_t instructions = 0;  // of an iteration
+    std::uint32_t instructions = 0;  // of an iteration; of a nest's it is seen when it runs
+    struct Region {
+        std::uint32_t slot = 0, instructions = 0;
+    };
+    std::vector<Region> regions;  // a nest's, by slot; empty: it is none
     std::vector<Moving> moving;
     LoopOperand left{}, right{};  // what is compared
     ptx::Comparison comparison = ptx::Comparison::none;
     ptx::Type type = ptx::Type::none;  // in which it is
     bool goes_on_if = true;            // the comparison's result with which there is another iteration
+
+    [[nodiscard]] bool is_nest() const { return !regions.empty(); }
+    // Of a nest.
+    [[nodiscard]] bool has(std::uint32_t of_region) const {
+        return std::ranges::binary_search(regions, of_region, {}, &Region::slot);
+    }
 };
 
 // Of a kernel without calls; others have none.

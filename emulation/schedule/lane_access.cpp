@@ -15,7 +15,8 @@ constexpr unsigned lane_count = LaneAccess::most, banks = 32, bank_bytes = 4, se
 template <class Each>
 void touch_sectors(std::vector<Line>& lines, Request& request, const Each& each) {
     const std::size_t first = lines.size();
-    std::size_t last = first;  // where the lane before found its line
+    std::size_t last = first;      // where the lane before found its line
+    std::uint64_t beyond_all = 0;  // no line has this number, or a greater one
     const auto touch = [&](std::uint64_t sector) {
         const std::uint64_t number = sector >> (line_shift - sector_shift);
         const auto bit = static_cast<std::uint8_t>(1u << (sector & 3));
@@ -23,12 +24,14 @@ void touch_sectors(std::vector<Line>& lines, Request& request, const Each& each)
             lines[last].sectors |= bit;
             return;
         }
-        for (last = first; last < lines.size(); ++last)
+        // Lanes mostly ask for ascending addresses.
+        for (last = number < beyond_all ? first : lines.size(); last < lines.size(); ++last)
             if (lines[last].number == number) {
                 lines[last].sectors |= bit;
                 return;
             }
         lines.push_back({.number = number, .sectors = bit});
+        beyond_all = std::max(beyond_all, number + 1);
     };
     each(touch);
     request.first_line = static_cast<std::uint32_t>(first);
@@ -78,18 +81,23 @@ double store_slots(const LaneAccess& lanes, unsigned bytes, const StoreRules& ru
         std::uint32_t written = 0;  // bits: its bytes
         std::uint8_t quads = 0;     // bits: of lanes that write there
     };
-    std::array<Sector, 4 * lane_count> sectors;
+    std::array<Sector, 4 * lane_count> sectors;  // set as they are taken
     unsigned count = 0, last = 0;
+    std::uint64_t beyond_all = 0;  // no sector has this number, or a greater one
+    bool ascends = true;
     for (unsigned i = 0; i < lanes.count; ++i)
         for (std::uint64_t at = lanes.address[i], end = at + std::max(1u, bytes); at < end;) {
             const std::uint64_t number = at >> sector_shift,
                                 next = std::min((number + 1) << sector_shift, end);
             if (last >= count || sectors[last].number != number)
-                for (last = 0; last < count && sectors[last].number != number; ++last) {
+                for (last = number < beyond_all ? 0 : count; last < count && sectors[last].number != number;
+                     ++last) {
                 }
             if (last == count) {
                 if (count == sectors.size()) return static_cast<double>(count);
                 sectors[count++] = {.number = number};
+                ascends = ascends && number >= beyond_all;
+                beyond_all = std::max(beyond_all, number + 1);
             }
             const auto length = static_cast<unsigned>(next - at);
             const std::uint32_t mask = length >= 32 ? ~0u : (1u << length) - 1;
@@ -97,8 +105,9 @@ double store_slots(const LaneAccess& lanes, unsigned bytes, const StoreRules& ru
             sectors[last].quads |= static_cast<std::uint8_t>(1u << (lanes.lane[i] / 4));
             at = next;
         }
-    std::sort(sectors.begin(), sectors.begin() + count,
-              [](const Sector& a, const Sector& b) { return a.number < b.number; });
+    if (!ascends)
+        std::sort(sectors.begin(), sectors.begin() + count,
+                  [](const Sector& a, const Sector& b) { return a.number < b.number; });
     double slots = 0;
     for (unsigned i = 0; i < count; ++i) {
         const Sector& one = sectors[i];

@@ -2,6 +2,7 @@
 // What one access of a warp touches, by the addresses of its lanes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -25,6 +26,11 @@ struct LaneAccess {
     void add(unsigned number, std::uint64_t at) {
         lane[count] = static_cast<std::uint8_t>(number);
         address[count++] = at;
+    }
+    [[nodiscard]] bool operator==(const LaneAccess& other) const {
+        return count == other.count &&
+               std::equal(address.begin(), address.begin() + count, other.address.begin()) &&
+               std::equal(lane.begin(), lane.begin() + count, other.lane.begin());
     }
 };
 

@@ -41,6 +41,9 @@ LaneAccess lanes_of(const Warp& w, const MemoryInfo& info, LaneAddresses::Shape 
     return out;
 }
 
+// Iterations of one loop that are left out at once.
+constexpr std::uint32_t most_left_out = 1u << 30;
+
 }  // namespace
 
 TraceWriter::Place Recorder::place_of(const Warp& w) const {
@@ -60,11 +63,32 @@ void Recorder::enters(Warp& w, const emulator::RegionInfo& region) {
     // The iteration is not kept, and neither are those that follow it.
     const CountedLoop* const loop = counted_.at(region.slot);
     if (loop == nullptr) return;
-    constexpr std::uint32_t most = 1u << 30;
-    if (writer_.recorded().entered[place.block][place.warp][region.slot] >= most) return;
-    const std::uint64_t iterations = skip_iterations(w, *loop, most);
+    if (writer_.recorded().entered[place.block][place.warp][region.slot] >= most_left_out) return;
+    if (loop->is_nest()) return leave_out_nest(w, place, *loop);
+    const std::uint64_t iterations = skip_iterations(w, *loop, most_left_out);
     writer_.leave_out(place, iterations, {region.slot, loop->back_slot});
     skipped_ += iterations * loop->instructions;
+}
+
+// Iterations that are left out do as the one that ends here did, if it was of the same lanes and of nothing else.
+void Recorder::leave_out_nest(Warp& w, TraceWriter::Place place, const CountedLoop& nest) {
+    SeenTop& seen = seen_tops_[{place.block, place.warp, nest.slot}];
+    const std::vector<std::uint32_t>& entered = writer_.recorded().entered[place.block][place.warp];
+    if (seen.lanes == w.path_lanes && seen.mark.entered.size() == entered.size() &&
+        entered[nest.slot] == seen.mark.entered[nest.slot] + 1) {
+        bool is_whole = true;
+        std::uint64_t instructions = 0;
+        for (std::uint32_t slot = 0; slot < entered.size(); ++slot)
+            is_whole = is_whole && (entered[slot] == seen.mark.entered[slot] || nest.has(slot));
+        for (const CountedLoop::Region& one : nest.regions)
+            instructions += std::uint64_t{entered[one.slot] - seen.mark.entered[one.slot]} * one.instructions;
+        if (is_whole) {
+            const std::uint64_t iterations = skip_iterations(w, nest, most_left_out);
+            writer_.leave_out_like(place, seen.mark, iterations);
+            skipped_ += iterations * instructions;
+        }
+    }
+    seen = {.lanes = w.path_lanes, .mark = writer_.mark(place)};
 }
 
 void Recorder::accesses_local(Warp& w, const emulator::Op* op) {

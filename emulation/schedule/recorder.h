@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <tuple>
 
 #include "emulation/emulator/exec/observer.h"
 #include "emulation/schedule/skip_iterations.h"
@@ -31,12 +32,21 @@ class Recorder : public emulator::LaunchObserver {
     void enters(emulator::Warp& w, const emulator::RegionInfo& region) override;
 
   private:
+    // When a warp last came to the top of a nest.
+    struct SeenTop {
+        std::uint32_t lanes = 0;
+        TraceWriter::Mark mark{};
+    };
+
     [[nodiscard]] TraceWriter::Place place_of(const emulator::Warp& w) const;
+    void leave_out_nest(emulator::Warp& w, TraceWriter::Place place, const CountedLoop& nest);
 
     const emulator::Program& program_;
     const LoopsBySlot& counted_;
     TraceWriter writer_;
     std::map<std::uint64_t, std::size_t> number_of_;
+    std::map<std::tuple<std::size_t, std::size_t, std::uint32_t>, SeenTop>
+        seen_tops_;  // by block, warp and slot
     std::uint64_t skipped_ = 0;
     bool is_over_ = false;  // what runs now was launched from the device
 };

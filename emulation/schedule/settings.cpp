@@ -20,7 +20,7 @@ bool has_latency(Resource resource) {
     return resource != Resource::load_store && resource != Resource::issue;
 }
 
-std::string resource_names() {
+std::string listed_resources() {
     std::vector<std::string_view> names;
     for (std::size_t r = 0; r < resource_count; ++r) names.push_back(name(static_cast<Resource>(r)));
     return fmt::format("{}", fmt::join(names, ", "));
@@ -37,7 +37,7 @@ std::expected<Settings::Number, std::string> number_from(std::string_view text) 
     const auto resource = resource_named(text.substr(0, dot));
     if (!resource)
         return std::unexpected(
-            fmt::format("{}: there is no such resource, but {}", text.substr(0, dot), resource_names()));
+            fmt::format("{}: there is no such resource, but {}", text.substr(0, dot), listed_resources()));
     Settings::Number out{.resource = *resource, .is_gap = key == "gap", .cycles = 0};
     if (!out.is_gap && key != "latency")
         return std::unexpected(fmt::format("{}: a resource has a latency and a gap", text));

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/ptx/comparison.h"
+#include "emulation/emulator/exec/block.h"
 #include "emulation/emulator/exec/code.h"
 #include "emulation/emulator/exec/warp.h"
 
@@ -154,11 +155,52 @@ std::uint64_t skip_iterations(Warp& w, const CountedLoop& loop, std::uint64_t mo
     return iterations;
 }
 
+NestWatch::NestWatch(const LoopsBySlot& loops) {
+    for (const CountedLoop& loop : loops.all())
+        if (loop.is_nest()) nests_.push_back(&loop);
+}
+
+std::vector<NestWatch::Seen>& NestWatch::of(const Warp& w) {
+    std::vector<Seen>& seen = warps_[{w.block->linear_index(), w.index}];
+    seen.resize(nests_.size());
+    return seen;
+}
+
+std::uint64_t NestWatch::enters(const Warp& w, const emulator::RegionInfo& region) {
+    if (nests_.empty()) return 0;
+    std::vector<Seen>& seen = of(w);
+    std::uint64_t iteration = 0;
+    for (std::size_t n = 0; n < nests_.size(); ++n) {
+        Seen& one = seen[n];
+        if (nests_[n]->slot == region.slot) {
+            if (one.is_whole && one.lanes == w.path_lanes) iteration = one.instructions;
+            one = {.is_whole = true, .lanes = w.path_lanes, .instructions = region.count};
+        } else if (nests_[n]->has(region.slot)) {
+            one.instructions += region.count;
+        } else {
+            one.is_whole = false;
+        }
+    }
+    return iteration;
+}
+
+void NestWatch::leaves_out(const Warp& w, std::uint32_t slot, std::uint64_t instructions) {
+    if (nests_.empty()) return;
+    std::vector<Seen>& seen = of(w);
+    for (std::size_t n = 0; n < nests_.size(); ++n)
+        if (nests_[n]->slot != slot && nests_[n]->has(slot)) seen[n].instructions += instructions;
+}
+
 void TurnSkipper::enters(Warp& w, const emulator::RegionInfo& region) {
-    const CountedLoop* const loop = is_over_ ? nullptr : loops_.at(region.slot);
-    if (loop == nullptr) return;
+    if (is_over_) return;
+    const std::uint64_t iteration = watch_.enters(w, region);
+    const CountedLoop* const loop = loops_.at(region.slot);
+    if (loop == nullptr || (loop->is_nest() && iteration == 0)) return;
     constexpr std::uint64_t most = 1u << 30;
-    skipped_ += skip_iterations(w, *loop, most) * loop->instructions;
+    const std::uint64_t instructions =
+        skip_iterations(w, *loop, most) * (loop->is_nest() ? iteration : loop->instructions);
+    watch_.leaves_out(w, region.slot, instructions);
+    skipped_ += instructions;
 }
 
 }  // namespace trimtab::schedule

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "emulation/emulator/exec/observer.h"
@@ -20,6 +22,8 @@ class LoopsBySlot {
         return slot < number_.size() && number_[slot] != none ? &loops_[number_[slot]] : nullptr;
     }
 
+    [[nodiscard]] const std::vector<CountedLoop>& all() const { return loops_; }
+
   private:
     std::vector<CountedLoop> loops_;
     std::vector<std::uint32_t> number_;
@@ -29,10 +33,33 @@ class LoopsBySlot {
 // last, `most` at most, and returns how many. The last iteration of the first lane that leaves is always run.
 [[nodiscard]] std::uint64_t skip_iterations(emulator::Warp& w, const CountedLoop& loop, std::uint64_t most);
 
+// What warps run of iterations of nests: those left out would do the same.
+class NestWatch {
+  public:
+    explicit NestWatch(const LoopsBySlot& loops);
+
+    // The warp's path enters a region. At the top of a nest, what the iteration that ends here ran: if it was seen whole,
+    // and went with the same lanes; else nought.
+    [[nodiscard]] std::uint64_t enters(const emulator::Warp& w, const emulator::RegionInfo& region);
+    // It leaves out iterations of the loop at that region, of so many instructions.
+    void leaves_out(const emulator::Warp& w, std::uint32_t slot, std::uint64_t instructions);
+
+  private:
+    struct Seen {
+        bool is_whole = false;
+        std::uint32_t lanes = 0;
+        std::uint64_t instructions = 0;
+    };
+    [[nodiscard]] std::vector<Seen>& of(const emulator::Warp& w);
+
+    std::vector<const CountedLoop*> nests_;
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::vector<Seen>> warps_;  // by block and warp
+};
+
 // Counts the warp instructions that iterations would have run that it leaves out of a launch: all that can be.
 class TurnSkipper : public emulator::LaunchObserver {
   public:
-    explicit TurnSkipper(const LoopsBySlot& loops) : loops_(loops) {}
+    explicit TurnSkipper(const LoopsBySlot& loops) : loops_(loops), watch_(loops) {}
     [[nodiscard]] std::uint64_t skipped_instructions() const { return skipped_; }
 
     void grid_started() override { is_over_ = true; }
@@ -40,6 +67,7 @@ class TurnSkipper : public emulator::LaunchObserver {
 
   private:
     const LoopsBySlot& loops_;
+    NestWatch watch_;
     std::uint64_t skipped_ = 0;
     bool is_over_ = false;  // what runs now was launched from the device
 };

@@ -112,6 +112,15 @@ void TraceWriter::leave_out_alike(Place at, std::uint32_t loop, const Mark& sinc
     for (std::size_t l = 0; l < all.size(); ++l) all[l] += more(all[l], since.iterations[l]);
 }
 
+void TraceWriter::leave_out_like(Place at, const Mark& since, std::uint64_t iterations) {
+    warps_[at.block][at.warp].open.back().iteration += iterations;
+    std::vector<std::uint32_t>& entered = out_.entered[at.block][at.warp];
+    for (std::size_t s = 0; s < entered.size(); ++s)
+        add_entries(entered[s], (entered[s] - since.entered[s]) * iterations);
+    std::vector<std::uint64_t>& all = out_.blocks[at.block].warps[at.warp].iterations;
+    for (std::size_t l = 0; l < all.size(); ++l) all[l] += (all[l] - since.iterations[l]) * iterations;
+}
+
 bool TraceWriter::wants(Place at, std::uint32_t instruction) const {
     if (instruction >= code_.request_at.size()) return false;
     const BuiltCode::Place& place = code_.request_at[instruction];
@@ -142,9 +151,16 @@ void TraceWriter::access(Place at, std::uint32_t instruction, LaneAccess lanes, 
         return;
     }
     if (place.is_arranged) lay_side_by_side(lanes, bytes);
-    touch_lines(lanes, bytes, out_.blocks[at.block].lines, request);
-    if (place.stores) request.store_slots = static_cast<float>(store_slots(lanes, bytes, stores_));
-    if (place.is_atomic) request.passes = static_cast<std::uint16_t>(most_at_once(lanes));
+    // A sum in memory is read and written at one place again and again.
+    LastAccess& last = last_accesses_[instruction];
+    if (last.block == at.block && last.bytes == bytes && last.lanes == lanes) {
+        request = last.request;
+    } else {
+        touch_lines(lanes, bytes, out_.blocks[at.block].lines, request);
+        if (place.stores) request.store_slots = static_cast<float>(store_slots(lanes, bytes, stores_));
+        if (place.is_atomic) request.passes = static_cast<std::uint16_t>(most_at_once(lanes));
+        last = {.block = at.block, .bytes = bytes, .lanes = lanes, .request = request};
+    }
     const std::uint32_t access = code_.access_at[instruction];
     if (access == none) return;
     std::uint64_t& first = out_.first_addresses[at.block][access];

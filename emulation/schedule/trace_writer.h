@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,9 @@ class TraceWriter {
     void leave_out_alike(Place place, std::uint32_t loop, const Mark& since, std::uint64_t seen,
                          std::uint64_t iterations);
 
+    // Likewise of the loop that it is in, innermost, where it has done one such iteration since then.
+    void leave_out_like(Place place, const Mark& since, std::uint64_t iterations);
+
     // Whether the access of that instruction is kept, and not written down already.
     [[nodiscard]] bool wants(Place place, std::uint32_t instruction) const;
     // Where it is, what it touches: `bytes` of each lane.
@@ -84,11 +88,20 @@ class TraceWriter {
         std::vector<OpenLoop> open;
         std::vector<std::uint32_t> last_step;  // by stretch; none: it is not kept
     };
+    // Of an instruction, whichever warp's.
+    struct LastAccess {
+        std::size_t block = no_block;
+        unsigned bytes = 0;
+        LaneAccess lanes{};
+        Request request{};
+    };
+    static constexpr std::size_t no_block = ~std::size_t{0};
     [[nodiscard]] Request& request_of(Place place, std::uint32_t instruction);
 
     const BuiltCode& code_;
     StoreRules stores_;
     std::vector<std::vector<WarpState>> warps_;  // by block
+    std::unordered_map<std::uint32_t, LastAccess> last_accesses_;
     std::size_t steps_ = 0;
     RecordedBlocks out_;
 };

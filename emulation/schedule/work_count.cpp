@@ -74,6 +74,7 @@ class Counter {
             std::vector<WorkCount> late(code_.loops.size()), kept(code_.loops.size());
             count_iterations(warp, own);
             for (const Step& step : warp.steps) {
+                if (!is_kept(code_, step)) continue;
                 const std::size_t depth = innermost(step);
                 const WorkCount of_step = count_step(block, warp, step);
                 out.add(of_step, 1);
@@ -98,6 +99,7 @@ class Counter {
         for (const bool late : {false, true})
             for (const WarpTrace& warp : block.warps)
                 for (const Step& step : warp.steps) {
+                    if (!is_kept(code_, step)) continue;
                     const std::size_t depth = innermost(step);
                     if ((depth != outside && is_late(code_, step, depth)) == late)
                         touch(block, warp, step, late ? step.loops[depth] : outside, lines);
@@ -109,6 +111,7 @@ class Counter {
     void count_iterations(const WarpTrace& warp, std::vector<LoopIterations>& own) const {
         const Step* before = nullptr;
         for (const Step& step : warp.steps) {
+            if (!is_kept(code_, step)) continue;
             bool is_new = false;  // with a loop's iteration, those of the loops in it are
             for (std::size_t d = 0; d < loop_depth && step.loops[d] != no_loop; ++d) {
                 is_new = is_new || before == nullptr || before->loops[d] != step.loops[d] ||

@@ -24,6 +24,13 @@ struct WorkCount {
 // for all traced blocks together.
 [[nodiscard]] WorkCount work_count(const KernelTrace& trace, const Machine& machine, double blocks);
 
+// Steps of iterations beyond those that are kept may have been recorded before it showed that fewer will do.
+[[nodiscard]] inline bool is_kept(const Code& code, const Step& step) {
+    for (std::size_t d = 0; d < loop_depth && step.loops[d] != no_loop; ++d)
+        if (step.iteration[d] > code.loops[step.loops[d]].kept_iterations) return false;
+    return true;
+}
+
 // Iterations of a loop that show what those beyond what the trace keeps do.
 [[nodiscard]] inline bool is_late(const Code& code, const Step& step, std::size_t depth) {
     return step.iteration[depth] > code.loops[step.loops[depth]].kept_iterations / 2;

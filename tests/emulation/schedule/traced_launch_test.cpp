@@ -12,6 +12,7 @@
 #include "emulation/schedule/architecture.h"
 #include "emulation/schedule/estimate.h"
 #include "emulation/schedule/recorder.h"
+#include "tests/emulation/schedule/told_by.h"
 #include "tests/emulation/schedule/traced_kernel.h"
 
 namespace trimtab::schedule {
@@ -289,26 +290,6 @@ $L:
     const auto memory = bottleneck(rows, 300, {160, 1, 1}, {256, 1, 1}, 4);
     EXPECT_TRUE(memory == std::pair(Resource::l2, true) || memory == std::pair(Resource::dram, true))
         << name(memory.first);
-}
-
-// What a traced warp did, and what follows from it; not what it took to find out.
-std::string told_by(const TracedLaunch& launch) {
-    std::string out = fmt::format("ratio {} ", launch.work_ratio);
-    for (const BlockTrace& block : launch.trace.blocks)
-        for (const WarpTrace& warp : block.warps) {
-            for (const std::uint64_t iterations : warp.iterations)
-                out += fmt::format("iterations {} ", iterations);
-            for (const Step& step : warp.steps) out += fmt::format("{}:{} ", step.stretch, step.iteration[0]);
-            for (const Request& one : warp.requests) {
-                out += fmt::format("[{} {} {}", one.lanes, one.sectors, one.passes);
-                for (unsigned n = 0; n < one.lines; ++n)
-                    out += fmt::format(" {}", block.lines[one.first_line + n].number);
-                out += ']';
-            }
-        }
-    for (const Access& access : launch.trace.accesses)
-        out += fmt::format("shared {} {} ", access.dram_sectors, access.dram_waits);
-    return out + fmt::format("cycles {}", estimate(launch).cycles);
 }
 
 // Against a run of every iteration. Blocks of a wave are traced, others counted; lane 5 of block 3 has other bounds
