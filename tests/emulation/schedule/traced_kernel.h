@@ -23,7 +23,7 @@ struct Traced {
 };
 
 // A kernel of one pointer and one count; its body may use %rd1 (the pointer), %r1 (the count), %r2 (tid.x), %r3
-// (ctaid.x), %rd4, %rd5, %r4 to %r9, %f1 to %f9, %p1, %p2.
+// (ctaid.x), %rd4 to %rd9, %r4 to %r15, %f1 to %f9, %p1, %p2.
 inline std::expected<Traced, Error> trace(const std::string& body, std::uint32_t count,
                                           trimtab_dim3 grid = {1, 1, 1}, trimtab_dim3 block = {32, 1, 1},
                                           const model::Device& device = *model::find_device("rtx2070super"),
@@ -36,7 +36,7 @@ inline std::expected<Traced, Error> trace(const std::string& body, std::uint32_t
 .visible .entry kernel(.param .u64 kernel_0, .param .u32 kernel_1)
 {{
     .shared .align 4 .b8 buffer[8192];
-    .reg .pred %p<4>; .reg .f32 %f<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f64 %d<4>;
+    .reg .pred %p<4>; .reg .f32 %f<10>; .reg .b32 %r<16>; .reg .b64 %rd<10>; .reg .f64 %d<4>;
     ld.param.u64 %rd1, [kernel_0];
     ld.param.u32 %r1, [kernel_1];
     mov.u32 %r2, %tid.x;

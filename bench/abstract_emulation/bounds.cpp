@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// bench/emulation_bounds: every answer of abstract emulation between its bounds? For kernels of the PolyBench samples and
+// for captured launches, on devices, in every legal block whose sizes are powers of two.
+#include "emulation/schedule/bounds.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "bench/abstract_emulation/counted_bounds.h"
+#include "bench/selection_quality/kernel_list.h"
+#include "core/analysis/launches/legal_blocks.h"
+#include "core/base/process.h"
+#include "core/base/temporary_folder.h"
+#include "core/model/occupancy.h"
+#include "emulation/schedule/estimate.h"
+#include "tools/trimtab/captured_launch.h"
+#include "tools/trimtab/command.h"
+#include "tools/trimtab/emulated_schedule.h"
+#include "tools/trimtab/search_candidates.h"
+
+namespace trimtab::bench {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using tools::ExitCode;
+
+struct Options {
+    std::string kernels = TRIMTAB_BENCH_KERNELS;
+    std::vector<std::uint64_t> sizes;
+    std::vector<std::string> captures, devices, apps;
+    bool from_ptx = false, json = false;
+    unsigned threads = 2;
+};
+
+// One kernel with its arguments, as its program launches it.
+struct Case {
+    std::string what;
+    tools::LaunchOptions asked;
+    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
+    std::uint32_t dynamic_shared_bytes = 0;
+};
+
+struct Tally {
+    std::size_t answers = 0, of_machine_code = 0, not_launched = 0, crossed = 0, crossed_counts = 0;
+    // Least over its bound, and of the answer to the most: how near the nearest came.
+    double nearest_least = 1e300, nearest_counted = 1e300, nearest_most = 0, nearest_counted_most = 0;
+    std::vector<std::string> lines;
+
+    void add(const Tally& more) {
+        answers += more.answers;
+        of_machine_code += more.of_machine_code;
+        not_launched += more.not_launched;
+        crossed += more.crossed;
+        crossed_counts += more.crossed_counts;
+        nearest_least = std::min(nearest_least, more.nearest_least);
+        nearest_counted = std::min(nearest_counted, more.nearest_counted);
+        nearest_most = std::max(nearest_most, more.nearest_most);
+        nearest_counted_most = std::max(nearest_counted_most, more.nearest_counted_most);
+        lines.insert(lines.end(), more.lines.begin(), more.lines.end());
+    }
+};
+
+std::vector<trimtab_dim3> powers_of_two(const trimtab_dim3& written) {
+    std::vector<trimtab_dim3> out;
+    for (std::uint32_t x = 1; x <= 1024; x *= 2)
+        for (std::uint32_t y = 1; x * y <= 1024; y *= 2)
+            for (std::uint32_t z = 1; x * y * z <= 1024; z *= 2)
+                if (x * y * z >= 32 && (y == 1 || written.y > 1) && (z == 1 || written.z > 1))
+                    out.push_back({x, y, z});
+    return out;
+}
+
+std::expected<std::vector<Case>, Error> samples(const Options& options, const base::TemporaryFolder& folder) {
+    const auto kernels = read_kernel_list(options.kernels);
+    if (!kernels) return std::unexpected(kernels.error());
+    std::map<std::string, std::string> built;
+    std::set<std::pair<std::string, std::string>> seen;
+    std::vector<Case> out;
+    for (const ListedKernel& kernel : *kernels) {
+        if (!options.apps.empty() && std::ranges::find(options.apps, kernel.app) == options.apps.end())
+            continue;
+        if (!seen.emplace(kernel.source, kernel.symbol).second) continue;
+        std::string& object = built[kernel.source];
+        if (object.empty()) {
+            object = folder.file(fmt::format("{}.o", built.size()));
+            const auto made = base::run_to_success(
+                {.words = {TRIMTAB_BENCH_COMPILER, "-O3", "--trimtab-quiet", "--trimtab-profile=off",
+                           "-I" TRIMTAB_BENCH_INCLUDE, "-c", kernel.source, "-o", object}});
+            if (!made) return std::unexpected(made.error());
+        }
+        for (const std::uint64_t n : options.sizes) {
+            Case one{.what = fmt::format("{} N = {}", kernel.symbol, n), .asked = {}};
+            one.asked.file = object;
+            one.asked.kernel = kernel.symbol;
+            one.asked.arguments = launches_at(kernel, n, 1).front().texts;
+            const auto blocks = [&](std::size_t d) {
+                const auto extent = static_cast<std::uint64_t>(
+                    evaluate_size(kernel.extent[d], static_cast<std::int64_t>(n)).value_or(1));
+                return static_cast<std::uint32_t>((extent + kernel.block[d] - 1) / kernel.block[d]);
+            };
+            one.block.x = kernel.block[0];
+            one.grid.x = blocks(0);
+            if (kernel.extent.size() > 1) {
+                one.block.y = kernel.block[1];
+                one.grid.y = blocks(1);
+            }
+            out.push_back(std::move(one));
+        }
+    }
+    return out;
+}
+
+std::expected<std::vector<Case>, Error> captures(const Options& options) {
+    std::vector<Case> out;
+    for (const std::string& file : options.captures) {
+        Case one{.what = file, .asked = {}};
+        one.asked.capture = file;
+        const auto question = tools::look_up(one.asked);
+        if (!question) return std::unexpected(question.error());
+        const auto grid = tools::grid_of(*question, ""), block = tools::block_of(*question, "");
+        if (!grid || !block) return std::unexpected(grid ? block.error() : grid.error());
+        one.grid = *grid;
+        one.block = *block;
+        one.dynamic_shared_bytes = question->captured->capture.dynamic_shared_bytes;
+        one.what = fmt::format("{} {}", question->description().demangled, file.substr(file.rfind('/') + 1));
+        out.push_back(std::move(one));
+    }
+    return out;
+}
+
+// The legal launches: the one that is written alone where its block must stay.
+std::vector<tools::LaunchCandidate> launches_of(const tools::LaunchQuestion& question, const Case& one) {
+    auto space = tools::legal_launches(question, {.grid = one.grid,
+                                                  .block = one.block,
+                                                  .dynamic_shared_bytes = double(one.dynamic_shared_bytes),
+                                                  .blocks = powers_of_two(one.block)});
+    if (space && !space->candidates.empty()) return std::move(space->candidates);
+    return {{.values = {},
+             .grid = one.grid,
+             .block = one.block,
+             .dynamic_shared_bytes = one.dynamic_shared_bytes}};
+}
+
+std::expected<void, Error> check(const tools::LaunchQuestion& question, emulator::Program& program,
+                                 const Case& one, const tools::LaunchCandidate& launch, bool from_ptx,
+                                 Tally& tally) {
+    const model::Occupancy occupancy =
+        model::occupancy(question.device.values, question.image,
+                         launch.block.x * launch.block.y * launch.block.z, launch.dynamic_shared_bytes);
+    if (occupancy.blocks_per_sm == 0) {
+        ++tally.not_launched;
+        return {};
+    }
+    const auto traced =
+        tools::trace_launch(question, program, {launch.grid, launch.block, launch.dynamic_shared_bytes},
+                            occupancy.blocks_per_sm, {.from_ptx = from_ptx});
+    if (!traced) return std::unexpected(traced.error());
+    const schedule::Estimate answer = schedule::estimate(*traced);
+    const double cycles = answer.crossed ? answer.crossed->emulated_cycles : answer.cycles;
+    const auto at = [&](std::string_view which, double bound, std::string_view by) {
+        tally.lines.push_back(
+            fmt::format("{} on {}, {} x {} x {} of {} x {} x {}{}: {:.6g} cycles, {} {:.6g} ({})", one.what,
+                        question.device.slug, launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x,
+                        launch.block.y, launch.block.z,
+                        traced->machine_code.empty() ? ", PTX" : ", machine code", cycles, which, bound, by));
+    };
+    ++tally.answers;
+    if (!traced->machine_code.empty()) ++tally.of_machine_code;
+    const auto hold = [&](double least, std::string_view by, double most, std::string_view whose,
+                          std::size_t& crossed, double& nearest_least, double& nearest_most) {
+        if (least > 0) nearest_least = std::min(nearest_least, cycles / least);
+        if (most > 0) nearest_most = std::max(nearest_most, cycles / most);
+        const bool is_below = cycles<(1 - schedule::bound_tolerance) * least, is_beyond = cycles> most;
+        if (!is_below && !is_beyond) return;
+        ++crossed;
+        at(fmt::format("{} {}", whose, is_below ? "least" : "most"), is_below ? least : most, by);
+    };
+    const schedule::Bounds own = schedule::bounds(*traced);
+    hold(own.least_cycles, own.least_by, own.most_cycles, "its own", tally.crossed, tally.nearest_least,
+         tally.nearest_most);
+    if (!traced->machine_code.empty()) return {};
+    const auto counted =
+        counted_bounds(question, program, launch.grid, launch.block, launch.dynamic_shared_bytes, *traced);
+    if (!counted) return std::unexpected(counted.error());
+    hold(counted->least_cycles, counted->least_by, counted->most_cycles, "the counted", tally.crossed_counts,
+         tally.nearest_counted, tally.nearest_counted_most);
+    return {};
+}
+
+// Of one kernel on one device.
+std::expected<Tally, Error> check(const Case& one, const model::Device& device, bool from_ptx) {
+    auto question = tools::look_up(one.asked);
+    if (!question) return std::unexpected(question.error());
+    question->device = device;
+    question->image = model::with_addressable_registers(
+        analysis::to_driver_image(tools::image_that_runs(question->of(), device)), device.values);
+    const auto program = tools::load_program_of(*question);
+    if (!program) return std::unexpected(program.error());
+    Tally tally;
+    for (const tools::LaunchCandidate& launch : launches_of(*question, one))
+        if (const auto done = check(*question, **program, one, launch, from_ptx, tally); !done)
+            return std::unexpected(Error{.message = fmt::format("{} on {}, {} x {} x {}: {}", one.what,
+                                                                device.slug, launch.block.x, launch.block.y,
+                                                                launch.block.z, done.error().text())});
+    return tally;
+}
+
+int report(const Options& options, const Tally& tally, double seconds) {
+    if (options.json) {
+        fmt::print("{}\n", Json{{"answers", tally.answers},
+                                {"of_machine_code", tally.of_machine_code},
+                                {"not_launched", tally.not_launched},
+                                {"crossed", tally.crossed},
+                                {"crossed_counts", tally.crossed_counts},
+                                {"nearest_least", tally.nearest_least},
+                                {"nearest_most", tally.nearest_most},
+                                {"nearest_counted_least", tally.nearest_counted},
+                                {"nearest_counted_most", tally.nearest_counted_most},
+                                {"seconds", seconds}}
+                               .dump(1));
+    } else {
+        fmt::print("{} answers, {} of machine code; {} launches cannot be made\n", tally.answers,
+                   tally.of_machine_code, tally.not_launched);
+        fmt::print("  own bounds: {} crossed; answers from {:.3f} of the least to {:.3f} of the most\n",
+                   tally.crossed, tally.nearest_least, tally.nearest_most);
+        if (tally.answers > tally.of_machine_code)
+            fmt::print("  counted ones, of PTX: {} crossed; from {:.3f} of the least to {:.3f} of the most\n",
+                       tally.crossed_counts, tally.nearest_counted, tally.nearest_counted_most);
+    }
+    return tools::code(tally.crossed + tally.crossed_counts == 0 ? ExitCode::ok : ExitCode::no);
+}
+
+std::expected<Tally, Error> check_all(const std::vector<Case>& cases,
+                                      const std::vector<model::Device>& devices, const Options& options) {
+    std::atomic<std::size_t> next = 0;
+    std::mutex mutex;
+    Tally all;
+    std::optional<Error> first_error;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < cases.size() * devices.size(); i = next++) {
+            const Case& one = cases[i / devices.size()];
+            const auto tally = check(one, devices[i % devices.size()], options.from_ptx);
+            const std::lock_guard lock(mutex);
+            if (!tally) {
+                fmt::print(stderr, "emulation_bounds: {}\n", tally.error().text());
+                if (!first_error) first_error = tally.error();
+                continue;
+            }
+            for (const std::string& line : tally->lines) fmt::print(stderr, "{}\n", line);
+            all.add(*tally);
+        }
+    };
+    {
+        std::vector<std::jthread> helpers;
+        for (unsigned t = 1; t < options.threads; ++t) helpers.emplace_back(work);
+        work();
+    }
+    if (first_error) return std::unexpected(*first_error);
+    return all;
+}
+
+int run(const Options& options) {
+    const auto fault = [](const Error& error) {
+        fmt::print(stderr, "emulation_bounds: {}\n", error.text());
+        return tools::code(ExitCode::bad_input);
+    };
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return fault(folder.error());
+    auto cases = options.sizes.empty() ? std::vector<Case>{} : samples(options, *folder);
+    if (!cases) return fault(cases.error());
+    const auto captured = captures(options);
+    if (!captured) return fault(captured.error());
+    cases->insert(cases->end(), captured->begin(), captured->end());
+    std::vector<model::Device> devices;
+    for (const std::string& name : options.devices) {
+        const auto device = model::find_device(name);
+        if (!device) return fault(device.error());
+        devices.push_back(*device);
+    }
+    if (devices.empty()) devices = model::devices();
+    const auto start = std::chrono::steady_clock::now();
+    const auto all = check_all(*cases, devices, options);
+    if (!all) return tools::code(ExitCode::bad_input);
+    return report(options, *all,
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+}  // namespace
+
+}  // namespace trimtab::bench
+
+int main(int argc, char** argv) {
+    using namespace trimtab;
+    bench::Options options;
+    CLI::App app("Whether answers of abstract emulation keep within their bounds", "emulation_bounds");
+    app.add_option("--n", options.sizes, "Sizes of the PolyBench samples");
+    app.add_option("--app", options.apps, "Only these of them");
+    app.add_option("--capture", options.captures, "Launches that were captured");
+    app.add_option("--device", options.devices, "GPUs; all that are described where none is named");
+    app.add_flag("--from-ptx", options.from_ptx, "Of the PTX, even where ptxas could make machine code");
+    app.add_option("--threads", options.threads, "Host threads")->capture_default_str();
+    app.add_flag("--json", options.json, "Print JSON");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : tools::code(tools::ExitCode::usage);
+    }
+    return bench::run(options);
+}
