@@ -12,6 +12,7 @@
 #include "core/model/occupancy.h"
 #include "emulation/emulator/metrics/run_record.h"
 #include "tools/advice/bottleneck.h"
+#include "tools/advice/counters/measured.h"
 #include "tools/advice/rooflines.h"
 #include "tools/advice/second_opinion.h"
 #include "tools/advice/what_if.h"
@@ -78,6 +79,8 @@ struct KernelAdvice {
     std::vector<BlockPoint> occupancy_by_block;
     std::vector<SourceLine> lines;
     std::vector<Finding> findings;  // the one that saves most first
+    // Where a GPU counted it: times and rooflines are measured ones.
+    std::optional<Measured> measured;
 };
 
 struct Advice {

@@ -19,9 +19,23 @@ bool is_memory(InstructionClass kind) {
            kind == InstructionClass::global_atomic || kind == InstructionClass::shared_memory;
 }
 
-bool converts_doubles(const InstructionProfile& instruction) {
+bool converts_doubles(const Subject& subject, const InstructionProfile& instruction) {
+    if (subject.counted != nullptr) return instruction.kind == InstructionClass::conversion;
     return instruction.text.starts_with("cvt.") &&
            (instruction.text.contains("f64.f32") || instruction.text.contains("f32.f64"));
+}
+
+bool has_double_literal(const InstructionProfile& instruction) {
+    return instruction.text.contains("0d");
+}
+
+std::string double_text(const Subject& subject, const InstructionProfile& instruction) {
+    if (subject.counted != nullptr)
+        return fmt::format("{:.2g} % of its instructions compute in double; none of its parameters is double",
+                           100 * subject.question[Metric::fp64_instructions] /
+                               std::max(1.0, subject.question[Metric::warp_instructions]));
+    return has_double_literal(instruction) ? "this literal is double, and turns its operands into double"
+                                           : "this is computed in double, of values that are float";
 }
 
 }  // namespace
@@ -36,19 +50,17 @@ std::optional<WhatIf> use_floats(const Subject& subject) {
     for (const InstructionProfile& instruction : subject.profile.instructions) {
         // A double that is loaded or stored is meant; 64 bits have this name in PTX alone.
         if (is_memory(instruction.kind) && instruction.text.contains(".f64")) return std::nullopt;
-        if (converts_doubles(instruction)) {
+        if (converts_doubles(subject, instruction)) {
             conversions += real(instruction.count.warp);
             out.edits.push_back({instruction.index, EditKind::removed});
         }
         if (instruction.kind != InstructionClass::fp64) continue;
         doubles += real(instruction.count.warp);
         out.edits.push_back({instruction.index, EditKind::single_precision});
-        const bool literal = instruction.text.contains("0d");
         Evidence evidence{.source = instruction.source,
                           .column = instruction.column,
-                          .text = literal ? "this literal is double, and turns its operands into double"
-                                          : "this is computed in double, of values that are float",
-                          .weight = real(instruction.count.warp) * (literal ? 2 : 1)};
+                          .text = double_text(subject, instruction),
+                          .weight = real(instruction.count.warp) * (has_double_literal(instruction) ? 2 : 1)};
         const auto known = std::ranges::find(out.evidence, evidence.source, &Evidence::source);
         if (known == out.evidence.end())
             out.evidence.push_back(std::move(evidence));
@@ -77,7 +89,7 @@ std::optional<WhatIf> converge(const Subject& subject) {
         2 * 32)
         return std::nullopt;
     // Blocks of odd sizes have lanes that are always idle: the fullest instruction says how many work.
-    double full = 1;
+    double full = subject.counted != nullptr ? subject.counted->full_lanes : 1;
     for (const InstructionProfile& instruction : profile.instructions)
         if (instruction.count.warp > 0)
             full = std::max(full, real(instruction.count.thread) / real(instruction.count.warp));
@@ -93,8 +105,10 @@ std::optional<WhatIf> converge(const Subject& subject) {
             if (known == out.evidence.end())
                 out.evidence.push_back(
                     {.source = instruction.source,
-                     .text = fmt::format("warps diverge at this branch {:.0f} % of the time",
-                                         100 * divergent / executed),
+                     .text = fmt::format("warps diverge at {} {:.0f} % of {}",
+                                         subject.counted == nullptr ? "this branch" : "its branches,",
+                                         100 * divergent / executed,
+                                         subject.counted == nullptr ? "the time" : "them"),
                      .weight = divergent});
             else
                 known->weight += divergent;

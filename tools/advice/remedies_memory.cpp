@@ -33,12 +33,15 @@ bool is_scattered(const InstructionProfile& instruction) {
 
 // Of the sectors that are fetched, the part that some lane asks for, at most: bytes asked for over bytes
 // touched, by blocks. Elements that several lanes or turns share make it too large, never too small.
+// Where counters are all that is known, over bytes that memory moved: what more it moved than was asked for is not needed.
 double used_share(const Subject& subject) {
     double bytes = 0;
     for (const InstructionProfile& instruction : subject.profile.instructions)
         if (instruction.kind == InstructionClass::global_load ||
             instruction.kind == InstructionClass::global_store)
             bytes += real(instruction.count.bytes);
+    if (subject.counted != nullptr)
+        return subject.counted->dram_bytes > 0 ? std::min(1.0, bytes / subject.counted->dram_bytes) : 1;
     const double blocks = std::max(1.0, subject.profile.counted_active_blocks);
     const double touched = 32 * subject.question[Metric::footprint_sectors];
     return touched > 0 ? std::min(1.0, bytes / blocks / touched) : 1;
@@ -79,9 +82,11 @@ std::optional<WhatIf> coalesce(const Subject& subject, InstructionClass kind, bo
             out.changed[Metric::store_partial_sectors] -= real(instruction.count.partial_sectors) / warps;
         out.edits.push_back({instruction.index, EditKind::side_by_side});
         gather(out.evidence, instruction,
-               fmt::format(
-                   "this {} moves {:.3g} sectors per request; {:.3g} would hold all that its lanes ask for",
-                   loads ? "load" : "store", sectors / requests, ideal.sectors / requests),
+               fmt::format("{} {:.3g} sectors per request; {:.3g} would hold all that {} lanes ask for",
+                           subject.counted == nullptr ? (loads ? "this load moves" : "this store moves")
+                                                      : (loads ? "its loads move" : "its stores move"),
+                           sectors / requests, ideal.sectors / requests,
+                           subject.counted == nullptr ? "its" : "their"),
                sectors - ideal.sectors);
     }
     if (out.evidence.empty()) return std::nullopt;
@@ -92,6 +97,8 @@ std::optional<WhatIf> coalesce(const Subject& subject, InstructionClass kind, bo
 }  // namespace
 
 std::optional<WhatIf> coalesce_loads(const Subject& subject) {
+    // Counters do not tell whose neighbours are never asked for.
+    if (subject.counted != nullptr) return coalesce(subject, InstructionClass::global_load, true);
     if (used_share(subject) < wasted) return std::nullopt;
     return coalesce(subject, InstructionClass::global_load, false);
 }
@@ -120,7 +127,8 @@ std::optional<WhatIf> spread_banks(const Subject& subject) {
         out.changed[Metric::shared_wavefronts] -= (passes - ideal) / warps;
         out.edits.push_back({instruction.index, EditKind::without_conflicts});
         gather(out.evidence, instruction,
-               fmt::format("conflicts in banks: this access takes {:.3g} passes over shared memory a request",
+               fmt::format("conflicts in banks: {} {:.3g} passes over shared memory a request",
+                           subject.counted == nullptr ? "this access takes" : "its accesses take",
                            passes / requests),
                passes - ideal);
     }

@@ -42,6 +42,42 @@ Json finding_json(const Finding& finding) {
             {"evidence", std::move(evidence)}};
 }
 
+Json metrics_json(const DerivedMetrics& metrics) {
+    return {{"instructions_per_byte_dram", metrics.instructions_per_byte_dram},
+            {"instructions_per_byte_l2", metrics.instructions_per_byte_l2},
+            {"balance", metrics.balance},
+            {"dram_bytes_per_s", metrics.dram_bytes_per_s},
+            {"l2_bytes_per_s", metrics.l2_bytes_per_s},
+            {"dram_share", metrics.dram_share},
+            {"issue_share", metrics.issue_share},
+            {"l2_hit_share", metrics.l2_hit_share},
+            {"l1_hit_share", metrics.l1_hit_share},
+            {"transactions_per_request", metrics.transactions_per_request},
+            {"spill_share", metrics.spill_share},
+            {"serialisation", metrics.serialisation},
+            {"divergence", metrics.divergence},
+            {"bank_conflicts_per_access", metrics.bank_conflicts_per_access}};
+}
+
+Json measured_json(const Measured& measured) {
+    Json counters = Json::object(), stalls = Json::object();
+    for (const CountedFigure& figure : measured.figures)
+        counters[std::string(figure.section)][std::string(figure.label)] = {
+            {"metric", figure.metric}, {"value", figure.value}, {"unit", si_unit(figure.dimension)}};
+    for (const Measured::Stall& stall : measured.stalls) stalls[std::string(stall.reason)] = stall.share;
+    return {{"is_timed", measured.has_time},
+            {"is_labelled", measured.is_labelled},
+            {"model_ns", measured.model_ns},
+            {"achieved_occupancy", optional(measured.achieved_occupancy)},
+            {"metrics", metrics_json(measured.metrics)},
+            {"bound_by_issue_and_memory_alone", measured.plain ? Json(name(*measured.plain)) : Json()},
+            {"stalls", std::move(stalls)},
+            {"counters", std::move(counters)},
+            {"rules_that_lack_counters", measured.lacking_rules},
+            {"rules_that_need_the_code", measured.code_rules},
+            {"lacking_metrics", measured.lacking_metrics}};
+}
+
 Json kernel_json(const KernelAdvice& kernel) {
     Json resources = Json::array(), lines = Json::array(), findings = Json::array(),
          occupancy = Json::array();
@@ -62,32 +98,34 @@ Json kernel_json(const KernelAdvice& kernel) {
     for (const KernelAdvice::BlockPoint& point : kernel.occupancy_by_block)
         occupancy.push_back({point.threads, point.occupancy});
     for (const Finding& finding : kernel.findings) findings.push_back(finding_json(finding));
-    return {{"kernel", kernel.facts.demangled},
-            {"mangled", kernel.kernel},
-            {"source", kernel.facts.source},
-            {"launches", kernel.launches},
-            {"shapes", kernel.shapes},
-            {"total_ns", kernel.total_ns},
-            {"share", kernel.share},
-            {"grid", dimensions(kernel.grid)},
-            {"block", dimensions(kernel.block)},
-            {"time_ns", kernel.time_ns},
-            {"emulated_ns", optional(kernel.emulated_ns)},
-            {"not_emulated", kernel.not_emulated},
-            {"label", {{"bound", name(kernel.label.bound)}, {"limiter", kernel.label.limiter}}},
-            {"bottleneck", kernel.bottleneck},
-            {"headroom", kernel.rooflines.headroom()},
-            {"within_20_percent", kernel.is_close},
-            {"occupancy",
-             {{"fraction", kernel.occupancy.fraction},
-              {"blocks_per_sm", kernel.occupancy.blocks_per_sm},
-              {"limited_by", model::name(kernel.occupancy.limiter)},
-              {"by_block", std::move(occupancy)}}},
-            {"rooflines", std::move(resources)},
-            {"derived", numbers(kernel.derived)},
-            {"gpuperf_ns", numbers(kernel.benefits)},
-            {"lines", std::move(lines)},
-            {"findings", std::move(findings)}};
+    Json out{{"kernel", kernel.facts.demangled},
+             {"mangled", kernel.kernel},
+             {"source", kernel.facts.source},
+             {"launches", kernel.launches},
+             {"shapes", kernel.shapes},
+             {"total_ns", kernel.total_ns},
+             {"share", kernel.share},
+             {"grid", dimensions(kernel.grid)},
+             {"block", dimensions(kernel.block)},
+             {"time_ns", kernel.time_ns},
+             {"emulated_ns", optional(kernel.emulated_ns)},
+             {"not_emulated", kernel.not_emulated},
+             {"label", {{"bound", name(kernel.label.bound)}, {"limiter", kernel.label.limiter}}},
+             {"bottleneck", kernel.bottleneck},
+             {"headroom", kernel.rooflines.headroom()},
+             {"within_20_percent", kernel.is_close},
+             {"occupancy",
+              {{"fraction", kernel.occupancy.fraction},
+               {"blocks_per_sm", kernel.occupancy.blocks_per_sm},
+               {"limited_by", model::name(kernel.occupancy.limiter)},
+               {"by_block", std::move(occupancy)}}},
+             {"rooflines", std::move(resources)},
+             {"derived", numbers(kernel.derived)},
+             {"gpuperf_ns", numbers(kernel.benefits)},
+             {"lines", std::move(lines)},
+             {"findings", std::move(findings)}};
+    if (kernel.measured) out["measured"] = measured_json(*kernel.measured);
+    return out;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/model/time_text.h"
+#include "tools/advice/counters/measured_text.h"
 #include "tools/advice/report.h"
 
 namespace trimtab::advice {
@@ -24,13 +25,18 @@ std::string size_text(const trimtab_dim3& size) {
     return fmt::format("{} x {} x {}", size.x, size.y, size.z);
 }
 
+std::string saving_text(const Finding& finding) {
+    if (finding.saves_ns == 0) return {};  // nobody timed it
+    return fmt::format(", {} {}", time_text(std::abs(finding.saves_ns)),
+                       finding.saves_ns < 0 ? "more" : "less");
+}
+
 std::string findings_text(const std::vector<Finding>& findings) {
     std::string out;
     for (const Finding& finding : findings) {
-        out += fmt::format("  {:<11} {}, {}: would be {} as fast{}, {} {}{}\n",
+        out += fmt::format("  {:<11} {}, {}: would be {} as fast{}{}{}\n",
                            &finding == &findings.front() ? "advice" : "", finding.title, finding.rule,
-                           gain_text(finding), by_the_model(finding, ", ", "x"),
-                           time_text(std::abs(finding.saves_ns)), finding.saves_ns < 0 ? "more" : "less",
+                           gain_text(finding), by_the_model(finding, ", ", "x"), saving_text(finding),
                            finding.change.empty() ? "" : fmt::format(" ({})", finding.change));
         for (const Evidence& evidence : finding.evidence)
             out += fmt::format("                {}{}{}\n", evidence.place(),
@@ -40,6 +46,29 @@ std::string findings_text(const std::vector<Finding>& findings) {
                                ? "; built by trimtab++, the program launches such blocks by itself"
                                : "");
     }
+    return out;
+}
+
+std::string occupancy_text(const KernelAdvice& kernel) {
+    return fmt::format("  occupancy   {:.0f} %, {} blocks on an SM, limited by {}\n",
+                       100 * kernel.occupancy.fraction, kernel.occupancy.blocks_per_sm,
+                       model::name(kernel.occupancy.limiter));
+}
+
+std::string modelled_head(const KernelAdvice& kernel, const std::string& device) {
+    std::string out = fmt::format("{} on {}: {:.0f} % of the modelled time, {} launch{}, {}\n",
+                                  kernel.facts.demangled, device, 100 * kernel.share, kernel.launches,
+                                  kernel.launches == 1 ? "" : "es", time_text(kernel.total_ns));
+    if (!kernel.facts.source.empty()) out += fmt::format("  source      {}\n", kernel.facts.source);
+    out +=
+        fmt::format("  launch      {} blocks of {}{}, {}\n", size_text(kernel.grid), size_text(kernel.block),
+                    kernel.shapes > 1 ? fmt::format(" (the longest of {} shapes)", kernel.shapes) : "",
+                    model::time_with_bounds(kernel.time_ns, model::closed_form_error));
+    if (kernel.emulated_ns)
+        out += fmt::format("  emulated    {} by abstract emulation\n",
+                           model::time_with_bounds(*kernel.emulated_ns, model::emulation_error));
+    else if (!kernel.not_emulated.empty())
+        out += fmt::format("  emulated    no: {}\n", kernel.not_emulated);
     return out;
 }
 
@@ -54,27 +83,14 @@ std::string to_text(const Advice& advice) {
                            time_text(advice.run.to_device.ns + advice.run.to_host.ns)) +
                findings_text(advice.program_findings);
     for (const KernelAdvice& kernel : advice.kernels) {
-        out += fmt::format("{} on {}: {:.0f} % of the modelled time, {} launch{}, {}\n",
-                           kernel.facts.demangled, advice.device, 100 * kernel.share, kernel.launches,
-                           kernel.launches == 1 ? "" : "es", time_text(kernel.total_ns));
-        if (!kernel.facts.source.empty()) out += fmt::format("  source      {}\n", kernel.facts.source);
-        out += fmt::format("  launch      {} blocks of {}{}, {}\n", size_text(kernel.grid),
-                           size_text(kernel.block),
-                           kernel.shapes > 1 ? fmt::format(" (the longest of {} shapes)", kernel.shapes) : "",
-                           model::time_with_bounds(kernel.time_ns, model::closed_form_error));
-        if (kernel.emulated_ns)
-            out += fmt::format("  emulated    {} by abstract emulation\n",
-                               model::time_with_bounds(*kernel.emulated_ns, model::emulation_error));
-        else if (!kernel.not_emulated.empty())
-            out += fmt::format("  emulated    no: {}\n", kernel.not_emulated);
+        out += kernel.measured ? measured_head(kernel, advice.device) : modelled_head(kernel, advice.device);
         out += fmt::format("  bottleneck  {}\n", kernel.bottleneck);
-        out += fmt::format("  occupancy   {:.0f} %, {} blocks on an SM, limited by {}\n",
-                           100 * kernel.occupancy.fraction, kernel.occupancy.blocks_per_sm,
-                           model::name(kernel.occupancy.limiter));
-        if (kernel.findings.empty())
+        out += kernel.measured ? measured_occupancy(kernel) : occupancy_text(kernel);
+        if (kernel.findings.empty() && (!kernel.measured || kernel.measured->model_ns > 0))
             out += kernel.is_close ? "  advice      none: within 20 % of its roofline\n"
                                    : "  advice      none: no change that the model knows gains 5 % or more\n";
         out += findings_text(kernel.findings);
+        if (kernel.measured) out += measured_text(*kernel.measured);
     }
     return out;
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_value.h"
+#include "tools/advice/counters/quantities.h"
 
 namespace trimtab::advice {
 
@@ -15,7 +16,7 @@ std::expected<std::vector<Rule>, Error> parse_rules(std::string_view text, const
     return base::read_json(*json, "rules", origin, [](const JsonValue& document) {
         std::vector<Rule> out;
         for (const JsonValue& entry : document["rules"].list()) {
-            entry.check_members({"id", "ask", "least_gain", "by", "title", "remedy", "from"});
+            entry.check_members({"id", "ask", "least_gain", "by", "title", "remedy", "from"}, {"counters"});
             Rule rule{.id = entry["id"].text(),
                       .title = entry["title"].text(),
                       .remedy = entry["remedy"].text(),
@@ -24,6 +25,14 @@ std::expected<std::vector<Rule>, Error> parse_rules(std::string_view text, const
                       .least_gain = entry["least_gain"].number(),
                       .trimtab_can = entry["by"].one_of({"you", "trimtab"}) == 1};
             if (rule.ask == nullptr) entry["ask"].fail("names no what-if");
+            if (const auto counters = entry.find("counters")) {
+                rule.counters.emplace();
+                for (const JsonValue& quantity : counters->list()) {
+                    rule.counters->push_back(quantity.text());
+                    if (!is_quantity(rule.counters->back()))
+                        quantity.fail("names nothing that counters tell");
+                }
+            }
             out.push_back(std::move(rule));
         }
         return out;

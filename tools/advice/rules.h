@@ -3,6 +3,7 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ struct Rule {
     Remedy ask = nullptr;
     double least_gain = 1;
     bool trimtab_can = false;  // where the kernel's block is Trimtab's to choose
+    // What must have been counted (counters/quantities.h) to ask it of a GPU's counters alone; nothing: these do not answer it.
+    std::optional<std::vector<std::string>> counters{};
 };
 [[nodiscard]] std::expected<std::vector<Rule>, Error> parse_rules(std::string_view json,
                                                                   const std::string& origin);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,11 +44,27 @@ struct WhatIf {
         false;  // the model lacks what it is about: where emulation can be asked, it decides
 };
 
+// A launch that a GPU's counters are known of, and no code: each of its profile's instructions stands for all of one kind.
+struct Counted {
+    std::set<std::string> rules;  // that the counters can answer, by id
+    double dram_bytes = 0;        // that were read and written; 0: not known
+    double full_lanes = 32;       // of a warp, where none is idle
+    // As the counters would have it, too, with other values of what no counter tells.
+    std::vector<Question> others;
+};
+
 struct Subject {
     const emulator::LaunchProfile& profile;
     Question question;
     bool has_double_pointers = false;
     const LaunchPatterns* patterns = nullptr;  // null: not known
+    const Counted* counted = nullptr;          // null: it was emulated
+
+    [[nodiscard]] Subject with(const Question& other) const {
+        Subject out = *this;
+        out.question = other;
+        return out;
+    }
 };
 
 // Nothing where the defect is not there.

@@ -12,6 +12,7 @@
 #include "core/base/read_text.h"
 #include "core/base/temporary_folder.h"
 #include "tools/advice/report.h"
+#include "tools/trimtab/advised_counters.h"
 #include "tools/trimtab/advised_devices.h"
 #include "tools/trimtab/advised_run.h"
 #include "tools/trimtab/captured_program.h"
@@ -33,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct AdviseOptions {
-    std::string capture;
+    std::string capture, counters;
     std::string device, devices, kernel, grid, block, sarif, against, report;
     std::vector<std::string> words, arguments, compiler_flags;
     double dynamic_shared_bytes = 0;
@@ -170,6 +171,19 @@ std::expected<AdvisedRun, Error> of_program(const AdviseOptions& options) {
     return run;
 }
 
+// FILE, whose kernels were counted, is no program to run.
+std::expected<AdvisedRun, Error> of_counters(const AdviseOptions& options) {
+    return advice_of_counters({.file = options.counters,
+                               .device = options.device,
+                               .program = options.words.empty() ? std::string() : options.words.front(),
+                               .compiler_flags = options.compiler_flags});
+}
+
+std::expected<AdvisedRun, Error> advised_run(const AdviseOptions& options) {
+    if (!options.counters.empty()) return of_counters(options);
+    return options.grid.empty() ? of_program(options) : of_launch(options);
+}
+
 int compare_devices(const AdviseOptions& options) {
     const auto devices = devices_of(options.devices);
     if (!devices) return fail(devices.error());
@@ -186,9 +200,16 @@ int compare_devices(const AdviseOptions& options) {
 
 int run(AdviseOptions options) {
     if (!options.devices.empty()) return compare_devices(options);
-    if (const auto ended = take_capture("advise", "a program or FILE,", options.capture,
-                                        !options.device.empty(), options.device, options.words))
-        return *ended;
+    if (!options.counters.empty() && options.words.size() > 1)
+        return fail(ExitCode::usage,
+                    "--counters takes one FILE beside it: the program whose kernels were counted");
+    if (!options.counters.empty() && !options.settings.is_empty())
+        return fail(ExitCode::usage,
+                    "--counters is of a GPU as it is: it takes no other latencies, gaps or caches");
+    if (options.counters.empty())
+        if (const auto ended = take_capture("advise", "a program or FILE,", options.capture,
+                                            !options.device.empty(), options.device, options.words))
+            return *ended;
     if (!options.device.empty()) {
         const auto device = checked_device(options.device);
         if (!device) return fail(device.error());
@@ -206,7 +227,7 @@ int run(AdviseOptions options) {
         if (!read) return fail(read.error());
         former = std::move(*read);
     }
-    const auto advised = options.grid.empty() ? of_program(options) : of_launch(options);
+    const auto advised = advised_run(options);
     if (!advised) return fail(advised.error());
     const advice::Advice& advice = advised->advice;
     fmt::print("{}", options.json ? advice::to_json(advice) : advice::to_text(advice));
@@ -256,7 +277,11 @@ void add_advise(CLI::App& app, Action& action) {
     add_machine_options(*command, options->settings);
     auto* capture = add_capture_option(*command, options->capture);
     capture->excludes(grid);
+    auto* counters =
+        command->add_option("--counters", options->counters,
+                            "Advise from a GPU's counters: ncu --csv, or trimtab profile --counters");
     for (CLI::Option* other : {device, sarif, against, report, grid, capture}) devices->excludes(other);
+    for (CLI::Option* other : {devices, report, grid, capture}) counters->excludes(other);
     command->add_option("PROGRAM", options->words, "The program to run and its arguments, after --; or FILE")
         ->expected(-1);
     command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -30,7 +30,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct ProfileOptions {
-    std::string device, store, capture;
+    std::string device, store, capture, counters;
     std::uint64_t blocks = 24, seed = 1;
     bool replace = false, json = false, quiet = false;
     std::vector<std::string> program;
@@ -81,9 +81,12 @@ std::expected<Run, Error> run(const ProfileOptions& options, const std::string& 
         unsetenv(variable);
     if (!outcome) return std::unexpected(outcome.error());
     std::fflush(stdout);
-    return Run{.outcome = *outcome,
-               .launches = read_bench(base::read_text(shapes).value_or("")),
-               .records = base::read_text(records).value_or("")};
+    const std::string lines = base::read_text(shapes).value_or("");
+    if (counts && !options.counters.empty())
+        if (const auto written = write_report(options.counters, lines); !written)
+            return std::unexpected(written.error());
+    return Run{
+        .outcome = *outcome, .launches = read_bench(lines), .records = base::read_text(records).value_or("")};
 }
 
 // The device that the emulator plays beside the GPU: what it counts follows from the launch, and hardly from the device.
@@ -129,6 +132,10 @@ int profile(ProfileOptions options) {
     const bool is_gpu = asked != nullptr && std::string_view(asked) == "gpu";
     if (!is_gpu && asked != nullptr && std::string_view(asked).contains("gpu"))
         return fail(ExitCode::usage, "launches are counted on one GPU, or on the emulator");
+    if (!options.counters.empty() && !is_gpu)
+        return fail(ExitCode::usage, "--counters keeps what a GPU counts: it needs --device gpu");
+    if (!options.counters.empty())
+        if (const auto error = cannot_write(options.counters)) return fail(*error);
     // Where a GPU is present, a device must be named for the emulator to play.
     setenv("TRIMTAB_DEVICE", std::string(model::default_device).c_str(), 0);
     const auto program = base::find_program(options.program.front());
@@ -183,6 +190,8 @@ void add_profile(CLI::App& app, Action& action) {
     command->add_option("--store", options->store,
                         "Keep profiles in this folder or file (default: the user's cache)");
     command->add_option("--seed", options->seed, "Random seed for the blocks")->capture_default_str();
+    command->add_option("--counters", options->counters,
+                        "Keep the GPU's counters in this file, for trimtab advise --counters");
     command->add_flag("--replace", options->replace,
                       "Replace planned profiles too, even if nothing is wrong with them");
     command->add_flag("--quiet", options->quiet, "Print no progress");

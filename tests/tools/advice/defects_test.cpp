@@ -12,7 +12,7 @@
 #include "core/analysis/launches/legal_blocks.h"
 #include "core/base/temporary_folder.h"
 #include "emulation/emulator/exec/memory.h"
-#include "tests/emulation/emulator/compile.h"
+#include "tests/tools/advice/defect_kernels.h"
 #include "tools/advice/advise.h"
 #include "tools/advice/report.h"
 #include "tools/trimtab/emulated_opinion.h"
@@ -26,13 +26,6 @@ using advice::Finding;
 
 constexpr double agreement = 0.25;
 
-struct OneRun {
-    std::string kernel;
-    std::vector<std::string> arguments;
-    std::uint32_t grid, block;
-    std::uint64_t launches = 1;
-};
-
 struct Defect {
     std::string rule;
     OneRun defect, mended;
@@ -45,34 +38,9 @@ void PrintTo(const Defect& defect, std::ostream* out) {
     *out << defect.rule;
 }
 
-std::string text_of(const std::string& path) {
-    std::ifstream file(path);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
-const std::string& source() {
-    static const std::string text = text_of(TRIMTAB_SOURCE_DIR "/tests/tools/advice/defects.cu");
-    return text;
-}
-
-// Compiled once for all cases.
-const KernelFile& kernels() {
-    static const KernelFile file = [] {
-        const auto folder = base::TemporaryFolder::make().value();
-        const std::string path = folder.file("defects.ptx");
-        std::ofstream(path) << emulator::test::compile_cuda(source(), "-O3 -gline-tables-only");
-        auto loaded = load_kernels(path);
-        EXPECT_TRUE(loaded) << loaded.error().text();
-        return loaded ? *loaded : KernelFile{};
-    }();
-    return file;
-}
-
 // The place in defects.cu, as the PTX names it: compile_cuda() calls the file kernels.cu.
 std::string line_of(const std::string& kernel) {
-    std::istringstream lines(source());
+    std::istringstream lines(defect_source());
     std::string line;
     for (int number = 1; std::getline(lines, line); ++number)
         if (line.ends_with("// here: " + kernel)) return "kernels.cu:" + std::to_string(number);
@@ -87,45 +55,22 @@ struct Asked {
 
 class Defects : public testing::TestWithParam<Defect> {
   protected:
-    static emulator::LaunchProfile profile_of(const OneRun& run,
-                                              const std::string& device_name = "rtx2070super") {
-        const auto index = find_kernel(kernels(), run.kernel);
-        EXPECT_TRUE(index) << index.error().text();
-        const auto& description = kernels().kernels[*index].record.description;
-        auto arguments = parse_arguments(description, run.arguments, &emulator::SparseMemory::region_base);
-        EXPECT_TRUE(arguments) << arguments.error().text();
-        const auto device = model::find_device(device_name);
-        const LaunchQuestion question{.file = kernels(),
-                                      .kernel = *index,
-                                      .device = *device,
-                                      .arguments = *arguments,
-                                      .image = analysis::to_driver_image(analysis::image_for(
-                                          description, device->values.compute_capability)),
-                                      .registers_from = "estimated"};
-        const auto measured =
-            measure_launch(question, {.x = run.grid, .y = 1, .z = 1}, {.x = run.block, .y = 1, .z = 1}, 0);
-        EXPECT_TRUE(measured) << measured.error().text();
-        emulator::LaunchProfile profile = measured->profile;
-        profile.launches = run.launches;
-        profile.total_ns = profile.time_ns * static_cast<double>(run.launches);
-        return profile;
-    }
     static Asked ask(const emulator::LaunchProfile& profile, const std::string& device_name) {
         const auto device = model::find_device(device_name);
-        EmulatedOpinion opinion(kernels(), *device), other(kernels(), *device);
+        EmulatedOpinion opinion(defect_kernels(), *device), other(defect_kernels(), *device);
         const auto now = opinion.time_ns(profile, advice::Question(profile, device->values), {});
         EXPECT_TRUE(now) << profile.kernel << ": " << now.error();
-        const auto index = find_kernel(kernels(), profile.kernel);
+        const auto index = find_kernel(defect_kernels(), profile.kernel);
         const auto advised = advice::advise(
-            {profile}, *device, {{profile.kernel, facts_of(kernels().kernels[*index].record.description)}},
-            {}, &other);
+            {profile}, *device,
+            {{profile.kernel, facts_of(defect_kernels().kernels[*index].record.description)}}, {}, &other);
         return {.emulated_ns = now.value_or(0), .kernel = advised.kernels.front()};
     }
     static std::vector<Finding> findings_of(const emulator::LaunchProfile& profile,
                                             const std::string& device_name = "rtx2070super") {
-        const auto index = find_kernel(kernels(), profile.kernel);
+        const auto index = find_kernel(defect_kernels(), profile.kernel);
         return advice::findings(profile, model::find_device(device_name)->values,
-                                facts_of(kernels().kernels[*index].record.description));
+                                facts_of(defect_kernels().kernels[*index].record.description));
     }
 };
 
@@ -331,7 +276,7 @@ TEST_F(Advice, EmulatesNothingThatDoesOtherwiseThanItsRecord) {
     const auto device = model::find_device("rtx2070super");
     profile.values[static_cast<std::size_t>(model::Metric::load_sectors)] /= 2;
     const auto why_not = [&] {
-        EmulatedOpinion opinion(kernels(), *device);
+        EmulatedOpinion opinion(defect_kernels(), *device);
         const auto time = opinion.time_ns(profile, advice::Question(profile, device->values), {});
         return time ? "emulated" : time.error();
     };
@@ -344,7 +289,7 @@ TEST_F(Advice, EmulatesNothingThatDoesOtherwiseThanItsRecord) {
     // Of such a kernel the model's word stands alone, and the report says so.
     profile = profile_of({"row_sums", {"2=65536", "3=128"}, 256, 256});
     profile.values[static_cast<std::size_t>(model::Metric::warp_instructions)] *= 2;
-    EmulatedOpinion opinion(kernels(), *device);
+    EmulatedOpinion opinion(defect_kernels(), *device);
     const auto advised = advice::advise({profile}, *device, {}, {}, &opinion);
     ASSERT_FALSE(advised.kernels.front().findings.empty());
     EXPECT_FALSE(advised.kernels.front().findings.front().emulated_gain);
@@ -428,7 +373,7 @@ TEST_F(Advice, SaysWhyItIsNotEmulated) {
     EXPECT_TRUE(asked.kernel.not_emulated.empty()) << asked.kernel.not_emulated;
     emulator::LaunchProfile other = profile;
     other.kernel = "not_there";
-    EmulatedOpinion opinion(kernels(), *device);
+    EmulatedOpinion opinion(defect_kernels(), *device);
     for (const auto& advised :
          {advice::advise({other}, *device, {}, {}, &opinion), advice::advise({profile}, *device, {})}) {
         EXPECT_FALSE(advised.kernels.front().emulated_ns);

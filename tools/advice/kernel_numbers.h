@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Numbers of a kernel's launch beside its findings, and what bounds it in a sentence.
+#pragma once
+
+#include <string>
+
+#include "tools/advice/advise.h"
+
+namespace trimtab::advice {
+
+// `derived`, `benefits` and the occupancy of other blocks. The rooflines and the occupancy are known.
+void add_numbers(KernelAdvice& kernel, const emulator::LaunchProfile& profile, const Question& question);
+// Of the rooflines, the label and the findings.
+[[nodiscard]] std::string bottleneck_sentence(const KernelAdvice& kernel);
+
+}  // namespace trimtab::advice
