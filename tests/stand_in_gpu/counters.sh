@@ -14,7 +14,7 @@ profile() {
         "$@" >profiled.json 2>log.txt
 }
 rm -f calls.txt
-profile STAND_IN_CUPTI_LOG=calls.txt "$trimtab" profile --device gpu --blocks 6 --json -- ./rows || fail "profile: $(cat log.txt)"
+profile STAND_IN_CUPTI_LOG=calls.txt "$trimtab" profile --device gpu --blocks 6 --counters counted.jsonl --json -- ./rows || fail "profile: $(cat log.txt)"
 # What the program prints: once as its own, and once more of the run beside it.
 (($(grep -cx PASS log.txt) == 2)) || fail "the program does not see its own results: $(cat log.txt)"
 python3 - <<'PYTHON' || fail "profile says: $(cat profiled.json) $(cat log.txt)"
@@ -32,6 +32,19 @@ for name, of_load in (("load_sectors", 403 / 303), ("store_requests", 503 / 303)
     assert abs(metrics[name]["gpu_mean"] / load - of_load) < 1e-9, (name, metrics[name], load)
 assert abs(metrics["active_lanes"]["gpu_mean"] - 203 / 103) < 1e-9, metrics["active_lanes"]
 assert metrics["active_lanes"]["emulator_mean"] > 10 and metrics["active_lanes"]["mean_difference"] > 0.5, metrics
+PYTHON
+# Advice of the same counters: nothing was timed, and bytes that lanes ask for were not counted.
+"$trimtab" advise --counters counted.jsonl --device rtx2070super --json ./rows >advice.json || fail "advise: $(cat advice.json)"
+python3 - <<'PYTHON' || fail "advise says: $(cat advice.json)"
+import json
+rows = {k["kernel"].split("(")[0]: k for k in json.load(open("advice.json"))["kernels"]}["multiply_rows"]
+measured = rows["measured"]
+assert not measured["is_timed"] and not measured["is_labelled"] and measured["model_ns"] > 0, measured
+memory = {name: one["value"] for name, one in measured["counters"]["Memory Workload Analysis"].items()}
+assert abs(memory["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] / memory["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] - 403 / 303) < 1e-9, memory
+assert {"uncoalesced-load", "small-launches"} <= set(measured["rules_that_lack_counters"]), measured
+assert "smsp__sass_data_bytes_mem_global_op_ld.sum" in measured["lacking_metrics"], measured
+assert "launch__registers_per_thread" not in measured["lacking_metrics"] and rows["source"], rows
 PYTHON
 # In order, and every session that is begun is ended.
 [[ $(head -n 4 calls.txt | xargs) == "initialize chip availability availability" ]] || fail "CUPTI is not begun in order: $(head calls.txt)"

@@ -15,7 +15,6 @@ namespace {
 using emulator::FootprintSample;
 using model::Metric;
 
-constexpr double sector_bytes = 32;
 // Instructions in flight in one warp of code that is unrolled, mostly.
 constexpr double most_parallelism = 4;
 
@@ -66,8 +65,8 @@ void fit_footprints(Question& question, const Quantities& quantities) {
         set_footprints(question, l1_hits, std::max(1.0, asked * misses));
         return;
     }
-    double low = 1,
-           high = std::max(2.0, 4 * *measured / sector_bytes + question.device.l2_bytes / sector_bytes);
+    double low = 1, high = std::max(2.0, 4 * *measured / bytes_of_a_sector +
+                                             question.device.l2_bytes / bytes_of_a_sector);
     constexpr int halvings = 40;
     for (int i = 0; i < halvings; ++i) {
         const double middle = std::sqrt(low * high);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <set>
 #include <tuple>
 
@@ -68,7 +67,9 @@ void add_figures(Measured& measured, const std::map<std::string_view, double>& v
                                     .value = found->second});
     }
     for (Measured::Stall& stall : measured.stalls) stall.share = stalled > 0 ? stall.share / stalled : 0;
-    std::ranges::stable_sort(measured.stalls, std::greater{}, &Measured::Stall::share);
+    std::ranges::sort(measured.stalls, [](const Measured::Stall& a, const Measured::Stall& b) {
+        return a.share != b.share ? a.share > b.share : a.reason < b.reason;
+    });
 }
 
 // Which rules the counters can answer; what the others would need.
@@ -95,8 +96,8 @@ std::set<std::string> answered(Measured& measured, const Quantities& quantities,
     return out;
 }
 
-void label(KernelAdvice& kernel, const Quantities& quantities, const std::vector<UsedResource>& used,
-           const model::Device& device) {
+void label_kernel(KernelAdvice& kernel, const Quantities& quantities, const std::vector<UsedResource>& used,
+                  const model::Device& device) {
     Measured& measured = *kernel.measured;
     const ProfileRecord record = record_of(quantities, used, device);
     measured.metrics = derive(record);
@@ -162,7 +163,7 @@ KernelAdvice advise_kernel(const std::string& name, const std::vector<MeasuredSh
     measured.achieved_occupancy = quantities.find("achieved_occupancy");
     add_figures(measured, shape.launch.values);
     kernel.rooflines = measured_rooflines(quantities, used, device);
-    label(kernel, quantities, used, device);
+    label_kernel(kernel, quantities, used, device);
     std::set<std::string> can = answered(measured, quantities, kernel.facts.demangled);
     const bool can_ask =
         std::ranges::all_of(needed_by_all(), [&](auto needed) { return quantities.has(needed); });
@@ -210,7 +211,9 @@ Advice advise_counted(const std::vector<CountedLaunch>& launches, const model::D
         advice.kernels.push_back(advise_kernel(name, shapes_of(own), device, facts));
         advice.total_ns += advice.kernels.back().total_ns;
     }
-    std::ranges::stable_sort(advice.kernels, std::greater{}, &KernelAdvice::total_ns);
+    std::ranges::sort(advice.kernels, [](const KernelAdvice& a, const KernelAdvice& b) {
+        return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.kernel < b.kernel;
+    });
     for (KernelAdvice& kernel : advice.kernels)
         kernel.share = advice.total_ns > 0 ? kernel.total_ns / advice.total_ns : 0;
     return advice;

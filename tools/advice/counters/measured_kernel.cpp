@@ -13,7 +13,7 @@ using emulator::InstructionClass;
 using emulator::InstructionProfile;
 using model::Metric;
 
-constexpr double sector_bytes = 32, wavefront_bytes = 128;
+constexpr double wavefront_bytes = 128;
 
 std::uint64_t whole(double count) {
     return static_cast<std::uint64_t>(std::llround(std::clamp(count, 0.0, 1e18)));
@@ -59,7 +59,7 @@ void add_accesses(std::vector<InstructionProfile>& to, const Quantities& quantit
         const double bytes = quantities.or_zero(loads ? "load_bytes" : "store_bytes");
         made.count.bytes = whole(bytes);
         if (!loads && bytes > 0)
-            made.count.partial_sectors = whole(std::max(0.0, sectors - bytes / sector_bytes));
+            made.count.partial_sectors = whole(std::max(0.0, sectors - bytes / bytes_of_a_sector));
     }
     access(InstructionClass::local_memory, "local_requests");
     InstructionProfile& shared = access(InstructionClass::shared_memory, "shared_requests");
@@ -179,7 +179,7 @@ ProfileRecord record_of(const Quantities& quantities, const std::vector<UsedReso
     record.peak_instructions_per_s =
         values.warp_size * values.schedulers_per_sm * values.sm_count * values.sm_clock_hz;
     record.peak_dram_bytes_per_s = values.dram_bytes_per_s;
-    record.dram_transactions = quantities.or_zero("dram_bytes") / sector_bytes;
+    record.dram_transactions = quantities.or_zero("dram_bytes") / bytes_of_a_sector;
     record.l2_transactions = quantities.or_zero("l2_sectors");
     record.l2_hit_share = quantities.or_zero("l2_hit_share");
     const double loaded = quantities.or_zero("load_sectors");
@@ -197,7 +197,7 @@ ProfileRecord record_of(const Quantities& quantities, const std::vector<UsedReso
         // What was not counted follows from the share of the peak.
         if (one.name == "dram" && record.dram_transactions <= 0)
             record.dram_transactions =
-                one.share * record.peak_dram_bytes_per_s * record.time_s / sector_bytes;
+                one.share * record.peak_dram_bytes_per_s * record.time_s / bytes_of_a_sector;
         if (one.name == "issue" && record.instructions_issued <= 0)
             record.instructions_issued = record.instructions_executed =
                 one.share * record.peak_instructions_per_s * record.time_s;
@@ -227,7 +227,7 @@ Rooflines measured_rooflines(const Quantities& quantities, const std::vector<Use
         add(name, title, false, quantities.or_zero(quantity), lanes / values.warp_size * clocks);
     };
     add("dram", "the memory's bandwidth", true, quantities.or_zero("dram_bytes"), values.dram_bytes_per_s);
-    add("l2", "L2's bandwidth", true, sector_bytes * quantities.or_zero("l2_sectors"),
+    add("l2", "L2's bandwidth", true, bytes_of_a_sector * quantities.or_zero("l2_sectors"),
         values.l2_bytes_per_clock * values.sm_clock_hz);
     add("shared", "shared memory's bandwidth", true,
         wavefront_bytes * quantities.or_zero("shared_wavefronts"),

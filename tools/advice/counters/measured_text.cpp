@@ -17,7 +17,7 @@ std::string measured_time(double ns) {
     return model::time_text(ns, of_a_timer);
 }
 
-std::string size_text(const trimtab_dim3& size) {
+std::string counted_size_text(const trimtab_dim3& size) {
     return fmt::format("{} x {} x {}", size.x, size.y, size.z);
 }
 
@@ -59,7 +59,8 @@ std::string measured_head(const KernelAdvice& kernel, const std::string& device)
                           100 * kernel.share, launches, measured_time(kernel.total_ns))
             : fmt::format("{} on {}: {}, not timed\n", kernel.facts.demangled, device, launches);
     if (!kernel.facts.source.empty()) out += fmt::format("  source      {}\n", kernel.facts.source);
-    out += fmt::format("  launch      {} blocks of {}{}{}\n", size_text(kernel.grid), size_text(kernel.block),
+    out += fmt::format("  launch      {} blocks of {}{}{}\n", counted_size_text(kernel.grid),
+                       counted_size_text(kernel.block),
                        kernel.shapes > 1 ? fmt::format(" (the longest of {} shapes)", kernel.shapes) : "",
                        measured.has_time ? fmt::format(", {} measured", measured_time(kernel.time_ns)) : "");
     if (measured.model_ns > 0)

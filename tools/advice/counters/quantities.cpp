@@ -19,7 +19,7 @@ struct Quantity {
 };
 
 // A warp instruction of a kind is counted by thread where no pipe is its own: the lanes that it has on average make warps of it.
-constexpr Quantity table[] = {
+constexpr Quantity quantity_table[] = {
     {"time", {{{{"gpu__time_duration.sum"}}}}},
     {"instructions", {{{{"smsp__inst_executed.sum"}}, {{"sm__inst_executed.sum"}}}}},
     {"issued", {{{{"smsp__inst_issued.sum"}}}}},
@@ -135,8 +135,8 @@ constexpr PipeUse uses[] = {
 };
 
 const Quantity* quantity_named(std::string_view name) {
-    const auto* const found = std::ranges::find(table, name, &Quantity::name);
-    return found == std::end(table) ? nullptr : found;
+    const auto* const found = std::ranges::find(quantity_table, name, &Quantity::name);
+    return found == std::end(quantity_table) ? nullptr : found;
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ Quantities::Quantities(const std::map<std::string_view, double>& values) {
         }
         return sum;
     };
-    for (const Quantity& quantity : table)
+    for (const Quantity& quantity : quantity_table)
         for (const Way& way : quantity.ways)
             if (const auto value = told(way)) {
                 values_.emplace(quantity.name, *value);

@@ -13,6 +13,8 @@
 
 namespace trimtab::advice {
 
+inline constexpr double bytes_of_a_sector = 32;
+
 // Of the whole launch, in SI units; shares from 0 to 1. The names are those of rules.json: "load_sectors", "dram_bytes".
 class Quantities {
   public:

@@ -21,7 +21,7 @@ using emulator::InstructionProfile;
 using model::Metric;
 
 // Of gains: a file has no footprints and no rounds of waiting, and sums where the emulator has instructions.
-constexpr double agreement = 0.3;
+constexpr double same_gain = 0.3;
 
 advice::KernelFacts facts_of_kernel(const std::string& name) {
     return facts_of(defect_kernels().kernels[find_kernel(defect_kernels(), name).value()].record.description);
@@ -141,7 +141,7 @@ TEST_P(SameCounters, GiveTheSameFindings) {
             continue;
         const auto same = std::ranges::find(kernel.findings, one.rule, &Finding::rule);
         ASSERT_NE(same, kernel.findings.end()) << one.rule << "\n" << both;
-        EXPECT_NEAR(same->gain / one.gain, 1, agreement) << one.rule << "\n" << both;
+        EXPECT_NEAR(same->gain / one.gain, 1, same_gain) << one.rule << "\n" << both;
         EXPECT_LE(same->least, one.gain * 1.001) << one.rule << "\n" << both;
         EXPECT_GE(same->most, one.gain / 1.001) << one.rule << "\n" << both;
     }

@@ -17,12 +17,12 @@
 namespace trimtab::advice {
 namespace {
 
-std::string file_text(const std::string& name) {
+std::string text_of_file(const std::string& name) {
     return base::read_text(TRIMTAB_SOURCE_DIR "/tests/tools/advice/counters/" + name).value();
 }
 
-std::vector<CountedLaunch> launches_of(const std::string& name) {
-    auto read = read_ncu_csv(file_text(name), name);
+std::vector<CountedLaunch> launches_in(const std::string& name) {
+    auto read = read_ncu_csv(text_of_file(name), name);
     EXPECT_TRUE(read) << read.error().text();
     return read.value_or(std::vector<CountedLaunch>{});
 }
@@ -69,7 +69,7 @@ TEST(Fields, AreReadAsNsightComputeWritesThem) {
 }
 
 TEST(RawPage, HasEachLaunchsMetricsInSi) {
-    const auto launches = launches_of("raw.csv");
+    const auto launches = launches_in("raw.csv");
     ASSERT_EQ(launches.size(), 3u);
     const CountedLaunch& first = launches.front();
     EXPECT_EQ(first.kernel, "row_sums(const float *, float *, int, int)");
@@ -88,7 +88,7 @@ TEST(RawPage, HasEachLaunchsMetricsInSi) {
 }
 
 TEST(DetailsPage, HasTheSameLaunchByLabels) {
-    const auto launches = launches_of("details.csv");
+    const auto launches = launches_in("details.csv");
     ASSERT_EQ(launches.size(), 1u);
     const auto& values = launches.front().values;
     EXPECT_DOUBLE_EQ(values.at("gpu__time_duration.sum"), 3.19e-3);
@@ -177,7 +177,7 @@ TEST(BadFiles, NeverEndInACrash) {
     };
     std::size_t read_count = 0, advised = 0;
     for (const char* name : {"raw.csv", "details.csv"}) {
-        const std::string good = file_text(name);
+        const std::string good = text_of_file(name);
         for (int turn = 0; turn < 300; ++turn) {
             std::string text = good;
             if (turn % 3 == 0) text.resize(below(text.size()));
