@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "emulation/schedule/kept_work.h"
+#include "emulation/schedule/work_count.h"
 
 namespace trimtab::schedule {
 
@@ -98,13 +99,13 @@ class Estimation {
             const std::uint64_t some = waves * resident + blocks % resident;
             totals = of_blocks(static_cast<std::uint32_t>(some));
             const std::uint64_t further_waves = blocks / resident - waves;
+            const std::array<double, resource_count> seen_cycles = totals.admitted_cycles;
+            scale_to_launch(totals, static_cast<double>(some));
             // A wave of a full SM takes as long as its busiest resource at least, however the few that were seen met.
-            const double busiest = std::ranges::max(totals.admitted_cycles) * static_cast<double>(resident) /
-                                   static_cast<double>(some);
-            totals.cycles += static_cast<double>(further_waves) * std::max(totals.wave_cycles, busiest);
-            const double scale = static_cast<double>(blocks) / static_cast<double>(some);
-            totals.warp_instructions *= scale;
-            for (double& cycles : totals.admitted_cycles) cycles *= scale;
+            double busiest = 0;
+            for (std::size_t r = 0; r < resource_count; ++r)
+                busiest = std::max(busiest, totals.admitted_cycles[r] - seen_cycles[r]);
+            totals.cycles += std::max(static_cast<double>(further_waves) * totals.wave_cycles, busiest);
         }
         add_dispatch(totals);
         // Blocks end without waiting for what they store, nor for atomics whose result nobody reads, and what leaves L2 is
@@ -127,6 +128,18 @@ class Estimation {
     }
 
   private:
+    // From what so many blocks ask for to what the launch's do. Traced blocks may do unequal work, and those that were
+    // emulated hold another mix of them than the launch.
+    void scale_to_launch(Totals& totals, double emulated_blocks) const {
+        const auto blocks = static_cast<double>(launch_.blocks_on_sm);
+        const WorkCount few = work_count(launch_.trace, launch_.machine, emulated_blocks),
+                        all = work_count(launch_.trace, launch_.machine, blocks);
+        totals.warp_instructions *= blocks / emulated_blocks;
+        for (std::size_t r = 0; r < resource_count; ++r)
+            totals.admitted_cycles[r] *=
+                few.cycles[r] > 0 ? all.cycles[r] / few.cycles[r] : blocks / emulated_blocks;
+    }
+
     // Of the iterations that are emulated, about.
     [[nodiscard]] std::uint64_t instructions_of_wave() const {
         const KernelTrace& trace = launch_.trace;
