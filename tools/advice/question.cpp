@@ -51,6 +51,18 @@ std::map<std::string, double> Question::terms(std::string_view model_name) const
     return terms;
 }
 
+void Question::fit_traffic(double bytes) {
+    const Question whole = *this;
+    double low = 1e-4, high = 4;
+    constexpr int halvings = 24;
+    for (int i = 0; i < halvings; ++i) {
+        const double middle = std::sqrt(low * high);
+        *this = whole;
+        scale_footprints(middle);
+        (terms()["DRAM_bytes"] < bytes ? low : high) = middle;
+    }
+}
+
 void Question::scale_footprints(double factor) {
     for (emulator::FootprintSample& sample : footprints) sample.sectors *= factor;
     (*this)[model::Metric::footprint_sectors] *= factor;

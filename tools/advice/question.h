@@ -37,6 +37,8 @@ struct Question {
     [[nodiscard]] std::map<std::string, double> terms(std::string_view model = "trimtab") const;
     // What a block or several of them touch, times `factor`.
     void scale_footprints(double factor);
+    // Footprints of a size at which the model has memory move `bytes`, as near as that can be had.
+    void fit_traffic(double bytes);
 };
 
 }  // namespace trimtab::advice

@@ -90,7 +90,10 @@ std::optional<WhatIf> coalesce(const Subject& subject, InstructionClass kind, bo
                sectors - ideal.sectors);
     }
     if (out.evidence.empty()) return std::nullopt;
-    if (packs) out.changed.scale_footprints(used_share(subject));
+    if (subject.counted != nullptr)
+        out.changed.fit_traffic(used_share(subject) * subject.question.terms()["DRAM_bytes"]);
+    else if (packs)
+        out.changed.scale_footprints(used_share(subject));
     return out;
 }
 
@@ -144,6 +147,12 @@ std::optional<WhatIf> keep_in_registers(const Subject& subject) {
     out.changed[Metric::local_requests] = 0;
     out.changed[Metric::warp_instructions] = std::max(1.0, out.changed[Metric::warp_instructions] - local);
     out.changed.image.local_bytes_per_thread = 0;
+    // Counters do not tell whose bytes memory moves: local memory's share of the sectors, four to a request, are its.
+    if (subject.counted != nullptr) {
+        const double others =
+            subject.question[Metric::load_sectors] + subject.question[Metric::store_sectors];
+        out.changed.fit_traffic(others / (others + 4 * local) * subject.question.terms()["DRAM_bytes"]);
+    }
     struct Accesses {
         double count = 0, weight = 0;
     };

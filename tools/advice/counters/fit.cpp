@@ -2,8 +2,9 @@
 #include "tools/advice/counters/fit.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "core/model/launch_configuration.h"
 #include "core/model/occupancy.h"
@@ -93,7 +94,8 @@ double most_rounds(const Question& question) {
     return std::max(1.0, question[Metric::load_requests] + question[Metric::atomic_requests]);
 }
 
-// With the rounds by which the model's time is nearest to the measured one.
+// With the rounds by which the model's time is nearest to the measured one: of those that are as near as each other, as
+// where something else takes the time, the middle.
 void fit_rounds(Question& question, const Quantities& quantities) {
     const double most = most_rounds(question);
     const auto time = quantities.find("time");
@@ -102,19 +104,20 @@ void fit_rounds(Question& question, const Quantities& quantities) {
         return;
     }
     constexpr int steps = 32;
-    double best = 1, least_error = INFINITY;
+    constexpr double as_near = 0.02;
+    std::vector<std::pair<double, double>> tried;  // the logarithm of the rounds, and the error
+    double least_error = INFINITY;
     for (int i = 0; i <= steps; ++i) {
-        const double rounds = std::pow(most, static_cast<double>(i) / steps);
-        question[Metric::dependent_rounds] = rounds;
+        const double logarithm = std::log(most) * i / steps;
+        question[Metric::dependent_rounds] = std::exp(logarithm);
         const double ns = question.time_ns();
         if (!(ns > 0)) continue;
-        const double error = std::abs(std::log(ns / (1e9 * *time)));
-        if (error < least_error - 1e-9) {
-            least_error = error;
-            best = rounds;
-        }
+        tried.emplace_back(logarithm, std::abs(std::log(ns / (1e9 * *time))));
+        least_error = std::min(least_error, tried.back().second);
     }
-    question[Metric::dependent_rounds] = best;
+    std::erase_if(tried, [&](const auto& one) { return one.second > least_error + as_near; });
+    if (!tried.empty())
+        question[Metric::dependent_rounds] = std::exp((tried.front().first + tried.back().first) / 2);
 }
 
 }  // namespace

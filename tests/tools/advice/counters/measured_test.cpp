@@ -111,7 +111,7 @@ TEST(RawPage, FindsUncoalescedLoads) {
     EXPECT_EQ(finding->evidence.front().text,
               "its loads move 32 sectors per request; 4 would hold all that their lanes ask for");
     constexpr double of_memory = 1.2e9 / 268697600;
-    EXPECT_NEAR(finding->gain / of_memory, 1, 0.25);
+    EXPECT_NEAR(finding->gain / of_memory, 1, 0.05);
     EXPECT_LT(finding->least, 2);  // memory may move as much as before
     EXPECT_NEAR(finding->saves_ns, 3189.5e3 * (1 - 1 / finding->gain), 1);
     EXPECT_EQ(found(kernel, "uncoalesced-store"), nullptr);
