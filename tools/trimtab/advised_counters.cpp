@@ -105,8 +105,12 @@ std::expected<std::map<std::string, advice::KernelFacts>, Error> facts_in(const 
 std::vector<CountedLaunch> counted_launches(const Bench& bench) {
     std::vector<CountedLaunch> out;
     for (const BenchedLaunch& launch : bench.launches) {
-        const TimedShape* const shape = launch.find(launch.written);
-        if (shape == nullptr || shape->counters.empty()) continue;
+        const auto shape = std::ranges::find_if(launch.shapes, [&](const TimedShape& one) {
+            return !one.counters.empty() && one.grid == launch.written.grid &&
+                   one.block == launch.written.block &&
+                   one.dynamic_shared_bytes == launch.written.dynamic_shared_bytes;
+        });
+        if (shape == launch.shapes.end()) continue;
         const auto size = [](const BlockSize& of) {
             return trimtab_dim3{.x = of[0], .y = of[1], .z = of[2]};
         };
