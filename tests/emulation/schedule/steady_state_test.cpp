@@ -149,5 +149,26 @@ TEST(SteadyState, IssueSlotsAreAResource) {
     }));
 }
 
+// Two of each three blocks do eight times the work of the first: an SM that is full of one block at a time does 17
+// eights of special functions for each three, whatever the mix of those that are emulated.
+TEST(SteadyState, UnequalBlocksCountByTheLaunchsMix) {
+    MadeUpTrace made;
+    for (std::uint32_t i = 0; i < 8; ++i) made.add(Resource::special_function, {i});
+    TracedLaunch launch;
+    launch.trace = made.once(3, 1);
+    launch.machine = simple_machine();
+    launch.blocks_on_sm = 300;
+    for (const std::size_t heavy : {1u, 2u}) {
+        std::vector<Step>& steps = launch.trace.blocks[heavy].warps.front().steps;
+        steps.assign(8, steps.front());
+    }
+    launch.machine.of(Resource::special_function).gap_cycles = 4;
+    const Estimate answer = estimate(launch);
+    const double busy_cycles = 100.0 * (1 + 8 + 8) * 8 * 4;
+    EXPECT_FALSE(answer.crossed);
+    EXPECT_GE(answer.cycles, busy_cycles);
+    EXPECT_NEAR(answer.utilisation[index(Resource::special_function)] * answer.cycles, busy_cycles, 1);
+}
+
 }  // namespace
 }  // namespace trimtab::schedule
