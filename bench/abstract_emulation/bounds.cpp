@@ -10,7 +10,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -18,8 +17,8 @@
 
 #include "bench/abstract_emulation/counted_bounds.h"
 #include "bench/selection_quality/kernel_list.h"
+#include "bench/selection_quality/sample_objects.h"
 #include "core/analysis/launches/legal_blocks.h"
-#include "core/base/process.h"
 #include "core/base/temporary_folder.h"
 #include "core/model/occupancy.h"
 #include "emulation/schedule/estimate.h"
@@ -84,24 +83,18 @@ std::vector<trimtab_dim3> powers_of_two(const trimtab_dim3& written) {
 std::expected<std::vector<Case>, Error> samples(const Options& options, const base::TemporaryFolder& folder) {
     const auto kernels = read_kernel_list(options.kernels);
     if (!kernels) return std::unexpected(kernels.error());
-    std::map<std::string, std::string> built;
+    SampleObjects objects(folder);
     std::set<std::pair<std::string, std::string>> seen;
     std::vector<Case> out;
     for (const ListedKernel& kernel : *kernels) {
         if (!options.apps.empty() && std::ranges::find(options.apps, kernel.app) == options.apps.end())
             continue;
         if (!seen.emplace(kernel.source, kernel.symbol).second) continue;
-        std::string& object = built[kernel.source];
-        if (object.empty()) {
-            object = folder.file(fmt::format("{}.o", built.size()));
-            const auto made = base::run_to_success(
-                {.words = {TRIMTAB_BENCH_COMPILER, "-O3", "--trimtab-quiet", "--trimtab-profile=off",
-                           "-I" TRIMTAB_BENCH_INCLUDE, "-c", kernel.source, "-o", object}});
-            if (!made) return std::unexpected(made.error());
-        }
+        const auto object = objects.of(kernel.source);
+        if (!object) return std::unexpected(object.error());
         for (const std::uint64_t n : options.sizes) {
             Case one{.what = fmt::format("{} N = {}", kernel.symbol, n), .asked = {}};
-            one.asked.file = object;
+            one.asked.file = *object;
             one.asked.kernel = kernel.symbol;
             one.asked.arguments = launches_at(kernel, n, 1).front().texts;
             const auto blocks = [&](std::size_t d) {

@@ -8,14 +8,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "bench/selection_quality/kernel_list.h"
+#include "bench/selection_quality/sample_objects.h"
 #include "bench/tuned_quality/predicted_configuration.h"
 #include "bench/tuned_quality/tuned_table.h"
-#include "core/base/process.h"
 #include "core/base/temporary_folder.h"
 #include "core/model/occupancy.h"
 #include "emulation/schedule/estimate.h"
@@ -123,23 +122,17 @@ std::expected<std::vector<Cost>, Error> samples(const Options& options) {
     if (!kernels) return std::unexpected(kernels.error());
     const auto folder = base::TemporaryFolder::make();
     if (!folder) return std::unexpected(folder.error());
-    std::map<std::string, std::string> built;
+    SampleObjects objects(*folder);
     std::set<std::pair<std::string, std::string>> seen;
     std::vector<Cost> out;
     for (const ListedKernel& kernel : *kernels) {
         if (!options.apps.empty() && std::ranges::find(options.apps, kernel.app) == options.apps.end())
             continue;
         if (!seen.emplace(kernel.source, kernel.symbol).second) continue;
-        std::string& object = built[kernel.source];
-        if (object.empty()) {
-            object = folder->file(fmt::format("{}.o", built.size()));
-            const auto made = base::run_to_success(
-                {.words = {TRIMTAB_BENCH_COMPILER, "-O3", "--trimtab-quiet", "--trimtab-profile=off",
-                           "-I" TRIMTAB_BENCH_INCLUDE, "-c", kernel.source, "-o", object}});
-            if (!made) return std::unexpected(made.error());
-        }
+        const auto object = objects.of(kernel.source);
+        if (!object) return std::unexpected(object.error());
         tools::LaunchOptions asked;
-        asked.file = object;
+        asked.file = *object;
         asked.kernel = kernel.symbol;
         asked.device = options.device;
         asked.arguments = launches_at(kernel, options.n, 1).front().texts;
